@@ -28,6 +28,7 @@ faults: $(VENV)/.developing
 	$(BIN)/python -m tests.faults.storm
 	$(BIN)/python -m tests.faults.threads
 	$(BIN)/python -m tests.faults.serving
+	$(BIN)/python -m tests.faults.server_storm --terminations 2000 --kills 1000 --writers 16
 	$(BIN)/python -m tests.fuzz --inputs 100000
 	$(BIN)/python -m tests.fuzz --guided --seconds 60
 	PMEM_THOROUGH=1 $(BIN)/python -m pytest -n auto tests/hostile
@@ -59,6 +60,7 @@ bench: $(VENV)/.developing
 	$(BIN)/python -m tests.benchmarks.mcp
 	$(BIN)/python -m tests.benchmarks.hooks
 	$(BIN)/python -m tests.benchmarks.review
+	$(BIN)/python -m tests.benchmarks.postgres
 
 mutants: $(VENV)/.developing  # MODULE=pmem/core/retrieval/ranking.py MOST=60
 	$(BIN)/python -m tests.mutation $(MODULE) $(if $(MOST),--most $(MOST))

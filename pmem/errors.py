@@ -105,6 +105,13 @@ class Locked(PmemError):
     default_hint = "try again in a moment"
 
 
+class Unreachable(Locked):
+    """The server that holds the records cannot be reached, or the connection to it was lost."""
+
+    code = "unreachable"
+    default_hint = "nothing was changed; `pmem db status` says whether it is there again"
+
+
 class BuiltOn(PmemError):
     """Something else has to be looked at first, since others built on it; nothing was written."""
 

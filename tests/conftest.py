@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,8 +12,10 @@ from hypothesis import HealthCheck, settings
 
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
+from pmem.storage.postgres.server import Server
 from tests.effort import IS_THOROUGH, examples
 from tests.once import Once, built_once
+from tests.postgres import TestDatabase, any_server, database
 from tests.vocabulary import hide_library
 
 NOW = datetime(2026, 11, 21, 14, 30, 0, 250_000, tzinfo=UTC)
@@ -103,6 +105,34 @@ def once(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Once:
 def workspace(root: str) -> Workspace:
     """Return an open memory folder with a fixed clock."""
     return Workspace(root, actor="tester", now=NOW)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """Return the address of a PostgreSQL server, with braces where the database's name belongs."""
+    with any_server() as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def test_database(postgres_server: str) -> Iterator[TestDatabase]:
+    """Return a database that the tests of a process share, each with projects of its own."""
+    with database(postgres_server) as made:
+        yield made
+
+
+@pytest.fixture
+def new_project(test_database: TestDatabase) -> Iterator[Callable[[], Server]]:
+    """Return what makes an empty project on a server."""
+    made: list[Server] = []
+
+    def make() -> Server:
+        made.append(Server(test_database.address, test_database.new_project(), lambda: 5.0))
+        return made[-1]
+
+    yield make
+    for server in made:
+        server.close()
 
 
 @pytest.fixture(scope="session")

@@ -18,13 +18,15 @@ ARROWS: Final[dict[str, str]] = {
     "storage.files": "errors values core",
     "storage.local": "errors values core storage.files",
     "storage.index": "errors values core storage storage.files",
-    "storage.shared": "storage storage.index",
-    "storage.git": "errors values core storage storage.files storage.index",
     "storage.record_files": "errors values storage storage.files storage.index",
+    "storage.postgres": "errors values core storage storage.files storage.local storage.index "
+    "storage.record_files",
+    "storage.shared": "storage storage.index storage.postgres",
+    "storage.git": "errors values core storage storage.files storage.index",
     "storage.jsonfiles": "errors values core storage storage.files storage.local "
     "storage.index storage.shared storage.git storage.record_files",
     "project": "errors values core storage storage.files storage.local storage.shared "
-    "storage.git storage.jsonfiles",
+    "storage.git storage.jsonfiles storage.postgres",
     "embedding": "errors values core storage.index storage.git project",
     "model": "errors values core storage.local project",
     "memory": "errors values core storage storage.local storage.git project model",
@@ -36,8 +38,8 @@ ARROWS: Final[dict[str, str]] = {
     "storage.jsonfiles project embedding memory conversation",
     "assistants": "errors values core interchange storage.files storage.local storage.index "
     "storage.git project memory search",
-    "upkeep": "errors values core storage storage.files storage.local storage.git project "
-    "embedding model memory vcs apps",
+    "upkeep": "errors values core storage storage.files storage.local storage.git "
+    "storage.jsonfiles storage.postgres project embedding model memory vcs apps",
     "report": "errors values core storage.files project memory search upkeep",
     "operations": "errors values core storage project embedding memory upkeep",
     "browse": "errors values core memory project upkeep operations",
@@ -51,7 +53,7 @@ ARROWS: Final[dict[str, str]] = {
 """Each room, from the bottom to the top, and those that it may use: at the top of a module or in a
 function. What only a type checker reads is no arrow."""
 
-SERVED: Final = frozenset({"storage", "backend", "visible_backend", "past", "store"})
+SERVED: Final = frozenset({"storage", "backend", "visible_backend", "past", "store", "kept"})
 """What of `storage` every service may use; each other part of it is a room of its own."""
 
 MOST_NAMES: Final = 23

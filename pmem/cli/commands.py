@@ -51,6 +51,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "search": CommandEntry("recall", "search", 'pmem search "which database" --kind memory'),
     "query": CommandEntry("query", "query", "pmem query request.json --agent planner"),
     "context": CommandEntry("context", "context", 'pmem context "which database" --budget 1000'),
+    "sync": CommandEntry("database", "sync", "pmem sync --dry-run"),
     "mcp": CommandEntry("mcp", "mcp", "pmem mcp --tools read"),
     "serve": CommandEntry("serve", "serve", "pmem serve --token agent:planner"),
     "consolidate": CommandEntry("upkeep", "consolidate", "pmem consolidate --dry-run"),
@@ -162,6 +163,14 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
             "unset": CommandEntry("project", "config_unset", "pmem config unset chunk_size"),
         },
     ),
+    "db": (
+        "Keep the records on a PostgreSQL server.",
+        {
+            "init": CommandEntry("database", "init", "pmem db init"),
+            "migrate": CommandEntry("database", "migrate", "pmem db migrate"),
+            "status": CommandEntry("database", "status", "pmem db status"),
+        },
+    ),
     "setup": (
         "Connect git, pre-commit and coding assistants.",
         {
@@ -230,7 +239,9 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
          "pin", "unpin", "link", "unlink", "purge", "consolidate", "sweep"
     ),
     "Check and repair": ("check", "scan", "doctor", "repair", "settle", "eval"),
-    "Connect and configure": ("setup", "import", "export", "share", "config", "completion", "help"),
+    "Connect and configure": (
+        "setup", "import", "export", "share", "config", "db", "sync", "completion", "help"
+    ),
     "For agents and apps": (
         "mcp", "serve", "hook", "query", "delta", "checkpoint", "app", "consent",
         "work", "model",

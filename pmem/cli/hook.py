@@ -21,7 +21,7 @@ from pmem.assistants.events import (
     taken,
     written,
 )
-from pmem.cli.nearby import folder_near, memory_folder, names_folder
+from pmem.cli.nearby import folder_near, memory_folder, names_database, names_folder
 
 TYPE_CHECKING = False  # as checkers know it, without the time that importing typing takes
 
@@ -181,7 +181,7 @@ def _look_first(
     from pmem.assistants import first_look
 
     folder, thread = memory_folder(place, environment), given.thread
-    if folder and not first_look.is_own(folder, environment):
+    if names_database(environment) or (folder and not first_look.is_own(folder, environment)):
         folder = ""
     if evidence:
         ids = first_look.ids_of_error(folder, evidence) if folder else None

@@ -44,6 +44,19 @@ def names_folder(environment: "Mapping[str, str]") -> bool:
     Args:
         environment: The environment's variables.
     """
+    return _may_set(b"memory_dir", environment)
+
+
+def names_database(environment: "Mapping[str, str]") -> bool:
+    """Tell whether records may live on a server, so that no file here tells what they say.
+
+    Args:
+        environment: The environment's variables.
+    """
+    return "PMEM_DATABASE" in environment or _may_set(b"database", environment)
+
+
+def _may_set(name: bytes, environment: "Mapping[str, str]") -> bool:
     home = environment.get("XDG_CONFIG_HOME") or os.path.join(
         environment.get("HOME") or os.path.expanduser("~"), ".config"
     )
@@ -52,4 +65,4 @@ def names_folder(environment: "Mapping[str, str]") -> bool:
             data = file.read()
     except OSError:
         return False
-    return b"memory_dir" in data or b"\\" in data
+    return name in data or b"\\" in data

@@ -14,7 +14,7 @@ from pmem.core.trust import Trust, trust_of
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import app_key
-from pmem.storage.local.appstate import AppState
+from pmem.storage.kept import AppKeeper
 from pmem.values.ids import matches, short
 from pmem.values.records import Memory, State
 
@@ -154,10 +154,11 @@ class AppAnswer(msgspec.Struct, frozen=True, kw_only=True):
         return replace(self, app=unsecret(self.app))
 
 
-def state_of(workspace: Workspace) -> AppState:
-    """Return what this clone keeps of apps."""
+def state_of(workspace: Workspace) -> AppKeeper:
+    """Return what is kept of apps, by this clone or by a server."""
     if workspace.own.is_ours:
-        return AppState(workspace.own.state)
+        return workspace.own.apps
+    from pmem.storage.local.appstate import AppState
     from pmem.storage.local.state import LocalState
 
     return AppState(LocalState(workspace.root, read_only=True, is_own=False))

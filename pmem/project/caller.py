@@ -147,7 +147,7 @@ def _anew(workspace: "Workspace") -> "Workspace":
     other = copy(workspace)
     for name in _OF_THE_CALLER:
         other.__dict__.pop(name, None)
-    other.given_backend = workspace.whole
+    other.given_backend, other.server = workspace.whole, workspace.server
     return other
 
 

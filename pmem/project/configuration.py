@@ -25,6 +25,7 @@ DEFAULT_FOLDER: Final = ".project-memory"
 _NOT_FOR_PROJECTS: Final = {"secrets.gate": "off", "secrets.mask": False, "mine.contexts": True}
 """Settings that a project cannot make: whoever clones it would not have been asked."""
 _ONLY_YOURS: Final = (
+    "database",
     "hooks.deny",
     "limits.record",
     "mine.agents",
@@ -184,6 +185,26 @@ class Configuration:
             return bool(self.setting("record_access").value)
         except PmemError:
             return False
+
+    @property
+    def server(self) -> tuple[str, str] | None:
+        """The address of the server that has the records, and the project's key there.
+
+        None where the records are files: there is no address, or this project has no key. Only
+        whoever has an address pays for this look.
+
+        Raises:
+            InvalidValue, Damaged: A setting that matters here is wrong.
+        """
+        if not (
+            self.overrides.get("database")
+            or "PMEM_DATABASE" in self._environment
+            or _may_name("database", user_config(self._environment))
+        ):
+            return None
+        address = str(self.setting("database").value)
+        key = str(self.setting("database_project").value)
+        return (address, key) if address and key else None
 
     def _layers(self) -> list[Layer]:
         from_flags = {key: value for key, value in self.overrides.items() if value is not None}

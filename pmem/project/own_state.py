@@ -1,6 +1,6 @@
 """What one clone keeps for itself, in `local`: one door to all of it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,17 +10,23 @@ from pmem.storage.git.tracked import check_own, foreign
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from pmem.storage.local.access import AccessLog
+    from pmem.storage.kept import (
+        AppKeeper,
+        CheckpointKeeper,
+        PairKeeper,
+        ProposalKeeper,
+        RecallKeeper,
+        ThreadKeeper,
+    )
     from pmem.storage.local.commands import Commands
     from pmem.storage.local.kept_prompts import KeptPrompts
     from pmem.storage.local.model_answers import ModelAnswers
     from pmem.storage.local.noted_transcripts import NotedTranscripts
     from pmem.storage.local.operations import Operations
-    from pmem.storage.local.proposals import Proposals
-    from pmem.storage.local.seen_pairs import JudgedPairs
     from pmem.storage.local.shown import ShownItems
     from pmem.storage.local.state import LocalState
     from pmem.storage.local.use_counts import UseCounts
+    from pmem.storage.postgres.server import Server
 
 
 class OwnState:
@@ -30,9 +36,19 @@ class OwnState:
         folder: The memory folder.
         environment: The environment's variables.
         read_only: Refuse every write.
+        server: Returns where the project is on a server, if it is on one: what all who share it
+            have in common is kept there. What is about this machine stays here.
     """
 
-    def __init__(self, folder: str, environment: Mapping[str, str], *, read_only: bool) -> None:
+    def __init__(
+        self,
+        folder: str,
+        environment: Mapping[str, str],
+        *,
+        read_only: bool,
+        server: "Callable[[], Server | None]" = lambda: None,
+    ) -> None:
+        self._server = server
         self._folder = folder
         self._environment = environment
         self._read_only = read_only
@@ -85,12 +101,61 @@ class OwnState:
         return LocalState(folder, read_only=self._read_only, busy_seconds=patience)
 
     @property
-    def proposals(self) -> "Proposals":
+    def checkpoints(self) -> "CheckpointKeeper":
+        """The saved states of threads.
+
+        Raises:
+            Refused: See `root`.
+        """
+        server = self._server()
+        if server is None:
+            return self.state.checkpoints
+        from pmem.storage.postgres.threads import ServerCheckpoints
+
+        return ServerCheckpoints(server, read_only=self._read_only)
+
+    @property
+    def threads(self) -> "ThreadKeeper":
+        """What each thread has seen.
+
+        Raises:
+            Refused: See `root`.
+        """
+        server = self._server()
+        if server is None:
+            return self.shared_state.threads
+        from pmem.storage.postgres.threads import ServerThreads
+
+        return ServerThreads(server, read_only=self._read_only)
+
+    @property
+    def apps(self) -> "AppKeeper":
+        """What apps may spend, what waits for them, and which are gone.
+
+        Raises:
+            Refused: See `root`.
+        """
+        server = self._server()
+        if server is None:
+            from pmem.storage.local.appstate import AppState
+
+            return AppState(self.state)
+        from pmem.storage.postgres.app_state import ServerAppState
+
+        return ServerAppState(server, read_only=self._read_only)
+
+    @property
+    def proposals(self) -> "ProposalKeeper":
         """What waits for a person's consent.
 
         Raises:
             Refused: See `root`.
         """
+        server = self._server()
+        if server is not None:
+            from pmem.storage.postgres.consent import ServerProposals
+
+            return ServerProposals(server, read_only=self._read_only)
         from pmem.storage.local.proposals import Proposals
 
         return Proposals(self.state)
@@ -150,7 +215,7 @@ class OwnState:
 
         return ModelAnswers(self.state)
 
-    def judged(self, now: "datetime") -> "JudgedPairs":
+    def judged(self, now: "datetime") -> "PairKeeper":
         """The pairs of look-alikes that a person was told of lately.
 
         Args:
@@ -159,6 +224,11 @@ class OwnState:
         Raises:
             Refused: See `root`.
         """
+        server = self._server()
+        if server is not None:
+            from pmem.storage.postgres.recalls import ServerPairs
+
+            return ServerPairs(server, now, read_only=self._read_only)
         from pmem.storage.local.seen_pairs import JudgedPairs
 
         return JudgedPairs(self.state, now)
@@ -178,8 +248,13 @@ class OwnState:
         return Commands(self._folder)
 
     @cached_property
-    def access(self) -> "AccessLog":
+    def access(self) -> "RecallKeeper":
         """The recalls that wait to be folded into the records."""
+        server = self._server()
+        if server is not None:
+            from pmem.storage.postgres.recalls import ServerRecalls
+
+            return ServerRecalls(server, read_only=self._read_only)
         from pmem.storage.local.access import AccessLog
 
         return AccessLog(self._folder, read_only=self._read_only, is_own=self.is_ours)

@@ -71,6 +71,8 @@ by hand: pmem notices.
 _CONFIG: Final = """\
 # Settings of this project; `pmem config list` shows them all.
 """
+HIDDEN: Final = "(set, and not shown)"
+"""What stands for an address: a password may be in it."""
 
 
 class Initialised(msgspec.Struct, frozen=True):
@@ -184,7 +186,7 @@ class SettingReset(msgspec.Struct, frozen=True, kw_only=True):
 
 def list_settings(workspace: Workspace, _: NoArguments) -> SettingsListing:
     """Return every setting, its value and where that came from."""
-    items = tuple(workspace.configuration.provenance)
+    items = tuple(map(_without_password, workspace.configuration.provenance))
     try:
         unknown = tuple(map(unsecret, workspace.configuration.unknown()))
     except PmemError:  # reported as settings that are wrong
@@ -198,7 +200,14 @@ def show_setting(workspace: Workspace, request: SettingRequest) -> Resolved:
     Raises:
         InvalidValue: There is no such setting, or its value is not allowed.
     """
-    return workspace.configuration.setting(request.name)
+    return _without_password(workspace.configuration.setting(request.name))
+
+
+def _without_password(setting: Resolved) -> Resolved:
+    """Return a setting as it may be shown: an address can have a password in it."""
+    if setting.name != "database" or not setting.value:
+        return setting
+    return msgspec.structs.replace(setting, value=HIDDEN)
 
 
 def change_setting(workspace: Workspace, request: SettingChangeRequest) -> SettingChanged:
@@ -223,8 +232,9 @@ def change_setting(workspace: Workspace, request: SettingChangeRequest) -> Setti
             "set PMEM_MEMORY_DIR, or rename the folder",
         )
     if is_liberty(name, kept):
+        what = "set" if name == "database" else repr(kept)
         raise InvalidValue(
-            f"{name} cannot be {kept!r} for everyone who has this project",
+            f"{name} cannot be {what} for everyone who has this project",
             f"set it in your own configuration, or {known(name).variable} for one run",
         )
     with locked(workspace):

@@ -4,16 +4,16 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from pmem.core.tokens import BudgetCounter, budget_counter, counter
 from pmem.project.caller import NOBODY, Caller
 from pmem.project.configuration import Configuration
+from pmem.project.record_home import records_of, server_finder, server_of
 from pmem.storage.backend import Backend, Change, Problem
 from pmem.storage.git.tracked import foreign
-from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.shared import Shared
 from pmem.storage.store import Store
 from pmem.values import ids
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pmem.storage.git.project_files import Sources
     from pmem.storage.git.revision import Revision
     from pmem.storage.local.proposals import Settled
+    from pmem.storage.postgres.server import Server
 
 
 class Workspace:
@@ -116,15 +117,12 @@ class Workspace:
         """Where the records live, whoever asks."""
         if self.given_backend is not None:
             return self.given_backend
-        configuration = self.configuration
-        return JsonFiles(
-            self.root,
-            lock_timeout=lambda: configuration.settings.lock_timeout,
-            most_bytes=lambda: configuration.settings.limits.record,
-            read_only=self.read_only,
-            shared=self.shared,
-            foreign=partial(foreign, self.root, self.environment),
-        )
+        return records_of(self)
+
+    @cached_property
+    def server(self) -> "Server | None":
+        """Where the project is on a server, if it is on one; see `record_home`."""
+        return server_of(self)
 
     @cached_property
     def backend(self) -> Backend:
@@ -189,7 +187,9 @@ class Workspace:
         """What this clone keeps for itself."""
         from pmem.project.own_state import OwnState
 
-        return OwnState(self.root, self.environment, read_only=self.read_only)
+        return OwnState(
+            self.root, self.environment, read_only=self.read_only, server=server_finder(self)
+        )
 
     @cached_property
     def sources(self) -> "Sources":

@@ -202,7 +202,7 @@ def save_checkpoint(workspace: Workspace, request: SaveRequest) -> CheckpointInf
     """
     name, owner = _names(request)
     data = _encode_state(request.state)
-    return _info(workspace.own.state.checkpoints.save(name, owner, data, workspace.now()))
+    return _info(workspace.own.checkpoints.save(name, owner, data, workspace.now()))
 
 
 def load_checkpoint(workspace: Workspace, request: CheckpointRequest) -> Checkpoint:
@@ -214,7 +214,7 @@ def load_checkpoint(workspace: Workspace, request: CheckpointRequest) -> Checkpo
         Damaged, Locked, StorageRefused: The clone's state.
     """
     name, owner = _names(request)
-    found = workspace.own.state.checkpoints.load(name, owner)
+    found = workspace.own.checkpoints.load(name, owner)
     if found is None:
         raise _missing(name, owner)
     saved, data = found
@@ -239,7 +239,7 @@ def list_checkpoints(workspace: Workspace, request: CheckpointsRequest) -> Check
     Raises:
         Damaged, Locked, StorageRefused: The clone's state.
     """
-    found = tuple(map(_info, workspace.own.state.checkpoints.all(request.user)))
+    found = tuple(map(_info, workspace.own.checkpoints.all(request.user)))
     return CheckpointListing(items=found, total=len(found))
 
 
@@ -252,7 +252,7 @@ def remove_checkpoint(workspace: Workspace, request: CheckpointRequest) -> Check
         Damaged, Locked, StorageRefused: The clone's state.
     """
     name, owner = _names(request)
-    if not workspace.own.state.checkpoints.remove(name, owner):
+    if not workspace.own.checkpoints.remove(name, owner):
         raise _missing(name, owner)
     return request
 
@@ -263,14 +263,14 @@ def _mark_seen(
     """Mark events as seen; where nothing can be written, all stays as it is."""
     try:
         if not workspace.read_only:
-            return workspace.own.shared_state.threads.advance_by(thread, choose)
+            return workspace.own.threads.advance_by(thread, choose)
     except StorageRefused:
         pass
     return _standing(workspace, thread)
 
 
 def _standing(workspace: Workspace, thread: str) -> tuple[Seen, int]:
-    seen = workspace.own.shared_state.threads.seen(thread)
+    seen = workspace.own.threads.seen(thread)
     return seen, seen.revision
 
 

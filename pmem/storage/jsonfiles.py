@@ -222,6 +222,20 @@ class JsonFiles:
 
     def commit(self, changes: Sequence[Change]) -> None:
         files = [self._files.change_of(change) for change in changes]
+        self._teach(self.replace_files(files), changes, files)
+
+    def replace_files(self, files: Sequence[durable.FileChange]) -> set[type[Record]]:
+        """Make all files durable as they are given, or none. Call it while holding the lock.
+
+        Args:
+            files: What they are to hold; whoever calls has looked at what is there.
+
+        Returns:
+            The types whose records the index knew all of.
+
+        Raises:
+            StorageRefused: The disk or a file refused; nothing changed.
+        """
         known = self._current.forget()
         try:
             durable.apply(self._root, self._local, files)
@@ -232,7 +246,7 @@ class JsonFiles:
             raise
         finally:
             self._shared.indexes.expire()
-        self._teach(known, changes, files)
+        return known
 
     def _teach(
         self,

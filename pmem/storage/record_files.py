@@ -145,7 +145,7 @@ class RecordFiles:
         if previous is not None and path not in seen:
             raise Locked(f"{path} was made by another program meanwhile")
         data = serialise(change.record, previous, path)
-        _check_readable(data, change, path)
+        check_readable(data, change, path)
         return durable.FileChange(relative, data)
 
     def names(self, type_: type[Record]) -> list[str]:
@@ -195,7 +195,7 @@ def _list_files(folder: str) -> list[str]:
         raise StorageRefused(f"{folder} cannot be read: {error.strerror}") from None
 
 
-def _check_readable(data: bytes, change: Change, path: str) -> None:
+def check_readable(data: bytes, change: Change, path: str) -> None:
     """See that what is about to be written is read again.
 
     Raises:

@@ -11,6 +11,7 @@ from pmem.storage.index.open_indexes import TRUST_SECONDS, OpenIndexes
 
 if TYPE_CHECKING:
     from pmem.storage.git.revision import Revision
+    from pmem.storage.postgres.server import Server
 
 
 class Shared:
@@ -20,12 +21,14 @@ class Shared:
         indexes: The indexes that are kept open.
         problems: The files met so far that could not be used, by path; one that is read leaves.
         revisions: The records of commits that somebody is looking at, by commit and name.
+        servers: Projects on servers whose connections are kept, by address and key.
     """
 
     def __init__(self) -> None:
         self.indexes = OpenIndexes()
         self.problems: dict[str, Problem] = {}
         self.revisions: WeakValueDictionary[tuple[str, str], Revision] = WeakValueDictionary()
+        self.servers: dict[tuple[str, str], Server] = {}
         self._clock = allocate_lock()
         self._last_moment = 0
         self._user = ("", 0.0)
@@ -38,10 +41,27 @@ class Shared:
             return self._beside
 
     def close(self) -> None:
-        """Let go of the files that are open, those of the memory beside it among them."""
+        """Let go of the files and connections that are open, also of the memory beside it."""
         self.indexes.close()
+        for server in self.servers.values():
+            server.close()
         if self._beside is not None:
             self._beside.close()
+
+    def server(self, address: str, project: str, patience: Callable[[], float]) -> "Server":
+        """Return a project on a server, with the connections that are kept to it.
+
+        Args:
+            address: Where the server is.
+            project: The project's key.
+            patience: Returns the seconds that are waited for other writers.
+        """
+        from pmem.storage.postgres.server import Server
+
+        found = self.servers.get((address, project))
+        return found or self.servers.setdefault(
+            (address, project), Server(address, project, patience)
+        )
 
     def later_than_all(self, moment: int) -> int:
         """Return a moment for an id, in milliseconds, later than every other that was returned.

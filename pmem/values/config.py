@@ -59,6 +59,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         says("Memory folders, or their projects, that may be links or another user's; * is any."),
     ] = ()
     project_name: Annotated[str, says("The project's name, as contexts show it.")] = "Project"
+    database: Annotated[
+        str,
+        says("The address of the PostgreSQL server that has the records; empty for files."),
+    ] = ""
+    database_project: Annotated[
+        str, says("The key by which a server knows this project; `pmem db init` writes it.")
+    ] = ""
     tokenizer: Annotated[
         Literal["auto", "estimate", "o200k_base", "cl100k_base"],
         says(

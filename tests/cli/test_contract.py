@@ -1176,6 +1176,37 @@ class FailureEnvelope(Strict):
     error: Failure
 
 
+class DatabaseAnswer(Strict):
+    server: str
+    project: str
+    version: int
+    wanted: int
+    is_known: bool
+    revision: int
+    records: int
+    in_folder: int
+    roles: dict[str, str]
+
+
+class DatabaseSetupAnswer(Strict):
+    migrated: list[int]
+    status: DatabaseAnswer
+
+
+class SyncRow(Strict):
+    store: str
+    id: str
+    fate: Literal["to_server", "to_folder", "merged", "removed"]
+    conflicts: list[str]
+
+
+class SyncAnswer(Strict):
+    server: str
+    records: list[SyncRow]
+    left: list[dict[str, str]]
+    checkpoints: int
+
+
 HELD = "add pronouns:they/them --agent planner"
 ANSWERS: list[tuple[str, Any]] = [
     ("init", Initialised),
@@ -1247,6 +1278,11 @@ ANSWERS: list[tuple[str, Any]] = [
     ("scan --staged", Scanned),
     ("scan --history", Scanned),
     ("doctor", dict[str, Any]),
+    ("db init", DatabaseSetupAnswer),
+    ("db migrate", DatabaseSetupAnswer),
+    ("db status", DatabaseAnswer),
+    ("sync", SyncAnswer),
+    ("sync --dry-run --conversations", SyncAnswer),
     ("hook prompt", dict[str, str]),
     ("completion bash", dict[str, str]),
     ("setup completion bash", CompletionSetup),
@@ -1389,8 +1425,15 @@ def _build(project: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(("line", "type_"), ANSWERS, ids=[line for line, _ in ANSWERS])
 def test_json_is_one_line_with_what_is_promised(
-    line: str, type_: Any, filled: dict[str, str]
+    line: str,
+    type_: Any,
+    filled: dict[str, str],
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    if line.startswith(("db", "sync")):
+        monkeypatch.setenv("PMEM_DATABASE", request.getfixturevalue("test_database").address)
+        assert pmem("db", "init").code == 0
     done = pmem(*(filled.get(word, word) for word in line.split()), "--json")
     expected = {"add Known": 9, "check": 1, "doctor": 1, HELD: 7}.get(line, 0)
     assert done.code == (9 if line.startswith("work apply") else expected), done.said

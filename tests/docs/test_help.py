@@ -17,6 +17,7 @@ from tests.cli.shell import Shell, new_repository
 from tests.conversation.assistants import ClaudeCode, Codex, Gemini
 from tests.model import scripted
 from tests.once import Once
+from tests.postgres import TestDatabase
 from tests.storage.folders import contradict
 
 EXAMPLES = {name: entry.example for name, entry in COMMANDS.items()} | {
@@ -46,8 +47,17 @@ def test_an_example_shows_its_own_command(words: str) -> None:
 
 
 @EVERY_EXAMPLE
-def test_an_example_works(words: str, filled: tuple[Shell, dict[str, str]]) -> None:
+def test_an_example_works(
+    words: str,
+    filled: tuple[Shell, dict[str, str]],
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     shell, ids = filled
+    if words.startswith(("db", "sync")):
+        database: TestDatabase = request.getfixturevalue("test_database")
+        monkeypatch.setenv("PMEM_DATABASE", database.address)
+        assert shell.run("pmem db init").code == 0
     example = EXAMPLES[words]
     for shown, real in ids.items():
         example = example.replace(shown, real)

@@ -66,11 +66,14 @@ from pmem.search.golden import QuestionRequest
 from pmem.search.misses import MissesRequest
 from pmem.search.search import SearchRequest
 from pmem.search.threads import CheckpointRequest, CheckpointsRequest, SaveRequest, ThreadRequest
+from pmem.storage.postgres.server import Server
 from pmem.upkeep.consolidation import UpkeepRequest
+from pmem.upkeep.database import DatabaseRequest
 from pmem.upkeep.doctor import DoctorRequest
 from pmem.upkeep.inbox import InboxRequest
 from pmem.upkeep.integrity import CheckRequest
 from pmem.upkeep.secret_scan import ScanRequest
+from pmem.upkeep.sync import SyncRequest
 from pmem.upkeep.work.applying import WorkAnswer, WorkAnswersRequest
 from pmem.upkeep.work.handing_out import WorkListRequest, WorkRequest
 from pmem.values.records import OutcomeVerdict
@@ -81,6 +84,7 @@ from tests.conversation.assistants import ClaudeCode
 from tests.faults.world import DECISION
 from tests.once import Once
 from tests.operations.rows import Row, rows, structs
+from tests.postgres import served
 
 
 class Kept(NamedTuple):
@@ -97,6 +101,10 @@ class Kept(NamedTuple):
 
 
 REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
+    "db.init": lambda _: DatabaseRequest(),
+    "db.migrate": lambda _: NoArguments(),
+    "db.status": lambda _: NoArguments(),
+    "sync": lambda _: SyncRequest(),
     "setup.assistant": lambda kept: AssistantSetupRequest(harness="codex", scope="project"),
     "setup.list": lambda kept: NoArguments(),
     "hook": lambda kept: HookRequest(event="prompt", prompt="which one is known?", longest=1500),
@@ -211,15 +219,16 @@ WITHOUT: Final = ("project", "vcs", "upkeep.work.trying")
 @pytest.fixture
 def project(root: str, once: Once) -> tuple[Workspace, Kept]:
     """Return a small project, and what it holds."""
-    return Workspace(root, actor="kim", now=NOW), once(lambda: kept_in(root))
+    return Workspace(root, actor="kim", now=NOW), once(
+        lambda: kept_in(Workspace(root, actor="kim", now=NOW))
+    )
 
 
-def kept_in(root: str) -> Kept:
+def kept_in(workspace: Workspace) -> Kept:
     """Fill a project with one of everything, in a git work tree."""
     subprocess.run(["git", "init", "--quiet", "--template="], check=True)
     Path("src").mkdir()
     Path("src/gear.py").write_text("WHEELS = 3\n")
-    workspace = Workspace(root, actor="kim", now=NOW)
 
     def add(content: str) -> str:
         added = ask(workspace, table.ADD, AddRequest(content=content, force=True))
@@ -267,12 +276,15 @@ def test_there_is_a_request_for_every_operation() -> None:
 
 @pytest.mark.parametrize("row", TRIED, ids=[row.operation.name for row in TRIED])
 def test_an_answer_is_of_the_type_of_its_row_and_plain_json(
-    row: Row, project: tuple[Workspace, Kept]
+    row: Row, project: tuple[Workspace, Kept], request: pytest.FixtureRequest
 ) -> None:
     workspace, kept = project
-    request = REQUESTS[row.operation.name](kept)
-    assert type(request) is row.request
-    answer = run(workspace, row.operation, request).result
+    if row.operation.name.startswith(("db.", "sync")):
+        server: Server = request.getfixturevalue("new_project")()
+        workspace = served(workspace.root, server)
+    asked = REQUESTS[row.operation.name](kept)
+    assert type(asked) is row.request
+    answer = run(workspace, row.operation, asked).result
     assert type(answer) in set(structs(row.answer))
     assert msgspec.json.decode(msgspec.json.encode(plain_form(answer)))
 

@@ -24,6 +24,10 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "pin": ("REF",),
     "undo": ("REF",),
     "share": ("REF",),
+    "sync": (),
+    "db init": (),
+    "db migrate": (),
+    "db status": (),
     "unpin": ("REF",),
     "link": ("REF", "OTHER"),
     "unlink": ("REF", "OTHER"),
@@ -149,9 +153,9 @@ OTHERWISE: Final = {
 
 def sight(operation: Operation[Any, Any] | None) -> Sight:
     """Return what an agent with an allowlist sees of an operation, as its row has it."""
-    if operation is None or operation.scope == "nothing":
-        return "no records"
-    return "nothing" if operation.scope == "whole" or operation.by_person else "own"
+    if operation is not None and (operation.scope == "whole" or operation.by_person):
+        return "nothing"
+    return "no records" if operation is None or operation.scope == "nothing" else "own"
 
 
 def operation_of(command: str) -> Operation[Any, Any] | None:

@@ -15,6 +15,8 @@ from pmem.errors import NotFound
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Backend, Change, InMemory, twin_keys, word_keys_of
 from pmem.storage.jsonfiles import JsonFiles
+from pmem.storage.postgres.records import ServerRecords
+from pmem.storage.postgres.server import Server
 from pmem.storage.store import Store
 from pmem.values.records import (
     KINDS,
@@ -35,11 +37,14 @@ from tests.storage.folders import fixed_chance, json_files, memory
 Make = Callable[[], Backend]
 
 
-@pytest.fixture(params=["memory", "files"])
+@pytest.fixture(params=["memory", "files", "postgres"])
 def make(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Make:
     """Return what makes an empty backend."""
     if request.param == "memory":
         return InMemory
+    if request.param == "postgres":
+        made: Callable[[], Server] = request.getfixturevalue("new_project")
+        return lambda: ServerRecords(made())
     return lambda: json_files(str(tmp_path_factory.mktemp("files")))
 
 

@@ -631,6 +631,10 @@ def _seen(**environment: Any) -> Any:
     return len(data("list", "--agent", "planner", **environment)["items"])
 
 
+def _placed(**environment: Any) -> Any:
+    return pmem("db", "status", "--json", environment=environment).out
+
+
 def _safe(**environment: Any) -> Any:
     os.rename(".project-memory", ".kept")
     os.symlink(".kept", ".project-memory")
@@ -715,6 +719,8 @@ def _work_left(**environment: Any) -> Any:
 EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "memory_dir": (".project-memory", ".other", _memory_dir),
     "safe_folders": ("/elsewhere", "*", _safe),
+    "database": ("", "host=/nowhere", lambda **env: pmem("db", "status", environment=env).code),
+    "database_project": ("a-0123456789abcdef", "", _placed),
     "project_name": ("A", "B", lambda **env: data("context", **env)["text"]),
     "max_context_tokens": ("128000", "64000", _budget),
     "working_memory_tokens": ("8000", "10", _budget),

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from pmem.report.collecting import ReceiptsRequest, ReportRequest
     from pmem.report.document import Receipts, ReportDocument
     from pmem.upkeep.consolidation import UpkeepReport, UpkeepRequest
+    from pmem.upkeep.database import DatabaseRequest, DatabaseSetup, DatabaseStatus
     from pmem.upkeep.doctor import DoctorRequest, Examination
     from pmem.upkeep.inbox import Inbox, InboxRequest
     from pmem.upkeep.integrity import Checked, CheckRequest
     from pmem.upkeep.secret_scan import Scanned, ScanRequest
     from pmem.upkeep.statistics import MemoryFigures
+    from pmem.upkeep.sync import Synced, SyncRequest
     from pmem.values.config import Resolved
     from pmem.values.requests import AtRequest, NoArguments, RangeRequest, SetupRequest
     from pmem.vcs.changelog import Compared
@@ -144,6 +146,21 @@ SETUP_LIST: Final[Operation[NoArguments, SetupOverviews]] = Operation(
 INIT: Final[Operation[InitRequest, Started]] = Operation(
     "init", "Start a memory, or complete the one that is there", "vcs.starting:start",
     "nothing", writes="beside", effect="idempotent"
+)  # fmt: skip
+DATABASE_INIT: Final[Operation[DatabaseRequest, DatabaseSetup]] = Operation(
+    "db.init", "Put this project on a PostgreSQL server", "upkeep.database:init",
+    "nothing", writes="beside", effect="idempotent", by_person=True
+)  # fmt: skip
+DATABASE_MIGRATE: Final[Operation[NoArguments, DatabaseSetup]] = Operation(
+    "db.migrate", "Bring a server's tables up to date", "upkeep.database:migrate_database",
+    "nothing", writes="beside", effect="idempotent", by_person=True
+)  # fmt: skip
+DATABASE_STATUS: Final[Operation[NoArguments, DatabaseStatus]] = Operation(
+    "db.status", "Say where this project stands on a server", "upkeep.database:status", "nothing"
+)
+SYNC: Final[Operation[SyncRequest, Synced]] = Operation(
+    "sync", "Make the memory folder and the server equal", "upkeep.sync:sync",
+    "whole", doing="sync", writes="beside", unless="dry_run", effect="idempotent"
 )  # fmt: skip
 SETTINGS: Final[Operation[NoArguments, SettingsListing]] = Operation(
     "config.list", "Show every setting, its value and where that came from",

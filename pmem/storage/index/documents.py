@@ -100,7 +100,7 @@ def _learn(
     documents: list[tuple[object, ...]] = []
     for number, (source, entry) in learnt.items():
         label = label_of(entry)
-        documents.append(_row(number, label, source, entry))
+        documents.append(document_row(number, label, source, entry))
         postings.add(label, entry.frequencies, number)
     marks = ", ".join("?" * 21)
     connection.executemany(f"insert into document values ({marks})", documents)
@@ -155,7 +155,17 @@ def _share(connection: sqlite3.Connection, id_: str, *sources: Source) -> None:
         connection.executemany("insert or ignore into shared values (?, ?, ?)", rows)
 
 
-def _row(number: int, label: str, source: Source, entry: IndexedDocument) -> tuple[object, ...]:
+def document_row(
+    number: int, label: str, source: Source, entry: IndexedDocument
+) -> tuple[object, ...]:
+    """Return the values of a document's columns.
+
+    Args:
+        number: Its number.
+        label: The list that it is ranked in.
+        source: The record that holds it.
+        entry: The document.
+    """
     document, facts = entry.document, entry.facts
     bounded = facts.valid_until is not None or (
         facts.valid_from is not None and facts.valid_from > facts.created_at

@@ -25,7 +25,7 @@ _INEXACT: Final = ("tags", "speaker")
 AMONG: Final = "in (select value from json_each(?))"
 """What compares a column with any number of values."""
 
-_COVERS: Final = (
+COVERS: Final = (
     "number in (select number from cited where file = ? or (file > ? || '/' and file < ? || '0')"
     " union all select number from place where patterns in"
     " (select patterns from (select distinct patterns from place) where applies(patterns, ?)))"
@@ -92,7 +92,7 @@ def ordered(order: Order) -> str:
 
 def expression(column: str) -> str:
     """Return a column, or what makes it of others."""
-    return COLUMNS[column].sql or column
+    return COLUMNS[column].sql or f'"{column}"'
 
 
 def _of_filter(wanted: Filter) -> Iterator[_Part]:
@@ -103,11 +103,11 @@ def _of_filter(wanted: Filter) -> Iterator[_Part]:
     for column in _EQUAL:
         value = getattr(wanted, column)
         if value is not None:
-            yield f"{column} = ?", [value]
+            yield f'"{column}" = ?', [value]
     if wanted.pinned is not None:
         yield "pinned" if wanted.pinned else "not pinned", []
     if wanted.path is not None:
-        yield _COVERS, [*[wanted.path.rstrip("/")] * 3, wanted.path]
+        yield COVERS, [*[wanted.path.rstrip("/")] * 3, wanted.path]
     if wanted.subject is not None:
         yield "subject = ?", [fold(wanted.subject)]
     if wanted.importance_min is not None:

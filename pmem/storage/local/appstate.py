@@ -163,12 +163,26 @@ class AppState:
         return {found for (found,) in self._rows("select app from app_gone")}
 
 
-def _level(rows: list[Any], now: datetime, rules: AppRules) -> Level:
-    if not rows:
+def refilled_level(
+    kept: tuple[float, datetime, float, float] | None, now: datetime, rules: AppRules
+) -> Level:
+    """Return the energy there is by now.
+
+    Args:
+        kept: The units that there were and when, those spent in all, and since somebody asked.
+        now: The present.
+        rules: How much there may be, and how fast it comes back.
+    """
+    if kept is None:
         return Level(rules.energy, 0.0, 0.0)
-    ((level, at, spent, unpolled),) = rows
-    units = refilled(level, _moment(at), now, rules.energy, rules.energy_per_hour)
+    level, at, spent, unpolled = kept
+    units = refilled(level, at, now, rules.energy, rules.energy_per_hour)
     return Level(units, spent, unpolled)
+
+
+def _level(rows: list[Any], now: datetime, rules: AppRules) -> Level:
+    kept = (rows[0][0], _moment(rows[0][1]), *rows[0][2:]) if rows else None
+    return refilled_level(kept, now, rules)
 
 
 def _save_level(connection: sqlite3.Connection, level: Level, now: datetime) -> None:

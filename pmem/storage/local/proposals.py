@@ -147,17 +147,7 @@ class Proposals:
             settled: Which ones.
             now: The present.
         """
-        gone = {item.id for item in settled}
-        decisions = tuple(item.decision for item in settled if item.decision is not None)
-
-        def change(queue: Queue) -> Queue:
-            return msgspec.structs.replace(
-                queue,
-                proposals=tuple(item for item in queue.proposals if item.id not in gone),
-                decisions=(*queue.decisions, *decisions),
-            )
-
-        self.update(change, now)
+        self.update(lambda queue: without_settled(queue, settled), now)
 
     def _queue(self, connection: sqlite3.Connection | None) -> Queue:
         if connection is None or not connection.execute(_MADE).fetchone():
@@ -193,6 +183,22 @@ def _parsed(data: bytes | str, path: str) -> Queue:
         return msgspec.json.decode(data, type=Queue)
     except (TypeError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         raise Damaged(f"{path} holds no proposals", _START_AFRESH) from None
+
+
+def without_settled(queue: Queue, settled: Sequence[Settled]) -> Queue:
+    """Return a queue without what was settled, and with what was decided.
+
+    Args:
+        queue: The queue.
+        settled: What became of proposals.
+    """
+    gone = {item.id for item in settled}
+    decisions = tuple(item.decision for item in settled if item.decision is not None)
+    return msgspec.structs.replace(
+        queue,
+        proposals=tuple(item for item in queue.proposals if item.id not in gone),
+        decisions=(*queue.decisions, *decisions),
+    )
 
 
 def without_expired(queue: Queue, now: datetime) -> Queue:

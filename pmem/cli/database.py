@@ -1,0 +1,126 @@
+"""The commands of a PostgreSQL server: setting up, migrating, looking."""
+
+from collections.abc import Iterator
+from typing import Annotated, Final
+
+import typer
+
+from pmem.cli.session import Answer, CommandSession, Line
+from pmem.operations import table
+from pmem.upkeep.database import DatabaseRequest, DatabaseSetup, DatabaseStatus
+from pmem.upkeep.sync import Synced, SyncRequest
+from pmem.values.requests import NoArguments
+
+_LABEL: Final = 11
+_FATES: Final = {
+    "to_server": ("green", "to server"),
+    "to_folder": ("green", "to folder"),
+    "merged": ("magenta", "merged"),
+    "removed": ("red", "removed"),
+}
+
+
+def init(
+    ctx: typer.Context,
+    app: Annotated[
+        list[str] | None,
+        typer.Option("--app", metavar="APP", help="Make a role for this app; may be repeated."),
+    ] = None,
+) -> Answer:
+    """Put this project on a PostgreSQL server; safe to repeat.
+
+    The setting `database` or PMEM_DATABASE says where the server is. It makes the tables, and a
+    role for each agent that has an allowlist. The key by which the server knows the project goes
+    into the project's config.toml; the address never does.
+    """
+    session: CommandSession = ctx.obj
+    found = session.run(table.DATABASE_INIT, DatabaseRequest(apps=tuple(app or ())))
+    status = found.status
+    bring = status.in_folder and not status.records
+    many = "1 record" if status.in_folder == 1 else f"{status.in_folder} records"
+    note = f"the folder has {many}: `pmem sync` brings them there"
+    return Answer(data=found, lines=_setup_lines(found), note=note if bring else "")
+
+
+def migrate(ctx: typer.Context) -> Answer:
+    """Bring the server's tables up to date."""
+    session: CommandSession = ctx.obj
+    found = session.run(table.DATABASE_MIGRATE, NoArguments())
+    return Answer(data=found, lines=_setup_lines(found))
+
+
+def status(ctx: typer.Context) -> Answer:
+    """Say which server there is, and where this project stands on it.
+
+    It exits with 1 where the records are not on a server yet.
+    """
+    session: CommandSession = ctx.obj
+    found = session.run(table.DATABASE_STATUS, NoArguments())
+    is_ready = found.is_known and found.version == found.wanted
+    return Answer(
+        data=found, lines=_lines(found), note=_next_step(found), exit_code=0 if is_ready else 1
+    )
+
+
+def sync(
+    ctx: typer.Context,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what would be done and change nothing.")
+    ] = False,
+    conversations: Annotated[
+        bool, typer.Option("--conversations", help="Take transcripts along that git ignores.")
+    ] = False,
+) -> Answer:
+    """Make the memory folder and the server equal.
+
+    Each record is merged as git's branches are; what both sides contradict each other in is
+    reported, and `pmem check` reports it until `pmem settle` has settled it. Cut short, run it
+    again. It exits with 1 where a record cannot be read on a side.
+    """
+    session: CommandSession = ctx.obj
+    found = session.run(table.SYNC, SyncRequest(dry_run=dry_run, conversations=conversations))
+    note = "" if found.records else f"the folder and {found.server} are equal"
+    return Answer(data=found, lines=_sync_lines(found), note=note, exit_code=1 if found.left else 0)
+
+
+def _sync_lines(found: Synced) -> Iterator[Line]:
+    for record in found.records:
+        colour, said = _FATES[record.fate]
+        line: Line = [(f"{said:<{_LABEL}}", colour), (record.id.rpartition("-")[2], "cyan")]
+        if record.conflicts:
+            line.append((f"  both sides disagree on {', '.join(record.conflicts)}", "yellow"))
+        yield line
+    if found.checkpoints:
+        yield [(f"{'to server':<{_LABEL}}", "green"), (f"{found.checkpoints} checkpoints", "")]
+    for problem in found.left:
+        yield [(f"{'left':<{_LABEL}}", "red"), (problem.message, "")]
+
+
+def _next_step(found: DatabaseStatus) -> str:
+    if not found.server:
+        return "no database is set: records are files"
+    if found.version < found.wanted:
+        return "run `pmem db migrate`" if found.version else "run `pmem db init`"
+    return "" if found.is_known else "run `pmem db init`"
+
+
+def _setup_lines(found: DatabaseSetup) -> Iterator[Line]:
+    for number in found.migrated:
+        yield [("migrated", "green"), (f"  to schema {number}", "")]
+    yield from _lines(found.status)
+
+
+def _lines(found: DatabaseStatus) -> Iterator[Line]:
+    rows = {
+        "server": found.server or "none",
+        "project": found.project or "none yet",
+        "schema": f"{found.version} of {found.wanted}",
+        "records": f"{found.records} there, {found.in_folder} in the folder",
+        "revision": str(found.revision),
+    }
+    if not found.server:
+        rows = {"server": "none", "records": f"{found.in_folder} in the folder"}
+    for label, value in rows.items():
+        yield [(f"{label:<{_LABEL}}", "dim"), (value, "")]
+    for role, whom in found.roles.items():
+        yield [(f"{'role':<{_LABEL}}", "dim"), (role, "cyan"), (f"  {whom}", "")]

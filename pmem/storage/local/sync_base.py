@@ -1,0 +1,117 @@
+"""What a folder and a server had in common when they were last made equal, record by record.
+
+It is what merges between them start from. Losing it loses no record: without it both sides'
+changes are put together, and what only one side has counts as new.
+"""
+
+import sqlite3
+import zlib
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import Final, NamedTuple
+
+from pmem.storage.local.state import LocalState
+
+_TABLES: Final = (
+    "create table if not exists synced (project text, store text, id text, digest blob, data blob,"
+    " primary key (project, store, id)) without rowid",
+    "create table if not exists sync_batch (project text, batch text, store text, id text,"
+    " ours blob, primary key (project, batch, store, id)) without rowid",
+)
+_MADE: Final = "select 1 from sqlite_master where name = 'sync_batch'"
+_PUT: Final = "insert or replace into synced values (?, ?, ?, ?, ?)"
+_DROP: Final = "delete from synced where project = ? and store = ? and id = ?"
+_BEGIN: Final = "insert into sync_batch values (?, ?, ?, ?, ?)"
+_END: Final = "delete from sync_batch where project = ?"
+_PENDING: Final = "select batch, store, id, ours from sync_batch where project = ?"
+_DIGESTS: Final = "select store, id, digest from synced where project = ?"
+_DATA: Final = "select data from synced where project = ? and store = ? and id = ?"
+
+RecordKey = tuple[str, str]
+"""A record: its store's folder and its id."""
+
+
+class UnfinishedBatch(NamedTuple):
+    """A batch that may have been written to the server and not to the folder.
+
+    `ours` is what the folder had of each record before; None where it had none.
+    """
+
+    name: str
+    ours: Mapping[RecordKey, bytes | None]
+
+
+class SyncBase:
+    """The common state of a folder and a project on a server.
+
+    Args:
+        state: Where it is kept. Every method raises what its transactions raise.
+        project: The key of the project.
+    """
+
+    def __init__(self, state: LocalState, project: str) -> None:
+        self._state = state
+        self._project = project
+
+    def digests(self) -> dict[RecordKey, bytes]:
+        """Return a digest of each record as both sides had it."""
+        with self._state.reading() as connection:
+            if connection is None or not connection.execute(_MADE).fetchone():
+                return {}
+            rows = connection.execute(_DIGESTS, (self._project,))
+            return {(store, id_): digest for store, id_, digest in rows}
+
+    def records(self, keys: Iterable[RecordKey]) -> dict[RecordKey, bytes]:
+        """Return the bytes of records as both sides had them."""
+        with self._state.reading() as connection:
+            if connection is None or not connection.execute(_MADE).fetchone():
+                return {}
+            found = {
+                key: connection.execute(_DATA, (self._project, *key)).fetchone() for key in keys
+            }
+        return {key: zlib.decompress(row[0]) for key, row in found.items() if row}
+
+    def pending(self) -> UnfinishedBatch | None:
+        """Return the batch that was begun last, if it was not ended."""
+        with self._state.reading() as connection:
+            if connection is None or not connection.execute(_MADE).fetchone():
+                return None
+            rows = connection.execute(_PENDING, (self._project,)).fetchall()
+        if not rows:
+            return None
+        ours = {
+            (store, id_): None if data is None else zlib.decompress(data)
+            for _, store, id_, data in rows
+        }
+        return UnfinishedBatch(rows[0][0], ours)
+
+    def begin(self, batch: UnfinishedBatch) -> None:
+        """Note what is about to be written to the server, and then to the folder."""
+        rows = [
+            (self._project, batch.name, *key, None if data is None else zlib.compress(data))
+            for key, data in batch.ours.items()
+        ]
+        with self._state.writing(private=True) as connection:
+            _make(connection)
+            connection.executemany(_BEGIN, rows)
+
+    def end(self, results: Mapping[RecordKey, bytes | None]) -> None:
+        """Note what both sides have now; no batch is begun any more.
+
+        Args:
+            results: By record; None for one that neither side has.
+        """
+        with self._state.writing(private=True) as connection:
+            _make(connection)
+            for key, data in results.items():
+                if data is None:
+                    connection.execute(_DROP, (self._project, *key))
+                else:
+                    row = (self._project, *key, sha256(data).digest(), zlib.compress(data))
+                    connection.execute(_PUT, row)
+            connection.execute(_END, (self._project,))
+
+
+def _make(connection: sqlite3.Connection) -> None:
+    for table in _TABLES:
+        connection.execute(table)

@@ -1,0 +1,128 @@
+"""Records of a project on a server as bytes, for keeping a folder and a server equal."""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Final
+
+from pmem.errors import NotFound
+from pmem.storage.files.recordfile import parse
+from pmem.storage.index.documents import TYPES
+from pmem.storage.postgres.asking import held_for_update
+from pmem.storage.postgres.posting import Source
+from pmem.storage.postgres.records import ServerRecords
+from pmem.storage.postgres.writing import WrittenRecord, write_records
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_DIGESTS: Final = (
+    "select store, id, sha256(data) from pmem.record where project = %s and store = any(%s)"
+)
+_GONE: Final = (
+    "select distinct on (store, id) store, id, digest from pmem.change where project = %s"
+    " and is_gone and (store, id) in (select * from unnest(%s::text[], %s::text[]))"
+    " order by store, id, revision desc"
+)
+_BEGUN: Final = "select 1 from pmem.sync_batch where project = %s and batch = %s"
+_BEGIN: Final = "insert into pmem.sync_batch (project, batch) values (%s, %s)"
+_FORGET: Final = (
+    "delete from pmem.sync_batch where project = %s"
+    " and (batch = %s or at < now() - '90 days'::interval)"
+)
+
+
+class ServerSide:
+    """One project of a server, as it is kept equal to a folder.
+
+    Args:
+        records: The project's records.
+    """
+
+    def __init__(self, records: ServerRecords) -> None:
+        self._records = records
+        self._server = records.server
+
+    @property
+    def name(self) -> str:
+        """The server as people may see it."""
+        return self._server.name
+
+    def digests(self, stores: Collection[str]) -> dict[Source, bytes]:
+        """Return a digest of each record of some stores."""
+
+        def ask(connection: "Connection[Any]") -> list[Any]:
+            values = (self._server.number, list(stores))
+            return connection.execute(_DIGESTS, values, binary=True).fetchall()
+
+        return {(store, id_): digest for store, id_, digest in self._server.ask(ask)}
+
+    def gone(self, keys: Sequence[Source]) -> dict[Source, bytes]:
+        """Return digests of what records held that were deleted for good lately."""
+        values = (self._server.number, [store for store, _ in keys], [id_ for _, id_ in keys])
+
+        def ask(connection: "Connection[Any]") -> list[Any]:
+            return connection.execute(_GONE, values, binary=True).fetchall()
+
+        return {(store, id_): digest for store, id_, digest in self._server.ask(ask)}
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Hold off other writers."""
+        return self._records.lock()
+
+    def peek(self, keys: Sequence[Source]) -> dict[Source, bytes]:
+        """Return what records hold, without a lock; those that are not there are left out."""
+        number = self._server.number
+        return self._server.ask(lambda connection: held_for_update(connection, number, keys, ""))
+
+    def read(self, keys: Sequence[Source]) -> dict[Source, bytes]:
+        """Return what records hold; those that are not there are left out."""
+        with self._records.writing() as connection:
+            return held_for_update(connection, self._server.number, keys)
+
+    def write(self, batch: str, results: Mapping[Source, bytes | None]) -> None:
+        """Write records as bytes, all or none, and that the batch was written. Hold the lock.
+
+        Args:
+            batch: Its name.
+            results: By record; None for one that is to go.
+
+        Raises:
+            Damaged: Some bytes are no record.
+        """
+        with self._records.writing() as connection:
+            number = self._server.number
+            known = held_for_update(connection, number, list(results))
+            written = {
+                key: WrittenRecord(parse(data, TYPES[key[0]], f"{self.name}: {'/'.join(key)}"),
+                                   data, key in known)
+                for key, data in results.items() if data is not None
+            }  # fmt: skip
+            gone = [key for key, data in results.items() if data is None and key in known]
+            write_records(connection, number, written, gone)
+            connection.execute(_BEGIN, (number, batch))
+
+    def has_written(self, batch: str) -> bool:
+        """Tell whether a batch was written."""
+        values = (self._server.number, batch)
+        return self._server.ask(
+            lambda connection: connection.execute(_BEGUN, values).fetchone() is not None
+        )
+
+    def forget(self, batch: str) -> None:
+        """Forget a batch that both sides have."""
+        with self._server.connection() as connection:
+            connection.execute(_FORGET, (self._server.number, batch))
+
+
+def server_side(records: object) -> ServerSide:
+    """Return a server's side.
+
+    Args:
+        records: Where the records of a workspace live.
+
+    Raises:
+        NotFound: That is no server.
+    """
+    if not isinstance(records, ServerRecords):
+        raise NotFound("this project is on no server", "run `pmem db init` first")
+    return ServerSide(records)

@@ -1,0 +1,243 @@
+"""Searching a server: what ranking asks of documents, answered by SQL.
+
+Postings come as two packed columns, put together by the server: a common word has many.
+"""
+
+import sys
+from array import array
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import copy
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from pmem.core.policy import EVERYTHING, Reach
+from pmem.core.retrieval.collection import CollectionStatistics, Document, SessionDocuments, Totals
+from pmem.core.retrieval.documents import Facts
+from pmem.core.retrieval.evidence import Scorer, bm25_scores
+from pmem.core.retrieval.pool import ACTIVE_MEMORIES, DocumentKey, holds_at
+from pmem.core.retrieval.relations import SeenLink
+from pmem.core.text.terms import sequence, terms
+from pmem.storage.files.recordfile import decode
+from pmem.storage.postgres.selecting import clean
+from pmem.values.bounds import SEARCHED_CHARACTERS
+from pmem.values.records import STORES, Memory, RecordType
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+POSTINGS: Final = (
+    "select string_agg(int8send(document), '' order by document),"
+    " string_agg(float8send(count), '' order by document)"
+    " from pmem.posting where project = %s and label = any(%s) and term = %s"
+)
+_DATA: Final = "select data from pmem.record where project = %s and store = %s and id = %s"
+_COLUMNS: Final = (
+    "number, label, length, peak, traits, session, speaker, at, importance, accesses, about"
+)
+_LINKS: Final = """
+with asked as (select number, id from pmem.document
+               where project = %(project)s and number = any(%(asked)s) and label = %(label)s)
+select asked.number, far.number, link.type, link.strength, true from asked
+    join pmem.link on link.project = %(project)s and link.source = asked.number
+    join pmem.document as far on far.project = %(project)s and far.store = %(store)s
+        and far.record = link.target
+    where far.label = %(label)s and far.number != asked.number
+union all
+select asked.number, far.number, link.type, link.strength, false from asked
+    join pmem.link on link.project = %(project)s and link.target = asked.id
+    join pmem.document as far on far.project = %(project)s and far.number = link.source
+    where far.label = %(label)s and far.number != asked.number
+"""
+_FACTS: Final = msgspec.json.Decoder(Facts)
+_TYPES: Final[dict[str, RecordType]] = {folder: type_ for type_, folder in STORES.items()}
+
+
+class ServerPool:
+    """The documents of a project on a server, as of one moment; a pool to search.
+
+    Args:
+        connection: Within a transaction that sees one moment.
+        project: The project's number.
+    """
+
+    def __init__(self, connection: "Connection[Any]", project: int) -> None:
+        self._connection = connection
+        self._project = project
+        self._reach = EVERYTHING
+
+    @property
+    def scorer(self) -> Scorer:
+        return bm25_scores
+
+    def within(self, reach: Reach) -> "ServerPool":
+        limited = copy(self)
+        limited._reach = reach
+        return limited
+
+    def hidden(self) -> Collection[int]:
+        if self._reach == EVERYTHING:
+            return ()
+        named, apps = self._reach.categories, self._reach.apps
+        beyond = ["procedural"] * (not self._reach.procedures)
+        beyond += ["category != all(%(named)s)"] * (named is not None)
+        beyond += ["(app is not null and app != all(%(apps)s))"] * (apps is not None)
+        asked = {
+            "project": self._project,
+            "named": sorted(map(clean, named or ())),
+            "apps": sorted(map(clean, apps or ())),
+        }
+        if not beyond:
+            return ()
+        query = "select number from pmem.document where project = %(project)s"
+        rows = self._rows(f"{query} and ({' or '.join(beyond)})", asked)
+        return {number for (number,) in rows}
+
+    def statistics(self, labels: Collection[str]) -> CollectionStatistics:
+        return _ServerStatistics(self, sorted(labels))
+
+    def facts(self, numbers: Collection[int]) -> Mapping[int, Facts]:
+        return {
+            number: _FACTS.decode(facts) for number, facts in self.chosen("number, facts", numbers)
+        }
+
+    def invalid(self, at: datetime) -> Collection[int]:
+        query = "select number, facts from pmem.document where project = %s and bounded"
+        rows = self._rows(query, (self._project,))
+        return {number for number, facts in rows if not holds_at(_FACTS.decode(facts), at)}
+
+    def places(self, numbers: Collection[int]) -> Mapping[int, DocumentKey]:
+        return {
+            number: DocumentKey(_TYPES[store], record, id_)
+            for number, store, record, id_ in self.chosen("number, store, record, id", numbers)
+        }
+
+    def newest(self, labels: Collection[str], names: Collection[str]) -> Sequence[int]:
+        query = "select number from pmem.document where project = %(project)s"
+        query += " and label = any(%(labels)s)"
+        query += " and speaker = any(%(names)s)" if names else ""
+        asked = {
+            "project": self._project, "labels": sorted(labels), "names": sorted(map(clean, names))
+        }  # fmt: skip
+        rows = self._rows(f"{query} order by at desc, number", asked)
+        return [number for (number,) in rows]
+
+    def links(self, numbers: Collection[int]) -> Iterable[SeenLink]:
+        asked = {
+            "project": self._project,
+            "asked": list(numbers),
+            "label": ACTIVE_MEMORIES,
+            "store": STORES[Memory],
+        }
+        return [SeenLink(*row) for row in self._rows(_LINKS, asked)]
+
+    def chosen(self, columns: str, numbers: Iterable[int]) -> list[Any]:
+        """Return columns of documents, by ascending number."""
+        query = (
+            f"select {columns} from pmem.document where project = %s and number = any(%s)"
+            " order by number"
+        )
+        return self._rows(query, (self._project, list(numbers)))
+
+    def sequence(self, number: int) -> Sequence[str]:
+        """Return the terms of a document in the order of its text."""
+        place = self.places([number])[number]
+        ((data,),) = self._rows(_DATA, (self._project, STORES[place.type], place.record))
+        return sequence(place.text_in(decode(data, place.type))[:SEARCHED_CHARACTERS])
+
+    def postings(self, labels: Sequence[str], term: str) -> Mapping[int, float]:
+        """Return how often a term occurs in the documents that hold it, by ascending number."""
+        ((packed, counts),) = self._rows(POSTINGS, (self._project, labels, clean(term)))
+        if packed is None:
+            return {}
+        return dict(zip(_unpacked("q", packed), _unpacked("d", counts), strict=True))
+
+    def asked(self, query: str, *values: object) -> list[Any]:
+        """Return the rows of a query, whose first value is the project."""
+        return self._rows(query, (self._project, *values))
+
+    def _rows(self, query: str, values: Any) -> list[Any]:
+        return self._connection.execute(query.encode(), values, binary=True).fetchall()
+
+
+class _ServerStatistics:
+    """The documents with some labels, as ranking sees them."""
+
+    def __init__(self, pool: ServerPool, labels: Sequence[str]) -> None:
+        self._pool = pool
+        self._labels = list(labels)
+
+    def totals(self) -> Totals:
+        query = (
+            "select label, documents, length, sessions, said, said_length from pmem.total"
+            " where project = %s and label = any(%s) order by label"
+        )
+        rows = self._pool.asked(query, self._labels)
+        lengths: dict[str, tuple[int, float]] = {}
+        for label, count, length, *_ in rows:
+            known, whole = lengths.get(label.rstrip("!"), (0, 0.0))
+            lengths[label.rstrip("!")] = (known + count, whole + length)
+        return Totals(
+            documents=sum(row[1] for row in rows),
+            lengths=lengths,
+            sessions=sum(row[3] for row in rows),
+            said=sum(row[4] for row in rows),
+            said_length=sum((row[5] for row in rows), 0.0),
+        )
+
+    def postings(self, term: str) -> Mapping[int, float]:
+        return self._pool.postings(self._labels, term)
+
+    def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
+        return {
+            row[0]: Document(row[0], row[1].rstrip("!"), *row[2:])
+            for row in self._pool.chosen(_COLUMNS, numbers)
+        }
+
+    def sessions(
+        self, keys: Iterable[int], most: int | None = None
+    ) -> Mapping[int, SessionDocuments]:
+        small = list(keys) if most is None else self._small(list(keys), most)
+        query = (
+            "select session, number, length, speaker from pmem.document where project = %s"
+            " and session = any(%s) and label = any(%s) order by session, place, number"
+        )
+        found: dict[int, SessionDocuments] = {}
+        for key, number, length, speaker in self._pool.asked(query, small, self._labels):
+            session = found.setdefault(key, SessionDocuments([], [], {}))
+            session.numbers.append(number)
+            session.lengths.append(length)
+            session.speakers[speaker] = None
+        return found
+
+    def _small(self, keys: list[int], most: int) -> list[int]:
+        """Those of these sessions that hold no more than so many documents."""
+        query = (
+            "with mine as (select %s::integer as project) select key from mine,"
+            " unnest(%s::bigint[]) as key where not exists (select from pmem.document as one"
+            " where one.project = mine.project and one.session = key and one.label = any(%s)"
+            " limit 1 offset %s)"
+        )
+        return [key for (key,) in self._pool.asked(query, keys, self._labels, most)]
+
+    def speakers(self) -> Mapping[str, Sequence[str]]:
+        query = (
+            "select distinct name from pmem.speaker where project = %s and label = any(%s)"
+            " order by name"
+        )
+        found: dict[str, list[str]] = {}
+        for (name,) in self._pool.asked(query, self._labels):
+            for term in terms(name):
+                found.setdefault(term, []).append(name)
+        return found
+
+    def sequence(self, number: int) -> Sequence[str]:
+        return self._pool.sequence(number)
+
+
+def _unpacked(kind: str, packed: bytes) -> "array[Any]":
+    numbers = array(kind, packed)
+    if sys.byteorder == "little":
+        numbers.byteswap()
+    return numbers

@@ -1,0 +1,93 @@
+"""Selections as SQL of PostgreSQL: what SQLite is asked, in the other's words."""
+
+import re
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from itertools import islice
+from typing import Any, Final
+
+from pmem.core.selection import COLUMNS, Order, Selection
+from pmem.storage.index.selecting import AMONG, COVERS, Condition, expression, where
+
+_DAY_MICROSECONDS: Final = 86_400_000_000
+_DAY: Final = f"floor(created / {_DAY_MICROSECONDS}.0)::bigint"
+_AMONG: Final = "= any(array(select jsonb_array_elements_text(%s::jsonb)))"
+_COVERS: Final = (
+    "(number in (select record from pmem.cited where project = %s and path = %s)"
+    " or number in (select record from pmem.place where project = %s and patterns = any(%s)))"
+)
+_PLUS: Final = re.compile(r"\+(?=[a-z])")
+"""What keeps SQLite from finding rows by a column."""
+
+
+def condition(project: int, store: str, selection: Selection, placed: Sequence[str]) -> Condition:
+    """Return the condition for the records of a store that can be selected.
+
+    Args:
+        project: The project's number.
+        store: The store's folder.
+        selection: What they must be.
+        placed: Of the patterns that memories are placed by, those that fit the selection's path.
+    """
+    found = where(store, selection)
+    text = _PLUS.sub("", found.text)
+    values: list[Any] = [project]
+    given = iter(found.values)
+    parts = re.split(f"({re.escape(COVERS)}|{re.escape(AMONG)}|\\?)", text)
+    for place, part in enumerate(parts):
+        if part == COVERS:
+            path, *_ = islice(given, COVERS.count("?"))
+            parts[place] = _COVERS
+            values += [project, digest_of_key(path), project, list(placed)]
+        elif part == AMONG:
+            parts[place] = _AMONG
+            values.append(clean(next(given)).replace("\\u0000", "\\ufffd"))
+        elif part == "?":
+            parts[place] = "%s"
+            values.append(_clean_value(next(given)))
+        else:
+            parts[place] = part.replace("%", "%%").replace(_sqlite_day(), _DAY)
+    return Condition(f"project = %s and {''.join(parts)}", values, found.is_exact)
+
+
+def ordering(order: Order) -> str:
+    """Return the terms of an `order by`; nothing comes before everything.
+
+    Args:
+        order: Columns; see `Order`.
+    """
+    terms = [
+        f"{column(name[1:])} desc nulls last" if name.startswith("-")
+        else f"{column(name)} nulls first"
+        for name in order
+    ]  # fmt: skip
+    return ", ".join([*terms, "id"] if not {"id", "-id"} & set(order) else terms)
+
+
+def column(name: str) -> str:
+    """Return a column, or what makes it of others."""
+    return expression(name).replace(_sqlite_day(), _DAY)
+
+
+def clean(text: str) -> str:
+    """Return a text without zero characters, which PostgreSQL knows none of."""
+    return text.replace("\0", "\ufffd")
+
+
+def digest_of_key(key: str) -> bytes:
+    """Return what stands for a key of any length."""
+    return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def folders_of(file: str) -> Iterable[str]:
+    """Return a path and every folder above it, as a filter may name them."""
+    parts = file.split("/")
+    return ("/".join(parts[:length]) for length in range(1, len(parts) + 1))
+
+
+def _clean_value(value: Any) -> Any:
+    return clean(value) if isinstance(value, str) else value
+
+
+def _sqlite_day() -> str:
+    return COLUMNS["day"].sql

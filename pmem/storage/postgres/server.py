@@ -1,0 +1,272 @@
+"""Connections to a server: opened when needed, kept for the next, their errors in sentences."""
+
+import time
+from _thread import allocate_lock
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from weakref import finalize
+
+from pmem.errors import (
+    Locked,
+    NewerSchema,
+    NoProject,
+    PmemError,
+    Refused,
+    StorageRefused,
+    Unfinished,
+    Unreachable,
+)
+from pmem.storage.index.schema import VERSION as READING
+from pmem.storage.postgres.address import driver, shown_address
+from pmem.storage.postgres.migrating import VERSION
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+T = TypeVar("T")
+
+MOST_IDLE: Final = 4
+"""Connections that a process keeps for the next question."""
+CONNECT_SECONDS: Final = 10
+STATEMENT_SECONDS: Final = 120
+"""How long one statement may take."""
+_PAUSE_SECONDS: Final = 0.1
+_FULL: Final = ("too many clients", "remaining connection slots", "is starting up")
+"""What a server says that will have room in a moment."""
+_OPTIONS: Final = f"-c statement_timeout={STATEMENT_SECONDS}s -c timezone=UTC -c search_path="
+_PROJECT: Final = (
+    "select coalesce((select max(version) from pmem.schema_version), 0),"
+    " number, reading from (values (%s)) as asked (key) left join pmem.project using (key)"
+)
+_NO_SCHEMA: Final = ("3F000", "42P01")
+_BUSY: Final = ("55P03", "57014", "40001", "40P01")
+_LOST: Final = ("57P01", "57P02", "57P03", "25P03", "57P05")
+_REFUSED: Final = ("42501", "28000", "28P01", "0LP01")
+_STORAGE: Final = ("25006", "53100", "53200", "53400", "58000", "58030", "54000")
+
+
+class Server:
+    """One project on a server; any number of threads may ask it at once.
+
+    Args:
+        address: Where the server is, as PostgreSQL's own programs take it.
+        project: The key of the project there.
+        patience: Returns the seconds that are waited for other writers, and for room.
+        schema: Whether its tables must be there, as this pmem knows them.
+
+    Attributes:
+        address: Where the server is; a password may be in it.
+        project: The key of the project there.
+        patience: Returns the seconds that are waited.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        project: str,
+        patience: Callable[[], float],
+        *,
+        schema: bool = True,
+    ) -> None:
+        self.address = address
+        self.project = project
+        self.patience = patience
+        self._schema = schema
+        self._idle: list[Connection[Any]] = []
+        finalize(self, _close_all, self._idle)  # whoever forgets a project leaves none open
+        self._turn = allocate_lock()
+        self._number: int | None = None
+
+    @cached_property
+    def name(self) -> str:
+        """The server as people may see it."""
+        return shown_address(self.address)
+
+    @property
+    def number(self) -> int:
+        """The project's number on the server.
+
+        Raises:
+            NoProject: The server does not know the project.
+            Unreachable, Damaged: See `connection`.
+        """
+        if self._number is None:
+            with self.connection():
+                pass
+        assert self._number is not None
+        return self._number
+
+    @contextmanager
+    def connection(self) -> "Iterator[Connection[Any]]":
+        """Lend a connection; one that fails is closed.
+
+        Raises:
+            Unreachable: The server cannot be reached, or the connection was lost.
+            Locked: Others kept what is needed past the time-out.
+            NoProject: The server does not know the project, or nothing of pmem.
+            NewerSchema, Damaged: Its tables are of another version.
+            Refused: The user may not do that.
+            StorageRefused: The server's disk refused.
+        """
+        connection = self._taken() or self._opened()
+        try:
+            with self.sentences():
+                yield connection
+        except BaseException:
+            if not connection.closed and connection.info.transaction_status != 0:
+                connection.close()  # in the middle of something: nobody else may have it
+            raise
+        finally:
+            self._keep(connection)
+
+    def ask(self, question: "Callable[[Connection[Any]], T]") -> T:
+        """Ask something that writes nothing; once more where the connection was lost.
+
+        Args:
+            question: Takes a connection and returns the answer.
+
+        Raises:
+            PmemError: See `connection`.
+        """
+        try:
+            with self.connection() as connection:
+                return question(connection)
+        except Unreachable:
+            self.close()
+            with self.connection() as connection:
+                return question(connection)
+
+    def close(self) -> None:
+        """Close the connections that are kept."""
+        with self._turn:
+            _close_all(self._idle)
+
+    @contextmanager
+    def sentences(self) -> Iterator[None]:
+        """Turn what the server or the connection raises into a sentence."""
+        psycopg = driver()
+        try:
+            yield
+        except psycopg.Error as error:
+            raise self.sentence_of(error) from error
+
+    def sentence_of(self, error: Any) -> Exception:
+        """Return what to say of an error of the driver; itself where it is a mistake of ours."""
+        psycopg = driver()
+        code, said = error.sqlstate or "", _first_line(error)
+        if code in _NO_SCHEMA:
+            return _no_schema(self.name)
+        if code in _LOST or (not code and isinstance(error, psycopg.OperationalError)):
+            return Unreachable(f"the connection to {self.name} was lost: {said}")
+        kinds: Mapping[type[PmemError], tuple[str, ...]] = {
+            Locked: _BUSY, Refused: _REFUSED, StorageRefused: _STORAGE
+        }  # fmt: skip
+        for kind, codes in kinds.items():
+            if code in codes:
+                return kind(f"{self.name} refused: {said}")
+        return error if isinstance(error, Exception) else Unfinished(said)
+
+    def _taken(self) -> "Connection[Any] | None":
+        with self._turn:
+            while self._idle:
+                connection = self._idle.pop()
+                if not connection.closed:
+                    return connection
+        return None
+
+    def _keep(self, connection: "Connection[Any]") -> None:
+        with self._turn:
+            if not connection.closed and len(self._idle) < MOST_IDLE:
+                self._idle.append(connection)
+                return
+        with suppress(Exception):
+            connection.close()
+
+    def _opened(self) -> "Connection[Any]":
+        """Connect, and see that the server has what is needed; wait for one that is full."""
+        psycopg = driver()
+        until = time.monotonic() + self.patience()
+        while True:
+            try:
+                connection: Connection[Any] = psycopg.connect(
+                    self.address,
+                    autocommit=True,
+                    **self._defaults(),
+                )
+                break
+            except psycopg.Error as error:
+                said = _first_line(error)
+                is_full = any(words in str(error) for words in _FULL)
+                if not is_full or time.monotonic() > until:
+                    raise Unreachable(f"{self.name} cannot be reached: {said}") from None
+                time.sleep(_PAUSE_SECONDS)
+        try:
+            if self._schema:
+                self._check(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _defaults(self) -> dict[str, Any]:
+        """Return what is asked of a connection where its address does not say."""
+        from pmem.storage.postgres.address import parts_of
+
+        given = parts_of(self.address)
+        wanted = {
+            "connect_timeout": CONNECT_SECONDS,
+            "application_name": "pmem",
+            "client_encoding": "utf8",
+        }
+        options = f"{_OPTIONS}pg_catalog {given.get('options', '')}".strip()
+        return {**{key: value for key, value in wanted.items() if key not in given},
+                "options": options}  # fmt: skip
+
+    def _check(self, connection: "Connection[Any]") -> None:
+        with self.sentences():
+            row = connection.execute(_PROJECT, (self.project,)).fetchone()
+        version, number, reading = row or (0, None, 0)
+        check_version(version, VERSION, f"{self.name} has schema")
+        if number is None:
+            raise NoProject(f"{self.name} does not know this project", "run `pmem db init`")
+        check_version(reading, READING, f"{self.name} is searched by version")
+        if self._number is None:
+            self._number = number
+
+
+def check_version(version: int, wanted: int, what: str) -> None:
+    """See that what a server has is of the version that this pmem knows.
+
+    Args:
+        version: The version that it has.
+        wanted: The version that this pmem knows.
+        what: What has it, for the sentence.
+
+    Raises:
+        NewerSchema: A newer pmem made them.
+        StorageRefused: An older one did.
+    """
+    if version > wanted:
+        raise NewerSchema(f"{what} {version}, and this pmem knows {wanted}")
+    if version < wanted:
+        raise StorageRefused(
+            f"{what} {version}, and this pmem needs {wanted}", "run `pmem db migrate`"
+        )
+
+
+def _close_all(idle: "list[Connection[Any]]") -> None:
+    while idle:
+        with suppress(Exception):
+            idle.pop().close()
+
+
+def _no_schema(name: str) -> NoProject:
+    return NoProject(f"{name} has no tables of pmem", "run `pmem db init`")
+
+
+def _first_line(error: BaseException) -> str:
+    """Return what an error says, without the address that it may quote."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

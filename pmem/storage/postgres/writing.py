@@ -1,0 +1,120 @@
+"""Writing records of a project, and what they are found by, within a transaction."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pmem.core.filters import cited_files
+from pmem.core.selection import STORED, column_values
+from pmem.storage.backend import twin_keys, word_keys_of
+from pmem.storage.postgres.posting import DocumentWriter, Source
+from pmem.storage.postgres.selecting import clean, digest_of_key, folders_of
+from pmem.values.records import Memory, Record
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_GENERATED: Final = frozenset(
+    "id state kind procedural app pinned user agent run actor role".split()
+)
+"""Columns that the server makes of the record itself."""
+_GIVEN: Final = [name for name in STORED if name not in _GENERATED]
+_NAMES: Final = ", ".join(f'"{name}"' for name in _GIVEN)
+_PUT: Final = (
+    f"insert into pmem.record (project, store, id, data, body, {_NAMES})"
+    f" values (%s, %s, %s, %s, 'null', {', '.join(['%s'] * len(_GIVEN))})"
+    " on conflict (project, store, id) do update set data = excluded.data, "
+    + ", ".join(f'"{name}" = excluded."{name}"' for name in _GIVEN)
+    + " returning number"
+)
+_REMOVE: Final = "delete from pmem.record where project = %s and store = %s and id = %s"
+_FORGET: Final = "delete from pmem.{} where record = any(%s)"
+_BESIDE: Final = {
+    "twin": "insert into pmem.twin (key, record) values (%s, %s) on conflict do nothing",
+    "word": "insert into pmem.word (project, word, record) values (%s, %s, %s)"
+    " on conflict do nothing",
+    "cited": "insert into pmem.cited (project, path, record) values (%s, %s, %s)"
+    " on conflict do nothing",
+    "place": "insert into pmem.place (project, patterns, record) values (%s, %s, %s)",
+}
+
+
+class WrittenRecord(NamedTuple):
+    """A record and its bytes; `was_there` is whether it replaces one."""
+
+    record: Record
+    data: bytes
+    was_there: bool
+
+
+def write_records(
+    connection: "Connection[Any]",
+    project: int,
+    written: Mapping[Source, WrittenRecord],
+    gone: Iterable[Source],
+) -> None:
+    """Write and remove records.
+
+    Args:
+        connection: In a transaction.
+        project: The project's number.
+        written: The new records.
+        gone: Those that are to go.
+    """
+    removed = list(gone)
+    writer = DocumentWriter(connection, project)
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            _PUT.encode(), [_row(project, *item) for item in written.items()], returning=True
+        )
+        numbers = _returned(cursor) if written else []
+        _write_beside(cursor, project, numbers, list(written.values()))
+    known = [*removed, *(source for source, one in written.items() if one.was_there)]
+    changed: dict[Source, Record | None] = {key: one.record for key, one in written.items()}
+    changed |= dict.fromkeys(removed)
+    writer.post(changed, known)
+    for source in removed:
+        connection.execute(_REMOVE, (project, *source))
+
+
+def twin_digest(project: int, key: str) -> bytes:
+    """Return what a twin key of a project is kept as."""
+    return digest_of_key(f"{project}:{key}")
+
+
+def _returned(cursor: Any) -> list[int]:
+    found = []
+    while True:
+        found.append(cursor.fetchone()[0])
+        if not cursor.nextset():
+            return found
+
+
+def _row(project: int, source: Source, one: WrittenRecord) -> Sequence[Any]:
+    values = dict(zip(STORED, column_values(one.record), strict=True))
+    return (project, *source, one.data, *(_plain(values[name]) for name in _GIVEN))
+
+
+def _plain(value: Any) -> Any:
+    return clean(str(value)) if isinstance(value, str) else value
+
+
+def _write_beside(
+    cursor: Any, project: int, numbers: Sequence[int], written: Sequence[WrittenRecord]
+) -> None:
+    """Write what records are found by."""
+    replaced = [
+        number for number, one in zip(numbers, written, strict=True) if one.was_there
+    ]  # fmt: skip
+    rows: dict[str, list[Sequence[Any]]] = {table: [] for table in _BESIDE}
+    for number, (record, _, _) in zip(numbers, written, strict=True):
+        rows["twin"] += [(twin_digest(project, key), number) for key in twin_keys(record)]
+        rows["word"] += [(project, clean(word), number) for word in word_keys_of(record)]
+        paths = {path for file in cited_files(record) for path in folders_of(file)}
+        rows["cited"] += [(project, digest_of_key(path), number) for path in sorted(paths)]
+        if isinstance(record, Memory) and record.places:
+            rows["place"].append((project, clean("\n".join(record.places)), number))
+    for table, query in _BESIDE.items():
+        if replaced:
+            cursor.execute(_FORGET.format(table).encode(), (replaced,))
+        if rows[table]:
+            cursor.executemany(query.encode(), rows[table])

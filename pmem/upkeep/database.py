@@ -1,0 +1,197 @@
+"""Putting a project on a PostgreSQL server: its tables, its roles, and where they stand."""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from pmem.errors import InvalidValue, NewerSchema
+from pmem.project.configuration import CONFIG_FILE
+from pmem.project.record_home import files_of
+from pmem.project.setup import locked, write_setting
+from pmem.project.workspace import Workspace
+from pmem.storage.jsonfiles import scratch
+from pmem.values.records import STORES
+from pmem.values.requests import NoArguments
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+T = TypeVar("T")
+
+
+class DatabaseRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which apps get a role of their own, beside the agents that have allowlists."""
+
+    apps: tuple[str, ...] = ()
+
+
+class DatabaseStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a project stands.
+
+    Attributes:
+        server: the server as people may see it; empty where no address is set.
+        project: the key of the project there; empty where it has none yet.
+        version: the version of the server's tables; 0 where there are none.
+        wanted: the version that this pmem knows.
+        is_known: whether the server knows the project.
+        revision: how often the project has changed there.
+        records: how many records it has there.
+        in_folder: how many records the memory folder has.
+        roles: the roles of agents and apps, and whom they are for.
+    """
+
+    server: str
+    project: str
+    version: int
+    wanted: int
+    is_known: bool = False
+    revision: int = 0
+    records: int = 0
+    in_folder: int = 0
+    roles: dict[str, str] = {}
+
+
+class DatabaseSetup(msgspec.Struct, frozen=True, kw_only=True):
+    """What setting up did: the migrations that ran, and where the project stands now."""
+
+    migrated: tuple[int, ...]
+    status: DatabaseStatus
+
+
+def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
+    """Make the tables and the roles, and let the server know this project; safe to repeat.
+
+    Raises:
+        InvalidValue: No address is set, or the extra is not installed.
+        NewerSchema: A newer pmem made the tables.
+        Unreachable, Refused: The server cannot be reached, or does not let this user do it.
+    """
+    from pmem.storage.postgres.migrating import migrate
+    from pmem.storage.postgres.projects import add_project, checked_key, new_key
+    from pmem.storage.postgres.rewriting import rewrite_stale
+    from pmem.storage.postgres.roles import make_roles
+
+    settings = workspace.settings
+    key = settings.database_project
+    name = settings.project_name
+    key = checked_key(key) if key else new_key(_name_of(workspace, name))
+
+    def set_up(connection: "Connection[Any]") -> tuple[int, ...]:
+        _check_not_newer(workspace, connection)
+        ran = migrate(connection)
+        rewrite_stale(connection)
+        add_project(connection, key, name)
+        make_roles(connection, key, settings.allowlists, request.apps)
+        return tuple(ran)
+
+    migrated = _ask_server(workspace, set_up)
+    if not settings.database_project:
+        with locked(workspace):
+            path = os.path.join(workspace.root, CONFIG_FILE)
+            write_setting(path, "database_project", key, scratch(workspace.root))
+        workspace.configuration.forget()
+    return DatabaseSetup(migrated=migrated, status=status(workspace, NoArguments()))
+
+
+def migrate_database(workspace: Workspace, _: NoArguments) -> DatabaseSetup:
+    """Bring the tables up to date.
+
+    Raises:
+        InvalidValue, NewerSchema, Unreachable, Refused: See `init`.
+    """
+    from pmem.storage.postgres.migrating import migrate
+    from pmem.storage.postgres.rewriting import rewrite_stale
+
+    def bring_up(connection: "Connection[Any]") -> tuple[int, ...]:
+        _check_not_newer(workspace, connection)
+        ran = tuple(migrate(connection))
+        rewrite_stale(connection)
+        return ran
+
+    migrated = _ask_server(workspace, bring_up)
+    return DatabaseSetup(migrated=migrated, status=status(workspace, NoArguments()))
+
+
+def status(workspace: Workspace, _: NoArguments) -> DatabaseStatus:
+    """Say where a project stands.
+
+    Raises:
+        InvalidValue: The address cannot be read, or the extra is not installed.
+        Unreachable: The server cannot be reached.
+    """
+    from pmem.storage.postgres.address import shown_address
+    from pmem.storage.postgres.migrating import VERSION
+
+    settings = workspace.settings
+    key, address = settings.database_project, settings.database
+    files = files_of(workspace)
+    in_folder = sum(len(files.ids(type_)) for type_ in STORES)
+    known = DatabaseStatus(
+        server=shown_address(address) if address else "",
+        project=key,
+        version=0,
+        wanted=VERSION,
+        in_folder=in_folder,
+    )
+    if not address:
+        return known
+    found = _ask_server(workspace, lambda connection: _project_on(connection, key))
+    return msgspec.structs.replace(known, **found)
+
+
+def _project_on(connection: "Connection[Any]", key: str) -> Mapping[str, Any]:
+    """Return what a server knows of a project."""
+    from pmem.storage.postgres.migrating import version_of
+    from pmem.storage.postgres.roles import roles_of
+
+    version = version_of(connection)
+    if version == 0:
+        return {}
+    query = (
+        "select revision, (select count(*) from pmem.record where record.project = known.number)"
+        " from pmem.project as known where key = %s"
+    )
+    row = connection.execute(query, (key,)).fetchone()
+    if row is None:
+        return {"version": version}
+    roles = roles_of(connection, key) if version >= 3 else {}
+    return {
+        "version": version, "is_known": True, "revision": row[0], "records": row[1], "roles": roles
+    }  # fmt: skip
+
+
+def _check_not_newer(workspace: Workspace, connection: "Connection[Any]") -> None:
+    from pmem.storage.postgres.address import shown_address
+    from pmem.storage.postgres.migrating import VERSION, version_of
+
+    found = version_of(connection)
+    if found > VERSION:
+        name = shown_address(workspace.settings.database)
+        raise NewerSchema(f"{name} has schema {found}, and this pmem knows {VERSION}")
+
+
+def _ask_server(workspace: Workspace, question: "Callable[[Connection[Any]], T]") -> T:
+    """Ask a server that need not know anything of pmem."""
+    from pmem.storage.postgres.server import Server
+
+    settings = workspace.settings
+    if not settings.database:
+        raise InvalidValue(
+            "no database is set",
+            "set `database` in your own config.toml, or PMEM_DATABASE, to its address",
+        )
+    server = Server(settings.database, "", lambda: settings.lock_timeout, schema=False)
+    try:
+        with server.connection() as connection:
+            return question(connection)
+    finally:
+        server.close()
+
+
+def _name_of(workspace: Workspace, name: str) -> str:
+    """Return what the key begins with: the project's name, else its folder's."""
+    if name != type(workspace.settings)().project_name:
+        return name
+    return os.path.basename(os.path.dirname(os.path.abspath(workspace.root)))

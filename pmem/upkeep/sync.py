@@ -1,0 +1,282 @@
+"""Making a folder and a server equal: each record is merged as git's branches are.
+
+Both sides start from what they had in common the last time (`storage.local.sync_base`). A batch
+is written to the server first, and then to the folder; where it was cut short between the two,
+the next run knows what the server has already taken in, and goes on from there.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from typing import Final, Literal, NamedTuple
+from uuid import uuid4
+
+import msgspec
+
+from pmem.core.rawjson import NotJson, dump
+from pmem.core.threeway.deciding import Versions, decide, version
+from pmem.core.threeway.shapes import SHAPES
+from pmem.core.threeway.values import Doubt
+from pmem.errors import Damaged, PmemError
+from pmem.project.record_home import files_of
+from pmem.project.setup import IGNORE_FILE, SHARE_CONVERSATIONS
+from pmem.project.workspace import Workspace
+from pmem.storage.backend import Problem
+from pmem.storage.files import safe_files
+from pmem.storage.files.durable import FileChange
+from pmem.storage.files.recordfile import parse, read_within
+from pmem.storage.jsonfiles import JsonFiles
+from pmem.storage.local.state import LocalState
+from pmem.storage.local.sync_base import RecordKey, SyncBase, UnfinishedBatch
+from pmem.storage.postgres.exchange import ServerSide, server_side
+from pmem.values.ids import is_id
+from pmem.values.records import STORES, Chunk, Conversation, RecordType
+
+_BATCH: Final = 500
+"""Records that are written together: more would keep other writers waiting."""
+_SUFFIX: Final = ".json"
+_TYPES: Final[dict[str, RecordType]] = {folder: type_ for type_, folder in STORES.items()}
+_TRANSCRIPTS: Final = (STORES[Conversation], STORES[Chunk])
+
+Fate = Literal["to_server", "to_folder", "merged", "removed"]
+
+
+class SyncRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether to change nothing, and whether transcripts that git does not track go along."""
+
+    dry_run: bool = False
+    conversations: bool = False
+
+
+class SyncedRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one record, and the fields in which both sides contradict each other."""
+
+    store: str
+    id: str
+    fate: Fate
+    conflicts: tuple[str, ...] = ()
+
+
+class Synced(msgspec.Struct, frozen=True, kw_only=True):
+    """What was done to make both sides equal, or would be; what could not be stays as it is.
+
+    Attributes:
+        server: the server as people may see it.
+        records: the records that were written on a side.
+        left: what cannot be read on a side, and why.
+        checkpoints: how many saved states of threads went to the server.
+    """
+
+    server: str
+    records: tuple[SyncedRecord, ...]
+    left: tuple[Problem, ...]
+    checkpoints: int = 0
+
+
+class _Decided(NamedTuple):
+    """What a record is to be on both sides, and what each has of it now."""
+
+    ours: bytes | None
+    theirs: bytes | None
+    result: bytes | None
+    conflicts: tuple[str, ...] = ()
+
+    @property
+    def fate(self) -> Fate | None:
+        """What happens to the record; None where both sides have it so."""
+        if self.result == self.ours == self.theirs:
+            return None
+        if self.result is None:
+            return "removed"
+        if self.result == self.ours:
+            return "to_server"
+        return "to_folder" if self.result == self.theirs else "merged"
+
+
+def sync(workspace: Workspace, request: SyncRequest) -> Synced:
+    """Make the memory folder and the server equal.
+
+    Cut short at any point, it is run again; run twice, the second run changes nothing.
+
+    Raises:
+        NotFound: The project is on no server.
+        Locked: Another writer kept the lock of one side.
+        Unreachable, StorageRefused: A side failed; what was done until then stays done.
+    """
+    server = server_side(workspace.whole)
+    base = SyncBase(_own_state(workspace, request), workspace.settings.database_project)
+    both = _Sides(workspace, server, base)
+    if not request.dry_run:
+        both.go_on()
+    stores = _stores(workspace, request)
+    found: list[SyncedRecord] = []
+    keys = both.differing(stores)
+    for start in range(0, len(keys), _BATCH):
+        batch = keys[start : start + _BATCH]
+        found += both.look_at(batch) if request.dry_run else both.make_equal(batch)
+    saved = 0 if request.dry_run else _send_checkpoints(workspace, both.state)
+    return Synced(
+        server=server.name, records=tuple(found), left=tuple(both.problems), checkpoints=saved
+    )
+
+
+class _Sides:
+    """A folder and a server, and what they had in common."""
+
+    def __init__(self, workspace: Workspace, server: ServerSide, base: SyncBase) -> None:
+        self._root = workspace.root
+        self._files: JsonFiles = files_of(workspace)
+        self._most = workspace.settings.limits.record
+        self._server = server
+        self._base = base
+        self.state = LocalState(workspace.root, read_only=workspace.read_only)
+        self.problems: dict[Problem, None] = {}
+
+    def go_on(self) -> None:
+        """Learn what became of a batch that was cut short.
+
+        Where the server has it, the server's side grew out of what the folder had then.
+        """
+        batch = self._base.pending()
+        if batch is not None:
+            written = self._server.has_written(batch.name)
+            self._base.end(batch.ours if written else {})
+            self._server.forget(batch.name)
+
+    def differing(self, stores: Sequence[str]) -> list[RecordKey]:
+        """Return the records that are not the same on both sides and in what they had in common."""
+        theirs = self._server.digests(stores)
+        base = {key: held for key, held in self._base.digests().items() if key[0] in stores}
+        ours: dict[RecordKey, bytes] = {}
+        for key in self._keys(stores):
+            data = self._read(key)
+            if data is not None:
+                ours[key] = sha256(data).digest()
+        known = ours.keys() | theirs.keys() | base.keys()
+        differ = {key for key in known if not ours.get(key) == theirs.get(key) == base.get(key)}
+        return sorted(differ)
+
+    def look_at(self, keys: Sequence[RecordKey]) -> list[SyncedRecord]:
+        """Say what would become of records."""
+        return _as_told(self._decisions(keys, self._server.peek(keys)))
+
+    def make_equal(self, keys: Sequence[RecordKey]) -> list[SyncedRecord]:
+        """Make records equal on both sides, durably."""
+        with self._files.lock(), self._server.lock():
+            decided = self._decisions(keys, self._server.read(keys))
+            to_server = {key: it.result for key, it in decided.items() if it.result != it.theirs}
+            to_folder = {key: it.result for key, it in decided.items() if it.result != it.ours}
+            batch = UnfinishedBatch(str(uuid4()), {key: decided[key].ours for key in to_server})
+            if to_server:
+                self._base.begin(batch)
+                self._server.write(batch.name, to_server)
+            if to_folder:
+                self._files.replace_files(
+                    [FileChange(f"{'/'.join(key)}{_SUFFIX}", it) for key, it in to_folder.items()]
+                )
+            self._base.end({key: it.result for key, it in decided.items()})
+        if to_server:
+            self._server.forget(batch.name)
+        return _as_told(decided)
+
+    def _decisions(
+        self, keys: Sequence[RecordKey], theirs: dict[RecordKey, bytes]
+    ) -> dict[RecordKey, _Decided]:
+        bases = self._base.records(keys)
+        ours = {key: self._read(key) for key in keys}
+        alone = [key for key in keys if key not in theirs and key not in bases]
+        gone = self._server.gone(alone) if alone else {}
+        decided = {}
+        for key in keys:
+            base, mine = bases.get(key), ours[key]
+            if mine is not None and gone.get(key) == sha256(mine).digest():
+                base = mine  # what was deleted there is exactly what is here
+            try:
+                decided[key] = _decide(key, base, mine, theirs.get(key))
+            except (Damaged, Doubt, NotJson) as error:
+                self._leave(key, error)
+        return decided
+
+    def _keys(self, stores: Sequence[str]) -> Iterator[RecordKey]:
+        for store in stores:
+            for identifier in self._files.ids(_TYPES[store]):
+                yield store, identifier
+
+    def _read(self, key: RecordKey) -> bytes | None:
+        """Return what a record's file holds; None where there is none."""
+        try:
+            return read_within(os.path.join(self._root, *key) + _SUFFIX, lambda: self._most)[0]
+        except FileNotFoundError:
+            return None
+
+    def _leave(self, key: RecordKey, error: Exception) -> None:
+        message = error.message if isinstance(error, PmemError) else str(error)
+        code = error.code if isinstance(error, PmemError) else "damaged"
+        self.problems[Problem("/".join(key), code, f"{'/'.join(key)}: {message}")] = None
+
+
+def _decide(
+    key: RecordKey, base: bytes | None, ours: bytes | None, theirs: bytes | None
+) -> _Decided:
+    """Merge one record.
+
+    Raises:
+        Damaged, Doubt, NotJson: A side is not what pmem writes.
+    """
+    if ours == theirs:
+        return _Decided(ours, theirs, ours)
+    store, identifier = key
+    if not is_id(identifier):
+        raise Damaged("its name is no id", "")
+    for side in (ours, theirs):
+        if side is not None:
+            parse(side, _TYPES[store], f"{store}/{identifier}{_SUFFIX}")
+    shape = SHAPES[store]
+    sides = [None if side is None else version(side, shape) for side in (base, ours, theirs)]
+    done = decide(Versions(*sides), shape)
+    if done.result is None:
+        return _Decided(ours, theirs, None)
+    for held, side in ((sides[1], ours), (sides[2], theirs)):
+        if done.result is held:
+            return _Decided(ours, theirs, side, done.conflicts)
+    return _Decided(ours, theirs, dump(done.result), done.conflicts)
+
+
+def _as_told(decided: dict[RecordKey, _Decided]) -> list[SyncedRecord]:
+    return [
+        SyncedRecord(store=key[0], id=key[1], fate=it.fate, conflicts=it.conflicts)
+        for key, it in decided.items()
+        if it.fate is not None
+    ]
+
+
+def _stores(workspace: Workspace, request: SyncRequest) -> list[str]:
+    """Return the stores that go along: transcripts only where they are shared anyway."""
+    ignore = safe_files.text(os.path.join(workspace.root, IGNORE_FILE))
+    shares = request.conversations or SHARE_CONVERSATIONS.strip() in ignore.splitlines()
+    return [store for store in _TYPES if shares or store not in _TRANSCRIPTS]
+
+
+def _own_state(workspace: Workspace, request: SyncRequest) -> LocalState:
+    """Return where this clone keeps what it had in common with the server.
+
+    Raises:
+        Refused: Git tracks something there, so it came with the project.
+    """
+    return LocalState(workspace.own.root, read_only=workspace.read_only or request.dry_run)
+
+
+def _send_checkpoints(workspace: Workspace, state: LocalState) -> int:
+    """Bring the saved states of threads to the server, unless it has later ones."""
+    keeper = workspace.own.checkpoints
+    known = {(each.thread, each.user): each.updated_at for each in keeper.all()}
+    late = [
+        each
+        for each in state.checkpoints.all()
+        if (each.thread, each.user) not in known or known[each.thread, each.user] < each.updated_at
+    ]
+    for each in late:
+        held = state.checkpoints.load(each.thread, each.user)
+        if held is not None:
+            keeper.save(each.thread, each.user, held[1], each.updated_at)
+    return len(late)

@@ -1,0 +1,164 @@
+"""A server beside a folder, by the size of the memory: `docs/benchmarks.md`.
+
+`--sizes 100000` also sees that the plans of all queries use indexes; `--processes 200` lets so many
+processes add at once to one project.
+"""
+
+import argparse
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import psycopg
+
+from pmem.memory.requests import AddRequest
+from pmem.operations import table
+from pmem.project.setup import initialise
+from pmem.project.workspace import Workspace
+from pmem.search.context_request import ContextRequest
+from pmem.search.search import SearchRequest
+from pmem.storage.backend import Backend, Change
+from pmem.storage.postgres.records import ServerRecords
+from pmem.storage.postgres.server import Server
+from pmem.values.records import Memory
+from tests.asking import ask
+from tests.database.plans import recorded, scans
+from tests.postgres import TestDatabase, any_server, database, served
+from tests.storage.folders import json_files, memory
+
+_BATCH: Final = 2000
+_WORDS: Final = 20_000
+_ADD: Final = "import sys; from tests.benchmarks.postgres import add_one; add_one(*sys.argv[1:])"
+
+
+class Notes:
+    """Texts of 24 words, whose words are as unevenly common as people's."""
+
+    def __init__(self) -> None:
+        self._random = random.Random(7)
+        self._words = [f"w{self._random.randrange(10**6):x}" for _ in range(_WORDS)]
+
+    def words(self, many: int) -> str:
+        chosen = (int(self._random.paretovariate(0.7)) - 1 for _ in range(many))
+        return " ".join(self._words[min(place, _WORDS - 1)] for place in chosen)
+
+    def memories(self, many: int) -> Iterator[Memory]:
+        for number in range(many):
+            share = round(self._random.random() * 0.6, 2)
+            yield memory(f"mjwaid1q-{number:08d}", self.words(24), importance=share)
+
+
+def fill(backend: Backend, many: int) -> float:
+    """Write memories, and return how many seconds that took."""
+    begun = time.perf_counter()
+    notes = list(Notes().memories(many))
+    for start in range(0, many, _BATCH):
+        with backend.lock():
+            batch = notes[start : start + _BATCH]
+            backend.commit([Change(Memory, each.id, each) for each in batch])
+    return time.perf_counter() - begun
+
+
+def measured(opened: Callable[[], Workspace], runs: int) -> dict[str, list[float]]:
+    """Return the milliseconds of each command, run by run."""
+    notes = Notes()
+    commands: dict[str, Callable[[], object]] = {
+        "search": lambda: ask(opened(), table.SEARCH, SearchRequest(query=notes.words(3))),
+        "context": lambda: ask(
+            opened(), table.CONTEXT,
+            ContextRequest(query=notes.words(3), budget=1000, omitted=False),
+        ),
+        "add": lambda: ask(opened(), table.ADD, AddRequest(content=notes.words(24), force=True)),
+    }  # fmt: skip
+    found: dict[str, list[float]] = {}
+    for name, command in commands.items():
+        command()  # what only a first run does
+        for _ in range(runs):
+            begun = time.perf_counter()
+            command()
+            found.setdefault(name, []).append((time.perf_counter() - begun) * 1000)
+    return found
+
+
+def add_one(address: str, key: str, root: str, text: str) -> None:
+    """Add a memory from a process of its own."""
+    server = Server(address, key, lambda: 120.0)
+    workspace = served(root, server, now=None, lock_timeout=120.0)
+    ask(workspace, table.ADD, AddRequest(content=text, force=True))
+
+
+def crowd(made: TestDatabase, root: str, processes: int) -> str:
+    """Let many processes add at once, and say how that went."""
+    key = made.new_project("crowd")
+    begun = time.perf_counter()
+    started = [
+        subprocess.Popen([sys.executable, "-c", _ADD, made.address, key, root, f"Number {number}."])
+        for number in range(processes)
+    ]
+    failed = sum(process.wait() != 0 for process in started)
+    seconds = time.perf_counter() - begun
+    with psycopg.connect(made.address) as connection:
+        query = (
+            "select count(*) from pmem.record where project ="
+            " (select number from pmem.project where key = %s)"
+        )
+        (there,) = connection.execute(query, (key,)).fetchone() or (0,)
+    return f"{processes} processes add at once: {there} there, {failed} failed, {seconds:.1f} s"
+
+
+def _row(name: str, times: list[float]) -> str:
+    ordered = sorted(times)
+    worst = ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
+    return f"| {name} | {statistics.median(ordered):.1f} | {worst:.1f} |"
+
+
+def _compare(made: TestDatabase, size: int, runs: int, base: str) -> None:
+    root = os.path.join(base, f"folder-{size}")
+    initialise(root)
+    server = Server(made.address, made.new_project(), lambda: 30.0)
+    seconds = {"server": fill(ServerRecords(server), size), "folder": fill(json_files(root), size)}
+    with psycopg.connect(made.address, autocommit=True) as connection:
+        connection.execute("vacuum analyze")
+        (room,) = connection.execute("select pg_database_size(current_database())").fetchone() or (
+            0,
+        )
+    print(f"\n{size:,} memories; filled in {seconds}; database {room / 1e6:.0f} MB\n")
+    print("| ms | p50 | p99 |\n|---|---|---|")
+    sides: dict[str, Callable[[], Workspace]] = {
+        "folder": lambda: Workspace(root, actor="tester"),
+        "server": lambda: served(root, server, now=None),
+    }
+    for side, opened in sides.items():
+        for name, times in measured(opened, runs).items():
+            print(_row(f"{name}, {side}", times))
+    if size >= 100_000:
+        asked = recorded(lambda: measured(sides["server"], 1))
+        with psycopg.connect(made.address, autocommit=True) as connection:
+            assert scans(connection, asked) == [], "a query reads a whole table"
+        print("\nevery query is answered from indexes")
+
+
+def main() -> None:
+    """Measure and print Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 10_000])
+    parser.add_argument("--runs", type=int, default=30)
+    parser.add_argument("--processes", type=int, default=20)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as base, any_server() as address:
+        for size in given.sizes:
+            with database(address) as made:
+                _compare(made, size, given.runs, base)
+        with database(address) as made:
+            initialise(os.path.join(base, "crowd"))
+            print(f"\n{crowd(made, os.path.join(base, 'crowd'), given.processes)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""How a server answers what commands ask of it: the plans of their queries."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+from unittest import mock
+
+import psycopg
+
+_TABLES = re.compile(r"Seq Scan on (record|document|posting|twin|word|cited|link|change|recall)\b")
+
+Asked = tuple[str, Any]
+
+
+def recorded(command: Callable[[], object]) -> list[Asked]:
+    """Return the queries that a command makes, with their values."""
+    asked: list[Asked] = []
+    original = psycopg.Connection.execute
+
+    def execute(connection: Any, query: Any, values: Any = None, **options: Any) -> Any:
+        text = query.decode() if isinstance(query, bytes) else query
+        if text.lstrip().startswith(("select", "with", "delete")) and "pmem." in text:
+            asked.append((text, values))
+        return original(connection, query, values, **options)
+
+    with mock.patch.object(psycopg.Connection, "execute", execute):
+        command()
+    return asked
+
+
+def scans(connection: Any, asked: list[Asked]) -> list[str]:
+    """Return the queries that read a whole table which grows with the memory."""
+    found = []
+    for query, values in dict.fromkeys((query, repr(values)) for query, values in asked):
+        real = next(each for each in asked if each[0] == query and repr(each[1]) == values)
+        with connection.transaction(force_rollback=True):
+            rows = connection.execute(f"explain {query}".encode(), real[1]).fetchall()
+        plan = "\n".join(row[0] for row in rows)
+        if _TABLES.search(plan):
+            found.append(f"{query}\n{plan}")
+    return found

@@ -1,0 +1,282 @@
+"""What was acknowledged is there, what was not is not there by half, and each no is a sentence."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from itertools import count
+from typing import Any
+from unittest import mock
+
+import psycopg
+import pytest
+
+from pmem.core.selection import STORED
+from pmem.errors import Locked, NewerSchema, NoProject, PmemError, StorageRefused, Unreachable
+from pmem.memory.reading import ListRequest
+from pmem.memory.requests import AddRequest, EditRequest
+from pmem.operations import table
+from pmem.search.search import SearchRequest
+from pmem.storage.postgres.listening import follow_changes
+from pmem.storage.postgres.records import ServerRecords
+from pmem.storage.postgres.server import Server
+from pmem.values.records import Memory
+from pmem.values.requests import NoArguments
+from tests.asking import ask
+from tests.conftest import NOW
+from tests.postgres import TestDatabase, served
+from tests.storage.folders import memory
+
+Open = Callable[[], Any]
+
+
+@pytest.fixture
+def server(new_project: Callable[[], Server]) -> Server:
+    return new_project()
+
+
+def add(root: str, server: Server, content: str) -> str:
+    done = ask(served(root, server), table.ADD, AddRequest(content=content, force=True))
+    identifier: str = done.memory.id
+    return identifier
+
+
+def contents(root: str, server: Server) -> list[str]:
+    return [found.content for found in ask(served(root, server), table.LIST, ListRequest()).items]
+
+
+def edited(root: str, server: Server, identifier: str, text: str) -> str:
+    """Edit a memory; return nothing where that was acknowledged, else what was said."""
+    try:
+        ask(served(root, server), table.EDIT, EditRequest(reference=identifier, content=text))
+    except Unreachable as error:
+        return error.message
+    return ""
+
+
+@contextmanager
+def termination(server: Server, at: int) -> Iterator[list[int]]:
+    """Let the server end the connection right before the n-th statement of a command."""
+    passed = [0]
+    original = psycopg.Connection.execute
+
+    def execute(connection: Any, *args: Any, **kwargs: Any) -> Any:
+        passed[0] += 1
+        if passed[0] == at:
+            with psycopg.connect(server.address, autocommit=True) as admin:
+                original(admin, "select pg_terminate_backend(%s)", (connection.info.backend_pid,))
+        return original(connection, *args, **kwargs)
+
+    with mock.patch.object(psycopg.Connection, "execute", execute):
+        yield passed
+
+
+def test_a_connection_that_is_cut_at_any_statement_loses_nothing_acknowledged(
+    root: str, server: Server
+) -> None:
+    first = add(root, server, "The first.")
+    refused = done = 0
+    for at in count(1):
+        text = f"Said when cut at {at}."
+        before = contents(root, server)
+        with termination(server, at) as passed:
+            said = edited(root, server, first, text)
+        acknowledged = not said
+        assert acknowledged or ("lost" in said and "\n" not in said)
+        now = contents(root, server)
+        assert now == ([text] if acknowledged else before)
+        done, refused = done + acknowledged, refused + (not acknowledged)
+        if passed[0] < at:
+            break
+    assert refused >= 5
+    assert done >= 2, "what only reads is asked again"
+
+
+def test_a_change_whose_end_was_not_heard_is_looked_up(root: str, server: Server) -> None:
+    original = psycopg.Transaction.__exit__
+
+    def lost(transaction: Any, *args: Any) -> Any:
+        original(transaction, *args)
+        transaction.connection.close()
+        raise psycopg.OperationalError("the line went dead")
+
+    with mock.patch.object(psycopg.Transaction, "__exit__", lost):
+        add(root, server, "It was made.")
+    assert contents(root, server) == ["It was made."]
+
+
+def test_a_change_of_which_nobody_can_tell_says_so(root: str, server: Server) -> None:
+    original = psycopg.Transaction.__exit__
+    dead = mock.patch.object(Server, "connection", side_effect=Unreachable("nobody answers"))
+
+    def lost(transaction: Any, *args: Any) -> Any:
+        original(transaction, *args)
+        dead.start()
+        raise psycopg.OperationalError("the line went dead")
+
+    try:
+        with (
+            mock.patch.object(psycopg.Transaction, "__exit__", lost),
+            pytest.raises(PmemError) as no,
+        ):
+            ask(served(root, server), table.ADD, AddRequest(content="Perhaps."))
+    finally:
+        dead.stop()
+    assert no.value.exit_code == 74
+    assert "cannot be told" in no.value.message
+
+
+def test_a_writer_waits_for_another_and_says_when_it_took_too_long(
+    root: str, server: Server
+) -> None:
+    with ServerRecords(server).lock(), pytest.raises(Locked) as no:
+        ask(served(root, server, lock_timeout=0.1), table.ADD, AddRequest(content="Wait."))
+    assert no.value.exit_code == 6
+    add(root, server, "Now it is free.")
+
+
+def test_a_record_that_others_change_past_our_lock_is_not_overwritten(server: Server) -> None:
+    backend = ServerRecords(server)
+    old = memory("mjwaid1q-00000001", "old")
+    with backend.lock():
+        from pmem.storage.backend import Change
+
+        backend.commit([Change(Memory, old.id, old)])
+    with backend.lock():
+        read = backend.read(Memory, old.id)
+        with psycopg.connect(server.address, autocommit=True) as other:
+            other.execute(
+                "update pmem.record set data = convert_to(replace(convert_from(data, 'UTF8'),"
+                " '\"old\"', '\"theirs\"'), 'UTF8')"
+            )
+        with pytest.raises(Locked, match="changed by another program"):
+            backend.commit([Change(Memory, old.id, read)])
+    assert backend.read(Memory, old.id).content == "theirs"
+
+
+def test_revisions_of_a_thread_have_no_gaps_whoever_reads(root: str, server: Server) -> None:
+    def read(number: int) -> list[int]:
+        mine = Server(server.address, server.project, lambda: 30.0)
+        threads = served(root, mine).own.threads
+        return [threads.advance("review", [number * 100 + each])[1] for each in range(6)]
+
+    with ThreadPoolExecutor(8) as pool:
+        told = [revision for revisions in pool.map(read, range(8)) for revision in revisions]
+    assert sorted(told) == list(range(1, 49))
+    assert served(root, server).own.threads.seen("review").revision == 48
+
+
+def test_a_read_that_fails_uses_up_no_revision(root: str, server: Server) -> None:
+    threads = served(root, server).own.threads
+    assert threads.advance("review", [2**64 - 1, 0, 2**63])[1] == 1
+
+    def broken(seen: Any) -> Any:
+        raise ZeroDivisionError
+
+    with suppress(ZeroDivisionError):
+        threads.advance_by("review", broken)
+    before, revision = threads.advance("review", [5])
+    assert (before.fingerprints, revision) == (frozenset({2**64 - 1, 0, 2**63}), 2)
+
+
+def test_recalls_of_many_are_folded_once_and_none_is_lost(root: str, server: Server) -> None:
+    identifier = add(root, server, "The queue is RabbitMQ.")
+    for _ in range(5):
+        ask(served(root, server), table.SEARCH, SearchRequest(query="queue"))
+    recalls = served(root, server).own.access
+    with suppress(ZeroDivisionError), recalls.folding():
+        raise ZeroDivisionError
+    assert recalls.known()[identifier].count == 5
+    with recalls.folding() as taken:
+        recalls.note([identifier], NOW)  # meanwhile
+        assert taken[identifier].count == 5
+    assert recalls.known()[identifier].count == 1
+
+
+def test_whoever_follows_a_project_hears_of_every_write(root: str, server: Server) -> None:
+    heard: list[Any] = []
+    begun, enough = threading.Event(), threading.Event()
+
+    def listen() -> None:
+        mine = Server(server.address, server.project, lambda: 5.0)
+        for changes in follow_changes(mine, since=0, wait=0.5):
+            heard.extend(changes)
+            begun.set()
+            if len({change.id for change in heard}) >= 3 or enough.is_set():
+                return
+
+    thread = threading.Thread(target=listen)
+    thread.start()
+    begun.wait(5)
+    added = {add(root, server, f"Number {number}.") for number in range(3)}
+    thread.join(10)
+    enough.set()
+    assert added == {change.id for change in heard}
+    revisions = [change.revision for change in heard]
+    assert revisions == sorted(revisions)
+
+
+def test_a_server_of_another_version_is_refused(test_database: TestDatabase, root: str) -> None:
+    key = test_database.new_project()
+    with psycopg.connect(test_database.address, autocommit=True) as admin:
+        for version, error in ((99, NewerSchema), (0, StorageRefused)):
+            with admin.transaction():
+                admin.execute("create table pmem.kept as table pmem.schema_version")
+                admin.execute("delete from pmem.schema_version")
+                admin.execute("insert into pmem.schema_version values (%s)", (version,))
+            try:
+                with pytest.raises(error) as no:
+                    contents(root, Server(test_database.address, key, lambda: 1.0))
+            finally:
+                with admin.transaction():
+                    admin.execute("delete from pmem.schema_version")
+                    admin.execute("insert into pmem.schema_version table pmem.kept")
+                    admin.execute("drop table pmem.kept")
+            assert "schema" in no.value.message
+
+
+def test_a_project_that_the_server_does_not_know_is_told(
+    test_database: TestDatabase, root: str
+) -> None:
+    unknown = Server(test_database.address, "shop-0123456789abcdef", lambda: 1.0)
+    with pytest.raises(NoProject, match="does not know this project"):
+        contents(root, unknown)
+
+
+def test_a_server_that_takes_no_writes_says_so(root: str, server: Server) -> None:
+    address = f"{server.address}&options=-c%20default_transaction_read_only%3Don"
+    closed = Server(address, server.project, lambda: 1.0)
+    with pytest.raises(StorageRefused, match="read-only"):
+        add(root, closed, "No.")
+    assert contents(root, closed) == []
+    closed.close()
+
+
+def test_the_server_has_a_column_for_everything_that_selections_ask(server: Server) -> None:
+    with psycopg.connect(server.address) as connection:
+        query = (
+            "select column_name from information_schema.columns"
+            " where table_schema = 'pmem' and table_name = 'record'"
+        )
+        known = {name for (name,) in connection.execute(query)}
+    assert set(STORED) <= known, "add a migration, and raise the version of the index"
+
+
+def test_what_an_older_version_posted_is_posted_anew_by_migrating(
+    root: str, server: Server
+) -> None:
+    add(root, server, "The queue is RabbitMQ.")
+    number = server.number
+    with psycopg.connect(server.address, autocommit=True) as admin:
+        admin.execute("delete from pmem.posting where project = %s", (number,))
+        admin.execute("update pmem.record set worth = null where project = %s", (number,))
+        admin.execute("update pmem.project set reading = 1 where number = %s", (number,))
+    late = Server(server.address, server.project, lambda: 1.0)
+    with pytest.raises(StorageRefused, match="searched by version 1"):
+        contents(root, late)
+    ask(served(root, late), table.DATABASE_MIGRATE, NoArguments())
+    found = ask(served(root, late), table.SEARCH, SearchRequest(query="queue"))
+    assert [hit.text for hit in found.hits] == ["The queue is RabbitMQ."]
+    with psycopg.connect(server.address) as connection:
+        query = "select worth is not null from pmem.record where project = %s"
+        assert connection.execute(query, (number,)).fetchall() == [(True,)]

@@ -1,0 +1,258 @@
+"""An agent's role on a server reads and writes within its allowlist, whatever SQL it sends."""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from pmem.errors import Refused
+from pmem.memory.reading import ListRequest
+from pmem.memory.requests import AddRequest
+from pmem.operations import table
+from pmem.project.caller import Caller
+from pmem.search.context_request import ContextRequest
+from pmem.search.search import SearchRequest
+from pmem.storage.postgres.roles import role_name
+from pmem.storage.postgres.server import Server
+from pmem.upkeep.database import DatabaseRequest
+from tests.asking import ask
+from tests.conftest import NOW
+from tests.postgres import TestDatabase, served
+
+SECRET = "The merger closes in May."
+OPEN = "Ship the parser on Friday."
+LISTS = {"planner": ("tasks",), "reader": ("knowledge",)}
+
+
+class Agent:
+    """A login that is nothing but the agent `planner` of one project."""
+
+    def __init__(self, root: str, person: Server, address: str) -> None:
+        self.root, self.person = root, person
+        self.server = Server(address, person.project, lambda: 5.0)
+        self.connection = psycopg.connect(address, autocommit=True)
+        self.project = person.number
+
+    def ask(self, operation: Any, request: Any, **settings: Any) -> Any:
+        workspace = served(self.root, self.server, allowlists=LISTS, **settings)
+        return ask(workspace, operation, request, Caller("planner"))
+
+
+@pytest.fixture
+def agent(
+    root: str, new_project: Callable[[], Server], test_database: TestDatabase
+) -> Iterator[Agent]:
+    person = new_project()
+    workspace = served(root, person, allowlists=LISTS)
+    ask(workspace, table.DATABASE_INIT, DatabaseRequest(apps=("shop",)))
+    for content, category in ((SECRET, "knowledge"), (OPEN, "tasks")):
+        ask(workspace, table.ADD, AddRequest(content=content, category=category, force=True))
+    workspace.own.checkpoints.save("quiet-thread", "", b'{"secret": 1}', NOW)
+    workspace.own.threads.advance("quiet-thread", [7])
+    role = role_name(person.project, "agent", "planner")
+    login = f"bot_{os.urandom(4).hex()}"
+    with psycopg.connect(test_database.address, autocommit=True) as admin:
+        admin.execute(f"create role {login} login in role {role}")
+        made = Agent(root, person, make_conninfo(test_database.address, user=login))
+        yield made
+        made.connection.close()
+        made.server.close()
+        admin.execute(f"drop role {login}")
+
+
+def test_an_agent_works_within_its_allowlist_over_a_connection_of_its_own(agent: Agent) -> None:
+    listed = agent.ask(table.LIST, ListRequest())
+    assert [memory.content for memory in listed.items] == [OPEN]
+    found = agent.ask(table.SEARCH, SearchRequest(query="merger parser"))
+    assert [hit.text for hit in found.hits] == [OPEN]
+    assert SECRET not in agent.ask(table.CONTEXT, ContextRequest(query="merger", budget=900)).text
+    added = agent.ask(table.ADD, AddRequest(content="Test the lexer.", category="tasks"))
+    assert added.action == "added"
+    with pytest.raises(Refused):
+        agent.ask(table.ADD, AddRequest(content="Sell the lexer.", category="knowledge"))
+    assert SECRET in repr(ask(served(agent.root, agent.person), table.LIST, ListRequest()))
+
+
+READS = (
+    "select data from pmem.record",
+    "select body::text from pmem.record",
+    "select body ->> 'content' from pmem.record where kind = 'knowledge'",
+    "select id from pmem.record where body::text like '%merger%'",
+    "table pmem.record",
+    "select facts from pmem.document",
+    "select array_to_string(terms, ' ') from pmem.document",
+    "select term from pmem.posting",
+    "select document from pmem.posting where term = 'merger'",
+    "select word from pmem.word",
+    "select encode(key, 'hex') from pmem.twin where record not in (select number from pmem.record)",
+    "select id from pmem.change",
+    "select convert_from(checkpoint_data, 'UTF8') from pmem.supervisor_checkpoints",
+    "select thread_id from pmem.thread_revision",
+    "select fingerprint::text from pmem.thread_seen",
+    "select body from pmem.proposal",
+    "select body from pmem.decision",
+    "select ids::text from pmem.recall",
+    "select name from pmem.speaker",
+    "select target from pmem.link",
+    "select value from pmem.figure",
+    "select record::text from pmem.mark",
+    "select pair from pmem.judged",
+    "select role from pmem.access",
+    "select r.data from pmem.record r join pmem.document d on d.record = r.id",
+    "with x as materialized (select * from pmem.record) select data from x",
+    "select data from pmem.record for update",
+    "select data from pmem.record where 1 / (case when kind = 'knowledge' then 0 else 1 end) = 1",
+    "copy pmem.record to stdout",
+    "explain (analyze, verbose) select * from pmem.record",
+    "select most_common_vals::text from pg_stats where schemaname = 'pmem'",
+    "set role pmem_member",
+    "set role tester",
+    "set session authorization tester",
+    "set row_security = off; select data from pmem.record",
+    "select pg_read_file('/etc/passwd')",
+    "create view pmem.mine as select * from pmem.record",
+    "create function pmem.leak() returns text language sql security definer as 'select 1'",
+)
+
+
+@pytest.mark.parametrize("query", READS)
+def test_no_sql_of_its_own_reads_what_lies_beyond(agent: Agent, query: str) -> None:
+    shown = ""
+    try:
+        for part in query.split("; "):
+            cursor = agent.connection.execute(part.encode())
+            if cursor.description and not query.startswith("copy"):
+                shown += repr(cursor.fetchall())
+    except psycopg.Error as error:
+        shown += str(error)
+    texts = ("merger", "May.", '"secret"', "quiet-thread", "fingerprint: 7")
+    assert not any(text in shown for text in texts if f"'{text}'" not in query)
+    hidden = ids(agent, "knowledge")
+    assert not any(identifier in shown for identifier in hidden)
+    assert query.startswith(("select id", "explain")) or "knowledge" not in shown
+
+
+WRITES = (
+    "delete from pmem.record",
+    "update pmem.record set data = '{}'",
+    "update pmem.record set data = convert_to(replace(convert_from(data, 'UTF8'),"
+    " '\"tasks\"', '\"knowledge\"'), 'UTF8') where kind = 'tasks'",
+    "insert into pmem.record (project, store, id, data, body) values ({project},"
+    " 'long-term-memory', 'mjwaid1q-00000077',"
+    ' \'{"id": "mjwaid1q-00000077", "category": "knowledge"}\', \'null\')',
+    "insert into pmem.record (project, store, id, data, body) values ({project},"
+    " 'episodic-memory', 'mjwaid1q-00000078', '{\"id\": \"mjwaid1q-00000078\"}', 'null')",
+    "delete from pmem.document",
+    "delete from pmem.posting",
+    "update pmem.posting set count = 1e9",
+    "delete from pmem.twin",
+    "delete from pmem.supervisor_checkpoints",
+    "update pmem.supervisor_checkpoints set checkpoint_data = 'x'",
+    "update pmem.thread_revision set revision = 99",
+    "delete from pmem.thread_seen",
+    "update pmem.access set categories = null",
+    "insert into pmem.access (role, project) values (current_user, {project})",
+    "update pmem.project set revision = 0",
+    "delete from pmem.project",
+    "delete from pmem.change",
+    "update pmem.total set documents = 0",
+    "delete from pmem.schema_version",
+    "select pmem.note_changes(array[{project}], array['x'], array['y'], array[null::bytea])",
+    "alter table pmem.record disable row level security",
+    "drop policy agent on pmem.record",
+    "grant pmem_member to current_user",
+    "truncate pmem.record cascade",
+)
+
+
+@pytest.mark.parametrize("query", WRITES)
+def test_no_sql_of_its_own_writes_what_lies_beyond(agent: Agent, query: str) -> None:
+    before = state(agent)
+    wrong = None
+    try:
+        agent.connection.execute(query.replace("{project}", str(agent.project)).encode())
+    except psycopg.Error as error:
+        wrong = error.sqlstate
+    assert wrong != "42601", "the test's own SQL is wrong"
+    assert before == state(agent)
+
+
+def ids(agent: Agent, kind: str) -> list[str]:
+    with agent.person.connection() as connection:
+        query = "select id from pmem.record where project = %s and kind = %s"
+        return [id_ for (id_,) in connection.execute(query, (agent.project, kind))]
+
+
+def state(agent: Agent) -> Any:
+    """Return everything that lies beyond the agent."""
+    queries = (
+        "select id, data from pmem.record where project = %s and kind <> 'tasks' order by id",
+        "select number, facts from pmem.document where project = %s and category <> 'tasks'",
+        "select count(*) from pmem.posting join pmem.document on number = document"
+        " and document.project = posting.project where posting.project = %s"
+        " and category <> 'tasks'",
+        "select checkpoint_data from pmem.supervisor_checkpoints where project = %s",
+        "select thread_id, revision from pmem.thread_revision where project = %s",
+        "select fingerprint from pmem.thread_seen where project = %s",
+        "select role, categories, apps from pmem.access where project = %s order by role",
+        "select count(*) from pmem.project where number = %s",
+        "select count(*) > 0 from pmem.change where project = %s",
+        "select count(*) from pg_policies where schemaname = 'pmem' and %s > 0",
+        "select count(*) from pmem.schema_version where %s > 0",
+    )
+    with agent.person.connection() as connection:
+        return [connection.execute(one.encode(), (agent.project,)).fetchall() for one in queries]
+
+
+def test_an_allowlist_that_is_taken_away_shuts_the_role_out(agent: Agent) -> None:
+    workspace = served(agent.root, agent.person, allowlists={"reader": ("knowledge",)})
+    ask(workspace, table.DATABASE_INIT, DatabaseRequest())
+    rows = agent.connection.execute("select id from pmem.record").fetchall()
+    assert rows == []
+    rows = agent.connection.execute("select key from pmem.project").fetchall()
+    assert rows == []
+
+
+def test_the_role_of_an_app_sees_no_other_app(agent: Agent, test_database: TestDatabase) -> None:
+    people = served(agent.root, agent.person)
+    for app in ("shop", "crm"):
+        ask(people, table.ADD, AddRequest(content=f"Kept by {app}.", app=app, force=True))
+    role = role_name(agent.person.project, "app", "shop")
+    with psycopg.connect(test_database.address, autocommit=True) as admin:
+        admin.execute(f"set role {role}".encode())
+        query = "select body ->> 'content' from pmem.record where project = %s"
+        found = {text for (text,) in admin.execute(query, (agent.project,))}
+    assert "Kept by shop." in found
+    assert "Kept by crm." not in found
+
+
+INJECTIONS = (
+    "'; drop table pmem.record; --", "%s %(x)s {0} $1", "\\'; select 1; --", 'a"; b', "\x00", "%",
+    "$$; $$", "\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16"), "a\\",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", INJECTIONS, ids=range(len(INJECTIONS)))
+def test_sql_in_any_field_is_only_text(
+    root: str, new_project: Callable[[], Server], text: str
+) -> None:
+    from pmem.core.filters import Filter
+    from pmem.errors import PmemError
+
+    workspace = served(root, new_project())
+    request = AddRequest(content=f"Say {text} now", subject=text.strip() or None, tags=(text,),
+                         category=text, app=text, user=text, agent=text, force=True)  # fmt: skip
+    try:
+        added = ask(workspace, table.ADD, request)
+    except PmemError:
+        added = ask(workspace, table.ADD, AddRequest(content=f"Say {text} now", force=True))
+    workspace = served(root, workspace.server)  # type: ignore[arg-type]
+    wanted = Filter(app=text, subject=text, categories=(text,), path=text, user=text)
+    ask(workspace, table.LIST, ListRequest(wanted=wanted))
+    ask(workspace, table.SEARCH, SearchRequest(query=text, wanted=wanted))
+    workspace.own.checkpoints.save(text.replace("\x00", "0"), text.replace("\x00", "0"), b"1", NOW)
+    found = ask(workspace, table.LIST, ListRequest())
+    assert [memory.id for memory in found.items] == [added.memory.id]
