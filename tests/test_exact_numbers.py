@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 
 from pmem import Project
 from pmem.conversation.exchange import (
+    ExportRequest,
     MessagesRequest,
 )
 from pmem.interchange import arrays
@@ -19,7 +20,7 @@ from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import InMemory
 from pmem.values.records import Memory, dump
-from pmem.values.requests import AtRequest
+
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.core.test_exactjson import NUMBERS, VALUES
@@ -43,7 +44,7 @@ def test_a_transcript_keeps_them(number: int, value: Any) -> None:
     (said,) = ask(workspace, table.TRANSCRIPT, LookRequest(conversation="talk")).messages
     assert said.external_id == str(number)
     assert said.tool_call == {"x": value}
-    files = ask(workspace, table.EXPORT_ARRAYS, AtRequest()).files
+    files = ask(workspace, table.EXPORT_ARRAYS, ExportRequest()).files
     assert json.loads(files["conversations.json"])[0]["recent_messages"][0]["tool_call"] == {
         "x": value
     }

@@ -84,6 +84,10 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
             "list": CommandEntry("conversation", "list_", "pmem conversation list --status active"),
             "show": CommandEntry("conversation", "show", "pmem conversation show k3v9"),
             "clear": CommandEntry("conversation", "clear", "pmem conversation clear --yes"),
+            "mark": CommandEntry("messages", "mark", "pmem conversation mark k3v9 --pin"),
+            "rm": CommandEntry(
+                "messages", "remove", 'pmem conversation rm k3v9 --reason "wrong person"'
+            ),
             "stats": CommandEntry("pruning", "stats", "pmem conversation stats"),
             "prune": CommandEntry("pruning", "prune", "pmem conversation prune --dry-run"),
         },

@@ -22,7 +22,7 @@ from pmem.memory.chunking import Transcript
 from pmem.memory.reading import ConversationRequest, LookRequest
 from pmem.operations import table
 from pmem.values.ids import short
-from pmem.values.records import Conversation, Role, Status
+from pmem.values.records import Conversation, Message, Role, Status
 from pmem.values.times import day
 
 Which = Annotated[
@@ -113,7 +113,12 @@ def _consequences(heard: SayResult) -> Iterator[str]:
     yield from (told(held) for held in heard.held)
     if heard.pruned is not None:
         count = len(heard.pruned.pruned)
-        yield f"pruned {count} message{'s' * (count != 1)}; see `pmem conversation stats`"
+        yield f"pruned {count} message{'s' * (count != 1)}; see `pmem conversation prune --list`"
+    if heard.filled:
+        yield (
+            f"the conversation takes {heard.filled:g} % of max_tokens, and what is left is never "
+            "pruned; `pmem conversation clear` starts afresh"
+        )
 
 
 def end(
@@ -178,12 +183,20 @@ def _none(status: Status | None) -> str:
     return f"no conversation is {status}"
 
 
-def show(ctx: typer.Context, reference: Which = None, at: options.At = None) -> Answer:
-    """Show a conversation with everything that was said in it."""
+def show(
+    ctx: typer.Context,
+    reference: Which = None,
+    at: options.At = None,
+    ids: Annotated[bool, typer.Option("--ids", help="Show the messages' ids.")] = False,
+) -> Answer:
+    """Show a conversation with everything that was said in it.
+
+    Marks say which messages are pinned, were pruned, or had their text removed.
+    """
     session: CommandSession = ctx.obj
     request = LookRequest(conversation=reference, **session.when(at))
     shown = session.run(table.TRANSCRIPT, request)
-    return Answer(data=shown, lines=_transcript_lines(shown))
+    return Answer(data=shown, lines=_transcript_lines(shown, ids=ids))
 
 
 def clear(
@@ -220,7 +233,26 @@ def _overview_line(item: Overview) -> Line:
     ]
 
 
-def _transcript_lines(shown: Transcript) -> Iterator[Line]:
+def message_line(message: Message, *, is_pruned: bool = False) -> Line:
+    """Show a message with its marks: who said what, is it pinned, pruned or removed.
+
+    Args:
+        message: As it is kept.
+        is_pruned: Contexts leave it out.
+    """
+    who = (f"{message.speaker or message.role}: ", "bold")
+    if message.removed is not None:
+        reason = f": {message.removed.reason}" if message.removed.reason else ""
+        by = f" by {message.removed.by}" if message.removed.by else ""
+        return [who, (f"(removed {day(message.removed.at).strip()}{by}{reason})", "dim")]
+    marks = ["pinned"] * message.pinned + ["pruned"] * is_pruned
+    if message.importance is not None:
+        marks.append(f"importance {message.importance:g}")
+    content = message.content.replace("\n", "\n  ")
+    return [who, (f"({', '.join(marks)}) " if marks else "", "dim"), (content, "")]
+
+
+def _transcript_lines(shown: Transcript, *, ids: bool) -> Iterator[Line]:
     conversation = shown.conversation
     title = conversation.title or conversation.external_id or ""
     yield [(conversation.id, "bold cyan"), (f"  {title}", ""), (f"  {conversation.status}", "dim")]
@@ -237,8 +269,8 @@ def _transcript_lines(shown: Transcript) -> Iterator[Line]:
             yield [(shown_day, "dim")]
         if message.id in summaries:
             yield [(f"[in short: {' '.join(summaries[message.id].split())}]", "dim")]
-        content = message.content.replace("\n", "\n  ")
-        yield [(f"{message.speaker or message.role}: ", "bold"), (content, "")]
+        named = [(f"{short(message.id)} ", "cyan")] if ids else []
+        yield [*named, *message_line(message, is_pruned=message.id in conversation.pruned)]
     if conversation.outcome:
         yield [("", "")]
         yield [("outcome: ", "dim"), (conversation.outcome, "")]

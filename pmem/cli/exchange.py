@@ -9,13 +9,12 @@ import typer
 from pmem.cli import options, render
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation import exchange
-from pmem.conversation.exchange import ArraysRequest, Imported, MessagesRequest
+from pmem.conversation.exchange import ArraysRequest, ExportRequest, Imported, MessagesRequest
 from pmem.core.secrets import unsecret
 from pmem.core.visible import escaped
 from pmem.errors import InvalidValue, ReadOnly
 from pmem.memory.journal import AuditRequest
 from pmem.operations import table
-from pmem.values.requests import AtRequest
 
 _NAMED: Final = 10
 """Records that are told by name."""
@@ -90,10 +89,19 @@ def export_arrays(
         ),
     ] = "-",
     at: options.At = None,
+    camel_case: Annotated[
+        bool,
+        typer.Option("--camel-case", help="Use the multi-tier design's own field names."),
+    ] = False,
 ) -> Answer:
-    """Export everything as four array files."""
+    """Export everything as four array files.
+
+    With --camel-case they are for programs of the multi-tier design: what it has no field for,
+    and what is out of recall, is left out.
+    """
     session: CommandSession = ctx.obj
-    done = session.run(table.EXPORT_ARRAYS, AtRequest(**session.when(at)))
+    request = ExportRequest(camel_case=camel_case, **session.when(at))
+    done = session.run(table.EXPORT_ARRAYS, request)
     if folder == "-":
         return Answer(data=done, raw=escaped(exchange.one_document(done.files).decode()))
     return _written(session, folder, done.files)

@@ -464,8 +464,16 @@ def _said_lines(said: MessageRef, at: str) -> Iterator[Line]:
     message = said.message
     yield [(message.id, "bold cyan"), ("  message", "dim")]
     yield [("", "")]
-    yield [(message.content, "")]
+    removed = message.removed
+    yield [(message.content, "") if removed is None else ("(its text was removed)", "dim")]
     yield [("", "")]
     yield [("by:           ", "dim"), (f"{message.speaker or message.role}", "")]
     yield [("at:           ", "dim"), (at, "")]
     yield [("conversation: ", "dim"), (said.conversation, "cyan")]
+    if message.importance is not None:
+        yield [("importance:   ", "dim"), (f"{message.importance:g}", "")]
+    if message.pinned:
+        yield [("pinned:       ", "dim"), ("yes", "")]
+    if removed is not None:
+        why = f"{removed.by}: {removed.reason}" if removed.reason else removed.by
+        yield [("removed:      ", "dim"), (f"{iso(removed.at)} {why}".rstrip(), "")]

@@ -10,9 +10,17 @@ from pmem.cli import options
 from pmem.cli.conversation import Which
 from pmem.cli.panels import bar, figure, panel
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.conversation.pruning import Leaving, PruneRequest, Pruning, Usage
+from pmem.conversation.pruning import (
+    Leaving,
+    PrunedListing,
+    PrunedMessage,
+    PruneRequest,
+    Pruning,
+    Usage,
+)
 from pmem.core.pruning.plan import Strategy
 from pmem.core.shortening import shortened
+from pmem.errors import UsageError
 from pmem.memory.reading import LookRequest
 from pmem.operations import table
 from pmem.search.usage import ContextUsage
@@ -63,6 +71,7 @@ def stats(ctx: typer.Context, reference: Which = None, at: options.At = None) ->
         data=found,
         lines=_plain(found),
         screen=lambda width: _screen(found, title, width),
+        note=_filled_note(found.usage),
     )
 
 
@@ -77,17 +86,49 @@ def prune(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would go and why; change nothing.")
     ] = False,
+    listed: Annotated[
+        bool, typer.Option("--list", help="List what was pruned so far, when and why.")
+    ] = False,
 ) -> Answer:
     """Leave messages out of contexts; every one stays kept and searchable.
 
-    Without --keep or --tokens it takes finished tasks, and messages beyond the limits.
+    Without --keep or --tokens it takes finished tasks, and messages beyond the limits. System
+    messages, pinned ones and the last min_recent_messages never go. The strategies: rolling_window
+    takes tools' output before talk, and the oldest first; importance what matters least, and
+    finished tasks as a whole; hybrid weighs age and importance alike.
     """
     session: CommandSession = ctx.obj
+    if listed:
+        if keep is not None or tokens is not None or strategy or dry_run:
+            raise UsageError("--list shows what was pruned and prunes nothing", "give it alone")
+        found = session.run(table.PRUNED, LookRequest(conversation=reference))
+        return Answer(data=found, lines=map(_pruned_line, found.items), note=_listed_note(found))
     request = PruneRequest(
         conversation=reference, keep=keep, tokens=tokens, strategy=strategy, dry_run=dry_run
     )
     done = session.run(table.PRUNE, request)
     return Answer(data=done, lines=_pruned_lines(done, dry_run=dry_run), note=_pruned_note(done))
+
+
+def _pruned_line(item: PrunedMessage) -> Line:
+    why = f"{_REASONS.get(item.reason, item.reason)} ({_TRIGGERS.get(item.trigger, item.trigger)})"
+    return [
+        (short(item.id), "cyan"),
+        (f"  {iso(item.at)}  {item.tokens:>6,} tokens  ", "dim"),
+        (why, ""),
+        (f"  {'in a chunk now  ' * (item.now == 'in_chunk')}", "dim"),
+        (f"{item.role}: ", "bold"),
+        (shortened(" ".join(item.text.split()), 60) or "(its text was removed)", ""),
+    ]
+
+
+def _listed_note(found: PrunedListing) -> str:
+    notes = [] if found.total else ["nothing was pruned"]
+    if found.unexplained:
+        notes.append(f"{_many(found.unexplained)} left out before pmem noted why")
+    if found.cleared:
+        notes.append(f"contexts start afresh behind the first {_many(found.cleared)}")
+    return "\n".join(notes)
 
 
 def _pruned_lines(done: Pruning, *, dry_run: bool) -> Iterator[Line]:
@@ -211,6 +252,16 @@ def _usage_line(usage: Usage) -> str:
     return (
         f"{usage.tokens_in_context:,} of {usage.token_limit:,} tokens ({usage.percent_used:g} %), "
         f"pruned from {usage.prune_at:.0%} on"
+    )
+
+
+def _filled_note(usage: Usage) -> str:
+    """Warn where a conversation takes as much as calls for pruning."""
+    if not usage.token_limit or usage.percent_used < 100 * usage.prune_at:
+        return ""
+    return (
+        f"the conversation takes {usage.percent_used:g} % of {usage.token_limit:,} tokens, "
+        f"and is pruned from {usage.prune_at:.0%} on; what is left may be protected"
     )
 
 

@@ -62,6 +62,10 @@ def search(
             metavar="TEXT|-", help="An error message; what is known about it comes first."
         ),
     ] = None,
+    context: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="What else you are about: hits on it come first."),
+    ] = None,
     expect: Annotated[
         str | None,
         typer.Option(metavar="REF", help="Say why this is not found; exits with 1 if so."),
@@ -80,6 +84,7 @@ def search(
         raise UsageError("standard input is the query or the error, not both", "name the query")
     request = SearchRequest(
         query="" if query is None and error is not None else session.input(query, "the query"),
+        context=context,
         error=None if error is None else session.log(error, "the error"),
         kinds=tuple(kind or ()),
         wanted=wanted,

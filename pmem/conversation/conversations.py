@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from pmem.conversation.episodes import noticed, outcome_of
-from pmem.conversation.pruning import Pruning, pruned_if_due
+from pmem.conversation.pruning import Pruning, filled_beyond, pruned_if_due
 from pmem.core import checks
 from pmem.core.chunking import fitting
 from pmem.core.retention import changed
@@ -55,7 +55,8 @@ class SayResult(MessageRef, frozen=True, kw_only=True):
     `facts` are new, those that were promoted at once among them; `episodes` are the key
     moments it made; `pruned` is what contexts leave out from now on; `held` is what waits for a
     person's consent, or was rejected before, without what it says; `unpromoted` are facts for
-    which a memory should be updated or brought back instead.
+    which a memory should be updated or brought back instead. `filled` is how much of its token
+    limit the conversation takes, in per cent, where that is still enough to prune it.
     """
 
     facts: tuple[Fact, ...] = ()
@@ -64,6 +65,7 @@ class SayResult(MessageRef, frozen=True, kw_only=True):
     pruned: Pruning | None = None
     held: "tuple[Held, ...]" = ()
     unpromoted: tuple[UnpromotedFact, ...] = ()
+    filled: float | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def noted(self) -> dict[str, str]:
@@ -233,6 +235,7 @@ def _heard(workspace: Workspace, before: Conversation, message: Message) -> SayR
         pruned=pruned,
         held=promoted.held,
         unpromoted=promoted.unpromoted,
+        filled=filled_beyond(workspace, conversation) or msgspec.UNSET,
     )
 
 

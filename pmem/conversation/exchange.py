@@ -109,6 +109,16 @@ class ArraysRequest(msgspec.Struct, frozen=True, kw_only=True):
     admit: Admit = as_it_is
 
 
+class ExportRequest(AtRequest, frozen=True, kw_only=True):
+    """What to export, and how.
+
+    `camel_case` writes the multi-tier design's own field names, and what that design knows; else
+    pmem's own are written, and all there is.
+    """
+
+    camel_case: bool = False
+
+
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
     """The contents of the four array files by name."""
 
@@ -240,9 +250,19 @@ def import_arrays(workspace: Workspace, request: ArraysRequest) -> Imported:
     )
 
 
-def export_arrays(workspace: Workspace, request: AtRequest) -> Exported:  # noqa: ARG001
+def export_arrays(workspace: Workspace, request: ExportRequest) -> Exported:
     """Return the four array files' contents; what is damaged is left out, and is a problem."""
-    return Exported(files=arrays.write(_everything(workspace)))
+    records = _everything(workspace)
+    if not request.camel_case:
+        return Exported(files=arrays.write(records))
+    from pmem.interchange import multi_tier
+
+    settings = workspace.settings
+    return Exported(
+        files=multi_tier.write(
+            records, settings.project_name, workspace.now(), settings.half_life_days
+        )
+    )
 
 
 def write_files(folder: str, files: dict[str, bytes]) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain
+from typing import Final
 
 import msgspec
 
@@ -17,11 +18,15 @@ from pmem.core.pruning.plan import (
     rules_for,
 )
 from pmem.errors import InvalidValue
-from pmem.memory.reading import target
+from pmem.memory.reading import LookRequest, target
+from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.values.config import Settings
 from pmem.values.ids import short
-from pmem.values.records import Conversation, Message
+from pmem.values.records import Conversation, EventKind, Message
+
+_PRUNED: Final = "pruned"
+"""What the detail of an event says of pruning: ids of messages by the reason."""
 
 
 class PruneRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +68,36 @@ class Pruning(msgspec.Struct, frozen=True, kw_only=True):
     token_limit: int
 
 
+class PrunedMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """A message that was pruned: when, what called for it, why it was this one.
+
+    `now` is where it stands: `left_out` of contexts, or `in_chunk`, which has a summary of it.
+    """
+
+    id: str
+    role: str
+    tokens: int
+    text: str
+    at: datetime
+    trigger: str
+    reason: str
+    now: str
+
+
+class PrunedListing(msgspec.Struct, frozen=True, kw_only=True):
+    """What was pruned from a conversation, the earliest first, and how many messages that is.
+
+    `cleared` is how many messages were said before contexts last started afresh, `unexplained`
+    how many are left out without a word why: by an earlier pmem.
+    """
+
+    conversation: str
+    items: tuple[PrunedMessage, ...]
+    total: int
+    cleared: int
+    unexplained: int
+
+
 class Usage(ConversationStatistics, frozen=True, kw_only=True):
     """What a conversation holds, what of it a context shows, and what may still go in."""
 
@@ -86,8 +121,46 @@ def prune(workspace: Workspace, request: PruneRequest) -> Pruning:
     conversation = target(workspace, request.conversation)
     done = _by_hand(workspace, conversation, request)
     if done.pruned and not request.dry_run:
-        workspace.conversations.put(_without_pruned(conversation, done, workspace.now()))
+        workspace.conversations.put(_without_pruned(workspace, conversation, done))
     return done
+
+
+def list_pruned(workspace: Workspace, request: LookRequest) -> PrunedListing:
+    """Return which messages were pruned from a conversation, when, and why.
+
+    Raises:
+        NotFound, Ambiguous: The conversation.
+        Damaged: A chunk's file is missing or cannot be used.
+    """
+    from pmem.memory.chunking import unfold
+
+    found = unfold(workspace, target(workspace, request.conversation))
+    conversation = found.conversation
+    said = {message.id: message for message in found.messages}
+    recent = {message.id for message in conversation.recent_messages}
+    items: dict[str, PrunedMessage] = {}
+    for event in conversation.history:
+        for reason, identifiers in event.detail.get(_PRUNED, {}).items():
+            for message in (said[one] for one in identifiers if one in said):
+                if message.pinned or (message.id in recent - set(conversation.pruned)):
+                    continue  # it came back
+                items[message.id] = PrunedMessage(
+                    id=message.id,
+                    role=message.role,
+                    tokens=message.tokens,
+                    text=message.content,
+                    at=event.at,
+                    trigger=str(event.detail.get("trigger")),
+                    reason=reason,
+                    now="left_out" if message.id in recent else "in_chunk",
+                )
+    return PrunedListing(
+        conversation=conversation.id,
+        items=tuple(items.values()),
+        total=len(items),
+        cleared=conversation.cleared_turns,
+        unexplained=len(set(conversation.pruned) - items.keys()),
+    )
 
 
 def pruned_if_due(
@@ -106,7 +179,18 @@ def pruned_if_due(
     done = _planned(workspace, conversation, wanted, trigger)
     if not done.pruned:
         return conversation, None
-    return _without_pruned(conversation, done, workspace.now()), done
+    return _without_pruned(workspace, conversation, done), done
+
+
+def filled_beyond(workspace: Workspace, conversation: Conversation) -> float | None:
+    """Return how much of its token limit a conversation takes, in per cent, from `prune_at` on."""
+    settings = workspace.settings
+    limit = settings.conversation_tokens
+    left = (one.tokens for one in window(conversation) if one.id not in conversation.pruned)
+    tokens = sum(left)
+    if not limit or tokens < settings.prune_at * limit:
+        return None
+    return round(100 * tokens / limit, 1)
 
 
 def gone(workspace: Workspace, conversation: Conversation) -> frozenset[str]:
@@ -122,9 +206,13 @@ def gone(workspace: Workspace, conversation: Conversation) -> frozenset[str]:
 
 
 def window(conversation: Conversation) -> tuple[Message, ...]:
-    """Return the messages outside chunks since the conversation was last cleared."""
+    """Return the messages outside chunks since the conversation was last cleared.
+
+    Those whose text was removed are not among them.
+    """
     in_chunks = max(0, conversation.turns - len(conversation.recent_messages))
-    return conversation.recent_messages[max(0, conversation.cleared_turns - in_chunks) :]
+    said = conversation.recent_messages[max(0, conversation.cleared_turns - in_chunks) :]
+    return tuple(message for message in said if not message.removed)
 
 
 def usage(workspace: Workspace, reference: str | None) -> Usage:
@@ -140,7 +228,7 @@ def usage(workspace: Workspace, reference: str | None) -> Usage:
     conversation, chunks = read_whole(workspace, target(workspace, reference))
     facts = chain(conversation.facts, *(chunk.facts for chunk in chunks))
     counted = statistics(
-        conversation.recent_messages,
+        [message for message in conversation.recent_messages if not message.removed],
         gone(workspace, conversation) | _cleared_ids(conversation),
         chunks,
         settings.conversation_tokens,
@@ -222,13 +310,20 @@ def _planned(
     )
 
 
-def _without_pruned(conversation: Conversation, done: Pruning, at: datetime) -> Conversation:
-    fresh = tuple(item.id for item in done.pruned)
+def _without_pruned(
+    workspace: Workspace, conversation: Conversation, done: Pruning
+) -> Conversation:
+    """Return a conversation without what was pruned; an event says what that was, and why."""
+    reasons: dict[str, list[str]] = {}
+    for item in done.pruned:
+        reasons.setdefault(item.reason, []).append(item.id)
+    event = event_of(workspace, EventKind.UPDATE, **{"trigger": done.trigger, _PRUNED: reasons})
     return msgspec.structs.replace(
         conversation,
-        pruned=(*conversation.pruned, *fresh),
-        pruned_at=at,
-        updated_at=max(at, conversation.updated_at),
+        pruned=(*conversation.pruned, *(item.id for item in done.pruned)),
+        pruned_at=event.at,
+        updated_at=max(event.at, conversation.updated_at),
+        history=(*conversation.history, event),
     )
 
 

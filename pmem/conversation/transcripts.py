@@ -45,7 +45,9 @@ def take_in(
     edited = {
         message.id: message
         for message in incoming
-        if message.id in kept and kept[message.id].content != message.content
+        if message.id in kept
+        and not kept[message.id].removed
+        and kept[message.id].content != message.content
     }
     if edited:
         conversation = replace_messages(workspace, conversation, edited)
@@ -148,10 +150,14 @@ def _facts_after(
     held: Sequence[Message],
     edited: dict[str, Message],
 ) -> tuple[Fact, ...]:
-    """Return the facts of messages, those of edited ones as these state them now."""
+    """Return the facts of messages, those of edited ones as these state them now.
+
+    Of one whose text was removed, none is left.
+    """
     kept = [
         fact
         for fact in facts
-        if fact.message not in edited or fact.standing is not Standing.PENDING
+        if fact.message not in edited
+        or (fact.standing is not Standing.PENDING and not edited[fact.message].removed)
     ]
     return (*kept, *stated(workspace, [edited[old.id] for old in held if old.id in edited], kept))

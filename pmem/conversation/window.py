@@ -115,7 +115,9 @@ def _chunked_messages(
             return
         behind += len(chunk.messages)
         early = max(0, conversation.cleared_turns - (conversation.turns - behind))
-        messages = tuple(one for one in chunk.messages[early:] if one.id not in hidden)
+        messages = tuple(
+            one for one in chunk.messages[early:] if one.id not in hidden and not one.removed
+        )
         shown += len(messages)
         if shown > most:
             return
@@ -170,7 +172,7 @@ def _opening(workspace: Workspace, talk: _ReadConversation) -> Message | None:
         known = first in talk.chunks
         chunk = talk.chunks[first] if known else _usable_chunk(workspace, first)
         said = chunk.messages if chunk else ()
-    return said[0] if said else None
+    return said[0] if said and not said[0].removed else None
 
 
 def _endings(workspace: Workspace, talk: _ReadConversation) -> Iterator[tuple[Chunk, int]]:

@@ -137,8 +137,10 @@ def whole(conversation: Conversation, chunks: Sequence[Chunk]) -> Whole:
     """
     if not repeated(chunks, conversation.recent_messages):
         return Whole(conversation, tuple(chunks))
-    texts = {item.id: item for chunk in chunks for item in chunk.messages}
-    texts |= {item.id: item for item in conversation.recent_messages}
+    every = [item for chunk in chunks for item in chunk.messages]
+    every += conversation.recent_messages
+    texts = {item.id: item for item in every}
+    texts |= {item.id: item for item in every if item.removed}  # on one branch: gone on both
     seen: set[str] = set()
     own = [(chunk, tuple(_fresh(chunk.messages, texts, seen))) for chunk in chunks]
     kept = [(chunk, said) for chunk, said in own if said or not chunk.messages]

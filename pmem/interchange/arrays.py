@@ -15,7 +15,7 @@ from pmem.core.checks import nesting
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
-from pmem.values.ids import derived_id, is_id
+from pmem.values.ids import derived_id, is_id, moment_of
 from pmem.values.records import (
     KINDS,
     SCHEMA,
@@ -30,7 +30,7 @@ from pmem.values.records import (
     dump,
     stored,
 )
-from pmem.values.times import parse_moment
+from pmem.values.times import iso, parse_moment
 
 FILES: Final[dict[str, RecordType]] = {f"{folder}.json": type_ for type_, folder in STORES.items()}
 """File names and the records that they hold."""
@@ -195,7 +195,8 @@ def _memory(item: dict[str, Any], renamed: _Renamed) -> dict[str, Any]:
         },
         "tokens": metadata.get("tokens", item.get("tokens", 0)),
         "source": _source(metadata.get("source", item.get("source")), renamed),
-        "valid_from": item.get("valid_from", created),
+        "created_at": created,
+        "valid_from": item.get("valid_from") or created,
         "updated_at": item.get("updated_at", created),
         "history": [{"event": "ADD", "at": created, "source": "import arrays"}],
     }
@@ -214,6 +215,7 @@ def _episode(item: dict[str, Any], renamed: _Renamed) -> dict[str, Any]:
         "conversation": renamed(Conversation, where.get("conversation")),
         "turns": where.get("turn_range"),
         "tokens": metadata.get("tokens", 0),
+        "created_at": created,
         "updated_at": item.get("updated_at", created),
         "history": [{"event": "ADD", "at": created, "source": "import arrays"}],
     }
@@ -282,6 +284,8 @@ def _references(item: dict[str, Any], name: str, type_: RecordType, renamed: _Re
 
 def _created(item: dict[str, Any]) -> str:
     created = item.get("created_at", item.get("started_at"))
+    if created is None and (told := moment_of(str(item.get("id")))):
+        return iso(told)
     if not isinstance(created, str):
         raise InvalidValue("has no time in `created_at`")
     return created

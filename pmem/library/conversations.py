@@ -12,14 +12,19 @@ from pmem.conversation.conversations import (
     StartRequest,
 )
 from pmem.conversation.episodes import EpisodeListing, EpisodeRequest, EpisodesRequest
-from pmem.conversation.pruning import PruneRequest, Pruning
+from pmem.conversation.message_changes import (
+    MarkRequest,
+    RemovedMessage,
+    RemoveMessageRequest,
+)
+from pmem.conversation.pruning import PrunedListing, PruneRequest, Pruning
 from pmem.core.extraction.episodes import Arc
 from pmem.library.asking import Asking
 from pmem.library.typed import made
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.chunking import Transcript
 from pmem.memory.facts import FactListing, FactsRequest, PromoteRequest, Promotion
-from pmem.memory.reading import ConversationRequest, LookRequest
+from pmem.memory.reading import ConversationRequest, LookRequest, MessageRef
 from pmem.operations import table
 from pmem.search.threads import (
     Checkpoint,
@@ -86,6 +91,31 @@ class Conversations(Asking):
     def prune_conversation(self, reference: str | None = None, **request: Any) -> Pruning:
         """Leave messages out of contexts; `request` has the other fields of PruneRequest."""
         return self._run(table.PRUNE, made(PruneRequest, conversation=reference, **request))
+
+    def pruned_messages(self, reference: str | None = None) -> PrunedListing:
+        """Return which messages of a conversation were pruned, when and why."""
+        return self._run(table.PRUNED, LookRequest(conversation=reference))
+
+    def mark_message(self, reference: str, **request: Any) -> MessageRef:
+        """Say how much a message counts, or pin it.
+
+        Args:
+            reference: The message's id, or the start of it.
+            request: The other fields of `MarkRequest`: importance, scored, pinned.
+
+        Raises:
+            NotFound, Ambiguous: The message.
+            InvalidValue: What is asked for is not allowed.
+        """
+        return self._run(table.MARK, made(MarkRequest, message=reference, **request))
+
+    def remove_message(self, reference: str, reason: str | None = None) -> RemovedMessage:
+        """Remove the text of a message; its place, who spoke and when are kept.
+
+        What was made of it stays, and is named.
+        """
+        request = RemoveMessageRequest(message=reference, reason=reason)
+        return self._run(table.REMOVE_MESSAGE, request)
 
     def conversation_stats(self, reference: str | None = None) -> ContextUsage:
         """Count what a conversation holds and what a context shows of it."""

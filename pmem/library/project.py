@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Self
 
-from pmem.conversation.exchange import ArraysRequest, Imported, MessagesRequest
+from pmem.conversation.exchange import ArraysRequest, ExportRequest, Imported, MessagesRequest
 from pmem.conversation.sessions import SessionsImported, SessionsRequest
 from pmem.errors import InvalidValue
 from pmem.library.apps import Apps
@@ -257,9 +257,9 @@ class Project(Memories, Moments, Conversations, ModelWork):
         request = ArraysRequest(folder=folder, untrusted=untrusted)
         return self._run(table.IMPORT_ARRAYS, request)
 
-    def export_arrays(self) -> Mapping[str, bytes]:
-        """Return the four array files' contents by name."""
-        return self._run(table.EXPORT_ARRAYS, AtRequest()).files
+    def export_arrays(self, *, camel_case: bool = False) -> Mapping[str, bytes]:
+        """Return the four array files' contents by name, perhaps as the multi-tier design's."""
+        return self._run(table.EXPORT_ARRAYS, ExportRequest(camel_case=camel_case)).files
 
     def stats(self) -> MemoryFigures:
         """Count what the memory holds."""

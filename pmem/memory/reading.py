@@ -394,15 +394,38 @@ def _what_next(workspace: Workspace, status: Status) -> str:
     return "`pmem conversation start` starts one"
 
 
+def message_named(workspace: Workspace, reference: str) -> MessageRef:
+    """Return the message that a reference means: its id, or the start of it.
+
+    Raises:
+        NotFound: No message has such an id, as a record may have.
+        Ambiguous: Several have.
+    """
+    found = list({said.message.id: said for said in _messages_named(workspace, reference)}.values())
+    if len(found) > 1:
+        named = " and ".join(said.message.id for said in found[:2])
+        raise Ambiguous(f"{reference!r} means {named}", "give more of the id")
+    if not found:
+        raise NotFound(
+            f"no message has an id that starts with {reference!r}",
+            "`pmem conversation show --ids` shows them",
+        )
+    return found[0]
+
+
 def _find_message(workspace: Workspace, reference: str) -> MessageRef | None:
+    return next(_messages_named(workspace, reference), None)
+
+
+def _messages_named(workspace: Workspace, reference: str) -> Iterator[MessageRef]:
+    """Yield the messages whose id a reference means; one that is kept twice comes twice."""
     if not reference:
-        return None
+        return
     for conversation in workspace.conversations.find():
         for message in conversation.recent_messages:
             if matches(reference, message.id):
-                return MessageRef(message=message, conversation=conversation.id)
+                yield MessageRef(message=message, conversation=conversation.id)
     for chunk in workspace.chunks.find():
         for message in chunk.messages:
             if matches(reference, message.id):
-                return MessageRef(message=message, conversation=chunk.conversation)
-    return None
+                yield MessageRef(message=message, conversation=chunk.conversation)

@@ -139,6 +139,11 @@ def _undo(workspace: Workspace, command: LoggedCommand) -> UndoneCommand:
     name = f"`{command.operation}` of {iso(command.at)}"
     if command.forgot:
         raise InvalidValue(f"{name} forgot for good what was proposed", "it can be proposed again")
+    if command.is_final:
+        raise InvalidValue(
+            f"{name} changed a message, which keeps no earlier state",
+            "`pmem undo REF` takes back what an earlier command did to one record",
+        )
     changes = tuple(_undo_change(workspace, each, name) for each in reversed(command.changes))
     if command.facts:
         from pmem.memory.facts import unsettle

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _KINDS = {Memory: "memory", Episode: "episode", Conversation: "conversation"}
 _TALK = frozenset({"messages", "recent_messages", "chunks", "pruned", "pruned_at", "summary"})
 """The fields of conversations and chunks whose earlier values nothing keeps."""
+_NO_WAY_BACK = ("conversation.mark", "conversation.rm")
+"""What changes single messages: `undo` says that it cannot, and takes back nothing before it."""
 
 
 def note_command(workspace: "Workspace", operation: str) -> None:
@@ -33,6 +35,7 @@ def note_command(workspace: "Workspace", operation: str) -> None:
         changes=tuple(_changes(pairs)),
         facts=tuple(_settled_facts(pairs)),
         beyond=any(_is_beyond(change, old) for change, old in pairs),
+        is_final=bool(pairs) and operation in _NO_WAY_BACK,
         forgot=workspace.forgot,
         took_back=tuple(workspace.taken_back),
     )
@@ -58,7 +61,10 @@ def _changes(pairs: "list[tuple[Change, Any]]") -> "Iterator[LoggedChange]":
         if change.type not in _KINDS:
             continue
         known = {digest_of(event) for event in _history(old)}
-        digests = [digest_of(event) for event in _history(change.record)]
+        history = _history(change.record)
+        if change.type is Conversation:  # what happened to messages alone has nothing to go back to
+            history = tuple(event for event in history if event.before)
+        digests = [digest_of(event) for event in history]
         events = tuple(digest for digest in digests if digest not in known)
         if change.type is Conversation and (old is None or not events):
             continue

@@ -22,6 +22,7 @@ from pmem.storage.files.durable import make_folder, refusals, write_file
 from pmem.storage.jsonfiles import JsonFiles, scratch
 from pmem.values.config import Resolved, Settings, checked, known
 from pmem.values.config import table as settings_table
+from pmem.values.contradictions import check_together
 from pmem.values.notation import TABLE
 from pmem.values.records import STORES, plain
 from pmem.values.requests import NoArguments
@@ -237,15 +238,25 @@ def change_setting(workspace: Workspace, request: SettingChangeRequest) -> Setti
             f"{name} cannot be {what} for everyone who has this project",
             f"set it in your own configuration, or {known(name).variable} for one run",
         )
+    doubt = _doubt_beside_others(workspace, name, kept)
     with locked(workspace):
         if is_list:
             kept = _allowed_too(workspace, allowable(kept))
         _write_own_setting(workspace, name, kept)
     if not names_categories:
-        return SettingChanged(name=name, value=kept)
+        return SettingChanged(name=name, value=kept, doubt=doubt)
     lists = kept.values() if isinstance(kept, dict) else [kept]
     doubt = unknown_categories(workspace, chain.from_iterable(lists))
     return SettingChanged(name=name, value=kept, doubt=doubt)
+
+
+def _doubt_beside_others(workspace: Workspace, name: str, value: Any) -> str:
+    """Say what is odd about a value beside the others; nothing where one of those is wrong."""
+    try:
+        settings = workspace.settings
+    except PmemError:  # it may be this value that mends them
+        return ""
+    return check_together(settings, name, value)
 
 
 def reset_setting(workspace: Workspace, request: SettingRequest) -> SettingReset:

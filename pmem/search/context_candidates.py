@@ -1,6 +1,6 @@
 """Everything that could enter a context, each kind in the order of its priority."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -17,6 +17,7 @@ from pmem.search.context_items import (
     episode_item,
     memory_item,
     message_item,
+    pinned_item,
     said_item,
     summary_item,
 )
@@ -81,6 +82,8 @@ def gather_candidates(
     recallable: dict[str, float | None] = dict.fromkeys(ids)
     recallable |= dict.fromkeys(answers.related)
     recallable |= scores
+    pinned = _pinned(workspace, talk, recent)
+    recallable |= {item.id: None for name, item in pinned if name == "earlier"}
     offered = {*recallable, *(item.id for item in block)}
     return Candidates(
         system=[message_item(workspace.mask.fields(prompt), 0) for prompt in talk.system],
@@ -91,6 +94,7 @@ def gather_candidates(
         recalled_share=1.0 if answers.weighs or not given else UNANSWERED_SHARE,
         said_share=settings.context.said_share if answers.weighs else 1.0,
         answered=answers.weighs or bool(answers.said) or not given,
+        pinned=pinned,
         recallable=list(recallable.items()),
         summaries=[summary_item(chunk) for chunk in talk.chunks[:near]],
         older=[summary_item(chunk) for chunk in talk.chunks[near:]],
@@ -228,6 +232,21 @@ def _said(workspace: Workspace, answers: Answers, budget: int) -> Recalled:
             content = matching_passages(message, wanted, most)
             message = msgspec.structs.replace(message, content=content)
         yield "earlier", said_item(found, message)
+
+
+def _pinned(
+    workspace: Workspace, talk: ConversationWindow, recent: Sequence[Item]
+) -> list[tuple[str, Item]]:
+    """Return the pinned messages of a talk: among the recent ones, and in the chunks it shows."""
+    wanted = {message.id for message in talk.recent if message.pinned}
+    found = [("recent", item) for item in recent if item.id in wanted]
+    found += [
+        ("earlier", pinned_item(workspace.mask.fields(message), chunk))
+        for chunk in talk.chunks
+        for message in chunk.messages
+        if message.pinned and message.id not in wanted | talk.cleared
+    ]
+    return found
 
 
 def _unneeded(

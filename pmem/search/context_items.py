@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from pmem.core.context.filling import PINNED
 from pmem.core.context.parts import Item
 from pmem.core.context.worth import made
 from pmem.core.dead_ends import warns
@@ -71,14 +72,27 @@ def said_item(found: LoadedHit, message: Message) -> Item:
         message: What of it is shown.
     """
     assert isinstance(found.record, Chunk | Conversation)
-    item = message_item(message, place_of(found.document, found.record))
-    return msgspec.structs.replace(
-        item,
-        heading=day(message.created_at).strip(),
-        order=(f"{item.order[0]} {found.conversation}", item.order[1]),
-        score=found.hit.score,
-        why="answers",
-    )
+    item = _earlier_item(message, place_of(found.document, found.record), found.conversation)
+    return msgspec.structs.replace(item, score=found.hit.score, why="answers")
+
+
+def pinned_item(message: Message, chunk: Chunk) -> Item:
+    """Describe a pinned message that has moved into a chunk.
+
+    Args:
+        message: It, without secrets.
+        chunk: Where it is.
+    """
+    places = {each.id: place for place, each in enumerate(chunk.messages)}
+    place = place_of(chunk.messages[places[message.id]], chunk)
+    return msgspec.structs.replace(_earlier_item(message, place, chunk.conversation), why=PINNED)
+
+
+def _earlier_item(message: Message, place: int, conversation: str | None) -> Item:
+    """Describe a message below its day, in the order of time."""
+    item = message_item(message, place)
+    heading, order = day(message.created_at).strip(), f"{item.order[0]} {conversation}"
+    return msgspec.structs.replace(item, heading=heading, order=(order, item.order[1]))
 
 
 def episode_item(found: LoadedHit) -> Item:

@@ -11,16 +11,11 @@ import msgspec
 from pmem.core.filters import Filter, judge_of
 from pmem.core.lifecycle.out_of_recall import OUT_OF_RECALL
 from pmem.core.policy import CATEGORY_OF_KIND
+from pmem.core.retrieval.boost import CONTEXT_HITS, LOOKED_AT, boosted
 from pmem.core.retrieval.pool import Pool, labels
 from pmem.core.retrieval.question import ROLES, notes_on, searched_part
 from pmem.core.retrieval.ranking import RankedDocument as Ranked
 from pmem.core.retrieval.ranking import Ranking, rank
-from pmem.core.retrieval.ranking_settings import (
-    DEFAULTS,
-    EVERYBODY_ALIKE,
-    MEMORIES,
-    RankingSettings,
-)
 from pmem.core.retrieval.relations import LinkedMemory
 from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
 from pmem.core.text.terms import terms
@@ -41,14 +36,12 @@ from pmem.search.hits import (
     opened,
     related_to,
 )
-from pmem.values.config import Settings
+from pmem.search.ranking_choice import measured, weights_of
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.meaning import Nearness
 
 _SIEVED: Final = 100
-RELATION_WEIGHT: Final = 0.1
-"""Weight of a memory's strongest link, among the priors."""
 
 
 class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +56,8 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     What a program wrote as it failed is its `error`: what is known of it comes first, whatever its
     words, and then what the query finds, which may be empty.
     With `mine`, whoever asks is shown what their own memory has, beside the hits.
+    `context` is what else is known, such as what is being done: of what the query finds, that
+    which it speaks of as well comes first. It finds nothing by itself.
     `expect` names what should be found: the answer says what became of it, and nothing counts as
     recalled.
     """
@@ -81,6 +76,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     error: str | None = None
     expect: str | None = None
     mine: bool = False
+    context: str | None = None
 
     @property
     def named_categories(self) -> tuple[str, ...]:
@@ -307,7 +303,10 @@ def pick_each(
     asked = []
     for request in requests:
         _check(request)
-        asked.append(msgspec.structs.replace(request, query=searched_part(request.query)))
+        context = None if request.context is None else searched_part(request.context)
+        asked.append(
+            msgspec.structs.replace(request, query=searched_part(request.query), context=context)
+        )
     return workspace.backend.searched(
         lambda pool: [_pick(workspace, one, pool, fill) for one in asked]
     )
@@ -328,13 +327,17 @@ def _pick(workspace: Workspace, request: SearchRequest, pool: Pool, fill: int) -
     Summaries that nobody asked for come last: what they are made of is found itself.
     """
     most = workspace.settings.retrieval_top_k if request.top_k is None else request.top_k
+    looked_at = most if request.context is None else max(most, LOOKED_AT)
     sieve = _Sieve(pool, request.wanted, workspace.now())
     found: list[tuple[SearchKind, Ranked]] = []
     total = 0
     nearness = _nearness(workspace, request.query, pool)
     for kind in request.kinds or tuple(SearchKind):
-        ranking = _rank(workspace, request, pool, kind, sieve, most, nearness)
-        found += [(kind, hit) for hit in ranking.hits]
+        ranking = _rank(workspace, request, pool, kind, sieve, looked_at, nearness)
+        hits = ranking.hits
+        if hits and request.context is not None:
+            hits = boosted(hits, _near_context(workspace, request, pool, kind))
+        found += [(kind, hit) for hit in hits]
         total += ranking.total
     passed = [(kind, hit) for kind, hit in found if hit.score >= request.threshold]
     if len(passed) < len(found):
@@ -349,6 +352,15 @@ def _pick(workspace: Workspace, request: SearchRequest, pool: Pool, fill: int) -
     ties = _ties(pool, ranked, sieve) if wants_related else []
     newest = [] if found or not fill else _newest(pool, request, sieve, min(fill, most))
     return RankedSet(ranked, total, removed, ties, newest)
+
+
+def _near_context(
+    workspace: Workspace, request: SearchRequest, pool: Pool, kind: SearchKind
+) -> Sequence[Ranked]:
+    """Return what a request's context finds by itself; what it filters away counts for nothing."""
+    about = msgspec.structs.replace(request, query=request.context or "", threshold=0.0)
+    aside = _Sieve(pool, request.wanted, workspace.now())
+    return _rank(workspace, about, pool, kind, aside, CONTEXT_HITS, None).hits
 
 
 def _newest(pool: Pool, request: SearchRequest, sieve: "_Sieve", most: int) -> list[Scored]:
@@ -404,7 +416,7 @@ def _rank(
         return rank_by_sum(
             request.query,
             statistics,
-            request.weights or _weights(settings),
+            request.weights or weights_of(settings),
             now=workspace.now().timestamp(),
             half_life=settings.half_life_days,
             accept=accept,
@@ -413,7 +425,7 @@ def _rank(
     return rank(
         request.query,
         statistics,
-        _measured(settings, kind),
+        measured(settings, kind),
         now=workspace.now().timestamp(),
         accept=accept,
         limit=limit,
@@ -430,32 +442,6 @@ def _nearness(workspace: Workspace, question: str, pool: Pool) -> "Nearness | No
     from pmem.embedding.embedding import nearness_to
 
     return nearness_to(workspace, question, pool)
-
-
-def _weights(settings: Settings) -> Weights:
-    return Weights(
-        semantic=settings.semantic_weight,
-        keyword=settings.keyword_weight,
-        recency=settings.recency_weight,
-        importance=settings.importance_weight,
-        access=settings.access_weight,
-    )
-
-
-def _measured(settings: Settings, kind: SearchKind) -> RankingSettings:
-    """Return the measured weights of a kind with the project's priors."""
-    measured = MEMORIES if kind is SearchKind.MEMORY else DEFAULTS
-    return measured._replace(
-        roles=measured.roles if settings.prefer_talk else EVERYBODY_ALIKE,
-        prior=settings.prior_share,
-        merits=(
-            settings.recency_weight,
-            settings.importance_weight,
-            settings.access_weight,
-            RELATION_WEIGHT,
-        ),
-        half_life=settings.half_life_days,
-    )
 
 
 class _Sieve:

@@ -287,8 +287,16 @@ class Episode(Record, frozen=True, kw_only=True):
     history: tuple[Event, ...] = ()
 
 
+class Removal(Part, frozen=True, kw_only=True):
+    """When the text of a message was removed, who did it, and the reason, if one was given."""
+
+    at: Time
+    by: str = ""
+    reason: str = ""
+
+
 class Message(Part, frozen=True, kw_only=True):
-    """One message, kept verbatim."""
+    """One message, kept verbatim, unless its text was `removed`. A pinned one is never pruned."""
 
     id: str
     external_id: str | None = None
@@ -298,8 +306,10 @@ class Message(Part, frozen=True, kw_only=True):
     created_at: Time
     tokens: Count = 0
     importance: Share | None = None
+    pinned: bool = False
     tool_call: Any = None
     tool_result: Any = None
+    removed: Removal | None = None
 
 
 class Standing(StrEnum):

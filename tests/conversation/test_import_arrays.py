@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pmem.conversation.exchange import (
     ArraysRequest,
+    ExportRequest,
     Imported,
 )
 from pmem.core.chunking import by_conversation, repeated
@@ -33,7 +34,6 @@ from pmem.values.records import (
     Role,
     Status,
 )
-from pmem.values.requests import AtRequest
 from tests import strategies
 from tests.asking import ask
 from tests.conftest import NOW
@@ -426,7 +426,7 @@ def _says_twice(records: dict[RecordType, list[Any]]) -> bool:
 @given(everything)
 def test_export_then_import_gives_equal_records(records: dict[RecordType, list[Any]]) -> None:
     assume(not _says_twice(records))  # an export keeps each message of a conversation once
-    files = ask(_filled(records), table.EXPORT_ARRAYS, AtRequest()).files
+    files = ask(_filled(records), table.EXPORT_ARRAYS, ExportRequest()).files
     parsed = arrays.parse(files)
     assert parsed.skipped == []
     for type_ in STORES:
@@ -439,9 +439,9 @@ def test_export_then_import_gives_equal_records(records: dict[RecordType, list[A
 def test_what_was_exported_and_taken_in_is_exported_as_it_came(
     records: dict[RecordType, list[Any]],
 ) -> None:
-    files = ask(_filled(records), table.EXPORT_ARRAYS, AtRequest()).files
+    files = ask(_filled(records), table.EXPORT_ARRAYS, ExportRequest()).files
     taken_in = _filled(arrays.parse(files).records)
-    assert files == ask(taken_in, table.EXPORT_ARRAYS, AtRequest()).files
+    assert files == ask(taken_in, table.EXPORT_ARRAYS, ExportRequest()).files
 
 
 _OWN = {name: items[0] for name, items in FILES.items()}

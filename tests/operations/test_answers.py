@@ -23,8 +23,9 @@ from pmem.conversation.conversations import (
 )
 from pmem.conversation.decision_records import DecisionsRequest
 from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
-from pmem.conversation.exchange import ArraysRequest, MessagesRequest
+from pmem.conversation.exchange import ArraysRequest, ExportRequest, MessagesRequest
 from pmem.conversation.git_history import HistoryImportRequest
+from pmem.conversation.message_changes import MarkRequest, RemoveMessageRequest
 from pmem.conversation.notes import NotesRequest
 from pmem.conversation.pruning import PruneRequest
 from pmem.conversation.sessions import SessionsRequest
@@ -98,6 +99,7 @@ class Kept(NamedTuple):
     fact: str
     waiting: str
     of_app: str
+    said: str
 
 
 REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
@@ -143,6 +145,9 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "conversation.list": lambda _: ConversationsRequest(),
     "conversation.show": lambda _: LookRequest(),
     "conversation.prune": lambda _: PruneRequest(tokens=0),
+    "conversation.pruned": lambda _: LookRequest(),
+    "conversation.mark": lambda kept: MarkRequest(message=kept.said, pinned=True),
+    "conversation.rm": lambda kept: RemoveMessageRequest(message=kept.said),
     "conversation.stats": lambda _: LookRequest(),
     "episode.add": lambda kept: EpisodeRequest(
         summary="The first release.", memories=(kept.other,)
@@ -161,7 +166,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "import.adr": lambda _: DecisionsRequest(paths=("0001-bake.md",)),
     "import.notes": lambda _: NotesRequest(paths=("RULES.md",)),
     "import.arrays": lambda _: ArraysRequest(folder="arrays"),
-    "export.arrays": lambda _: AtRequest(),
+    "export.arrays": lambda _: ExportRequest(camel_case=True),
     "app.remember": lambda _: RememberRequest(app="calendar", content="Meets at noon."),
     "app.list": lambda _: AtRequest(),
     "app.memories": lambda _: AppLookRequest(app="calendar"),
@@ -243,7 +248,7 @@ def kept_in(workspace: Workspace) -> Kept:
     line = b'{"content": "We decided to use tabs.", "conversation": "talk"}'
     ask(workspace, table.IMPORT_MESSAGES, MessagesRequest(lines=[line]))
     ask(workspace, table.START, StartRequest(title="Database choice"))
-    ask(workspace, table.SAY, SayRequest(content="Which database do we take?"))
+    said = ask(workspace, table.SAY, SayRequest(content="Which database do we take?")).message
     episode = ask(workspace, table.ADD_EPISODE, EpisodeRequest(summary="The first meeting."))
     wanted = RememberRequest(app="calendar", content="The team meets on Tuesdays.")
     remembered = ask(workspace, table.REMEMBER, wanted)
@@ -257,13 +262,21 @@ def kept_in(workspace: Workspace) -> Kept:
     Path("RULES.md").write_text("- Never burn it.\n")
     Path("0001-bake.md").write_text(DECISION)
     os.mkdir("arrays")
-    for name, data in ask(workspace, table.EXPORT_ARRAYS, AtRequest()).files.items():
+    for name, data in ask(workspace, table.EXPORT_ARRAYS, ExportRequest()).files.items():
         Path("arrays", name).write_bytes(data)
     assert remembered.memory is not None
     (fact, *_) = ask(workspace, table.FACTS, FactsRequest()).items
     (waiting, *_) = ask(workspace, table.WAITING, WaitingRequest()).items
     return Kept(
-        memory, other, removed, linked, episode.id, fact.fact.id, waiting.id, remembered.memory.id
+        memory=memory,
+        other=other,
+        removed=removed,
+        linked=linked,
+        episode=episode.id,
+        fact=fact.fact.id,
+        waiting=waiting.id,
+        of_app=remembered.memory.id,
+        said=said.id,
     )
 
 

@@ -30,8 +30,8 @@ def build(
     """Fill a budget and write the context.
 
     The system prompt comes first. The stable block takes at most half of recall's share, the
-    owner's own memory at most its own, recent messages at most theirs, summaries a quarter of
-    recall's if there are so many. What answers the query takes what is left, and what that
+    owner's own memory at most its own, recent messages at most theirs; pinned messages come next,
+    and summaries with a quarter of recall's if there are so many. What answers the query takes what is left, and what that
     leaves goes to older recent messages, to older summaries, and to further memories. Where
     nobody asked, recent messages and summaries come before what was recalled.
 
@@ -60,6 +60,7 @@ def build(
     filling.add_yours(int(budget * candidates.yours_share))
     filling.add("updates", candidates.updates)
     filling.converse(int(room * recent_share))
+    filling.recall(candidates.pinned)
     filling.add("summaries", candidates.summaries, int(room * recall_share * SUMMARY_SHARE))
     if candidates.asked:
         filling.recall(candidates.recalled, int(room * candidates.recalled_share))
@@ -113,3 +114,6 @@ def _notes(
     for item in candidates.memory:
         if item.why == PINNED and item.id not in known:
             yield f"a pinned memory does not fit the budget: {short(item.id)}"
+    for _, item in candidates.pinned:
+        if item.id not in known:
+            yield f"a pinned message does not fit the budget: {short(item.id)}"

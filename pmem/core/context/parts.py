@@ -185,7 +185,9 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
             theirs, `said_share` of the budget at the most where there are any.
             A message that may be shown as a recent one is shown there, with its exchange.
             One that is also among `exchanges` stands there or not at all.
-        recallable: the ids and scores of all that `recalled` and `said` could yield.
+        pinned: messages that somebody pinned, each with its section; they come before the older
+            exchanges.
+        recallable: the ids and scores of all that `recalled`, `said` and `pinned` could yield.
         summaries: of the conversation's latest chunks, the latest first; they have a share.
         older: of the chunks before those, the latest first; they take what is left.
         further: memories that fill the rest of the budget.
@@ -209,6 +211,7 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
     recalled_share: float = 1.0
     said: Iterable[tuple[str, Item]] = ()
     said_share: float = 1.0
+    pinned: Sequence[tuple[str, Item]] = ()
     recallable: Sequence[tuple[str, float | None]] = ()
     summaries: Sequence[Item] = ()
     older: Sequence[Item] = ()

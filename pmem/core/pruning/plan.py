@@ -92,12 +92,12 @@ def plan(
 ) -> PruningPlan:
     """Decide which messages leave the context.
 
-    System messages, the last `keep` messages and, unless `keep` is 0, the last message of the
-    user never leave, nor does what goes with one of them. The others leave message by message,
-    tools before talk (see `talk_first`), of a class the older first, or by `hybrid` those with
-    the lower mean of importance and age. By `importance` they leave unit by unit until neither
-    limit is passed: first finished tasks, each as a whole, the oldest first; then the unit whose
-    most important message is the least important; of equals, the older.
+    System messages, pinned ones, the last `keep` messages and, unless `keep` is 0, the last
+    message of the user never leave, nor does what goes with one of them. The others leave message
+    by message, tools before talk (see `talk_first`), of a class the older first, or by `hybrid`
+    those with the lower mean of importance and age. By `importance` they leave unit by unit until
+    neither limit is passed: first finished tasks, each as a whole, the oldest first; then the unit
+    whose most important message is the least important; of equals, the older.
 
     Args:
         messages: The conversation in the order in which it was said, pruned messages included.
@@ -260,7 +260,7 @@ def _steps(seen: _Survey, keep: int) -> Iterator[tuple[Reason, Sequence[int]]]:
 
 def _protected(seen: _Survey, keep: int) -> set[int]:
     roles = [message.role for message in seen.messages]
-    protected = {i for i in seen.live if roles[i] is Role.SYSTEM}
+    protected = {i for i in seen.live if roles[i] is Role.SYSTEM or seen.messages[i].pinned}
     if keep > 0:
         protected.update(seen.live[-keep:])
         protected.update([i for i in seen.live if roles[i] is Role.USER][-1:])

@@ -161,6 +161,8 @@ def _messages(
 ) -> Iterator[IndexedDocument]:
     first = _first_place(record)
     for place, message in searched_messages(messages):
+        if message.removed:
+            continue
         text = messages[place].content[:SEARCHED_CHARACTERS]
         yield _message(message, conversation, record.app, first + place)._replace(text=text)
 

@@ -101,10 +101,14 @@ _ACCESS: Final = RecordShape(
     fields=_words("count last_at"), rules={"count": Rule.SUM, "last_at": Rule.GREATEST}
 )
 _TURNS: Final = RecordShape(fields=_words("start end"), atomic=True)
+_REMOVAL: Final = RecordShape(fields=_words("at by reason"), atomic=True)
 _MESSAGE: Final = RecordShape(
     fields=_words(
-        "id external_id role speaker content created_at tokens importance tool_call tool_result"
+        "id external_id role speaker content created_at tokens importance pinned tool_call"
+        " tool_result removed"
     ),
+    rules={"removed": Rule.PART},
+    inside={"removed": _REMOVAL},
     follows={"tokens": "content"},
     derived=("tokens",),
     identity=("id",),

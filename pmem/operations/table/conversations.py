@@ -29,16 +29,27 @@ if TYPE_CHECKING:
     )
     from pmem.conversation.decision_records import DecisionsImported, DecisionsRequest
     from pmem.conversation.episodes import EpisodeListing, EpisodeRequest, EpisodesRequest
-    from pmem.conversation.exchange import ArraysRequest, Exported, Imported, MessagesRequest
+    from pmem.conversation.exchange import (
+        ArraysRequest,
+        Exported,
+        ExportRequest,
+        Imported,
+        MessagesRequest,
+    )
     from pmem.conversation.git_history import HistoryImported, HistoryImportRequest
+    from pmem.conversation.message_changes import (
+        MarkRequest,
+        RemovedMessage,
+        RemoveMessageRequest,
+    )
     from pmem.conversation.notes import NotesImported, NotesRequest
-    from pmem.conversation.pruning import PruneRequest, Pruning
+    from pmem.conversation.pruning import PrunedListing, PruneRequest, Pruning
     from pmem.conversation.sessions import SessionsImported, SessionsRequest
     from pmem.core.extraction.episodes import Arc
     from pmem.memory.app_limit import Compacted
     from pmem.memory.app_memories import AppMemory, AppRequest
     from pmem.memory.chunking import Transcript
-    from pmem.memory.reading import ConversationRequest, LookRequest, ShowRequest
+    from pmem.memory.reading import ConversationRequest, LookRequest, MessageRef, ShowRequest
     from pmem.search.usage import ContextUsage
     from pmem.values.records import Conversation, Episode
     from pmem.values.requests import AtRequest, NoArguments
@@ -88,6 +99,20 @@ PRUNE: Final[Operation[PruneRequest, Pruning]] = Operation(
     "conversation.pruning:prune", categories=("activity",), writes="records",
     unless="dry_run", effect="idempotent"
 )  # fmt: skip
+PRUNED: Final[Operation[LookRequest, PrunedListing]] = Operation(
+    "conversation.pruned", "List which messages were pruned, when and why",
+    "conversation.pruning:list_pruned", categories=("activity",)
+)  # fmt: skip
+MARK: Final[Operation[MarkRequest, MessageRef]] = Operation(
+    "conversation.mark", "Say how much a message counts, or pin it, so that it is never pruned",
+    "conversation.message_changes:mark",
+    categories=("activity",), writes="records", effect="idempotent"
+)  # fmt: skip
+REMOVE_MESSAGE: Final[Operation[RemoveMessageRequest, RemovedMessage]] = Operation(
+    "conversation.rm", "Remove the text of one message; its place, who and when are kept",
+    "conversation.message_changes:remove",
+    categories=("activity",), writes="records", gate="request", effect="destructive"
+)  # fmt: skip
 USAGE: Final[Operation[LookRequest, ContextUsage]] = Operation(
     "conversation.stats", "Show what a conversation holds and what of it a context sees",
     "search.usage:overlay", categories=("activity",)
@@ -135,7 +160,7 @@ IMPORT_ARRAYS: Final[Operation[ArraysRequest, Imported]] = Operation(
     "conversation.exchange:import_arrays", "whole", doing="import",
     writes="beside", gate="items", embeds=True, effect="idempotent"
 )  # fmt: skip
-EXPORT_ARRAYS: Final[Operation[AtRequest, Exported]] = Operation(
+EXPORT_ARRAYS: Final[Operation[ExportRequest, Exported]] = Operation(
     "export.arrays", "Export everything as four array files", "conversation.exchange:export_arrays"
 )
 ARC: Final[Operation[LookRequest, Arc]] = Operation(

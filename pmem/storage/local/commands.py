@@ -47,8 +47,8 @@ class LoggedCommand(Part, frozen=True, kw_only=True):
     """A command: when it ended, which operation it was, what it changed.
 
     `facts` are those that it promoted or rejected. `beyond` says that it also changed what keeps no
-    earlier values, as what is said in a conversation, `forgot` that it forgot what no record has.
-    `took_back` names the commands that it took back.
+    earlier values, as what is said in a conversation, `forgot` that it forgot what no record has,
+    and `is_final` that it did nothing else. `took_back` names the commands that it took back.
     """
 
     at: Time
@@ -57,12 +57,13 @@ class LoggedCommand(Part, frozen=True, kw_only=True):
     facts: tuple[LoggedFact, ...] = ()
     beyond: bool = False
     forgot: bool = False
+    is_final: bool = False
     took_back: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to take back, nor to be told that it cannot be."""
-        return not (self.changes or self.facts or self.forgot)
+        return not (self.changes or self.facts or self.forgot or self.is_final)
 
     @property
     def key(self) -> str:

@@ -1,0 +1,169 @@
+"""Changing one message: how much it counts, is it pinned, and its text removed with a trace."""
+
+from typing import Any
+
+import msgspec
+
+from pmem.conversation.transcripts import replace_messages
+from pmem.core import checks
+from pmem.core.filters import EVERYTHING
+from pmem.core.retention import changed
+from pmem.errors import InvalidValue
+from pmem.memory.chunking import unfold
+from pmem.memory.reading import MessageRef, message_named
+from pmem.project.events import event_of
+from pmem.project.workspace import Workspace
+from pmem.values.ids import short
+from pmem.values.records import Conversation, EventKind, Message, Removal
+
+
+class MarkRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """How a message is to count.
+
+    Attributes:
+        message: Its id, or the start of it.
+        importance: From 0 to 1, in place of what its content comes to; None leaves it.
+        scored: Let its content decide again.
+        pinned: Whether it is never pruned; None leaves it.
+    """
+
+    message: str
+    importance: float | None = None
+    scored: bool = False
+    pinned: bool | None = None
+
+
+class RemoveMessageRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which message's text is to go, and the reason."""
+
+    message: str
+    reason: str | None = None
+
+
+class RemovedMessage(MessageRef, frozen=True, kw_only=True):
+    """What is left of a message, and what was made of it, which stays.
+
+    Attributes:
+        memories: Ids of the memories that say it was their source.
+        episodes: Ids of the episodes that tell of its turn.
+    """
+
+    memories: tuple[str, ...] = ()
+    episodes: tuple[str, ...] = ()
+
+
+def mark(workspace: Workspace, request: MarkRequest) -> MessageRef:
+    """Change how much a message counts when a conversation is pruned, or pin it.
+
+    A message that was pruned and is pinned comes back.
+
+    Raises:
+        NotFound, Ambiguous: The message.
+        InvalidValue: The importance is out of range, nothing is asked for, or the text is gone.
+    """
+    before = message_named(workspace, request.message)
+    if before.message.removed:
+        raise InvalidValue(f"the text of message {short(before.message.id)} was removed")
+    fields = _marks(request)
+    message = msgspec.structs.replace(before.message, **fields)
+    if message == before.message:
+        return before
+    conversation = workspace.conversations.get(before.conversation)
+    renewed = _with_message(workspace, conversation, message)
+    if message.pinned:
+        left = tuple(identifier for identifier in renewed.pruned if identifier != message.id)
+        renewed = msgspec.structs.replace(renewed, pruned=left)
+    was = {name: getattr(before.message, name) for name in fields}
+    event = event_of(workspace, EventKind.UPDATE, message=message.id, **fields, was=was)
+    workspace.conversations.put(changed(renewed, event))
+    return MessageRef(message=message, conversation=conversation.id)
+
+
+def remove(workspace: Workspace, request: RemoveMessageRequest) -> RemovedMessage:
+    """Remove the text of a message, and what tools were told and answered with it.
+
+    Its place, who spoke and when are kept, and who removed it. The facts that it states go with
+    it, and summaries are made again. Memories and episodes that were made of it stay, and are
+    named.
+
+    Raises:
+        NotFound, Ambiguous: The message.
+        InvalidValue: Its text was removed before.
+        Damaged: A chunk's file cannot be used.
+    """
+    found = message_named(workspace, request.message)
+    old = found.message
+    if old.removed:
+        raise InvalidValue(f"the text of message {short(old.id)} was removed before")
+    conversation = workspace.conversations.get(found.conversation)
+    event = event_of(workspace, EventKind.UPDATE, removed_message=old.id)
+    reason = checks.word(request.reason, "a reason") or ""
+    message = Message(
+        id=old.id,
+        external_id=old.external_id,
+        role=old.role,
+        speaker=old.speaker,
+        content="",
+        created_at=old.created_at,
+        removed=Removal(at=event.at, by=workspace.actor, reason=reason),
+    )
+    turn = _turn_of(workspace, conversation, old)
+    renewed = replace_messages(workspace, conversation, {old.id: message})
+    if reason:
+        event = msgspec.structs.replace(event, detail={**event.detail, "reason": reason})
+    workspace.conversations.put(changed(renewed, event))
+    return RemovedMessage(
+        message=message,
+        conversation=conversation.id,
+        memories=tuple(
+            memory.id
+            for memory in workspace.memories.find(EVERYTHING)
+            if memory.source.message == old.id
+        ),
+        episodes=tuple(
+            episode.id
+            for episode in workspace.episodes.find(EVERYTHING)
+            if episode.conversation == conversation.id
+            and episode.turns is not None
+            and episode.turns.start <= turn <= episode.turns.end
+        ),
+    )
+
+
+def _marks(request: MarkRequest) -> dict[str, Any]:
+    """Return the fields of a message that a request changes."""
+    fields: dict[str, Any] = {}
+    if request.importance is not None:
+        checks.share("importance", request.importance)
+        fields["importance"] = request.importance
+    elif request.scored:
+        fields["importance"] = None
+    if request.pinned is not None:
+        fields["pinned"] = request.pinned
+    if not fields:
+        raise InvalidValue("nothing is to change", "give --importance, --scored, --pin or --unpin")
+    return fields
+
+
+def _with_message(
+    workspace: Workspace, conversation: Conversation, message: Message
+) -> Conversation:
+    """Put the chunks that hold a message with it as it now is, and return the conversation so."""
+
+    def renewed(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        return tuple(message if old.id == message.id else old for old in messages)
+
+    for identifier in conversation.chunks:
+        chunk = workspace.chunks.get(identifier)
+        held = renewed(chunk.messages)
+        if held != chunk.messages:
+            workspace.chunks.put(msgspec.structs.replace(chunk, messages=held))
+    return msgspec.structs.replace(
+        conversation, recent_messages=renewed(conversation.recent_messages)
+    )
+
+
+def _turn_of(workspace: Workspace, conversation: Conversation, message: Message) -> int:
+    """Return which turn of its conversation a message is, counted from one."""
+    said = unfold(workspace, conversation).messages
+    return next(turn for turn, one in enumerate(said, start=1) if one.id == message.id)
