@@ -20,7 +20,6 @@ from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import InMemory
 from pmem.values.records import Memory, dump
-
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.core.test_exactjson import NUMBERS, VALUES

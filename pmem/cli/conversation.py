@@ -27,7 +27,9 @@ from pmem.values.times import day
 
 Which = Annotated[
     str | None,
-    typer.Argument(metavar="[REF]", help="A conversation's id or external id [the current one]."),
+    typer.Argument(
+        metavar="[REF]", help="A conversation's id, external id or title [the current one]."
+    ),
 ]
 
 _WITHHELD = "the outcome is not kept: what is said of a person needs a person's consent"

@@ -232,6 +232,10 @@ def list_(
     *,
     wanted: Filter,
     at: options.At = None,
+    valid_at: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Only what holds at this time, as known now."),
+    ] = None,
     limit: Annotated[
         int | None, typer.Option("--limit", "-n", min=1, help="Only the latest N.")
     ] = None,
@@ -242,7 +246,11 @@ def list_(
     """List memories, the oldest first."""
     session: CommandSession = ctx.obj
     request = ListRequest(
-        wanted=wanted, limit=limit, doubts=draws(session) and not block, **session.when(at)
+        wanted=wanted,
+        limit=limit,
+        valid_at=session.time(valid_at),
+        doubts=draws(session) and not block,
+        **session.when(at),
     )
     if block:
         written = session.run(table.BLOCK, request)

@@ -15,7 +15,7 @@ from pmem.errors import InvalidValue
 from pmem.memory.chunking import Transcript, extend, unfold
 from pmem.memory.facts import Promotion, UnpromotedFact, promoted_at_once
 from pmem.memory.noted_facts import new_facts, noted
-from pmem.memory.reading import ConversationRequest, LookRequest, MessageRef, target
+from pmem.memory.reading import ConversationRequest, LookRequest, MessageRef, current, target
 from pmem.project.workspace import Workspace
 from pmem.values.records import (
     Conversation,
@@ -26,6 +26,7 @@ from pmem.values.records import (
     Message,
     Role,
     Status,
+    plain,
 )
 
 if TYPE_CHECKING:
@@ -76,6 +77,13 @@ class SayResult(MessageRef, frozen=True, kw_only=True):
     def worked_on(self) -> str:
         """The conversation that models look at."""
         return self.conversation
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return it with where each of its facts stands, pending ones too."""
+        facts = [{**plain(fact), "standing": fact.standing} for fact in self.facts]
+        fields = {name: getattr(self, name) for name in self.__struct_fields__}
+        told = {name: value for name, value in fields.items() if value is not msgspec.UNSET}
+        return {**told, "facts": facts}
 
 
 class StartRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -257,11 +265,23 @@ def pause(workspace: Workspace, request: ConversationRequest) -> Conversation:
 def resume(workspace: Workspace, request: ConversationRequest) -> Conversation:
     """Make a paused or ended conversation active again.
 
+    Without a reference that is the latest paused one, or where none is paused the one that ended
+    last.
+
     Raises:
         NotFound, Ambiguous: The conversation.
     """
-    conversation = target(workspace, request.conversation, Status.PAUSED)
-    return _with_status(workspace, conversation, Status.ACTIVE)
+    conversation = None
+    if request.conversation is None and current(workspace, Status.PAUSED) is None:
+        ended = (one for one in workspace.conversations.find() if one.status is Status.ENDED)
+        conversation = max(ended, key=_end, default=None)
+    if conversation is None:
+        conversation = target(workspace, request.conversation, Status.PAUSED)
+    return _with_status(workspace, workspace.conversations.get(conversation.id), Status.ACTIVE)
+
+
+def _end(conversation: Conversation) -> tuple[datetime, str]:
+    return (conversation.ended_at or conversation.updated_at, conversation.id)
 
 
 def end(workspace: Workspace, request: EndRequest) -> Ended:

@@ -98,10 +98,22 @@ class Memories(Asking):
         return self._run(table.SHOW, ShowRequest(reference=reference, at=at)).record
 
     def list(
-        self, wanted: Filter | None = None, *, limit: int | None = None, at: datetime | None = None
+        self,
+        wanted: Filter | None = None,
+        *,
+        limit: int | None = None,
+        at: datetime | None = None,
+        valid_at: datetime | None = None,
     ) -> MemoryListing:
-        """Return the memories that pass a filter, the oldest first."""
-        request = ListRequest(wanted=wanted or Filter(), limit=limit, at=at)
+        """Return the memories that pass a filter, the oldest first.
+
+        Args:
+            wanted: The filter.
+            limit: Only so many, the latest.
+            at: As they were at this moment.
+            valid_at: Only those that hold at this moment, as far as is known.
+        """
+        request = ListRequest(wanted=wanted or Filter(), limit=limit, at=at, valid_at=valid_at)
         return self._run(table.LIST, request)
 
     def block(self, wanted: Filter | None = None) -> str:

@@ -48,7 +48,7 @@ class ShowRequest(msgspec.Struct, frozen=True, kw_only=True):
 class ConversationRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which conversation is meant: the latest active one when None.
 
-    For resuming, that is the latest paused one.
+    For resuming, that is the latest paused one, or else the one that ended last.
     """
 
     conversation: str | None = None
@@ -97,12 +97,14 @@ class ShownRecord(msgspec.Struct, frozen=True, kw_only=True):
 class ListRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which memories to list: the latest of those that pass a filter, at the most so many.
 
-    `at` lists them as they were at a moment, or as a git revision has them. With `doubts` the
-    answer says which of them are stale, and which are disputed.
+    `at` lists them as they were at a moment, or as a git revision has them; `valid_at` those that
+    hold at a moment as far as is known. With `doubts` the answer says which of them are stale, and
+    which are disputed.
     """
 
     wanted: Filter = Filter()
     limit: int | None = None
+    valid_at: datetime | None = None
     at: datetime | None = None
     revision: str | None = None
     doubts: bool = False
@@ -261,7 +263,7 @@ def _check_not_hidden(workspace: Workspace, reference: str) -> None:
 
 def list_memories(workspace: Workspace, request: ListRequest) -> MemoryListing:
     """Return the memories that pass a filter, the oldest first; of the past, those that held."""
-    found = _listed(workspace, request, workspace.moment)
+    found = _listed(workspace, request, request.valid_at or workspace.moment)
     if not request.doubts:
         return found
     staleness = Staleness(workspace)
@@ -320,10 +322,10 @@ def get(workspace: Workspace, reference: str) -> Record:
 
 
 def conversation_named(workspace: Workspace, reference: str) -> Conversation:
-    """Return the conversation that a reference means: an id, an external id, an id's start.
+    """Return the conversation that a reference means: an id, an external id, a title, an id's start.
 
-    An external id counts before the start of an id, or a caller's conversation `7` could be
-    taken for another one.
+    An external id and a title count before the start of an id, or a caller's conversation `7`
+    could be taken for another one.
 
     Raises:
         NotFound, Ambiguous: The reference.
@@ -335,7 +337,7 @@ def conversation_named(workspace: Workspace, reference: str) -> Conversation:
         named = [
             conversation.id
             for conversation in workspace.conversations.find()
-            if conversation.external_id == reference
+            if reference in (conversation.external_id, conversation.title)
         ]
     if len(named) > 1:
         raise Ambiguous(f"{reference!r} names {' and '.join(named)}", "give one of these ids")

@@ -132,6 +132,7 @@ def test_a_pipe_gets_plain_lines() -> None:
     assert "31 (" in done.text
 
 
+@pytest.mark.row("S3.7.1")
 def test_a_bar_says_how_full_a_conversation_is() -> None:
     talk("Release", 6)
     text = "\n".join(screen(80, PMEM_MAX_TOKENS="60"))

@@ -70,6 +70,7 @@ def path_of(chunk: Chunk) -> str:
 # Merging
 
 
+@pytest.mark.row("S2.3.9")
 def test_merging_keeps_every_message_in_its_order_and_findable() -> None:
     made = project()
     said = filled(made)
@@ -92,6 +93,7 @@ def test_merging_leaves_the_transcript_as_it_was() -> None:
         assert [item.content for item in one.messages] == [item.content for item in other.messages]
 
 
+@pytest.mark.row("S2.3.6")
 def test_each_merged_chunk_leads_to_the_next_and_the_last_tells_of_all() -> None:
     made = in_memory()
     filled(made)
@@ -126,6 +128,7 @@ def test_a_search_for_chunks_shows_what_is_merged_once() -> None:
     assert {hit.id for hit in made.search("module seconds", kinds=("chunk",)).hits} == own
 
 
+@pytest.mark.row("S2.7.4")
 def test_the_index_follows_a_merge() -> None:
     made = project()
     filled(made, 7)
@@ -237,6 +240,7 @@ def test_a_damaged_chunk_does_not_stop_a_conversation(damage: str, place: int) -
 # For any conversation
 
 
+@pytest.mark.row("S3.10.7")
 @settings(max_examples=examples(40))
 @given(
     count=st.integers(0, 40),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pmem import Project
 from pmem.conversation.conversations import (
     ConversationsRequest,
     EndRequest,
@@ -63,6 +64,7 @@ def test_a_new_conversation_is_the_current_one(workspace: Workspace) -> None:
     )
 
 
+@pytest.mark.row("S2.2.3", "S3.1.2")
 def test_a_message_is_kept_verbatim_with_all_its_fields(workspace: Workspace) -> None:
     ask(workspace, table.START, StartRequest())
     said = tell(
@@ -80,6 +82,7 @@ def test_a_message_is_kept_verbatim_with_all_its_fields(workspace: Workspace) ->
     assert said.tokens == workspace.count(said.content)
 
 
+@pytest.mark.row("S3.1.1")
 @settings(max_examples=examples(30))
 @given(st.lists(strategies.filled, max_size=25), st.integers(1, 6), st.integers(1, 6))
 def test_everything_said_is_kept_once_and_in_order(said: list[str], most: int, size: int) -> None:
@@ -97,6 +100,7 @@ def test_everything_said_is_kept_once_and_in_order(said: list[str], most: int, s
     assert ask(workspace, table.CHECK, CheckRequest()).findings == ()
 
 
+@pytest.mark.row("S2.3.1", "S2.3.2")
 def test_overflow_moves_the_oldest_into_a_summarised_chunk(quick: Workspace) -> None:
     ask(quick, table.START, StartRequest())
     for number in range(6):
@@ -130,6 +134,7 @@ def test_the_current_conversation_is_the_latest_active_one(workspace: Workspace)
     assert (resumed.id, resumed.status) == (first.id, Status.ACTIVE)
 
 
+@pytest.mark.row("S2.2.2")
 def test_ending_keeps_the_outcome_and_the_history(workspace: Workspace) -> None:
     begun = ask(workspace, table.START, StartRequest())
     ended = ask(workspace, table.END, EndRequest(outcome="PostgreSQL it is")).conversation
@@ -147,6 +152,7 @@ def test_ending_keeps_the_outcome_and_the_history(workspace: Workspace) -> None:
     assert (resumed.ended_at, resumed.outcome) == (None, "PostgreSQL it is")
 
 
+@pytest.mark.row("S2.2.1")
 @pytest.mark.parametrize("status", [Status.PAUSED, Status.ENDED])
 def test_what_is_not_active_takes_no_message(workspace: Workspace, status: Status) -> None:
     conversation = ask(workspace, table.START, StartRequest())
@@ -188,6 +194,7 @@ def test_a_bad_title_is_refused(workspace: Workspace, title: str) -> None:
     assert ask(workspace, table.CONVERSATIONS, ConversationsRequest()).items == ()
 
 
+@pytest.mark.row("S3.11.4")
 def test_clearing_keeps_every_message(quick: Workspace) -> None:
     conversation = ask(quick, table.START, StartRequest())
     for number in range(7):
@@ -293,3 +300,26 @@ def test_a_conversation_without_its_chunk_is_damaged(quick: Workspace) -> None:
     assert [finding.code for finding in ask(quick, table.CHECK, CheckRequest()).findings] == [
         "dangling"
     ]
+
+
+@pytest.mark.row("S2.2.1")
+def test_resuming_takes_the_paused_conversation_or_else_the_one_that_ended_last() -> None:
+    made = Project(actor="ada", now=NOW, backend=InMemory())
+    with pytest.raises(NotFound, match="no conversation is paused"):
+        made.resume_conversation()
+    first, second = made.start_conversation("First"), made.start_conversation("Second")
+    made.pause_conversation(first.id)
+    made.end_conversation(reference=second.id)
+    assert made.resume_conversation().id == first.id
+    assert made.resume_conversation().id == second.id
+
+
+@pytest.mark.row("S2.2.1")
+def test_a_conversation_may_be_named_by_its_title() -> None:
+    made = Project(actor="ada", now=NOW, backend=InMemory())
+    first = made.start_conversation("Cache choice")
+    made.start_conversation("Queue choice")
+    assert made.transcript("Cache choice").conversation.id == first.id
+    made.start_conversation("Queue choice")
+    with pytest.raises(Ambiguous):
+        made.transcript("Queue choice")

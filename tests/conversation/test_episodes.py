@@ -40,6 +40,7 @@ def milestones(made: Project) -> tuple[str, ...]:
 # Noticed
 
 
+@pytest.mark.row("S2.5.3", "S2.5.4")
 @pytest.mark.parametrize(
     ("content", "type_"),
     [
@@ -70,6 +71,7 @@ def test_small_talk_makes_none() -> None:
     assert milestones(made) == ()
 
 
+@pytest.mark.row("S2.5.2")
 @pytest.mark.parametrize("before", [0, 3, 17, 18, 19, 20, 35])
 def test_the_turns_of_an_episode_are_those_of_the_conversation(before: int) -> None:
     made = project()
@@ -84,6 +86,7 @@ def test_the_turns_of_an_episode_are_those_of_the_conversation(before: int) -> N
     assert "Ada" in cure.participants
 
 
+@pytest.mark.row("S2.2.5")
 def test_milestones_are_in_the_order_in_which_they_happened() -> None:
     made = project()
     ids = [
@@ -148,6 +151,7 @@ def test_a_transcript_that_goes_on_adds_what_is_new() -> None:
     assert list(made.transcript(talk.id).conversation.milestones) == ids
 
 
+@pytest.mark.row("S2.5.5")
 def test_a_problem_that_has_moved_into_a_chunk_can_still_be_solved() -> None:
     made = project(max_recent_messages=4, chunk_size=4)
     noticed(made, TROUBLE)
@@ -167,6 +171,7 @@ def test_an_imported_transcript_may_make_none() -> None:
     assert made.episodes().items == ()
 
 
+@pytest.mark.row("S2.5.2")
 def test_an_episode_leads_to_the_memory_that_came_of_its_message() -> None:
     heard = project().add_message("user", DECISION)
     (promoted,), (episode,) = heard.promoted, heard.episodes
@@ -206,6 +211,7 @@ def test_a_bad_outcome_ends_nothing(outcome: str) -> None:
 # By hand
 
 
+@pytest.mark.row("S2.5.1")
 def test_an_episode_is_added_with_all_its_fields() -> None:
     made = project()
     chatter(made, 4)
@@ -317,6 +323,7 @@ def ids(made: Project, **wanted: Any) -> list[str]:
     return [episode.id for episode in made.episodes(**wanted).items]
 
 
+@pytest.mark.row("S2.5.6")
 def test_the_arc_of_a_conversation() -> None:
     made = project(detect_episodes=False)
     chatter(made, 30)

@@ -180,6 +180,7 @@ def sample(tmp_path: Path) -> str:
     return write(tmp_path / "sample", FILES)
 
 
+@pytest.mark.row("S2.10.1")
 def test_the_designs_own_files_come_in_whole(workspace: Workspace, sample: str) -> None:
     done = take(workspace, sample)
     assert (figures(done), done.skipped) == ((5, 0, 0, 0), ())
@@ -422,6 +423,7 @@ def _says_twice(records: dict[RecordType, list[Any]]) -> bool:
     return any(repeated(chunks.get(it.id, ()), it.recent_messages) for it in records[Conversation])
 
 
+@pytest.mark.row("S2.10.6")
 @settings(max_examples=examples(80))
 @given(everything)
 def test_export_then_import_gives_equal_records(records: dict[RecordType, list[Any]]) -> None:

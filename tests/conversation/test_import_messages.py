@@ -102,6 +102,7 @@ def test_a_transcript_in_parts_equals_the_whole(workspace: Workspace, tmp_path: 
     assert bytes_of(other) == bytes_of(workspace.root)
 
 
+@pytest.mark.row("S2.12.1")
 def test_250_messages_leave_20_recent_and_chunks_of_10(workspace: Workspace) -> None:
     take(workspace, talk(250))
     found = kept(workspace)

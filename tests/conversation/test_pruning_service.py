@@ -85,6 +85,7 @@ def markers(shown: str) -> list[tuple[int, int]]:
 # When
 
 
+@pytest.mark.row("S3.6.1", "S3.6.2")
 @pytest.mark.parametrize(
     ("sizes", "trigger", "left"),
     [
@@ -117,6 +118,7 @@ def test_the_shares_are_settings() -> None:
     assert figures(made).tokens_in_context == 400
 
 
+@pytest.mark.row("S3.8.1")
 def test_too_many_messages_are_pruned_too() -> None:
     made = begun(max_messages=5)
     say(made, *[10] * 5)
@@ -127,6 +129,7 @@ def test_too_many_messages_are_pruned_too() -> None:
     assert figures(made).messages_in_context == 5
 
 
+@pytest.mark.row("S3.6.4")
 def test_a_new_task_ends_the_one_before() -> None:
     made = begun()
     done = task(made)
@@ -137,6 +140,7 @@ def test_a_new_task_ends_the_one_before() -> None:
     assert {item.reason for item in heard.pruned.pruned} == {"finished_task"}
 
 
+@pytest.mark.row("S3.6.5")
 def test_taking_a_conversation_up_again_ends_finished_tasks() -> None:
     made = begun()
     done = task(made)
@@ -160,6 +164,7 @@ def test_finished_tasks_stay_where_a_setting_says_so() -> None:
 # By hand
 
 
+@pytest.mark.row("S3.3.1", "S3.6.3")
 def test_pruning_by_hand_keeps_so_many() -> None:
     made = begun()
     said = say(made, *[20] * 10)
@@ -172,6 +177,7 @@ def test_pruning_by_hand_keeps_so_many() -> None:
     assert len(made.transcript().messages) == 10
 
 
+@pytest.mark.row("S3.3.3")
 @pytest.mark.parametrize("keep", [1, 0, -1])
 def test_fewer_than_are_protected_cannot_be_kept(keep: int) -> None:
     made = begun()
@@ -194,6 +200,7 @@ def test_no_tokens_at_all_leave_what_is_protected() -> None:
     assert made.prune_conversation(tokens=0).messages_left == 2
 
 
+@pytest.mark.row("S3.8.3")
 @pytest.mark.parametrize("strategy", ["rolling_window", "importance", "hybrid"])
 def test_every_strategy_keeps_so_many(strategy: str) -> None:
     made = begun()
@@ -246,6 +253,7 @@ def test_pruned_messages_leave_the_list_when_they_move_into_chunks() -> None:
     assert made.search('"bread bread"', kinds=("message",)).total >= 8
 
 
+@pytest.mark.row("S3.2.6")
 def test_statistics_follow_every_step() -> None:
     made = begun(max_recent_messages=6, chunk_size=2)
     assert parts(made) == (0, 0, 0, 0)
@@ -275,6 +283,7 @@ def parts(made: Project) -> tuple[int, int, int, int]:
     )
 
 
+@pytest.mark.row("S3.11.5")
 def test_a_conversation_that_was_cleared_starts_afresh() -> None:
     made = begun(max_recent_messages=4, chunk_size=2)
     for number in range(7):
@@ -344,6 +353,7 @@ def test_markers_add_up_with_the_statistics() -> None:
     assert {item.id for item in built.omitted if item.reason == "pruned"} == set(pruned(made))
 
 
+@pytest.mark.row("S3.3.6")
 def test_every_stretch_has_its_marker() -> None:
     made = begun(pruning_strategy="importance")
     for number in range(12):
@@ -356,6 +366,7 @@ def test_every_stretch_has_its_marker() -> None:
     )
 
 
+@pytest.mark.row("S2.6.5", "S3.9.2")
 @pytest.mark.parametrize("format_", ["markdown", "json", "messages"])
 @pytest.mark.parametrize("state", ["fresh", "pruned", "in a chunk", "merged", "cleared"])
 def test_the_system_prompt_stands_first(format_: Format, state: str) -> None:
@@ -453,6 +464,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.row("S3.9.4")
 @settings(max_examples=examples(40))
 @given(steps=STEPS, most=st.integers(3, 12), size=st.integers(1, 6), prompt=st.booleans())
 def test_a_context_and_the_statistics_agree(
@@ -511,3 +523,10 @@ def test_nothing_of_what_was_cleared_comes_back_by_itself() -> None:
         made.add_message("user", f"The new oven number {number} bakes the cake")
         assert "old oven" not in made.build_context(budget=5000).text
     assert "old oven" in made.build_context("old oven", budget=5000).text
+
+
+@pytest.mark.row("S3.7.5")
+def test_help_says_of_each_strategy_what_goes_first() -> None:
+    told = " ".join(pmem("conversation", "prune", "--help").text.split())
+    for name in ("rolling_window takes tools' output", "importance what matters", "hybrid weighs"):
+        assert name in told

@@ -37,6 +37,7 @@ def has_summaries(built: BuiltContext) -> bool:
     return any(part.name == "summaries" for part in built.sections)
 
 
+@pytest.mark.row("S3.9.6")
 def test_a_talk_that_fits_stands_word_for_word_without_summaries() -> None:
     built = talked(22).build_context(budget=4000)
     assert shown(built) == list(range(22))
@@ -49,6 +50,7 @@ def test_also_with_a_task_and_nothing_stands_twice() -> None:
     assert shown(built, "earlier") == []
 
 
+@pytest.mark.row("S2.6.7")
 def test_of_one_that_does_not_fit_the_latest_chunks_come_back_whole() -> None:
     made = talked(42)
     sizes = {len(shown(made.build_context(budget=budget))) for budget in range(400, 8000, 200)}

@@ -91,6 +91,7 @@ def test_with_their_reserve_texts_cost_no_more_at_a_line_break_than_apart(
     assert apart - 1 <= count_with_reserve(first + "\n" + second) <= apart
 
 
+@pytest.mark.row("S3.10.8")
 def test_without_the_library_a_budget_is_estimated_with_the_reserve() -> None:
     assert budget_counter("auto") == budget_counter("estimate") == (count_with_reserve, "estimate")
 

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ def chunk(*tokens: int) -> Chunk:
     return Chunk(id="c", conversation="t", number=1, summary="", created_at=NOW, messages=held)
 
 
+@pytest.mark.row("S3.2.3", "S3.7.3", "S3.7.4")
 def test_statistics_say_what_is_gone_and_since_when() -> None:
     said = [message(0, role=Role.SYSTEM), *talk(20)[1:]]
     gone = [*ids(said, *range(1, 11)), "moved-into-a-chunk"]
@@ -47,6 +49,7 @@ def test_an_empty_conversation_has_statistics() -> None:
     assert (found.total_messages, found.percent_used, found.oldest_in_context) == (0, 0.0, None)
 
 
+@pytest.mark.row("S3.2.2", "S3.2.5")
 @given(conversations(), st.data())
 def test_statistics_add_up(said: list[Message], data: st.DataObject) -> None:
     gone = data.draw(st.sets(st.sampled_from([item.id for item in said]))) if said else set()

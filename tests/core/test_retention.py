@@ -123,6 +123,7 @@ def test_a_change_notes_what_it_replaced_and_nothing_else() -> None:
     assert (new.tokens, new.updated_at) == (7, NOW)
 
 
+@pytest.mark.row("S2.4.4")
 def test_a_link_to_the_same_place_is_replaced_not_doubled() -> None:
     memory = linked(_memory(), Relationship(target="a-00000001", type="x"), "me", NOW)
     memory = linked(memory, Relationship(target="a-00000001", type="x", strength=0.9), "me", NOW)
@@ -130,6 +131,7 @@ def test_a_link_to_the_same_place_is_replaced_not_doubled() -> None:
     assert [(link.type, link.strength) for link in memory.relationships] == [("x", 0.9), ("y", 0.5)]
 
 
+@pytest.mark.row("S2.11.5")
 @given(strategies.moments, st.none() | strategies.moments, strategies.moments)
 def test_validity_includes_its_start_and_not_its_end(
     start: datetime, end: datetime | None, at: datetime
@@ -158,6 +160,7 @@ def test_without_access_a_memory_only_fades(
     assert decay(last, accesses, later, 30) <= decay(last, accesses + 1, later, 30)
 
 
+@pytest.mark.row("S2.4.10")
 @pytest.mark.parametrize(
     ("days", "accesses", "expected"),
     [(0, 0, 1.0), (30, 0, 0.5), (60, 0, 0.25), (30, 2, 0.7), (30, 9, 1.0), (-5, 0, 1.0)],

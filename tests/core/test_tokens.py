@@ -35,6 +35,7 @@ def texts(kind: str) -> list[str]:
     return (CORPUS / f"{kind}.txt").read_text(encoding="utf-8").rstrip("\n").split("\n%%\n")
 
 
+@pytest.mark.row("S2.12.3", "S3.2.1", "S3.10.2")
 @EVERY_KIND
 def test_the_estimate_of_a_kind_lies_at_most_five_percent_above(kind: str) -> None:
     exact = COUNTS[kind]["o200k_base"]
@@ -84,6 +85,7 @@ def test_a_lone_surrogate_counts_as_a_replacement_character(vocabulary: Tokenize
     assert count("\ud83d\ude00 \udfff") == count("😀 \ufffd")
 
 
+@pytest.mark.row("S3.10.8")
 @EVERY_VOCABULARY
 def test_without_its_library_a_vocabulary_says_how_to_install_it(
     vocabulary: Tokenizer, monkeypatch: pytest.MonkeyPatch
@@ -142,6 +144,7 @@ def test_up_to_three_digits_cost_the_same() -> None:
     assert count_tokens("1234") == count_tokens("123456") < count_tokens("1234567")
 
 
+@pytest.mark.row("S3.10.6")
 @pytest.mark.parametrize(
     "unit", ["a", " ", "\n", "1", "a1", "A,a ", '"', "é ", "日本", "한글 ", "😀", "\ud800", "\0"]
 )

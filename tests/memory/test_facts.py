@@ -76,6 +76,7 @@ def chatter(made: Project, count: int = 25) -> None:
 # Noted
 
 
+@pytest.mark.row("S2.8.5", "S2.8.6")
 def test_what_is_said_is_noted_with_where_and_when() -> None:
     made = shy()
     heard = made.add_message("user", f"{LIKELY} {RULE}")
@@ -248,6 +249,7 @@ def test_what_was_settled_survives_the_edit_of_its_message(before: int) -> None:
 # Promotion
 
 
+@pytest.mark.row("S2.2.4")
 def test_what_is_certain_becomes_a_memory_at_once() -> None:
     made = project()
     heard = made.add_message("user", f"{CERTAIN} {LIKELY}")
@@ -264,6 +266,7 @@ def test_what_is_certain_becomes_a_memory_at_once() -> None:
     assert made.transcript().conversation.active_facts == (memory.id,)
 
 
+@pytest.mark.row("S2.8.7")
 @pytest.mark.parametrize(("threshold", "is_promoted"), [(0.8, True), (0.81, False), (1.0, False)])
 def test_the_threshold_decides(threshold: float, is_promoted: bool) -> None:
     made = project(promotion_threshold=threshold)
@@ -272,6 +275,7 @@ def test_the_threshold_decides(threshold: float, is_promoted: bool) -> None:
     assert bool(heard.promoted) is is_promoted
 
 
+@pytest.mark.row("S2.8.8")
 def test_a_fact_is_promoted_by_hand() -> None:
     made = shy()
     heard = made.add_message("user", LIKELY)

@@ -54,6 +54,7 @@ def filled(project: Project) -> tuple[str, str, str]:
 # What counts
 
 
+@pytest.mark.row("S2.4.6")
 def test_a_search_counts_its_memories_and_episodes_once_each(project: Project) -> None:
     first, _, episode = filled(project)
     found = project.search("parser")
@@ -71,6 +72,7 @@ def test_showing_a_memory_or_an_episode_counts(project: Project) -> None:
     assert counted(project) == {first: 2, episode: 1}
 
 
+@pytest.mark.row("S2.11.3")
 @pytest.mark.parametrize("decay", ["by_type", "s2"])
 def test_a_context_counts_what_it_recalls_and_what_it_shows_that_would_fade(
     root: str, decay: str
@@ -180,6 +182,7 @@ def test_every_source_of_settings_may_forbid_counting(project: Project) -> None:
 # What follows from it
 
 
+@pytest.mark.row("S2.4.8")
 def test_a_recall_changes_no_later_answer(project: Project) -> None:
     filled(project)
     before = [pmem("search", "parser", "--json", environment=FIXED) for _ in range(3)]

@@ -253,6 +253,7 @@ SAID = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.row("S3.9.7")
 @settings(max_examples=examples(60))
 @given(st.lists(SAID, max_size=14), st.integers(20, 2500), st.integers(4, 12), st.booleans())
 def test_every_conversation_in_every_budget_is_a_list_that_an_api_takes(

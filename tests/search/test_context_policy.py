@@ -47,6 +47,7 @@ def project() -> Workspace:
     return workspace
 
 
+@pytest.mark.row("S2.6.8")
 def test_every_memory_is_shown_for_a_reason(project: Workspace) -> None:
     built = context(project, budget=2000)
     assert section(built, "memory") == [

@@ -28,6 +28,7 @@ def project(tmp_path: Path) -> Project:
     return made
 
 
+@pytest.mark.row("S2.6.4")
 @pytest.mark.parametrize(
     "task", ["what was the reason again?", "why is that?", "Tell me the reason for it."]
 )

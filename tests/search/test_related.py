@@ -65,6 +65,7 @@ def brought(found: SearchResult, ids: Ids) -> list[str]:
     return [names[related.id] for related in found.related]
 
 
+@pytest.mark.row("S2.11.7")
 def test_a_hit_brings_its_two_strongest_links_along_in_either_direction(
     linked: tuple[Workspace, Ids],
 ) -> None:

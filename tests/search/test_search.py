@@ -93,12 +93,14 @@ def test_search_finds_every_kind(full: Workspace) -> None:
     assert "Lunch is at noon" not in texts(found)
 
 
+@pytest.mark.row("S2.7.8")
 @pytest.mark.parametrize("kind", SearchKind)
 def test_kinds_limit_the_search(full: Workspace, kind: SearchKind) -> None:
     found = find(full, "parser", kinds=(kind,))
     assert {hit.kind for hit in found.hits} == {kind}
 
 
+@pytest.mark.row("S2.3.5")
 def test_messages_moved_into_a_chunk_are_found_like_the_others(full: Workspace) -> None:
     found = find(full, "parser", kinds=(SearchKind.MESSAGE,))
     assert sorted(texts(found)) == [f"Message {number} on the parser" for number in range(6)]
@@ -106,6 +108,7 @@ def test_messages_moved_into_a_chunk_are_found_like_the_others(full: Workspace) 
     assert len({hit.conversation for hit in found.hits}) == 1
 
 
+@pytest.mark.row("S2.7.9")
 def test_top_k_limits_the_hits_and_not_the_total(full: Workspace) -> None:
     found = find(full, "parser", top_k=2)
     assert (len(found.hits), found.total) == (2, 9)
@@ -138,6 +141,7 @@ def test_words_of_many_scripts_are_found(content: str, query: str) -> None:
     assert texts(find(workspace, query)) == [content]
 
 
+@pytest.mark.row("S2.7.7")
 def test_filters_say_what_they_removed(full: Workspace) -> None:
     found = find(full, "parser", wanted=Filter(categories=("architecture",)))
     assert texts(found) == ["The parser is written in C"]
@@ -160,6 +164,7 @@ def test_limits_out_of_range_are_refused(full: Workspace, fields: dict[str, Any]
         find(full, "parser", **fields)
 
 
+@pytest.mark.row("S2.11.4")
 def test_what_is_removed_or_no_longer_valid_is_not_found() -> None:
     workspace = in_memory()
     gone = keep(workspace, "The parser was slow")
@@ -224,6 +229,7 @@ def test_signals_make_up_the_score(full: Workspace) -> None:
         assert hit.score == total(hit.signals)
 
 
+@pytest.mark.row("S2.7.1")
 def test_the_weighted_sum_is_the_sum_of_its_signals(full: Workspace) -> None:
     found = find(full, "parser", weights=Weights())
     assert found.total == 9
@@ -243,6 +249,7 @@ def section(built: Context, name: str) -> list[str]:
     return [item.text for part in built.sections if part.name == name for item in part.items]
 
 
+@pytest.mark.row("S2.1.1", "S2.1.2", "S3.9.1")
 def test_a_context_has_the_memory_what_was_recalled_and_the_conversation(full: Workspace) -> None:
     built = context(full, "parser", budget=700)
     assert section(built, "memory") == []
@@ -268,6 +275,7 @@ def test_a_context_says_which_vocabulary_counted_it(
     assert counter("o200k_base")(built.text) == built.tokens <= 80
 
 
+@pytest.mark.row("S2.1.3")
 @pytest.mark.parametrize("budget", [50, 80, 120, 200, 500, 2000, 200_000])
 def test_a_context_of_any_budget_holds_it(full: Workspace, budget: int) -> None:
     for query in (None, "parser", "nothing like it"):
@@ -288,6 +296,7 @@ def test_the_memory_block_does_not_depend_on_the_task(full: Workspace) -> None:
     assert "Every change needs a test" in block
 
 
+@pytest.mark.row("S2.1.5")
 def test_the_receipt_agrees_with_sections_and_omissions(full: Workspace) -> None:
     keep(full, "Parser parser parser parser")
     for budget in (100, 150, 250, 1000):
@@ -300,6 +309,7 @@ def test_the_receipt_agrees_with_sections_and_omissions(full: Workspace) -> None
         assert f"(pmem: {len(shown)} shown, {len(left)} left out" in built.text
 
 
+@pytest.mark.row("S2.7.5")
 def test_in_the_weighted_sum_memories_below_the_threshold_are_not_recalled() -> None:
     workspace = in_memory(ranking="weighted_sum", relevance_threshold=0.7)
     keep(workspace, "parser speed parser speed")
@@ -323,6 +333,7 @@ def test_a_context_without_anything_is_still_one() -> None:
     assert "(pmem: 0 shown, 0 left out)" in built.text
 
 
+@pytest.mark.row("S2.1.4")
 def test_important_and_pinned_memories_come_first_when_room_is_short() -> None:
     workspace = in_memory()
     for number in range(20):
@@ -391,6 +402,7 @@ def test_a_missing_chunk_does_not_stop_a_context(full: Workspace) -> None:
     assert "Lunch is at noon" in context(full, budget=1000).text
 
 
+@pytest.mark.row("S3.1.3")
 def test_what_was_said_at_one_time_stands_in_the_order_in_which_it_was_said() -> None:
     workspace = in_memory()
     said = ["The parser is slow", "Lunch?", "The slow parser is the old slow parser", "The parser!"]

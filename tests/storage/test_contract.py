@@ -123,6 +123,7 @@ def test_a_missing_record_is_named_with_its_kind(backend: Backend) -> None:
     assert caught.value.message == f"there is no {KINDS[Episode]} {id_of(1)}"
 
 
+@pytest.mark.row("S2.11.2")
 def test_a_commit_replaces_and_removes(backend: Backend) -> None:
     put(backend, memory(id_of(1), "old"), memory(id_of(2)))
     put(backend, memory(id_of(1), "new"))
@@ -153,6 +154,7 @@ def test_removing_what_is_not_there_is_no_error(backend: Backend) -> None:
     assert backend.ids(Memory) == []
 
 
+@pytest.mark.row("S2.11.2")
 def test_an_empty_commit_changes_nothing(backend: Backend) -> None:
     with backend.lock():
         backend.commit([])
@@ -344,6 +346,7 @@ def workspaces(make: Make) -> Any:
     return lambda: Workspace("/nowhere", now=NOW, backend=make())
 
 
+@pytest.mark.row("S3.10.10")
 def test_a_transaction_that_fails_writes_nothing(workspaces: Callable[[], Workspace]) -> None:
     workspace = workspaces()
     with contextlib.suppress(ZeroDivisionError), workspace.transaction():
@@ -359,6 +362,7 @@ def test_ids_of_one_millisecond_are_all_different(workspaces: Callable[[], Works
     assert len(set(made)) == 1000
 
 
+@pytest.mark.row("S2.10.4")
 def test_json_files_keep_the_promise_of_the_protocol(root: str) -> None:
     backend: Backend = json_files(root)
     assert isinstance(backend, JsonFiles)

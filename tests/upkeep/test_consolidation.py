@@ -96,6 +96,7 @@ def check_whole(root: str) -> None:
                 assert set(known[gone].tags) <= set(record.tags)
 
 
+@pytest.mark.row("S2.9.4")
 @settings(max_examples=examples(15))
 @given(
     crowd=crowds(),

@@ -61,12 +61,14 @@ def data(*arguments: str, stdin: bytes = b"", **environment: Any) -> Any:
     return done.data
 
 
+@pytest.mark.row("S2.7.9", "S2.13.1", "S3.8.1")
 @pytest.mark.parametrize("name", DEFAULTS)
 def test_a_setting_of_the_design_exists_with_its_default(name: str) -> None:
     assert DEFAULTS[name] == known(name).default == getattr(Settings(), name)
     assert type(DEFAULTS[name]) is type(known(name).default)
 
 
+@pytest.mark.row("S2.6.1", "S3.8.2")
 def test_no_token_limit_means_80_percent_of_the_window() -> None:
     assert Settings().conversation_tokens == 102_400
     assert Settings(max_tokens=9).conversation_tokens == 9
@@ -112,6 +114,7 @@ def test_sources_win_in_their_order(root: str) -> None:
     assert origin("project_name") == ("Mine", "user")
 
 
+@pytest.mark.row("S3.8.5")
 def test_list_shows_every_setting_with_its_origin(root: str) -> None:
     pmem("config", "set", "limits.memory", "99")
     items = {
@@ -125,6 +128,7 @@ def test_list_shows_every_setting_with_its_origin(root: str) -> None:
     assert [line.split()[0] for line in lines] == list(items)
 
 
+@pytest.mark.row("S3.8.5")
 def test_set_keeps_comments_and_other_settings(root: str) -> None:
     path = Path(root) / "config.toml"
     path.write_text("# why\nchunk_size = 7 # seven\n\n[limits]\nmemory = 50 # short\n")
@@ -865,6 +869,7 @@ def test_a_variable_that_is_not_utf_8_is_refused_in_one_sentence(name: str, root
         assert "bug" not in done.err
 
 
+@pytest.mark.row("S2.13.2", "S3.8.3", "S3.8.4")
 @pytest.mark.parametrize("name", EFFECTS)
 def test_a_setting_has_an_effect(name: str, tmp_path: Path) -> None:
     one, other, look = EFFECTS[name]

@@ -18,6 +18,7 @@ def test_what_is_made_is_an_id_and_tells_its_moment(moment: int, chance: int) ->
     assert len(ids.short(made)) == 8
 
 
+@pytest.mark.row("S2.10.5")
 @given(strategies.moments, strategies.moments, st.integers(0, 2**42), st.integers(0, 2**42))
 def test_ids_sort_by_their_moment(one: datetime, other: datetime, a: int, b: int) -> None:
     """Eight digits in base 36 reach from the middle of 1972 to the middle of 2059."""

@@ -49,6 +49,7 @@ RECEIPT = re.compile(r"\(pmem: (\d+) shown, (\d+) left out(?:: ([^)]*))?\)")
 MARKER = re.compile(r"\.\.\. \[([\d,]+) messages?, ([\d,]+) tokens? removed\] \.\.\.")
 
 
+@pytest.mark.row("S3.9.3", "S3.9.5", "S3.10.5")
 @given(candidates(), budgets, shares, formats, st.sampled_from((*COUNTERS, moody)), texts)
 def test_a_context_is_never_over_its_budget(
     drawn: Candidates, budget: int, share: float, format_: Format, count: Counter, title: str
@@ -217,6 +218,7 @@ def test_what_is_brought_along_is_shown_with_what_brought_it(
         assert offered[item.id].via in {None, *present}
 
 
+@pytest.mark.row("S3.10.3")
 @given(candidates(), budgets, shares, formats, counters)
 def test_an_exchange_is_shown_so_that_it_makes_sense(
     drawn: Candidates, budget: int, share: float, format_: Format, count: Counter
@@ -240,6 +242,7 @@ def test_an_exchange_is_shown_so_that_it_makes_sense(
             assert others == sorted(others), "the last ones are shown"
 
 
+@pytest.mark.row("S2.6.6")
 @given(candidates(), budgets, shares, formats, counters)
 def test_the_latest_exchanges_win(
     drawn: Candidates, budget: int, share: float, format_: Format, count: Counter
@@ -311,6 +314,7 @@ def plenty(count: int, words: int = 18) -> Candidates:
     )
 
 
+@pytest.mark.row("S2.6.3")
 @pytest.mark.some(14)
 @pytest.mark.parametrize("format_", FORMATS)
 @pytest.mark.parametrize("count", COUNTERS)
@@ -330,6 +334,7 @@ def test_unused_shares_flow_on(
         assert 0.9 * budget < context.tokens <= budget
 
 
+@pytest.mark.row("S2.6.2")
 def test_recent_messages_get_their_share() -> None:
     small, large = (
         {part.name: part.tokens for part in built(plenty(200), 4000, share).sections}["recent"]
@@ -353,6 +358,7 @@ def test_a_long_exchange_keeps_its_question_and_its_end() -> None:
     assert context.tokens > 360
 
 
+@pytest.mark.row("S3.1.6")
 def test_a_message_too_big_for_the_budget_is_cut_and_does_not_hide_those_before_it() -> None:
     recent = [*many(6, "m"), Item(id="huge", text="word " * 9000, tokens=9000)]
     exchanges = [[[recent[-1]]], *pairs(recent[:-1])]
@@ -363,6 +369,7 @@ def test_a_message_too_big_for_the_budget_is_cut_and_does_not_hide_those_before_
     assert context.notes == ("the last exchange is shortened: it does not fit the budget",)
 
 
+@pytest.mark.row("S2.6.10")
 @given(budgets, formats, counters)
 def test_a_system_prompt_too_big_for_the_budget_is_cut_and_said(
     budget: int, format_: Format, count: Counter
@@ -395,6 +402,7 @@ def test_what_answers_is_said_once_whoever_said_it() -> None:
     ]
 
 
+@pytest.mark.row("S2.6.10")
 def test_a_pinned_memory_without_room_is_named() -> None:
     pinned = Item(id="1-k3v9x2ab", text="word " * 400, why=PINNED)
     context = built(Candidates(memory=[pinned, *many(2, "m")]), 200)

@@ -83,6 +83,7 @@ MARKDOWN = """\
 """.replace("<>", "  ")
 
 
+@pytest.mark.row("S3.3.6")
 @pytest.mark.parametrize(
     ("messages", "tokens", "text"),
     [

@@ -106,6 +106,7 @@ def _merged(touched: Any) -> int:
     )
 
 
+@pytest.mark.row("S2.9.1")
 @pytest.mark.parametrize(
     ("fields", "due"),
     [
@@ -132,6 +133,7 @@ def test_what_is_old_unpinned_and_hardly_present_is_archived(
         assert (gone.state, gone.valid_until) == (State.ARCHIVED, NOW)
 
 
+@pytest.mark.row("S2.12.5")
 @pytest.mark.parametrize("number", [2, 7, 8, 9, 20, 300])
 def test_many_copies_of_one_text_are_one_memory_after_one_run(number: int) -> None:
     copies = [memory(n, tags=(f"t{n}",)) for n in range(number)]

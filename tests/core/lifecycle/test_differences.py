@@ -1,5 +1,6 @@
 """Which of two memories is newer, where their links say that they differ."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ def pair(type_: str = "updates") -> list[Memory]:
     return [older, newer]
 
 
+@pytest.mark.row("S2.11.8")
 def test_the_older_one_is_marked_with_what_the_newer_one_does_and_both_are_dated() -> None:
     found = differences(pair("contradicts"))
     assert found[identifier(1)].mark == "(2026-11-12; a newer memory contradicts it) "

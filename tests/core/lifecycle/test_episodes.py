@@ -41,6 +41,7 @@ def test_overlap_is_the_share_of_turns_that_both_tell_of(
     assert overlap(episode(2, other), episode(1, one)) == share
 
 
+@pytest.mark.row("S2.9.2")
 def test_what_the_merged_ones_held_is_in_the_survivor() -> None:
     first = episode(1, (1, 4), significance=0.9, tags=("a",), participants=("Ada",), summary="One.")
     second = episode(
@@ -104,6 +105,7 @@ def test_merging_again_finds_nothing(crowd: list[Any]) -> None:
     assert merged(*once) == once
 
 
+@pytest.mark.row("S2.9.3")
 @given(
     pinned=st.lists(st.booleans(), max_size=12),
     most=st.integers(1, 6),

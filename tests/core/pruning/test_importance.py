@@ -23,6 +23,7 @@ def message(content: str = PLAIN, **fields: Any) -> Message:
     return Message(id="m-00000001", content=content, **known | fields)
 
 
+@pytest.mark.row("S3.14.1", "S3.14.3")
 @pytest.mark.parametrize(
     ("fields", "age", "expected"),
     [
@@ -61,11 +62,13 @@ def test_every_row_of_the_table_counts(fields: dict[str, Any], age: int, expecte
     assert score(message(**fields), age, NOW, Scoring()) == expected
 
 
+@pytest.mark.row("S3.4.3")
 def test_a_finished_task_makes_its_messages_less_important_once() -> None:
     assert score(message(), LONG_AGO, NOW, Scoring(), finished=True) == 0.2
     assert score(message("Task complete."), LONG_AGO, NOW, Scoring(), finished=True) == 0.2
 
 
+@pytest.mark.row("S3.10.4", "S3.14.1")
 def test_the_default_table_is_the_design_s() -> None:
     assert msgspec.to_builtins(Scoring()) == {
         "base": 0.5,
@@ -131,6 +134,7 @@ said = st.builds(
 )
 
 
+@pytest.mark.row("S3.4.1")
 @given(said, st.integers(0, 10**6), moments, tables, st.booleans())
 def test_a_score_lies_between_0_and_1(
     one: Message, age: int, now: Any, table: Scoring, finished: bool
@@ -138,6 +142,7 @@ def test_a_score_lies_between_0_and_1(
     assert 0 <= score(one, age, now, table, finished) <= 1
 
 
+@pytest.mark.row("S3.14.2")
 @given(said, st.integers(0, 40), st.integers(0, 40), st.integers(0, 9), moments)
 def test_by_default_a_message_never_gains_by_growing_older(
     one: Message, age: int, more: int, days: int, now: Any

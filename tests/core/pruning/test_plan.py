@@ -151,6 +151,7 @@ def test_every_message_is_kept_or_pruned_in_its_order(
     assert made.tokens_after == made.tokens_before - sum(item.tokens for item in made.pruned)
 
 
+@pytest.mark.row("S3.3.2", "S3.3.3")
 @given(conversations(), limits)
 def test_system_messages_and_the_latest_never_leave(
     said: list[Message], given_: PruningRules
@@ -221,6 +222,7 @@ def test_what_is_worth_less_takes_no_room_from_talk(
         assert all(item.tokens > room for item in talk_lost if len(item.content.split()) > 4)
 
 
+@pytest.mark.row("S3.3.5")
 @given(conversations(), by_units)
 def test_what_belongs_together_leaves_or_stays_together(
     said: list[Message], given_: PruningRules
@@ -230,6 +232,7 @@ def test_what_belongs_together_leaves_or_stays_together(
         assert len({said[i].id in lost for i in unit}) == 1
 
 
+@pytest.mark.row("S3.5.5")
 @given(conversations(), by_units)
 def test_pruning_stops_when_no_limit_is_passed_and_not_before(
     said: list[Message], given_: PruningRules
@@ -240,6 +243,7 @@ def test_pruning_stops_when_no_limit_is_passed_and_not_before(
         assert set(gone_from(made)) == set(gone_from(everything))
 
 
+@pytest.mark.row("S3.5.2")
 @given(conversations(), by_units)
 def test_finished_tasks_go_whole_before_anything_else_and_the_oldest_first(
     said: list[Message], given_: PruningRules
@@ -319,11 +323,13 @@ def test_ids_of_other_conversations_are_nobody_s_business() -> None:
     assert plan(said, rules(), NOW, ["unknown"]) == plan(said, rules(), NOW)
 
 
+@pytest.mark.row("S3.10.9")
 @given(conversations(), limits)
 def test_the_same_messages_are_always_pruned(said: list[Message], given_: PruningRules) -> None:
     assert plan(said, given_, NOW) == plan(list(said), given_, NOW, frozenset())
 
 
+@pytest.mark.row("S3.3.4")
 def test_of_a_class_the_oldest_go_first() -> None:
     said = talk(30)
     made = plan(said, rules(most_messages=25), NOW)
@@ -373,6 +379,7 @@ def test_tools_go_before_assistants_and_these_before_people(most: int, gone: lis
     assert gone_from(made) == ids(said, *gone)
 
 
+@pytest.mark.row("S3.5.4")
 def test_directives_and_the_opening_request_go_last() -> None:
     said = session()
     made = plan(said, rules(most_messages=3, keep=1), NOW)
@@ -467,6 +474,7 @@ def test_a_long_directive_has_room_before_the_latest_output_of_tools() -> None:
     assert {item.id: item.reason for item in made.pruned}[said[0].id] == "no_room"
 
 
+@pytest.mark.row("S3.12.1")
 def test_importance_lets_the_least_important_pair_go() -> None:
     said = talk(30)
     said[14] = message(14, "thanks!", importance=0.1)
@@ -492,6 +500,7 @@ def test_of_equally_important_units_the_older_goes() -> None:
     assert gone_from(made) == ids(said, 0, 1)
 
 
+@pytest.mark.row("S3.12.2")
 def test_hybrid_weighs_age_and_importance_equally() -> None:
     said = [message(n, importance=0.5) for n in range(40)]
     said[21] = message(21, importance=0.1)
@@ -502,6 +511,7 @@ def test_hybrid_weighs_age_and_importance_equally() -> None:
         assert {item.reason for item in made.pruned} == {"hybrid"}
 
 
+@pytest.mark.row("S3.4.4")
 def test_scores_follow_the_table_that_is_configured() -> None:
     said = talk(30)
     said[2] = message(2, "You must use tabs")
@@ -514,6 +524,7 @@ def test_scores_follow_the_table_that_is_configured() -> None:
     assert gone_from(made) == ids(said, 2, 3)
 
 
+@pytest.mark.row("S3.5.3")
 def test_by_importance_an_error_leaves_with_its_correction_only() -> None:
     said = [message(n, importance=0.5) for n in range(30)]
     said[1] = message(1, "The build failed", importance=0.5)
@@ -544,6 +555,7 @@ def test_limits_that_the_protected_alone_pass_are_not_kept() -> None:
     assert len(made.kept) == 10
 
 
+@pytest.mark.row("S3.10.1")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_long_conversation_is_planned_without_a_pause(strategy: Strategy) -> None:
     said = [
@@ -620,12 +632,14 @@ def test_once_pruned_as_far_as_asked_nothing_is_due_any_more(
             assert due(said, gone_from(made), limit, base) in (None, "task_boundary")
 
 
+@pytest.mark.row("S3.11.1")
 def test_a_conversation_below_its_limits_is_never_pruned() -> None:
     said = talk(20)
     assert due(said, (), 8000, rules(most_messages=50)) is None
     assert plan(said, rules(most_messages=50, most_tokens=8000), NOW).pruned == ()
 
 
+@pytest.mark.row("S3.11.2")
 def test_a_long_conversation_is_pruned_when_it_reaches_80_percent() -> None:
     base, limit = rules(most_messages=50), 500
     said = talk(39)
@@ -646,6 +660,7 @@ def refactoring(length: int) -> list[Message]:
     return said
 
 
+@pytest.mark.row("S3.11.3")
 def test_a_finished_task_goes_when_the_next_begins() -> None:
     base, limit = rules(most_messages=50), 100_000
     said = [*refactoring(30), message(30, "Now let's work on the tests")]

@@ -41,6 +41,7 @@ def result(value: Any = None, content: str = "a file") -> Message:
 U, A = (USER, "What is in the folder?"), (ASSISTANT, "Three files.")
 
 
+@pytest.mark.row("S3.5.1")
 @pytest.mark.parametrize("example", EXAMPLES, ids=last_lines)
 def test_tasks_are_found_where_people_see_them(example: Labelled) -> None:
     found = tasks(example.messages)

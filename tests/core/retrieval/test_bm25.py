@@ -58,6 +58,7 @@ saturations = st.sampled_from([0.0001, 0.9, 1.2, 1.5, 3.0])
 shares = st.sampled_from([0.0, 0.2, 0.75, 1.0])
 
 
+@pytest.mark.row("S2.7.3")
 @given(corpus=corpora.filter(bool), question=questions, k1=saturations, b=shares)
 def test_our_scores_are_those_of_rank_bm25(
     corpus: list[list[str]], question: list[str], k1: float, b: float

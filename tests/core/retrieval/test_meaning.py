@@ -35,6 +35,7 @@ def test_of_a_long_text_only_the_beginning_is_embedded() -> None:
     assert list(embedded_texts(about)) == [(long.id, "Ann: keeps cats")]
 
 
+@pytest.mark.row("S2.4.9")
 @given(VECTORS)
 def test_a_packed_vector_keeps_its_direction_in_two_bytes_a_number(vector: list[float]) -> None:
     packed = pack_vector(vector)

@@ -274,6 +274,7 @@ def test_weights_must_make_sense(weights: Weights) -> None:
         rank_by_sum("apple", random_store(1), weights, now=NOW)
 
 
+@pytest.mark.row("S2.7.2")
 def test_the_weighted_sum_follows_its_weights() -> None:
     store = MemoryStatistics()
     add(store, 0, "apple river stone", timestamp=0.0)

@@ -85,6 +85,7 @@ def brief(talk_: Talk) -> list[Message]:
     ]
 
 
+@pytest.mark.row("S2.3.3")
 @pytest.mark.parametrize("share", SHARES)
 @given(talks)
 def test_a_summary_keeps_its_share_of_tokens_and_of_characters(
@@ -106,6 +107,7 @@ def test_another_way_of_counting_is_kept_as_well(said: list[Message], share: flo
     assert by_words(found) <= max(FLOOR, share * tokens)
 
 
+@pytest.mark.row("S2.3.3")
 @given(talks, st.sampled_from(SHARES))
 def test_every_word_of_a_summary_was_said_in_that_order(said: list[Message], share: float) -> None:
     found = summarise(said, count_tokens, share)
@@ -117,6 +119,7 @@ def test_every_word_of_a_summary_was_said_in_that_order(said: list[Message], sha
             assert any(word == other or other.startswith(word) for other in left), word
 
 
+@pytest.mark.row("S3.13.2")
 @given(talks)
 def test_the_same_messages_give_the_same_summary(said: list[Message]) -> None:
     assert summarise(said, count_tokens) == summarise(iter(said), count_tokens)
@@ -129,6 +132,7 @@ def test_nothing_said_gives_nothing() -> None:
     assert key_topics([]) == ()
 
 
+@pytest.mark.row("S2.12.4")
 @pytest.mark.parametrize("text", ["Deploy on Friday.", "👍", "数据库", "ok", "```\nls\n```", "?!"])
 def test_a_tiny_stretch_still_gets_a_line(text: str) -> None:
     assert one(text, 0.15)
@@ -303,6 +307,7 @@ def test_chinese_japanese_and_korean_have_topics() -> None:
     )
 
 
+@pytest.mark.row("S2.3.4")
 @given(talks, st.integers(0, 12))
 def test_topics_are_few_and_all_different(said: list[Message], most: int) -> None:
     found = key_topics(said, most)
@@ -315,6 +320,7 @@ def test_merged_topics_put_first_what_lasted() -> None:
     assert found == ("testing", "redis", "lexer", "parser")
 
 
+@pytest.mark.row("S2.3.8")
 @given(st.lists(texts, max_size=9), st.lists(texts, max_size=9), st.integers(0, 9))
 def test_merged_topics_are_bounded_and_taken_from_both(
     one_: list[str], other: list[str], most: int
@@ -325,6 +331,7 @@ def test_merged_topics_are_bounded_and_taken_from_both(
     assert merged_topics(found, found, most) == found
 
 
+@pytest.mark.row("S2.3.7")
 def test_two_summaries_become_earlier_and_then() -> None:
     found = merged("Ada: We chose Valkey.", "Bob: It runs.", count_tokens, 100)
     assert found == "Earlier: Ada: We chose Valkey.\n\nThen: Bob: It runs."

@@ -1,0 +1,61 @@
+"""Which words make which type of fact, and how sure it is."""
+
+import pytest
+
+from pmem import Project
+from pmem.storage.backend import InMemory
+from pmem.values.records import Fact
+from tests.conftest import NOW
+
+
+def stated(text: str) -> tuple[Fact, ...]:
+    made = Project(actor="ada", now=NOW, backend=InMemory())
+    made.start_conversation("Plans")
+    return made.add_message("user", text).facts
+
+
+@pytest.mark.row("S2.8.1")
+@pytest.mark.parametrize("words", ["decided to use", "chose", "went with"])
+def test_decisions_are_told_by_their_words(words: str) -> None:
+    (fact,) = stated(f"We {words} PostgreSQL.")
+    assert fact.type == "decision"
+    assert fact.confidence >= 0.8
+
+
+@pytest.mark.row("S2.8.2")
+def test_preferences_are_told_by_their_words() -> None:
+    (fact,) = stated("I prefer tabs over spaces.")
+    assert fact.type == "preference"
+    assert fact.confidence >= 0.7
+
+
+@pytest.mark.row("S2.8.9")
+@pytest.mark.parametrize(
+    "text",
+    ["I want the tests to run now.", "We need a staging environment.", "I like short functions."],
+)
+def test_wishes_state_nothing_that_lasts(text: str) -> None:
+    assert stated(text) == ()
+
+
+@pytest.mark.row("S2.8.3")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The service must never log card numbers.",
+        "We cannot use libraries under the GPL.",
+        "You should always run the linter.",
+    ],
+)
+def test_constraints_are_told_by_their_words(text: str) -> None:
+    (fact,) = stated(text)
+    assert fact.type == "constraint"
+    assert fact.confidence >= 0.6
+
+
+@pytest.mark.row("S2.8.4")
+@pytest.mark.parametrize("word", ["goal", "objective", "aim", "target"])
+def test_goals_are_told_by_their_words(word: str) -> None:
+    (fact,) = stated(f"Our {word} is to halve the build time.")
+    assert fact.type == "goal"
+    assert fact.confidence == 0.8
