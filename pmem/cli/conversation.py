@@ -27,9 +27,7 @@ from pmem.values.times import day
 
 Which = Annotated[
     str | None,
-    typer.Argument(
-        metavar="[REF]", help="A conversation's id, external id or title [the current one]."
-    ),
+    typer.Argument(metavar="[REF]", help="A conversation's id or title [the current one]."),
 ]
 
 _WITHHELD = "the outcome is not kept: what is said of a person needs a person's consent"

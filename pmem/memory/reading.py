@@ -322,7 +322,7 @@ def get(workspace: Workspace, reference: str) -> Record:
 
 
 def conversation_named(workspace: Workspace, reference: str) -> Conversation:
-    """Return the conversation that a reference means: an id, an external id, a title, an id's start.
+    """Return the conversation that a reference means: an id or its start, an external id, a title.
 
     An external id and a title count before the start of an id, or a caller's conversation `7`
     could be taken for another one.

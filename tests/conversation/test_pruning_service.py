@@ -22,6 +22,7 @@ from pmem.values.records import Message
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
+from tests.faults.console import pmem
 
 MARKER = re.compile(r"\.\.\. \[([\d,]+) messages?, ([\d,]+) tokens? removed\] \.\.\.")
 PROMPT = "You are the assistant of a bakery."
@@ -527,6 +528,6 @@ def test_nothing_of_what_was_cleared_comes_back_by_itself() -> None:
 
 @pytest.mark.row("S3.7.5")
 def test_help_says_of_each_strategy_what_goes_first() -> None:
-    told = " ".join(pmem("conversation", "prune", "--help").text.split())
+    told = " ".join(pmem("conversation", "prune", "--help").out.decode().split())
     for name in ("rolling_window takes tools' output", "importance what matters", "hybrid weighs"):
         assert name in told

@@ -1,4 +1,4 @@
-"""What a memory is made of where nobody says otherwise: types, importance, tags, where it is from."""
+"""What a memory is made of: its type and importance, its tags, where it came from."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_a_memory_keeps_its_category_and_its_tags_and_is_found_by_them() -> None
     kept = made.add("The harbour closes at nine.", category="town", tags=["sea", "hours"]).memory
     made.add("The bakery opens at six.", category="town", tags=["hours"], force=True)
     assert (kept.category, kept.tags) == ("town", ("hours", "sea"))
-    assert [hit.id for hit in made.search("sea").hits][0] == kept.id
+    assert made.search("sea").hits[0].id == kept.id
 
 
 @pytest.mark.row("S2.4.7")

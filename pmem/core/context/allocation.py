@@ -31,9 +31,9 @@ def build(
 
     The system prompt comes first. The stable block takes at most half of recall's share, the
     owner's own memory at most its own, recent messages at most theirs; pinned messages come next,
-    and summaries with a quarter of recall's if there are so many. What answers the query takes what is left, and what that
-    leaves goes to older recent messages, to older summaries, and to further memories. Where
-    nobody asked, recent messages and summaries come before what was recalled.
+    and summaries with a quarter of recall's if there are so many. What answers the query takes what
+    is left, and what that leaves goes to older recent messages, to older summaries, and to further
+    memories. Where nobody asked, recent messages and summaries come before what was recalled.
 
     Args:
         title: The first line.
