@@ -28,9 +28,10 @@ def mark(
         bool | None, typer.Option("--pin/--unpin", help="Pin it: a pinned one is never pruned.")
     ] = None,
 ) -> Answer:
-    """Say how much a message counts, or pin it, so that it is never pruned.
+    """Say how much a message counts, or pin it.
 
-    Contexts show a pinned message word for word, also once it has moved into a chunk.
+    A pinned message is never pruned. Contexts show it word for word, also once it has moved into
+    a chunk.
     """
     session: CommandSession = ctx.obj
     if importance is not None and scored:
@@ -46,9 +47,9 @@ def remove(
     message: Reference,
     reason: Annotated[str | None, typer.Option(metavar="TEXT", help="Why; it is kept.")] = None,
 ) -> Answer:
-    """Remove the text of one message; its place, who and when are kept.
+    """Remove the text of one message, and keep its trace.
 
-    What was made of it stays, and is named. Where the message was committed, git has its text.
+    Its place, who spoke, when, who removed it and why are kept. What was made of it stays, and is named. Where the message was committed, git has its text.
     """
     session: CommandSession = ctx.obj
     done = session.run(table.REMOVE_MESSAGE, RemoveMessageRequest(message=message, reason=reason))

@@ -43,9 +43,8 @@ class RemoveMessageRequest(msgspec.Struct, frozen=True, kw_only=True):
 class RemovedMessage(MessageRef, frozen=True, kw_only=True):
     """What is left of a message, and what was made of it, which stays.
 
-    Attributes:
-        memories: Ids of the memories that say it was their source.
-        episodes: Ids of the episodes that tell of its turn.
+    `memories` are the ids of those that say it was their source, `episodes` of those that tell of
+    its turn.
     """
 
     memories: tuple[str, ...] = ()

@@ -105,14 +105,7 @@ class Memories(Asking):
         at: datetime | None = None,
         valid_at: datetime | None = None,
     ) -> MemoryListing:
-        """Return the memories that pass a filter, the oldest first.
-
-        Args:
-            wanted: The filter.
-            limit: Only so many, the latest.
-            at: As they were at this moment.
-            valid_at: Only those that hold at this moment, as far as is known.
-        """
+        """Return the memories that pass a filter, the oldest first; see `ListRequest`."""
         request = ListRequest(wanted=wanted or Filter(), limit=limit, at=at, valid_at=valid_at)
         return self._run(table.LIST, request)
 

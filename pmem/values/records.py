@@ -1,8 +1,7 @@
 """What pmem keeps: the records of the four stores and the one way they become JSON.
 
-Records are frozen values; a change makes a new one with one more event in its history.
-The order of the fields below is the order of the keys on disk, so equal records have
-equal bytes.
+Records are frozen values; a change makes a new one with one more event in its history. The order
+of the fields below is that of the keys on disk, so equal records have equal bytes.
 """
 
 from datetime import datetime
@@ -288,7 +287,7 @@ class Episode(Record, frozen=True, kw_only=True):
 
 
 class Removal(Part, frozen=True, kw_only=True):
-    """When the text of a message was removed, who did it, and the reason, if one was given."""
+    """When the text of a message was removed, who did it, and the reason."""
 
     at: Time
     by: str = ""
@@ -482,14 +481,10 @@ def _in_full(value: Any, indent: int | None) -> bytes | None:
 
     apart = None if indent else (",", ":")
     try:
-        return json.dumps(
-            value,
-            ensure_ascii=False,
-            allow_nan=False,
-            default=_time,
-            indent=indent,
-            separators=apart,
-        ).encode()
+        written = json.JSONEncoder(
+            ensure_ascii=False, allow_nan=False, default=_time, indent=indent, separators=apart
+        )
+        return written.encode(value).encode()
     except (TypeError, ValueError):
         return None
 

@@ -53,6 +53,8 @@ WRITING: dict[str, tuple[str, ...]] = {
     "conversation resume": ("talk",),
     "conversation clear": ("talk", "--yes"),
     "conversation prune": ("talk",),
+    "conversation mark": ("SAID", "--pin"),
+    "conversation rm": ("SAID",),
     "facts promote": ("--above", "0.5"),
     "facts reject": ("k3v9",),
     "consent approve": ("HELD",),
@@ -164,6 +166,7 @@ def _build() -> dict[str, str]:
     assert pmem("export", "arrays", "../arrays").code == 0
     assert pmem("eval", "add", "pancakes", found["MEMORY"]).code == 0
     assert pmem("add", "The user lives in Graz.", "--agent", "planner").code == 7
+    found["SAID"] = pmem("conversation", "show", "talk", "--json").data["messages"][0]["id"]
     found["HELD"] = pmem("consent", "list", "--json").data["items"][0]["id"]
     return found
 

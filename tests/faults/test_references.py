@@ -45,6 +45,8 @@ NAMING: dict[str, tuple[tuple[str, ...], ...]] = {
     "conversation resume": (("TALK",),),
     "conversation clear": (("TALK", "--yes"),),
     "conversation prune": (("TALK",),),
+    "conversation mark": (("SAID", "--pin"),),
+    "conversation rm": (("SAID",),),
     "facts promote": (("FACT",),),
     "facts reject": (("FACT",),),
     "consent approve": (("HELD",),),
@@ -57,7 +59,7 @@ NAMING: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 """Every command that names records, and what it may name; the first of these that it names goes.
 
-`MEMORY`, `EPISODE`, `TALK` and `NOTE` are purged themselves, `FACT` with its conversation.
+`MEMORY`, `EPISODE`, `TALK` and `NOTE` are purged themselves, `FACT` and `SAID` with their conversation.
 """
 _NAMES_NONE = {
     *(
@@ -78,7 +80,7 @@ _NAMES_NONE = {
     *("import git", "import adr", "setup rules", "eval run", "eval misses"),
     *(f"setup {name}" for name in HARNESSES),
 }
-_GOES = {"HELD": "MEMORY", "FACT": "TALK"}
+_GOES = {"HELD": "MEMORY", "FACT": "TALK", "SAID": "TALK"}
 _VICTIMS = ("MEMORY", "EPISODE", "TALK", "NOTE", *_GOES)
 CASES = [
     pytest.param((*command.split(), *words), id=f"{command} {' '.join(words)}")
@@ -107,6 +109,7 @@ def _build() -> dict[str, str]:
     assert pmem("conversation", "say", "I live in Graz.", "--conversation", found["TALK"]).code == 0
     facts = pmem("facts", "list", "--json").data["items"]
     found["FACT"] = facts[0]["id"]
+    found["SAID"] = facts[0]["message"]
     found["NOTE"] = added("Meetings after two", "--app", "calendar")
     agent = {"PMEM_AGENT": "planner"}
     pmem("edit", found["MEMORY"], "The user lives in Graz.", environment=agent)

@@ -164,6 +164,8 @@ WRITES: Final[dict[str, Write]] = {
     "conversation resume": Write(("conversation", "resume", "PAUSED")),
     "conversation clear": Write(("conversation", "clear", "TALK", "--yes")),
     "conversation prune": Write(("conversation", "prune", "TALK", "--keep", "1")),
+    "conversation mark": Write(("conversation", "mark", "SAID", "--pin")),
+    "conversation rm": Write(("conversation", "rm", "SAID", "--reason", "a slip")),
     "facts promote": Write(("facts", "promote", "--above", "0.1")),
     "facts reject": Write(("facts", "reject", "FACT")),
     "consent approve": Write(("consent", "approve", "HELD"), whole=False),
@@ -272,8 +274,8 @@ def _talks() -> dict[str, str]:
     for number in range(10):
         said = f"We prefer small messages {number}." if number < 3 else f"Message {number}"
         _must("conversation", "say", said, "--conversation", talk)
-    fact = _data("facts", "list")["items"][0]["id"]
-    return {"PAUSED": paused, "TALK": talk, "FACT": fact}
+    fact = _data("facts", "list")["items"][0]
+    return {"PAUSED": paused, "TALK": talk, "FACT": fact["id"], "SAID": fact["message"]}
 
 
 def _held() -> dict[str, str]:

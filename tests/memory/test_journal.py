@@ -93,6 +93,8 @@ WRITES_NEITHER = {
     "conversation resume",
     "conversation clear",
     "conversation prune",
+    "conversation mark",
+    "conversation rm",
     "facts reject",
     "consent reject",
     "checkpoint save",

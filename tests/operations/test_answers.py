@@ -145,7 +145,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "conversation.list": lambda _: ConversationsRequest(),
     "conversation.show": lambda _: LookRequest(),
     "conversation.prune": lambda _: PruneRequest(tokens=0),
-    "conversation.pruned": lambda _: LookRequest(),
+    "conversation.prune.listed": lambda _: LookRequest(),
     "conversation.mark": lambda kept: MarkRequest(message=kept.said, pinned=True),
     "conversation.rm": lambda kept: RemoveMessageRequest(message=kept.said),
     "conversation.stats": lambda _: LookRequest(),

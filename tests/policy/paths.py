@@ -74,6 +74,8 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "conversation clear": ("--yes",),
     "conversation stats": (),
     "conversation prune": (),
+    "conversation mark": ("REF", "--pin"),
+    "conversation rm": ("REF",),
     "facts list": (),
     "facts promote": ("--above", "0"),
     "facts reject": ("REF",),

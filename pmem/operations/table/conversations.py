@@ -100,11 +100,11 @@ PRUNE: Final[Operation[PruneRequest, Pruning]] = Operation(
     unless="dry_run", effect="idempotent"
 )  # fmt: skip
 PRUNED: Final[Operation[LookRequest, PrunedListing]] = Operation(
-    "conversation.pruned", "List which messages were pruned, when and why",
+    "conversation.prune.listed", "List which messages were pruned, when and why",
     "conversation.pruning:list_pruned", categories=("activity",)
 )  # fmt: skip
 MARK: Final[Operation[MarkRequest, MessageRef]] = Operation(
-    "conversation.mark", "Say how much a message counts, or pin it, so that it is never pruned",
+    "conversation.mark", "Say how much a message counts, or pin it for good",
     "conversation.message_changes:mark",
     categories=("activity",), writes="records", effect="idempotent"
 )  # fmt: skip
