@@ -49,7 +49,8 @@ def remove(
 ) -> Answer:
     """Remove the text of one message, and keep its trace.
 
-    Its place, who spoke, when, who removed it and why are kept. What was made of it stays, and is named. Where the message was committed, git has its text.
+    Its place, who spoke, when, who removed it and why are kept. What was made of it stays, and is
+    named. Where the message was committed, git has its text.
     """
     session: CommandSession = ctx.obj
     done = session.run(table.REMOVE_MESSAGE, RemoveMessageRequest(message=message, reason=reason))

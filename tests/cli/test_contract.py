@@ -342,6 +342,25 @@ class Pruning(Strict):
     token_limit: int
 
 
+class PrunedEarlier(Strict):
+    id: str
+    role: str
+    tokens: int
+    text: str
+    at: str
+    trigger: str
+    reason: str
+    now: str
+
+
+class PrunedList(Strict):
+    conversation: str
+    items: list[PrunedEarlier]
+    total: int
+    cleared: int
+    unexplained: int
+
+
 class Usage(Strict):
     total_messages: int
     messages_in_context: int
@@ -381,6 +400,16 @@ class Heard(Strict):
     pruned: Pruning | None
     held: list[Held]
     unpromoted: list[dict[str, Any]]
+
+
+class Marked(Strict):
+    message: dict[str, Any]
+    conversation: str
+
+
+class RemovedText(Marked):
+    memories: list[str]
+    episodes: list[str]
 
 
 class Context(Strict):
@@ -1300,6 +1329,9 @@ ANSWERS: list[tuple[str, Any]] = [
     ("conversation clear --yes", Conversation),
     ("conversation stats", Overlay),
     ("conversation prune --dry-run", Pruning),
+    ("conversation prune --list", PrunedList),
+    ("conversation mark SAID --pin", Marked),
+    ("conversation rm SAID", RemovedText),
     ("facts list", Facts),
     ("facts promote FACT", dict[str, Any]),
     ("facts reject FACT", dict[str, Any]),
@@ -1391,7 +1423,8 @@ def _build(project: str) -> dict[str, str]:
     third = _id(pmem("add", "Third", "--app", "calendar", "--json"))
     contradict(project, third)
     talk = json.loads(pmem("conversation", "start", "Talk", "--json").out)["data"]["id"]
-    assert pmem("conversation", "say", "Which database?").code == 0
+    heard = pmem("conversation", "say", "Which database?", "--json")
+    said = json.loads(heard.out)["data"]["message"]["id"]
     assert pmem("export", "arrays", "backup").code == 0
     session = ClaudeCode()
     session.ask("Which database?")
@@ -1417,6 +1450,7 @@ def _build(project: str) -> dict[str, str]:
         "CONTRADICTED": third,
         "TALK": talk,
         "FACT": fact,
+        "SAID": said,
         "HELD": json.loads(held.out)["data"]["held"]["id"],
         "EPISODE": episode,
         "APPS": third,

@@ -59,7 +59,8 @@ NAMING: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 """Every command that names records, and what it may name; the first of these that it names goes.
 
-`MEMORY`, `EPISODE`, `TALK` and `NOTE` are purged themselves, `FACT` and `SAID` with their conversation.
+`MEMORY`, `EPISODE`, `TALK` and `NOTE` are purged themselves, `FACT` and `SAID` with their
+conversation.
 """
 _NAMES_NONE = {
     *(
