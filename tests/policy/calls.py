@@ -23,6 +23,12 @@ class Given(NamedTuple):
 
 Call = Callable[[Project, Given], Any]
 
+
+def _said(project: Project) -> str:
+    """Return the id of a message of the current conversation; some text where there is none."""
+    return next((each.id for each in project.transcript().messages), "none")
+
+
 CALLS: Final[dict[str, Call]] = {
     "add": lambda p, g: p.add(g.text, category=g.category, subject=g.text, force=g.flag),
     "add_all": lambda p, g: p.add_all([AddRequest(content=g.text, category=g.category, app=g.app)]),
@@ -65,6 +71,9 @@ CALLS: Final[dict[str, Call]] = {
     "conversations": lambda p, _: p.conversations(),
     "transcript": lambda p, _: p.transcript(),
     "prune_conversation": lambda p, _: p.prune_conversation(),
+    "pruned_messages": lambda p, _: p.pruned_messages(),
+    "mark_message": lambda p, _: p.mark_message(_said(p), pinned=True),
+    "remove_message": lambda p, _: p.remove_message(_said(p)),
     "conversation_stats": lambda p, _: p.conversation_stats(),
     "facts": lambda p, _: p.facts(standing=None),
     "promote_facts": lambda p, _: p.promote_facts(above=0),
