@@ -1593,6 +1593,7 @@ def test_a_group_with_a_default_needs_no_commands_name(line: str, filled: dict[s
     assert done.out == pmem("eval", "run", "--json").out
 
 
+@pytest.mark.row("S1.8.5")
 def test_the_actor_is_gits_user_then_the_login(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PMEM_ACTOR")
     monkeypatch.setenv("LOGNAME", "login")
