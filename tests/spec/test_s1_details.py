@@ -11,7 +11,10 @@ from pmem.core.extraction.facts import extract
 from pmem.core.signals import says_the_same
 from pmem.core.style_rules import lints
 from pmem.errors import InvalidValue, NotFound
+from pmem.memory.reading import ShowRequest
 from pmem.memory.requests import Added
+from pmem.operations import table
+from pmem.operations.pipeline import run
 from pmem.values.records import Memory
 from tests.cli.shell import pmem
 from tests.conformance.table import TESTS
@@ -86,8 +89,9 @@ def test_2_a_memory_is_shown_with_what_its_links_lead_to(root: str) -> None:
     project = opened(root)
     tea, kettle = (project.add(text).memory for text in ("Tea is green.", "Kettles whistle."))
     project.link(tea.id, kettle.id, type="depends_on")
-    shown = pmem("-C", root, "show", tea.id).text
-    assert f"link:          depends on {kettle.id[9:]} (0.50): Kettles whistle." in shown
+    request = ShowRequest(reference=tea.id, details=True)
+    (link,) = run(project.workspace, table.SHOW, request).result.links
+    assert (link.id, link.type, link.text) == (kettle.id, "depends_on", "Kettles whistle.")
 
 
 @pytest.mark.row("S1.4.1")
