@@ -175,6 +175,7 @@ class QueryMetadata(Strict):
     updated_at: datetime
     score: Annotated[float, Meta(ge=0, le=1)]
     trust: Trust | None
+    via: dict[str, Any] | None
 
 
 class Full(Strict):
@@ -381,6 +382,7 @@ class Heard(Strict):
     pruned: Pruning | None
     held: list[Held]
     unpromoted: list[dict[str, Any]]
+    beyond: int
 
 
 class Context(Strict):
@@ -452,6 +454,7 @@ class Changed(Strict):
     content: str
     trust: Trust
     combined: int
+    importance: int
 
 
 class Delta(Strict):
