@@ -10,7 +10,7 @@ from pmem.cli.changes import check_editable, edited_lines
 from pmem.cli.memory import memory_line
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.memory.changes import RecordsRequest
-from pmem.memory.consent import WaitingProposal, WaitingRequest
+from pmem.memory.consent import ApproveRequest, WaitingProposal, WaitingRequest
 from pmem.operations import table
 from pmem.storage.local.proposals import ProposalOutcome
 from pmem.values.ids import short
@@ -46,12 +46,16 @@ def approve(
     edit: Annotated[
         bool, typer.Option("--edit", help="Then edit each memory in your editor.")
     ] = False,
+    message: Annotated[
+        str | None, typer.Option(metavar="REF", help="The message by which somebody agreed.")
+    ] = None,
 ) -> Answer:
     """Agree: remember what was proposed."""
     session: CommandSession = ctx.obj
     if edit:
         check_editable(session)
-    done = session.run(table.APPROVE, RecordsRequest(references=tuple(references)))
+    request = ApproveRequest(references=tuple(references), message=message)
+    done = session.run(table.APPROVE, request)
     lines: list[Line] = [
         *([("approved ", "green"), *memory_line(item.memory)] for item in done.items),
         *edited_lines(session, [item.memory for item in done.items] if edit else ()),

@@ -22,7 +22,7 @@ COLOURS: Final = {
 }
 VALUE: Final = 40
 """Characters of a value in the log."""
-_REASONS: Final = ("reason", "failure")
+_REASONS: Final = ("reason", "failure", "consent")
 _LONG_VALUE: Final = 200
 _ONE_LINE: Final = 72
 """Characters of a change that fit on one line of a story."""

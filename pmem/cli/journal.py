@@ -100,7 +100,7 @@ def _ran(session: CommandSession, after: str | None, before: str | None, limit: 
 
 
 def _ran_line(item: LoggedOperation) -> Line:
-    parts = [item.memory and short(item.memory), item.category, item.thread]
+    parts = [item.memory and short(item.memory), item.category, item.thread, item.actor]
     if item.sim is not None:
         parts.append(f"{item.sim:.2f}")
     about = "  ".join(part for part in parts if part)

@@ -125,7 +125,7 @@ def add(
     if batch is not None:
         if text is not None or each_line:
             raise UsageError("a text and --batch exclude each other", "give one of them")
-        return _add_batch(session, batch, force=force)
+        return _add_batch(session, batch, agent, force=force)
     draft = read_draft(session, text, "the text")
     request = AddRequest(
         content=draft.text,
@@ -312,19 +312,38 @@ def _add_lines(session: CommandSession, request: AddRequest) -> Answer:
     )
 
 
-def _add_batch(session: CommandSession, path: str, *, force: bool) -> Answer:
-    return _add_requests(session, _requests(session, path, force=force))
+def _add_batch(session: CommandSession, path: str, agent: str | None, *, force: bool) -> Answer:
+    """Add the memories of a file; an agent that the command names adds all that name none."""
+    requests = _requests(session, path, force=force)
+    named = (
+        request if request.agent else msgspec.structs.replace(request, agent=agent)
+        for request in requests
+    )
+    return _add_requests(session, named)
 
 
 def _add_requests(session: CommandSession, requests: Iterable[AddRequest]) -> Answer:
     done = session.run(table.ADD_ALL, AddAllRequest(memories=tuple(requests)))
     said = f"{done.count('added')} added, {done.count('suggested')} to update instead"
+    said += f", {done.held} held back" if done.held else ""
     return Answer(
         data=done,
         lines=(line for item in done.items for line in added_lines(item)),
-        note=f"{said}, {done.held} held back" if done.held else said,
+        note="\n".join((*_better(done.items), said)),
         exit_code=_batch_code(done.items),
     )
+
+
+def _better(done: Sequence[Added]) -> Iterator[str]:
+    """Yield what could be written better, each rule once, with the memories that break it."""
+    broken: dict[str, list[str]] = {}
+    for item in done:
+        for lint in item.lints:
+            broken.setdefault(lint, []).append(short(item.memory.id))
+    for lint, names in broken.items():
+        shown = ", ".join(names[:3])
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        yield f"better: {lint} ({shown}{more})"
 
 
 def _batch_code(done: Sequence[Added]) -> int:

@@ -9,7 +9,7 @@ import typer
 
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import exactjson
-from pmem.core.queries import EXAMPLE, Bullet, Full, Item, QueryRequest, parse
+from pmem.core.queries import EXAMPLE, Bullet, Full, Item, QueryRequest, Via, parse
 from pmem.errors import InvalidValue
 from pmem.operations import table
 from pmem.values.bounds import TEXT_BYTES
@@ -73,6 +73,8 @@ def _describe_known(value: Any) -> str:
         return ""
     if isinstance(value, datetime):
         return iso(value)
+    if isinstance(value, Via):
+        return value.phrase
     if isinstance(value, tuple):
         return ", ".join(value)
     if isinstance(value, float):

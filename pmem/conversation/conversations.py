@@ -14,7 +14,7 @@ from pmem.core.retention import changed
 from pmem.errors import InvalidValue
 from pmem.memory.chunking import Transcript, extend, unfold
 from pmem.memory.facts import Promotion, UnpromotedFact, promoted_at_once
-from pmem.memory.noted_facts import new_facts, noted
+from pmem.memory.noted_facts import left_out, new_facts, noted
 from pmem.memory.reading import ConversationRequest, LookRequest, MessageRef, current, target
 from pmem.project.workspace import Workspace
 from pmem.values.records import (
@@ -56,8 +56,10 @@ class SayResult(MessageRef, frozen=True, kw_only=True):
     `facts` are new, those that were promoted at once among them; `episodes` are the key
     moments it made; `pruned` is what contexts leave out from now on; `held` is what waits for a
     person's consent, or was rejected before, without what it says; `unpromoted` are facts for
-    which a memory should be updated or brought back instead. `filled` is how much of its token
-    limit the conversation takes, in per cent, where that is still enough to prune it.
+    which a memory should be updated or brought back instead, or that a cap keeps from becoming
+    one; `beyond` is how many facts were not even noted, as one message states at most `max_facts`.
+    `filled` is how much of its token limit the conversation takes, in per cent, where that is still
+    enough to prune it.
     """
 
     facts: tuple[Fact, ...] = ()
@@ -66,6 +68,7 @@ class SayResult(MessageRef, frozen=True, kw_only=True):
     pruned: Pruning | None = None
     held: "tuple[Held, ...]" = ()
     unpromoted: tuple[UnpromotedFact, ...] = ()
+    beyond: int = 0
     filled: float | msgspec.UnsetType = msgspec.UNSET
 
     @property
@@ -228,7 +231,9 @@ def _heard(workspace: Workspace, before: Conversation, message: Message) -> SayR
     """Take a message in, and everything that follows from it, inside a transaction."""
     conversation = noted(workspace, before, [message])
     conversation, promoted = promoted_at_once(workspace, conversation, before)
-    facts = _told_facts(new_facts(conversation, before), promoted.items)
+    fresh = new_facts(conversation, before)
+    beyond = left_out(workspace, message, len(fresh))
+    facts = _told_facts(fresh, promoted.items)
     memories = [item.memory.id for item in promoted.items]
     conversation, episodes = noticed(workspace, conversation, message, memories)
     conversation = extend(workspace, conversation, [message], message.created_at)
@@ -243,6 +248,7 @@ def _heard(workspace: Workspace, before: Conversation, message: Message) -> SayR
         pruned=pruned,
         held=promoted.held,
         unpromoted=promoted.unpromoted,
+        beyond=beyond,
         filled=filled_beyond(workspace, conversation) or msgspec.UNSET,
     )
 

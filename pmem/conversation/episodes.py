@@ -80,6 +80,7 @@ def add(workspace: Workspace, request: EpisodeRequest) -> Episode:
         InvalidValue: A value is not allowed.
         NotFound, Ambiguous: The conversation, or a memory.
     """
+    _hold_to_rules(workspace, request.summary)
     named = request.conversation
     conversation = None if named is None else conversation_named(workspace, named)
     episode = workspace.episodes.put(_make_episode(workspace, request, conversation))
@@ -92,6 +93,25 @@ def add(workspace: Workspace, request: EpisodeRequest) -> Episode:
             )
         )
     return episode
+
+
+def _hold_to_rules(workspace: Workspace, summary: str) -> None:
+    """Tell what could be written better in an episode, or refuse it where rules are enforced.
+
+    Raises:
+        InvalidValue: An agent breaks a rule that is enforced.
+    """
+    is_agent = workspace.caller.agent is not None
+    wanted = workspace.settings.writing.lint
+    if is_agent:
+        from pmem.memory.proposals import check_rules
+
+        check_rules(workspace.settings, summary, episodic=True)
+    if wanted == "off" or (wanted == "agents" and not is_agent):
+        return
+    from pmem.core.style_rules import lints
+
+    workspace.notes += [f"better: {lint.sentence}" for lint in lints(summary, episodic=True)]
 
 
 def noticed(

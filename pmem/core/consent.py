@@ -2,8 +2,9 @@
 
 English, and made for precision: what a project is about (a health check, an address in memory, a
 programming language, a state that lives in a cache) is none of a person's. A text counts where it
-says something *of a person*: in the first person, of "the user", or of somebody by name where the
-memory is filed under people. Every pattern has bounded parts, so the time is linear in the text.
+says something *of a person*: in the first person, of "the user", of somebody by a common given
+name, or by any name where the memory is filed under people. Every pattern has bounded parts, so the
+time is linear in the text.
 """
 
 import re
@@ -12,6 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from pmem.core import trust
+from pmem.core.given_names import GIVEN_NAMES
 from pmem.core.text.terms import fold
 from pmem.values.records import Episode, EventKind, Memory
 
@@ -111,6 +113,7 @@ _PATTERNS: Final = {
         rf"\b{_PERSON} (?:go|goes|went) by (?:the name )?{_CAPITAL}",
         rf"\b{_PERSON} (?:prefers?|wants?|likes?|asked|asks?) to be (?:called|addressed as|named) ",
         rf"\b(?:the )?user is (?:called|named) {_CAPITAL}",
+        rf"\b(?:call|address) (?:the|our|this) (?:user|customer|client) (?:as )?{_CAPITAL}",
     ),
     "pronouns": (
         rf"{_MY} (?:preferred )?pronouns (?:are|is|:)",
@@ -133,6 +136,8 @@ _PATTERNS: Final = {
         rf"^\W{{0,3}}{_USER},? (?:currently |now )?(?:based|living|located) in {_NO_PLACE}"
         rf"{_CAPITAL}",
         rf"{_MY} (?:home|house|flat|apartment) is (?:in|near) {_CAPITAL}",
+        rf"^\W{{0,3}}(?:the |our |this )?(?:user|customer) (?:is|comes) from {_NO_TOWN}{_CAPITAL}"
+        r"(?-i:[a-zß-ÿł])",
     ),
     "language": (
         rf"{_MY} (?:native |first |mother |preferred )?(?:language|tongue)(?: is|:)"
@@ -201,6 +206,37 @@ _OF_PEOPLE: Final = {
     "beliefs": (rf"\bis (?:an? )?(?:{_CREEDS})\b",),
 }  # fmt: skip
 """What counts as well where the memory is filed under people."""
+
+_GIVEN: Final = rf"\b(?-i:{'|'.join(GIVEN_NAMES)})(?: {_NAME})?"
+_OF_NAMED: Final = {
+    "city": (
+        rf"{_GIVEN} (?:currently |now |still )?(?:lives|resides|is based|is living) (?:in|at|near)"
+        rf" {_NO_TOWN}{_CAPITAL}(?-i:[a-zß-ÿł])",
+        rf"{_GIVEN} (?:is|comes) (?:originally )?from {_NO_TOWN}{_CAPITAL}(?-i:[a-zß-ÿł])",
+    ),
+    "preferred_name": (
+        rf"{_GIVEN} (?:goes by|(?:prefers|likes|wants) to be (?:called|addressed as)) {_CAPITAL}",
+    ),
+    "pronouns": (
+        rf"{_GIVEN}'s pronouns (?:are|:)",
+        rf"{_GIVEN} (?:uses|goes by|prefers) (?:she|he|they|ze|xe)/\w",
+    ),
+    "language": (
+        rf"{_GIVEN} (?:also |mostly |only )?speaks (?:fluent |some |a little )?(?:{_TONGUES})\b",
+    ),
+    "health": (
+        rf"{_GIVEN} is (?:also |very |severely |slightly )?(?:{_CONDITIONS})\b"
+        r"(?! to (?:that|this|the)\b| (?:after|by|when|if|until)\b)",
+        rf"{_GIVEN} (?:has|suffers from) (?:severe |mild |chronic |type [12] )?(?:{_ILLNESSES})\b",
+        rf"{_GIVEN} was diagnosed with ",
+    ),
+    "birthday": (
+        rf"{_GIVEN}'s (?:birthday|age) is ",
+        rf"{_GIVEN} (?:was born (?:on|in) |is \d{{1,3}} years old\b)",
+    ),
+    "beliefs": (rf"{_GIVEN} is (?:an? )?(?:practising |devout )?(?:{_CREEDS})\b",),
+}
+"""What is said of somebody by a given name counts wherever it is filed."""
 
 
 def sensitive(
@@ -334,7 +370,8 @@ def _label(name: str) -> str:
 @lru_cache(maxsize=32)
 def _consent_patterns(field: str, about_person: bool) -> tuple[re.Pattern[str], ...]:
     more = _OF_PEOPLE.get(field, ()) if about_person else ()
-    return tuple(re.compile(part, re.IGNORECASE) for part in (*_PATTERNS[field], *more))
+    parts = (*_PATTERNS[field], *_OF_NAMED.get(field, ()), *more)
+    return tuple(re.compile(part, re.IGNORECASE) for part in parts)
 
 
 @lru_cache(maxsize=1)

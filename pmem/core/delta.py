@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from pmem.core.grades import grade
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.values.records import Event, EventKind, Memory, State
 
@@ -45,6 +46,7 @@ class MemoryNews(msgspec.Struct, frozen=True, kw_only=True):
     """What a thread is told about one memory: the most telling of its new events.
 
     `combined` is how many memories it was merged from, itself included; 0 where it was not.
+    `importance` is its grade, from 1 to 5; 0 where it is not known.
     `trust` is how far the memory can be trusted as it is now.
     """
 
@@ -56,6 +58,7 @@ class MemoryNews(msgspec.Struct, frozen=True, kw_only=True):
     content: str
     trust: Trust = Trust.HIGH
     combined: int = 0
+    importance: int = 0
 
 
 def fingerprint(memory_id: str, event: Event) -> int:
@@ -205,6 +208,7 @@ def _change(memory: Memory, telling: Event, new: Sequence[Event]) -> MemoryNews:
         content=memory.content,
         trust=trust_of(memory) or Trust.LOW,
         combined=len(merged) + 1 if merged and kind is EventKind.MERGE else 0,
+        importance=grade(memory.importance),
     )
 
 
@@ -224,7 +228,9 @@ def _bullet(change: MemoryNews) -> str:
     category = _one_line(change.category, CATEGORY_CHARACTERS)
     combined = f"Combined {change.combined} memories: " if change.combined else ""
     content = _one_line(combined + change.content, CONTENT_CHARACTERS)
-    return f"- {_WORDS[change.event]}: [{category}] {shown(change.trust)}{content}"
+    is_new = change.event is EventKind.ADD and change.importance
+    weight = f" (imp={change.importance})" if is_new else ""
+    return f"- {_WORDS[change.event]}: [{category}] {shown(change.trust)}{content}{weight}"
 
 
 def _one_line(text: str, most: int) -> str:

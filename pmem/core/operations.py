@@ -32,6 +32,7 @@ class LoggedOperation(Part, frozen=True, kw_only=True):
         user: whom the memory concerns.
         thread: for which thread it ran.
         reason: why it failed, without what it quotes.
+        actor: who did it, where no history is left to say so.
     """
 
     ts: Time
@@ -44,6 +45,7 @@ class LoggedOperation(Part, frozen=True, kw_only=True):
     user: str | None = None
     thread: str | None = None
     reason: str | None = None
+    actor: str | None = None
 
 
 class OperationCount(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,14 +82,15 @@ def written(record: Memory | Episode, old: Memory | Episode | None) -> Iterator[
         yield _write_operation(record, event)
 
 
-def removed(identifier: str, at: datetime) -> LoggedOperation:
+def removed(identifier: str, at: datetime, actor: str) -> LoggedOperation:
     """Return what deleting a record for good did.
 
     Args:
         identifier: The record's id.
         at: When.
+        actor: Who did it.
     """
-    return LoggedOperation(ts=at, node="hotpath", op="purge", memory=identifier)
+    return LoggedOperation(ts=at, node="hotpath", op="purge", memory=identifier, actor=actor)
 
 
 def counts(operations: Iterable[LoggedOperation], now: datetime) -> tuple[OperationCount, ...]:

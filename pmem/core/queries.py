@@ -1,26 +1,25 @@
 """The request and the answer of `query`, the one tool by which agents ask for memories.
 
-Importance has five grades here and lies between 0 and 1 in a record: grade n is everything above
-(n - 1) / 5, up to n / 5.
+Importance has the grades of `core.grades` here.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from math import inf, nextafter
 from typing import Any, Final, Literal, get_args
 
 import msgspec
 
 from pmem.core import decode_errors
 from pmem.core.filters import Filter
+from pmem.core.grades import GRADES, grade, lowest
 from pmem.core.policy import category_of
 from pmem.core.retrieval.documents import text_of
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import InvalidValue, PmemError
+from pmem.values.ids import short
 from pmem.values.records import Episode, Message, Part
 
-GRADES: Final = 5
 EXAMPLE: Final = 'such as {"query": "deployment plan"}'
 Form = Literal["bullets", "full"]
 Level = Literal["low", "medium", "high"]
@@ -95,8 +94,30 @@ class Bullet(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
+class Via(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a memory comes along: the answer that brings it, and the link between the two.
+
+    The link leads from that answer to the memory if it is `forward`, else the other way.
+    """
+
+    id: str
+    type: str
+    forward: bool
+
+    @property
+    def phrase(self) -> str:
+        """The link in words."""
+        name = self.type.replace("_", " ")
+        if self.type == "related_to":
+            return f"related to {short(self.id)}"
+        return f"{short(self.id)} {name} it" if self.forward else f"{name} {short(self.id)}"
+
+
 class Metadata(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of an answer; `importance` is a grade from 1 to 5, `trust` a memory's."""
+    """What is known of an answer; `importance` is a grade from 1 to 5, `trust` a memory's.
+
+    `via` is why it comes along, where it does not answer by itself.
+    """
 
     kind: str
     type: str | None
@@ -113,6 +134,7 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: datetime
     score: float
     trust: Trust | None
+    via: Via | None = None
 
 
 class Full(msgspec.Struct, frozen=True, kw_only=True):
@@ -178,17 +200,7 @@ def filter_of(request: QueryRequest, time: Callable[[str], datetime]) -> Filter:
     )
 
 
-def lowest(grade: int) -> float:
-    """Return the least importance of a grade."""
-    return 0.0 if grade == 1 else nextafter((grade - 1) / GRADES, inf)
-
-
-def grade(importance: float) -> int:
-    """Return the grade of an importance between 0 and 1."""
-    return next(n for n in range(1, GRADES + 1) if importance <= n / GRADES or n == GRADES)
-
-
-def item_of(document: Any, kind: str, score: float, form: Form) -> Item:
+def item_of(document: Any, kind: str, score: float, form: Form, via: Via | None = None) -> Item:
     """Return a document as an answer.
 
     Args:
@@ -196,14 +208,19 @@ def item_of(document: Any, kind: str, score: float, form: Form) -> Item:
         kind: What it is.
         score: How well it answers.
         form: How much to say.
+        via: What brings it along, where it does not answer by itself.
     """
     category = category_of(document)
     text = text_of(document)
     if form == "bullets":
         line = f"[{category}] {shown(trust_of(document))}{text}"
+        line += f" ({via.phrase})" if via else ""
         return Bullet(id=document.id, category=category, text=" ".join(line.split()))
     return Full(
-        id=document.id, category=category, summary=text, metadata=_metadata(document, kind, score)
+        id=document.id,
+        category=category,
+        summary=text,
+        metadata=_metadata(document, kind, score, via),
     )
 
 
@@ -258,7 +275,7 @@ def line_of(item: Item) -> str:
     return msgspec.json.encode(item).decode()
 
 
-def _metadata(document: Any, kind: str, score: float) -> Metadata:
+def _metadata(document: Any, kind: str, score: float, via: Via | None) -> Metadata:
     scope = getattr(document, "scope", None)
     weight = document.significance if isinstance(document, Episode) else None
     weight = getattr(document, "importance", weight)
@@ -279,6 +296,7 @@ def _metadata(document: Any, kind: str, score: float) -> Metadata:
         updated_at=getattr(document, "updated_at", document.created_at),
         score=score,
         trust=trust_of(document),
+        via=via,
     )
 
 

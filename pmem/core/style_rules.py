@@ -27,6 +27,7 @@ Rule = Literal["length", "sentences", "complete", "third_person", "pronouns", "t
 _SPEAKERS: Final = frozenset(
     "i me my mine myself we us our ours ourselves you your yours yourself yourselves".split()
 )
+_SUBJECTS: Final = frozenset(("i", "we", "you", "they"))
 _OTHERS: Final = frozenset(
     "he she they it him her them his hers its their theirs"
     " himself herself itself themselves".split()
@@ -50,6 +51,8 @@ _NO_PAST: Final = frozenset(
 _NO_VERB: Final = frozenset(
     "this its his hers ours theirs always as us yes plus less access".split()
 )
+_OPEN_ENDS: Final = frozenset("and or but nor the a an because".split())
+"""Words that end no sentence."""
 
 
 class Lint(NamedTuple):
@@ -96,7 +99,7 @@ def _of_size(text: str) -> Iterator[Lint]:
 
 def _of_words(text: str, words: list[str], episodic: bool) -> Iterator[Rule]:
     lower = [word.lower() for word in words]
-    if len(words) < _FEWEST_WORDS or text[-1:] in ":,-" or not _has_verb(lower):
+    if len(words) < _FEWEST_WORDS or _is_open(text, lower) or not _has_verb(lower):
         yield "complete"
     if any(_is_speaker(word) for word in words):
         yield "third_person"
@@ -106,6 +109,11 @@ def _of_words(text: str, words: list[str], episodic: bool) -> Iterator[Rule]:
         yield "tone"
     if episodic and not any(map(_is_past, lower)):
         yield "past_tense"
+
+
+def _is_open(text: str, lower: list[str]) -> bool:
+    """Tell whether a text ends where something must follow."""
+    return text[-1:] in ":,-" or lower[-1] in _OPEN_ENDS
 
 
 def _is_speaker(word: str) -> bool:
@@ -121,8 +129,11 @@ def _starts(words: list[str]) -> list[str]:
 
 
 def _has_verb(lower: list[str]) -> bool:
-    """Tell whether a word may be a finite verb; the first word of an English sentence is none."""
-    return any(
+    """Tell whether a word may be a finite verb; the first word of an English sentence is none.
+
+    What follows `I`, `we`, `you` or `they` is one sooner or later.
+    """
+    return any(word in _SUBJECTS for word in lower[:-1]) or any(
         word in _VERBS
         or word in _PAST
         or (len(word) > 2 and word[-1] == "s" and word[-2] not in "su'" and word not in _NO_VERB)
@@ -165,7 +176,8 @@ def _without_quotes(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _quote_pattern() -> re.Pattern[str]:
-    return re.compile(r"`[^`]{0,400}`|\"[^\"]{0,400}\"|“[^”]{0,400}”")
+    single = r"(?<!\w)'[^']{0,400}'(?!\w)|‘[^’]{0,400}’(?!\w)"
+    return re.compile(rf"`[^`]{{0,400}}`|\"[^\"]{{0,400}}\"|“[^”]{{0,400}}”|{single}")
 
 
 @lru_cache(maxsize=1)

@@ -13,7 +13,7 @@ from pmem.core.versions import MemoryVersion
 from pmem.library.asking import Asking
 from pmem.library.typed import made
 from pmem.memory.changes import RecordsRequest, Removable, RestoreRequest
-from pmem.memory.consent import Agreed, ConsentListing, WaitingRequest
+from pmem.memory.consent import Agreed, ApproveRequest, ConsentListing, WaitingRequest
 from pmem.memory.journal import (
     SHOWN,
     AuditRequest,
@@ -247,9 +247,15 @@ class Memories(Asking):
         """Return what waits for consent or for a second signal."""
         return self._run(table.WAITING, WaitingRequest(decisions=decisions))
 
-    def approve(self, *references: str) -> Iterable[Agreed]:
-        """Remember what was proposed, as a person."""
-        return self._run(table.APPROVE, RecordsRequest(references=references)).items
+    def approve(self, *references: str, message: str | None = None) -> Iterable[Agreed]:
+        """Remember what was proposed, as a person.
+
+        Args:
+            references: Which proposals.
+            message: The message by which somebody agreed, kept in the memory's history.
+        """
+        request = ApproveRequest(references=references, message=message)
+        return self._run(table.APPROVE, request).items
 
     def reject(self, *references: str) -> Iterable[ProposalOutcome]:
         """Forget what was proposed, and do not ask again."""

@@ -3,7 +3,7 @@
 An agent sees that something waits and not what, and cannot agree to anything.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
@@ -19,6 +19,7 @@ from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory import facts, memories
 from pmem.memory.app_limit import make_room
 from pmem.memory.changes import RecordsRequest, change
+from pmem.memory.reading import MessageRef, find
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import (
     Kind,
@@ -30,7 +31,7 @@ from pmem.storage.local.proposals import (
     without_expired,
 )
 from pmem.values.ids import matches, short
-from pmem.values.records import Event, EventKind, Memory, State, plain
+from pmem.values.records import Event, EventKind, Memory, Role, State, plain
 from pmem.values.times import iso
 
 _REMOVAL: Final = "(to be removed)"
@@ -55,6 +56,12 @@ class WaitingProposal(msgspec.Struct, frozen=True, kw_only=True):
     at: datetime
     until: datetime
     signals: int
+
+
+class ApproveRequest(RecordsRequest, frozen=True, kw_only=True):
+    """What a person agrees to, and the `message` by which somebody said so, if it is kept."""
+
+    message: str | None = None
 
 
 class WaitingRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,17 +122,19 @@ def list_waiting(workspace: Workspace, request: WaitingRequest) -> ConsentListin
     )
 
 
-def approve(workspace: Workspace, request: RecordsRequest) -> Approved:
-    """Remember what was proposed; the memory's history says who agreed.
+def approve(workspace: Workspace, request: ApproveRequest) -> Approved:
+    """Remember what was proposed; the memory's history says who agreed, and by which message.
 
     Raises:
         NotFound, Ambiguous: A reference, or the memory that was to change is gone.
+        InvalidValue: The message is no person's, or older than the proposal.
         Damaged, StorageRefused: The queue.
     """
     done = []
     made_room: list[AppDecision] = []
     for proposal in _find_proposals(workspace, request.references):
-        memory, gone = _apply_proposal(workspace, proposal)
+        said = _agreeing(workspace, proposal, request.message)
+        memory, gone = _apply_proposal(workspace, proposal, said)
         made_room += gone
         done.append(Agreed(id=proposal.id, memory=memory))
     return Approved(items=tuple(done), made_room=tuple(made_room))
@@ -196,8 +205,28 @@ def _find_proposals(workspace: Workspace, references: Sequence[str]) -> list[Pro
     return list(found.values())
 
 
+def _agreeing(workspace: Workspace, proposal: Proposal, reference: str | None) -> dict[str, str]:
+    """Return what a history says of the message by which somebody agreed to a proposal.
+
+    Raises:
+        NotFound: There is no such message.
+        InvalidValue: No person said it, or it was said before the proposal was made.
+    """
+    if reference is None:
+        return {}
+    found = find(workspace, reference)
+    if not isinstance(found, MessageRef) or found.message.role is not Role.USER:
+        raise InvalidValue(f"{reference} is no message of a person", "name one by its id")
+    if found.message.created_at < proposal.at:
+        raise InvalidValue(
+            f"message {short(found.message.id)} is older than proposal {short(proposal.id)}",
+            "name the one that answers it",
+        )
+    return {"message": found.message.id, "conversation": found.conversation}
+
+
 def _apply_proposal(
-    workspace: Workspace, proposal: Proposal
+    workspace: Workspace, proposal: Proposal, said: Mapping[str, str]
 ) -> tuple[Memory, tuple[AppDecision, ...]]:
     """Write what was proposed, in one transaction; return it, and what made room for it."""
     detail = {
@@ -205,6 +234,7 @@ def _apply_proposal(
         "proposed_by": proposal.agent or proposal.actor,
         "id": proposal.id,
         "proposed_at": iso(proposal.at),
+        **said,
     }
     if proposal.target is not None and proposal.kind == "removal":
         with workspace.transaction():

@@ -107,16 +107,16 @@ class Promotion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnpromotedFact(msgspec.Struct, frozen=True, kw_only=True):
-    """A fact that stays pending, as a memory should be updated or brought back instead.
+    """A fact that stays pending though it is certain, until somebody chooses.
 
     Attributes:
         fact: Its id.
-        memory: The memory's.
+        memory: That of the memory to update or bring back instead; None where a cap was met.
         reason: Why, and what to do.
     """
 
     fact: str
-    memory: str
+    memory: str | None
     reason: str
 
 
@@ -152,15 +152,16 @@ def promoted_at_once(
     if threshold == 1 or not certain or conversation.app is not None:
         return conversation, Promotions()
     settled, today = _settled_before(workspace, certain)
-    settings = workspace.settings
-    most = min(settings.max_promotions - already, settings.max_promotions_per_day - today)
+    most, cap = _most_promotions(workspace, already, today)
     done: list[Promotion] = []
     held: list[Held] = []
     unpromoted: list[UnpromotedFact] = []
     for fact in certain:
-        may_see = reaches(workspace, DEFAULT_CATEGORY[fact.type])
-        most_are_made = sum(item.added for item in done) >= most
-        if short(fact.id) not in settled and may_see and not most_are_made:
+        if short(fact.id) in settled or not reaches(workspace, DEFAULT_CATEGORY[fact.type]):
+            continue
+        if sum(item.added for item in done) >= most:
+            unpromoted.append(UnpromotedFact(fact=fact.id, memory=None, reason=cap))
+        else:
             with suppress(InvalidValue):  # settings may not allow such a memory
                 made = _promote_fact(workspace, Stated(fact=fact, conversation=conversation.id))
                 done += made.items
@@ -169,6 +170,17 @@ def promoted_at_once(
     settled |= {short(item.fact.id): item.fact for item in done}
     promotions = Promotions(items=tuple(done), held=tuple(held), unpromoted=tuple(unpromoted))
     return with_standing(conversation, settled), promotions
+
+
+def _most_promotions(workspace: Workspace, already: int, today: int) -> tuple[int, str]:
+    """Return how many memories a message may still make, and what is said of the others."""
+    settings = workspace.settings
+    left, left_today = settings.max_promotions - already, settings.max_promotions_per_day - today
+    if left <= left_today:
+        cap = f"one message makes at most {settings.max_promotions} memories (max_promotions)"
+    else:
+        cap = f"a day makes at most {settings.max_promotions_per_day} (max_promotions_per_day)"
+    return min(left, left_today), f"{cap}; `pmem facts promote` makes it one"
 
 
 def list_facts(workspace: Workspace, wanted: FactsRequest) -> FactListing:

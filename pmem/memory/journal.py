@@ -20,7 +20,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.local.operations import Operations
 from pmem.storage.local.proposals import ProposalOutcome
 from pmem.storage.store import Store
-from pmem.values.records import KINDS, Event, Memory
+from pmem.values.records import KINDS, Event, Memory, plain
 
 SHOWN: Final = 50
 
@@ -37,6 +37,11 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
 
     items: tuple[LoggedOperation, ...]
     total: int
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return each with its status, and how many there are."""
+        items = [{**plain(item), "status": item.status} for item in self.items]
+        return {"items": items, "total": self.total}
 
 
 class EventsRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -360,11 +360,7 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
         if request.subject is not None
         else None,
         tags=checks.tags(request.tags),
-        scope=Scope(
-            app=checks.word(app, "an app"),
-            user=checks.word(request.user, "a user"),
-            agent=checks.word(request.agent, "an agent"),
-        ),
+        scope=_scope(request, app),
         importance=checks.share("importance", importance),
         pinned=request.pinned,
         valid_from=start,
@@ -382,6 +378,18 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
                 agent=workspace.caller.agent or request.agent or "",
             ),
         ),
+    )
+
+
+def _scope(request: AddRequest, app: str | None) -> Scope:
+    """Return whom a memory concerns, and who noted it, every name checked."""
+    return Scope(
+        app=checks.word(app, "an app"),
+        user=checks.word(request.user, "a user"),
+        agent=checks.word(request.agent, "an agent"),
+        run=checks.word(request.run, "a run"),
+        actor=checks.word(request.actor, "an actor"),
+        role=checks.word(request.role, "a role"),
     )
 
 

@@ -66,6 +66,20 @@ def stated(
     return tuple(fresh.values())
 
 
+def left_out(workspace: Workspace, message: Message, noted_: int) -> int:
+    """Return how many facts of a message were not noted, as one message states at most so many.
+
+    Args:
+        workspace: Its settings say how many.
+        message: What was said.
+        noted_: How many facts of it are new; the message is read again only where that is a lot.
+    """
+    most = workspace.settings.max_facts
+    if not workspace.settings.extract_facts or noted_ < most:
+        return 0
+    return max(0, len({short(fact.id) for fact in _facts_of(message)}) - most)
+
+
 def _facts_of(message: Message) -> Iterator[Fact]:
     """Yield the facts of a message; those that say the same have the same short id."""
     for found in extract(message):

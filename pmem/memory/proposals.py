@@ -116,8 +116,23 @@ def gate(
         field, kind = benign(settings.two_signals, names), "signals"
     if field is None:
         return None
-    wanted = _Wanted(kind, field, agent, (key(memory.content), _scope(memory.scope)))
+    content = _heard_before(workspace, memory, field) if kind == "signals" else memory.content
+    wanted = _Wanted(kind, field, agent, (key(content), _scope(memory.scope)))
     return _hold(workspace, wanted, {"memory": memory, "fact": fact}, _signal(memory))
+
+
+def _heard_before(workspace: Workspace, memory: Memory, field: str) -> str:
+    """Return the words in which something was heard before, else those in which it is said now."""
+    from pmem.core.signals import says_the_same
+
+    queue = without_expired(workspace.own.proposals.read(), workspace.now())
+    for item in queue.proposals:
+        known = item.memory
+        if known is None or (item.kind, item.field) != ("signals", field):
+            continue
+        if known.scope == memory.scope and says_the_same(known.content, memory.content):
+            return known.content
+    return memory.content
 
 
 def gate_edit(workspace: Workspace, memory: Memory, fields: Mapping[str, Any]) -> None:
@@ -219,7 +234,21 @@ def check_form(settings: Settings, text: str) -> None:
             f"what an agent writes has {least} to {most} characters, and this has {length}",
             "`pmem config get limits.agent` shows the limit",
         )
-    broken = style_rules.lints(text) if settings.writing.enforce else []
+    check_rules(settings, text)
+
+
+def check_rules(settings: Settings, text: str, *, episodic: bool = False) -> None:
+    """See that what an agent writes keeps to the writing rules, where that is enforced.
+
+    Args:
+        settings: Whether it is.
+        text: What it writes.
+        episodic: It says what happened.
+
+    Raises:
+        InvalidValue: It does not.
+    """
+    broken = style_rules.lints(text, episodic=episodic) if settings.writing.enforce else []
     if broken:
         raise InvalidValue(
             f"this breaks the writing rules: {broken[0].sentence}",

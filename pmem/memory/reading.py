@@ -1,13 +1,15 @@
 """Looking at what is kept: one record, a list of memories, a record's history."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pmem.core.checks import meant_category
 from pmem.core.filters import Filter
+from pmem.core.policy import EVERYTHING, PROCEDURAL
 from pmem.core.selection import Selection
 from pmem.core.trust import with_trust
 from pmem.errors import Ambiguous, Damaged, NotFound, Refused
@@ -248,7 +250,20 @@ def find(workspace: Workspace, reference: str) -> Record | MessageRef:
             raise NotFound(
                 f"message {later.message.id} was not said yet at {workspace.name}"
             ) from None
+        if _is_waiting(workspace, reference):
+            why = "it is no memory yet: `pmem consent list` shows what waits"
+            raise NotFound(f"{reference} waits for somebody to decide", why) from None
         raise missing from None
+
+
+def _is_waiting(workspace: Workspace, reference: str) -> bool:
+    """Tell whether a reference means a proposal that waits in this clone."""
+    if workspace.is_past or not reference:
+        return False
+    from pmem.storage.local.proposals import without_expired
+
+    waiting = without_expired(workspace.own.proposals.read(), workspace.now()).proposals
+    return any(matches(reference, item.id) for item in waiting)
 
 
 def _check_not_hidden(workspace: Workspace, reference: str) -> None:
@@ -279,7 +294,7 @@ def _listed(workspace: Workspace, request: ListRequest, then: datetime | None) -
     selection = Selection(wanted=request.wanted, holding_at=then)
     shown = workspace.memories.select(selection, ("-id",), request.limit)
     total = len(shown) if request.limit is None else workspace.memories.count(selection)
-    reason = "" if shown else _reason_for_none(workspace)
+    reason = "" if shown else _reason_for_none(workspace, request.wanted.categories)
     return MemoryListing(
         items=tuple(reversed(shown)), total=total, reason=reason, moment=workspace.now()
     )
@@ -289,23 +304,38 @@ def write_block(workspace: Workspace, request: ListRequest) -> Block:
     """Write memories as the block of a system prompt: the same ones give the same bytes.
 
     What does not hold any more, or not yet, is left out, and what belongs to an app, but for the
-    app that the filter names.
+    app that the filter names. What tells how something is done stands in it only where the filter
+    names its category, `procedural`.
     """
     from pmem.core.context.block import block
 
     workspace = serving(workspace, request.wanted.app)
+    if PROCEDURAL not in request.wanted.categories:
+        reach = workspace.reach or EVERYTHING
+        workspace = within(workspace, msgspec.structs.replace(reach, procedures=False))
     found = _listed(workspace, request, workspace.now())
     text = block(map(workspace.mask.fields, found.items))
     return Block(text=text, total=found.total, reason=found.reason)
 
 
-def _reason_for_none(workspace: Workspace) -> str:
+def _reason_for_none(workspace: Workspace, categories: Collection[str]) -> str:
     reach = workspace.reach
     if reach is not None and reach.categories is not None:
         return f"no memory passes the filters that {reach.who} may see; {reach.hint}"
     if workspace.memories.ids():
-        return "no memory passes the filters; `pmem stats` shows what there is"
+        meant = [_meant_category(workspace, name) for name in categories]
+        next_step = next(filter(None, meant), "`pmem stats` shows what there is")
+        return f"no memory passes the filters; {next_step}"
     return "no memory yet; `pmem add` keeps the first"
+
+
+def _meant_category(workspace: Workspace, name: str) -> str:
+    """Ask whether another category was meant, where a name is close to one."""
+    used = {memory.category for memory in workspace.memories.find(Filter())}
+    vocabulary = workspace.settings.categories
+    known = msgspec.structs.replace(vocabulary, names=tuple({*vocabulary.names, *used}))
+    meant = meant_category(name, known)
+    return f"did you mean `--category {meant}`?" if meant else ""
 
 
 def get(workspace: Workspace, reference: str) -> Record:

@@ -22,6 +22,7 @@ class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     `places` are patterns of the files that it applies to (see `core.places`). What
     a dead end `tried`, `because` of what that failed and its `evidence` are as in `Memory`, like
     what a decision was taken `instead_of`, and when to look at it again: `review_at`, `review_if`.
+    It concerns an `app`, a `user`, somebody in a `role`; an `agent` or `actor` noted it in a `run`.
     `force` adds it even when a memory on the same subject, or with the same
     content, exists.
     """
@@ -36,6 +37,9 @@ class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     app: str | None = None
     user: str | None = None
     agent: str | None = None
+    run: str | None = None
+    actor: str | None = None
+    role: str | None = None
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     source: Source = Source()

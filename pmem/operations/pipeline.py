@@ -5,14 +5,15 @@ secrets in the request, the transaction, the operation itself, and what it leave
 all of it is decided here from the operation's row in the table, and nowhere else.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
-from pmem.errors import ModelFailed, Refused, StorageRefused, Unfinished
+from pmem.errors import ModelFailed, PmemError, Refused, StorageRefused, Unfinished
 from pmem.operations.operation import Operation, Writes
 from pmem.operations.outcome import Outcome
 from pmem.project.caller import NOBODY, Caller, asked_by
@@ -57,8 +58,12 @@ def run(
         check_writable(unit)
     told = len(unit.notes)
     _start_afresh(unit)
-    request = _pass_gate(unit, operation, request)  # before the lock: nobody waits for it
-    result = _do(unit, operation, request, is_writing=writes == "records")
+    try:
+        request = _pass_gate(unit, operation, request)  # before the lock: nobody waits for it
+        result = _do(unit, operation, request, is_writing=writes == "records")
+    except PmemError:
+        _note_failure(unit, operation)
+        raise
     if operation.embeds and writes and unit.settings.vectors.model:
         from pmem.embedding.embedding import embed_missing
 
@@ -214,7 +219,21 @@ def _count_recalls(unit: Workspace, operation: Operation[Q, A], result: Any) -> 
 def _note_run(unit: Workspace, operation: Operation[Q, A], result: Any) -> None:
     """Note in the log of operations that one ran, where that is wanted."""
     told = getattr(result, "noted", None) if operation.logged else None
-    if told is None or unit.is_past or unit.read_only or not unit.settings.record_operations:
+    if told is not None:
+        _log_run(unit, operation, told)
+
+
+def _note_failure(unit: Workspace, operation: Operation[Q, A]) -> None:
+    """Note that an operation failed; settings that cannot be read are what is told already."""
+    with suppress(PmemError):
+        _log_run(unit, operation, {"status": "error"})
+
+
+def _log_run(unit: Workspace, operation: Operation[Q, A], told: Mapping[str, Any]) -> None:
+    """Note in the log of operations how one went, where it is one of those that are noted."""
+    if not operation.logged or unit.is_past or unit.read_only:
+        return
+    if not unit.settings.record_operations:
         return
     from pmem.core.operations import Node
     from pmem.core.operations import operation as logged

@@ -160,5 +160,5 @@ def _note_written(workspace: "Workspace", changes: Sequence[Change]) -> None:
         if isinstance(change.record, Memory | Episode):
             found += written(change.record, _before(workspace, change))
         else:
-            found.append(removed(change.id, workspace.now()))
+            found.append(removed(change.id, workspace.now(), workspace.actor))
     workspace.own.operations.note(found)

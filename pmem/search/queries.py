@@ -1,6 +1,7 @@
 """The one tool of agents: a request for memories, answered within its allowlist and its budget."""
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -13,7 +14,7 @@ from pmem.core.retrieval.question import notes_on, searched_part
 from pmem.core.text.terms import terms
 from pmem.project.caller import within
 from pmem.project.workspace import Workspace
-from pmem.search.hits import REMEMBERED, SearchKind, opened
+from pmem.search.hits import REMEMBERED, SearchKind, as_scored, most_related, opened, related_to
 from pmem.search.search import RankedSet, SearchRequest, matches_out_of_recall, pick
 from pmem.values.times import parse_time
 
@@ -93,7 +94,6 @@ def _search(workspace: Workspace, request: QueryRequest) -> SearchRequest:
         wanted=queries.filter_of(request, lambda text: parse_time(text, now)),
         top_k=request.top_k,
         threshold=request.threshold,
-        related=0,
     )
 
 
@@ -104,7 +104,18 @@ def _items(workspace: Workspace, request: QueryRequest, picked: RankedSet) -> It
         for one in opened(workspace, picked.ranked)
     )
     settings = workspace.settings.categories
-    return queries.within_lengths(found, settings.context, settings.rag_length)
+    everything = chain(found, _related(workspace, request, picked))
+    return queries.within_lengths(everything, settings.context, settings.rag_length)
+
+
+def _related(workspace: Workspace, request: QueryRequest, picked: RankedSet) -> Iterator[Item]:
+    """Yield what the answers bring along, behind them and beside the number that was asked for."""
+    mask = workspace.mask.fields
+    along = related_to(picked.ranked, picked.ties, most_related(workspace, None))
+    for one in opened(workspace, map(as_scored, along.values())):
+        tie = along[one.document.id].tie
+        via = queries.Via(id=tie.via, type=tie.type, forward=tie.forward)
+        yield queries.item_of(mask(one.document), one.kind, 0.0, request.form, via)
 
 
 def _remembered(picked: RankedSet, shown: list[Item]) -> list[str]:

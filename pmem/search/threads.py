@@ -216,7 +216,7 @@ def load_checkpoint(workspace: Workspace, request: CheckpointRequest) -> Checkpo
     name, owner = _names(request)
     found = workspace.own.checkpoints.load(name, owner)
     if found is None:
-        raise _missing(name, owner)
+        raise _missing(workspace, name, owner)
     saved, data = found
     try:
         state = msgspec.convert(exactjson.read(data), dict[str, Any])
@@ -253,7 +253,7 @@ def remove_checkpoint(workspace: Workspace, request: CheckpointRequest) -> Check
     """
     name, owner = _names(request)
     if not workspace.own.checkpoints.remove(name, owner):
-        raise _missing(name, owner)
+        raise _missing(workspace, name, owner)
     return request
 
 
@@ -328,8 +328,13 @@ def _info(saved: Saved) -> CheckpointInfo:
     return CheckpointInfo(**saved._asdict())
 
 
-def _missing(thread: str, user: str) -> NotFound:
+def _missing(workspace: Workspace, thread: str, user: str) -> NotFound:
+    """Say that a thread has no checkpoint, and whose there is instead."""
     whose = f" of user {user!r}" if user else ""
-    return NotFound(
-        f"there is no checkpoint of thread {thread!r}{whose}", "`pmem checkpoint list` shows them"
-    )
+    saved = workspace.own.checkpoints.all(None)
+    others = [item.user for item in saved if item.thread == thread]
+    hint = "`pmem checkpoint list` shows them"
+    if others:
+        whom = f"the user {others[0]!r}" if others[0] else "nobody in particular"
+        hint += f": this thread has one of {whom}"
+    return NotFound(f"there is no checkpoint of thread {thread!r}{whose}", hint)

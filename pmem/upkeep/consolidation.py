@@ -102,6 +102,11 @@ class UpkeepReport(msgspec.Struct, frozen=True, kw_only=True):
     waiting: int = 0
     counts: dict[str, int]
 
+    @property
+    def noted(self) -> dict[str, str] | None:
+        """What the log of operations says of it; a dry run is none."""
+        return None if self.dry_run else {"status": "ok" if self.steps else "skipped"}
+
 
 class UpkeepRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Whether to do it, or only to say what would be done.

@@ -15,6 +15,7 @@ from pmem.storage.files.filesystems import is_shared, kind_of
 from pmem.storage.git.tracked import HINT, LOCAL, foreign
 from pmem.upkeep.integrity import CheckRequest, check, link_findings, settings_findings
 from pmem.values.records import STORES
+from pmem.values.times import day
 from pmem.vcs import gitsetup
 from pmem.vcs.ignoring import exposed, hide
 from pmem.vcs.repair.mending import CODES, mend
@@ -67,6 +68,7 @@ def _diagnoses(workspace: Workspace, *, fix: bool) -> list[Diagnosis]:
         _tried(_clone, workspace, fix=fix),
         _tried(_records, workspace, fix=fix),
         _tried(_recalls, workspace, fix=fix),
+        _upkeep(workspace),
         _tried(_git, workspace, fix=fix),
         *_vectors(workspace),
         *_own(workspace, fix=fix),
@@ -275,6 +277,17 @@ def _recalls(workspace: Workspace, *, fix: bool) -> Diagnosis:
     return Diagnosis(
         name="recalls", ok=found.usable and found.is_sound, detail=detail, fixed=mended
     )
+
+
+def _upkeep(workspace: Workspace) -> Diagnosis:
+    """Tell when consolidation and a sweep ran last in this clone; nothing runs them by itself."""
+    last: dict[str, str] = {}
+    for entry in workspace.own.operations.all():
+        if entry.node == "worker" and entry.op in ("consolidate", "sweep"):
+            last[entry.op] = day(entry.ts).strip()
+    told = [f"{name} ran {last.get(name, 'never')}" for name in ("consolidate", "sweep")]
+    detail = f"{', '.join(told)} (`pmem help life-cycle.md` shows how to run them once a day)"
+    return Diagnosis(name="upkeep", ok=True, detail=detail)
 
 
 def _clone(workspace: Workspace, *, fix: bool) -> Diagnosis:

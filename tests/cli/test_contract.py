@@ -175,6 +175,7 @@ class QueryMetadata(Strict):
     updated_at: datetime
     score: Annotated[float, Meta(ge=0, le=1)]
     trust: Trust | None
+    via: dict[str, Any] | None
 
 
 class Full(Strict):
@@ -400,6 +401,7 @@ class Heard(Strict):
     pruned: Pruning | None
     held: list[Held]
     unpromoted: list[dict[str, Any]]
+    beyond: int
 
 
 class Marked(Strict):
@@ -481,6 +483,7 @@ class Changed(Strict):
     content: str
     trust: Trust
     combined: int
+    importance: int
 
 
 class Delta(Strict):
@@ -1670,6 +1673,7 @@ def test_a_group_with_a_default_needs_no_commands_name(line: str, filled: dict[s
     assert done.out == pmem("eval", "run", "--json").out
 
 
+@pytest.mark.row("S1.8.5")
 def test_the_actor_is_gits_user_then_the_login(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PMEM_ACTOR")
     monkeypatch.setenv("LOGNAME", "login")

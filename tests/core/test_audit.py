@@ -65,6 +65,7 @@ def test_links_name_the_memory_that_they_lead_to() -> None:
     ]
 
 
+@pytest.mark.row("S1.8.2")
 def test_a_row_says_who_did_what_when_to_which_and_how() -> None:
     found = last(edited(memory(user="mira"), "then", 1))
     assert "mjwaid1q-00000001:2" == found.id

@@ -22,6 +22,7 @@ def test_a_subject_has_at_most_200_characters_or_none(root: str) -> None:
     assert pmem("-C", root, "add", "Ben likes tea.").code == 0
 
 
+@pytest.mark.row("S1.5.5")
 def test_a_category_that_may_be_mistyped_is_told_and_kept(root: str) -> None:
     done = pmem("-C", root, "add", "Ana likes tea.", "--category", "persn")
     assert (done.code, "--category person" in done.said) == (0, True)

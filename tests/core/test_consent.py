@@ -241,9 +241,51 @@ def test_a_language_is_personal_where_people_speak_it() -> None:
 
 
 def test_a_name_counts_where_the_memory_is_filed_under_people() -> None:
-    assert told("Ana lives in Lisbon") is None
-    assert told("Ana lives in Lisbon", category="person") == "city"
-    assert told("Ana is 34 years old", category="profile") == "birthday"
+    assert told("Quux lives in Lisbon") is None
+    assert told("Quux lives in Lisbon", category="person") == "city"
+    assert told("Quux is 34 years old", category="profile") == "birthday"
+
+
+OF_NAMED = """\
+city|Ana lives in Porto
+city|Ana Reyes is based in Lisbon.
+city|Since March Tom lives in Graz.
+city|Customer is from Madrid
+preferred_name|Call the user Ana
+preferred_name|Robert goes by Bob.
+pronouns|Noor's pronouns are they/them.
+pronouns|Mira uses she/her
+language|Ana speaks Portuguese
+health|Bob is deaf
+health|Ana is allergic to peanuts
+health|Peter has asthma
+birthday|Lena was born in 1988
+birthday|Paul's birthday is 4 May
+beliefs|Omar is a Muslim
+"""
+NOT_OF_NAMED = """\
+Staging lives in Frankfurt
+Redis is based in Memory
+Ana reviews the plan of the billing service
+Ana's service is disabled by default
+Bob is responsible for Porto
+Tom is blind to that option
+Ana lives in the code
+Peter is from Marketing
+Lena has a German keyboard
+Prettier is conservative about comments
+Call Ana about the invoice
+Call the user service first
+The customer is from SAP
+Paul is 3 tickets behind
+"""
+
+
+def test_a_given_name_counts_wherever_the_memory_is_filed() -> None:
+    texts = [line.partition("|")[2] for line in OF_NAMED.splitlines()]
+    found = [f"{told(text)}|{text}" for text in texts]
+    assert found == OF_NAMED.splitlines()
+    assert [text for text in NOT_OF_NAMED.splitlines() if told(text)] == []
 
 
 def test_a_field_of_ones_own_is_told_by_its_name() -> None:

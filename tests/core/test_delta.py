@@ -118,6 +118,7 @@ def test_links_alone_are_not_told(store: list[Memory]) -> None:
     assert changes(linked, ()) == []
 
 
+@pytest.mark.row("S1.1.5")
 @pytest.mark.parametrize(
     ("kinds", "state", "bullet"),
     [
@@ -143,7 +144,8 @@ def test_links_alone_are_not_told(store: list[Memory]) -> None:
 def test_a_memory_has_one_bullet_that_tells_most(
     kinds: tuple[EventKind, ...], state: State, bullet: str
 ) -> None:
-    assert told(memory(1, *kinds, state=state)) == [f"- {bullet}: [goals] memory 1"]
+    weight = " (imp=3)" * (bullet == "+created")
+    assert told(memory(1, *kinds, state=state)) == [f"- {bullet}: [goals] memory 1{weight}"]
 
 
 @pytest.mark.parametrize("kind", [DELETE, TTL])
@@ -156,7 +158,7 @@ def test_an_older_event_that_comes_in_later_is_told() -> None:
     known = memory(1, ADD, hour=9)
     late = memory(2, ADD, hour=1)
     assert told(known, late, seen=frozenset(fingerprints([known]))) == [
-        "- +created: [goals] memory 2"
+        "- +created: [goals] memory 2 (imp=3)"
     ]
 
 
@@ -336,16 +338,17 @@ def test_a_header_has_a_headline_and_at_most_so_many_bullets(
     for line in lines[1:]:
         assert line.startswith("- ")
         assert line.isprintable()
-        assert len(line) <= 160
+        assert len(line) <= 168
 
 
+@pytest.mark.row("S1.1.4")
 def test_the_headline_says_how_many_there_are_where_some_are_left_out() -> None:
     store = [memory(number, ADD, hour=number) for number in range(5)]
     assert header(7, changes(store, ())) == [
         "Memory updates since rev 7 (the newest 3 of 5):",
-        "- +created: [goals] memory 4",
-        "- +created: [goals] memory 3",
-        "- +created: [goals] memory 2",
+        "- +created: [goals] memory 4 (imp=3)",
+        "- +created: [goals] memory 3 (imp=3)",
+        "- +created: [goals] memory 2 (imp=3)",
     ]
     assert header(7, changes(store[:3], ()))[0] == "Memory updates since rev 7:"
 

@@ -38,6 +38,7 @@ def edited(record: Memory, content: str, minutes: int, actor: str = "ada") -> Me
     return changed(record, Event(event=EventKind.UPDATE, at=at, actor=actor), content=content)
 
 
+@pytest.mark.row("S1.8.3")
 @given(st.lists(st.one_of(changes(), links(), cuts()), min_size=1, max_size=10))
 def test_each_step_tells_what_the_memory_was_right_after_it(story: list[Step]) -> None:
     """Every value is found again from the last state and the histories alone."""
@@ -78,6 +79,7 @@ def test_a_record_written_by_hand_was_made_and_no_more() -> None:
     assert ["Talk"] == [entry(step).text for step in log([talk], Wanted())]
 
 
+@pytest.mark.row("S1.1.2")
 @settings(max_examples=examples(40))
 @given(st.lists(historic, max_size=4))
 def test_the_log_has_every_event_of_any_records_in_one_order(records: list[Historic]) -> None:

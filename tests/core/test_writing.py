@@ -158,6 +158,7 @@ def broken(text: str, episodic: bool = False) -> set[str]:
     return {lint.rule for lint in lints(text, episodic=episodic)}
 
 
+@pytest.mark.row("S1.9.1", "S1.9.4")
 def test_the_labelled_texts_are_judged_with_few_mistakes() -> None:
     found = [(broken(text, episodic), want) for text, want, episodic in TEXTS]
     right = sum(len(got & want) for got, want in found)
@@ -173,6 +174,7 @@ def test_nearly_all_sound_texts_pass_at_once() -> None:
     assert sum(not broken(*text) for text in sound) / len(sound) >= 0.95
 
 
+@pytest.mark.row("S1.9.1")
 @pytest.mark.parametrize(
     ("text", "rule"),
     [

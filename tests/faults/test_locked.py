@@ -30,6 +30,7 @@ WRITING: dict[str, tuple[str, ...]] = {
     "add": ("One more",),
     "edit": ("MEMORY", "Another text"),
     "rm": ("MEMORY",),
+    "share": ("MINE",),
     "restore": ("MEMORY",),
     "purge": ("MEMORY", "--force"),
     "verify": ("--update",),
@@ -102,7 +103,9 @@ READING = {
     "setup completion",
     "completion",
     "help",
-    "mcp",  # by itself: what is called through it is tried in tests/mcp
+    # by themselves: what is called through them is tried in tests/mcp, http, browse and database
+    *("mcp", "serve", "browse", "sync", "db init", "db migrate", "db status"),
+    "report",
     "work list",
     "work next",
     "model test",
@@ -147,7 +150,8 @@ READING = {
 @pytest.fixture
 def ids(root: str, once: Once) -> dict[str, str]:
     """Fill the memory and prepare files to import."""
-    return once(_build)
+    mine = pmem("add", "--mine", "I prefer small commits.", "--json").data["memory"]["id"]
+    return {**once(_build), "MINE": mine}
 
 
 def _build() -> dict[str, str]:

@@ -66,6 +66,8 @@ _NAMES_NONE = {
     *(
         "init",
         "add",
+        "share",
+        "work apply",
         "tried",
         "verify",
         "consolidate",

@@ -31,6 +31,7 @@ def test_every_writing_command_is_swept() -> None:
     twins = {"checkpoint rm", "app list", *(f"setup {name}" for name in HARNESSES)}
     twins |= {"eval misses", "import codex", "import gemini", "import auto"}
     twins |= {"import git"}  # as other imports into a conversation
+    twins |= {"share", "work apply"}  # as `add` and `edit`, which they run
     twins -= {"setup gemini"}  # as others that are swept
     assert set(WRITING) - swept_ - twins == set()
 

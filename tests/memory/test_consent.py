@@ -156,6 +156,7 @@ def test_what_people_add_themselves_needs_nobodys_consent(root: str) -> None:
     assert opened(root).add("I live in Quuxville.").action == "added"
 
 
+@pytest.mark.row("S1.10.8")
 def test_an_agreed_memory_says_who_agreed_and_who_proposed(root: str) -> None:
     held = opened(root, "planner").add("The user lives in Quuxville.").held
     assert held is not None
@@ -239,6 +240,7 @@ def test_an_agent_sees_that_something_waits_and_decides_nothing(root: str) -> No
             decide(held.id)
 
 
+@pytest.mark.row("S1.10.4")
 def test_no_other_way_leads_an_agent_around_consent(root: str) -> None:
     memory = opened(root).add("The user lives in Graz.").memory
     agent = Project(root, agent="planner", now=NOW, consent={"changes": False})

@@ -319,6 +319,7 @@ def test_promoting_nothing_is_refused() -> None:
         shy().promote_facts()
 
 
+@pytest.mark.row("S1.13.5")
 @pytest.mark.parametrize("by_hand", [True, False])
 @pytest.mark.parametrize(
     "content",
@@ -334,6 +335,7 @@ def test_a_memory_that_says_the_same_is_taken(content: str, by_hand: bool) -> No
     assert made.transcript().conversation.active_facts == (known.id,)
 
 
+@pytest.mark.row("S1.13.5")
 def test_a_memory_on_the_same_subject_leaves_the_fact_pending() -> None:
     made = project()
     made.add("Mira writes the docs", subject="Mira")
@@ -345,6 +347,7 @@ def test_a_memory_on_the_same_subject_leaves_the_fact_pending() -> None:
     assert sorted(remembered(made)) == ["Mira is the designer", "Mira writes the docs"]
 
 
+@pytest.mark.row("S1.13.7")
 def test_what_a_person_says_of_himself_is_a_memory_about_him() -> None:
     made = project()
     for said in ("Remember that I work from Graz.", "Remember that I sing in a choir."):
@@ -355,6 +358,7 @@ def test_what_a_person_says_of_himself_is_a_memory_about_him() -> None:
     assert len(remembered(made)) == 2
 
 
+@pytest.mark.row("S1.13.7")
 def test_a_rule_concerns_everyone_whoever_said_it() -> None:
     made = project()
     (promotion,) = made.add_message("user", CERTAIN, speaker="Ada").promoted

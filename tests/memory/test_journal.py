@@ -39,6 +39,7 @@ from tests.storage.folders import contradict
 
 LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "add": (("One more",), ["ADD"]),
+    "share": (("MINE",), ["ADD"]),
     "edit": (("MEMORY", "Another text"), ["UPDATE"]),
     "rm": (("MEMORY", "EPISODE"), ["DELETE", "DELETE"]),
     "restore": (("REMOVED",), ["RESTORE"]),
@@ -129,7 +130,8 @@ def ran(*words: str) -> str:
 @pytest.fixture
 def ids(root: str, once: Once) -> dict[str, str]:
     """Keep a removed memory, a pinned one that is linked to, an episode and a talk."""
-    return once(lambda: _build(root))
+    mine = ran("add", "--mine", "I prefer small commits.")
+    return {**once(lambda: _build(root)), "MINE": mine}
 
 
 def _build(root: str) -> dict[str, str]:

@@ -99,6 +99,7 @@ requests = st.builds(
 )
 
 
+@pytest.mark.row("S1.2.3")
 @settings(max_examples=examples(40))
 @given(
     batches=st.lists(st.lists(requests, min_size=1, max_size=4), max_size=4),
@@ -209,6 +210,7 @@ def test_a_batch_links_among_itself_and_writes_only_what_is_new(make: Make) -> N
     assert old == project.show(old.id)
 
 
+@pytest.mark.row("S1.2.1")
 def test_a_link_is_in_the_history_and_at_most_so_many_are_made(make: Make) -> None:
     project = make(max_links=2)
     for text in ("Deploys happen on Friday", "Friday deploys", "We do deploys on Friday at noon"):
@@ -255,6 +257,7 @@ def test_nothing_alike_means_that_nothing_is_compared(make: Make) -> None:
         project.add("The printer is on the second floor")
 
 
+@pytest.mark.row("S1.13.5")
 def test_a_fact_that_is_promoted_is_linked_too(make: Make) -> None:
     project = make()
     old = project.add("The staging port is 8080").memory

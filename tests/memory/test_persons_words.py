@@ -30,6 +30,7 @@ def kept(root: str) -> list[tuple[str, State]]:
     return [(item.content, item.state) for item in opened(root).list().items]
 
 
+@pytest.mark.row("S1.10.6")
 def test_an_agents_change_waits_and_is_made_once_a_person_agrees(root: str, memory: Memory) -> None:
     with pytest.raises(Withheld, match="a person wrote this: its change waits") as caught:
         opened(root, "bot").edit(memory.id, NEW)

@@ -34,7 +34,7 @@ from pmem.errors import Refused
 from pmem.memory.app_memories import AppRequest
 from pmem.memory.changes import RecordsRequest, RestoreRequest
 from pmem.memory.citations import VerifyRequest
-from pmem.memory.consent import WaitingRequest
+from pmem.memory.consent import ApproveRequest, WaitingRequest
 from pmem.memory.dead_ends import TriedRequest
 from pmem.memory.facts import FactsRequest, PromoteRequest
 from pmem.memory.journal import AuditRequest, EventsRequest, HistoryRequest, RanRequest
@@ -134,7 +134,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "facts.promote": lambda kept: PromoteRequest(references=(kept.fact,)),
     "facts.reject": lambda kept: RecordsRequest(references=(kept.fact,)),
     "consent.list": lambda _: WaitingRequest(decisions=True),
-    "consent.approve": lambda kept: RecordsRequest(references=(kept.waiting,)),
+    "consent.approve": lambda kept: ApproveRequest(references=(kept.waiting,)),
     "consent.reject": lambda kept: RecordsRequest(references=(kept.waiting,)),
     "conversation.start": lambda _: StartRequest(title="Names"),
     "conversation.say": lambda _: SayRequest(content="We decided to call it Otter."),

@@ -342,6 +342,7 @@ def test_what_was_moved_away_takes_no_place_in_an_earlier_commit(
     assert found.total == 1
 
 
+@pytest.mark.row("S1.5.4")
 def test_nothing_is_written_beyond_the_allowlist(root: str, ids: dict[str, str]) -> None:
     before = bytes_of(root)
     agent = opened(root, "planner")

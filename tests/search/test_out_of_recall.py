@@ -34,6 +34,7 @@ def found(project: Project, query: str, wanted: Filter | None = None) -> SearchR
     return ask(project.workspace, table.SEARCH, request)
 
 
+@pytest.mark.row("S1.7.6")
 @pytest.mark.parametrize(
     ("query", "state"), [("zebra", State.ARCHIVED), ("heron", State.SUPERSEDED)]
 )

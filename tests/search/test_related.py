@@ -187,6 +187,7 @@ def test_time_travel_follows_the_links_of_that_time() -> None:
     assert texts == [[], ["Lunch is at noon"], ["Lunch is at one"], []]
 
 
+@pytest.mark.row("S1.2.7")
 def test_a_link_settles_a_tie_and_shows_in_the_prior_alone() -> None:
     workspace = in_memory()
     ids = [

@@ -65,7 +65,7 @@ def test_a_thread_is_told_once_what_is_new(project: Project) -> None:
     assert revisions(found) == (1, 2, 1)
     assert list(found.lines) == [
         "Memory updates since rev 1:",
-        "- +created: [goals] Ship the menu by September",
+        "- +created: [goals] Ship the menu by September (imp=4)",
     ]
     assert revisions(delta(project)) == (2, 3, 0)
 
@@ -219,6 +219,7 @@ def test_a_state_comes_back_in_another_process_as_it_was_saved(project: Project)
     assert saved.size == len(orjson.dumps(STATE))
 
 
+@pytest.mark.row("S1.15.3")
 @settings(max_examples=examples(30))
 @given(state=strategies.objects)
 def test_any_json_object_comes_back(
@@ -230,6 +231,7 @@ def test_any_json_object_comes_back(
     assert orjson.dumps(again) == orjson.dumps(state)
 
 
+@pytest.mark.row("S1.15.2")
 def test_users_do_not_share_a_thread(project: Project) -> None:
     workspace = project.workspace
     for user in ("", "mira", "ben"):

@@ -64,7 +64,7 @@ def test_what_happened_is_told_once(project: Project) -> None:
     project.remove(second.id)
     built = context(project)
     assert sorted(updates(built)) == [
-        "+created: [knowledge] Mira peels the apples",
+        "+created: [knowledge] Mira peels the apples (imp=3)",
         "-deleted: [goals] Serve pancakes on Sundays",
         "↑updated: [constraints] The kitchen closes at eleven",
     ]
@@ -238,10 +238,12 @@ def test_an_agent_is_told_only_what_it_may_see(project: Project) -> None:
     project.add("The writer likes short words", agent="writer")
     project.add("The cook likes long spoons", agent="cook")
     assert updates(context(project, agent="writer")) == [
-        "+created: [knowledge] (trust: medium) The writer likes short words"
+        "+created: [knowledge] (trust: medium) The writer likes short words (imp=3)"
     ]
     built = context(project, "cook", agent="cook")
-    assert updates(built) == ["+created: [knowledge] (trust: medium) The cook likes long spoons"]
+    assert updates(built) == [
+        "+created: [knowledge] (trust: medium) The cook likes long spoons (imp=3)"
+    ]
     assert "short words" not in built.text
 
 
@@ -281,7 +283,7 @@ def test_what_is_new_in_a_damaged_memory_does_not_stop_the_others(project: Proje
     with open(f".project-memory/long-term-memory/{broken.id}.json", "wb") as file:
         file.write(b"{")
     fresh = Project(".project-memory", actor="tester", now=NOW)
-    assert updates(context(fresh)) == ["+created: [knowledge] Ben fries the onions"]
+    assert updates(context(fresh)) == ["+created: [knowledge] Ben fries the onions (imp=3)"]
 
 
 def test_the_receipt_says_which_memory_was_not_told_of(project: Project) -> None:

@@ -31,6 +31,7 @@ def opened(root: str, days: float = 0, **options: object) -> Project:
     return Project(root, actor="kim", now=NOW + timedelta(days=days), **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.row("S1.1.1", "S1.1.4")
 def test_1_a_header_of_at_most_3_changes_appears_once_and_the_revision_rises(root: str) -> None:
     project = opened(root)
     first = project.delta("review").revision
@@ -41,6 +42,7 @@ def test_1_a_header_of_at_most_3_changes_appears_once_and_the_revision_rises(roo
     assert told.revision > first
 
 
+@pytest.mark.row("S1.1.3")
 def test_1_a_context_has_the_header_where_something_changed(root: str) -> None:
     project = opened(root)
     project.add("Tea is green.")
@@ -52,6 +54,7 @@ def test_1_a_context_has_the_header_where_something_changed(root: str) -> None:
     assert "Memory updates" not in pmem("-C", root, "context", "--thread", "review").text
 
 
+@pytest.mark.row("S1.1.5")
 def test_1_every_kind_of_change_is_told(root: str) -> None:
     project = opened(root)
     texts = (
@@ -78,6 +81,7 @@ def test_1_every_kind_of_change_is_told(root: str) -> None:
     assert EventKind.TTL in told()
 
 
+@pytest.mark.row("S1.2.5")
 def test_2_a_link_that_adding_makes_takes_less_than_2_ms(root: str) -> None:
     words = (
         "contract design plan budget schedule scope tests docs logs invoices labels maps".split()
@@ -93,6 +97,7 @@ def test_2_a_link_that_adding_makes_takes_less_than_2_ms(root: str) -> None:
     assert more < links * WITHIN * 2
 
 
+@pytest.mark.row("S1.2.6", "S1.2.8")
 def test_2_no_link_is_made_twice_and_what_is_linked_comes_along(root: str) -> None:
     project = opened(root)
     one, two = (project.add(text).memory for text in ("Tea is green.", "Kettles whistle loudly."))
@@ -116,6 +121,7 @@ def insights(root: str) -> list[str]:
     return [item.content for item in items]
 
 
+@pytest.mark.row("S1.3.4", "S1.3.5")
 def test_3_insights_come_from_upkeep_alone_and_only_where_there_is_one(root: str) -> None:
     project = opened(root)
     project.add("Tea is green.", subject="tea")
@@ -138,6 +144,7 @@ def test_3_a_day_has_at_most_one_run_of_insights(root: str) -> None:
     assert len(insights(root)) == 2
 
 
+@pytest.mark.row("S1.4.3", "S1.4.5")
 def test_4_upkeep_reduces_duplicates_and_is_bounded(root: str) -> None:
     project = opened(root, max_pairs=1)
     for text in ("Tea is served at noon.", "At noon tea is served.", "Tea at noon is served."):
@@ -146,6 +153,7 @@ def test_4_upkeep_reduces_duplicates_and_is_bounded(root: str) -> None:
     assert project.list().total == 2
 
 
+@pytest.mark.row("S1.7.2", "S1.7.5")
 def test_7_what_is_soft_deleted_is_in_no_context_and_purged_when_due(root: str) -> None:
     project = opened(root)
     memory = project.add("Zebras graze here.", importance=0.1).memory
@@ -157,6 +165,7 @@ def test_7_what_is_soft_deleted_is_in_no_context_and_purged_when_due(root: str) 
     assert memory.id not in repr(opened(root, 92).events(limit=0))
 
 
+@pytest.mark.row("S1.7.3", "S1.7.4")
 def test_7_what_is_soft_deleted_is_told_once_and_can_be_restored(root: str) -> None:
     memory = opened(root).add("Zebras graze here.", importance=0.1).memory
     opened(root).delta("review")
@@ -168,6 +177,7 @@ def test_7_what_is_soft_deleted_is_told_once_and_can_be_restored(root: str) -> N
     assert "Zebras" in swept.build_context("zebras").text
 
 
+@pytest.mark.row("S1.8.1")
 def test_8_no_kind_of_write_is_left_out(root: str) -> None:
     write_setting(f"{root}/config.toml", "decay", "s2")  # so that a few old ones are archived
     project = opened(root)
@@ -188,6 +198,7 @@ def test_8_no_kind_of_write_is_left_out(root: str) -> None:
     assert kinds == {kind.value for kind in EventKind}
 
 
+@pytest.mark.row("S1.8.4")
 def test_8_every_write_is_recorded_and_exported_per_user(root: str) -> None:
     project = opened(root)
     memory = project.add("Mira likes tea.", user="mira").memory
@@ -202,6 +213,7 @@ def test_8_every_write_is_recorded_and_exported_per_user(root: str) -> None:
     assert done.out.count(b"\n") == 4
 
 
+@pytest.mark.row("S1.9.5")
 def test_9_texts_of_agents_are_held_to_the_writing_rules_where_enforced(root: str) -> None:
     environment = {"PMEM_WRITING_ENFORCE": "true"}
     refused = pmem("-C", root, "add", "We like it", "--agent", "a", environment=environment)
@@ -213,6 +225,7 @@ def test_9_texts_of_agents_are_held_to_the_writing_rules_where_enforced(root: st
     assert lints("Ana Reyes leads the platform team.") == []
 
 
+@pytest.mark.row("S1.9.6")
 def test_9_at_least_95_percent_of_sound_texts_pass_at_once() -> None:
     texts = [text for text, rules in labelled(SOUND) if not rules]
     passed = sum(not lints(text) for text in texts)
@@ -227,6 +240,7 @@ SENSITIVE = {
 }
 
 
+@pytest.mark.row("S1.10.1", "S1.10.2")
 @pytest.mark.parametrize("field", SENSITIVE)
 def test_10_each_sensitive_field_waits_seven_days_on_every_way_in(field: str, root: str) -> None:
     told, heard = SENSITIVE[field]
@@ -246,6 +260,7 @@ def test_10_each_sensitive_field_waits_seven_days_on_every_way_in(field: str, ro
     assert [item.content for item in opened(root, 8).list().items] == ["The user likes tea."]
 
 
+@pytest.mark.row("S1.10.5")
 def test_10_a_benign_field_is_applied_after_two_signals(root: str) -> None:
     actions = [
         opened(root, days).add("Ship the beta by May.", category="goals", agent="planner").action
@@ -254,6 +269,7 @@ def test_10_a_benign_field_is_applied_after_two_signals(root: str) -> None:
     assert actions == ["waiting", "waiting", "added"]
 
 
+@pytest.mark.row("S1.10.4", "S1.10.8")
 def test_10_no_sensitive_field_changes_without_consent_and_the_trail_tells(root: str) -> None:
     project = opened(root)
     held = project.add("The user's pronouns are they/them.", agent="planner").held
@@ -268,6 +284,7 @@ def test_10_no_sensitive_field_changes_without_consent_and_the_trail_tells(root:
 WISHES = " ".join(f"Remember that room {n} has {n} tall windows." for n in range(2, 10))
 
 
+@pytest.mark.row("S1.13.1", "S1.13.2")
 def test_13_one_message_makes_at_most_5_candidates_and_3_memories(root: str) -> None:
     project = opened(root)
     project.start_conversation()
@@ -275,12 +292,14 @@ def test_13_one_message_makes_at_most_5_candidates_and_3_memories(root: str) -> 
     assert (len(heard.facts), len(heard.promoted)) == (5, 3)
 
 
+@pytest.mark.row("S1.13.6")
 def test_13_a_long_message_is_taken_in_within_150_ms(root: str) -> None:
     project = opened(root)
     project.start_conversation()
     assert calls(lambda: project.add_message("user", WISHES * 3)) < WITHIN * 150
 
 
+@pytest.mark.row("S1.13.3")
 def test_13_a_day_has_a_cap_and_the_next_one_begins_anew(root: str) -> None:
     caps = {"max_promotions_per_day": 4}
     project = opened(root, **caps)
@@ -294,6 +313,7 @@ def test_13_a_day_has_a_cap_and_the_next_one_begins_anew(root: str) -> None:
     assert len(later.add_message("user", WISHES.replace("room", "attic")).promoted) == 3
 
 
+@pytest.mark.row("S1.14.1")
 def test_14_counts_by_node_and_op_over_time(root: str) -> None:
     project = opened(root)
     memory = project.add("Tea is green.").memory
@@ -314,6 +334,7 @@ def test_14_counts_by_node_and_op_over_time(root: str) -> None:
     }
 
 
+@pytest.mark.row("S1.14.5")
 def test_14_the_log_holds_no_texts_and_stays_small(root: str) -> None:
     project = opened(root)
     project.add("Oolongs are green.", subject="secret leaves", tags=("steeping",))
@@ -330,6 +351,7 @@ def test_14_the_log_holds_no_texts_and_stays_small(root: str) -> None:
     assert len(log.all()) > 1000
 
 
+@pytest.mark.row("S1.14.1", "S1.14.3")
 def test_14_counts_go_back_a_fortnight_and_links_say_how_close_they_are(root: str) -> None:
     project = opened(root)
     project.add("Ana reviews the plan of the billing service before the release.")
@@ -340,6 +362,7 @@ def test_14_counts_go_back_a_fortnight_and_links_say_how_close_they_are(root: st
     assert opened(root, 14).stats().operations == ()
 
 
+@pytest.mark.row("S1.14.4")
 def test_14_upkeep_is_told_apart(root: str) -> None:
     project = opened(root)
     project.add("Tea is served at noon.")
@@ -359,6 +382,7 @@ def test_14_a_damaged_line_is_left_out(line: bytes, root: str) -> None:
     assert project.operations(limit=0).total == 1
 
 
+@pytest.mark.row("S1.15.4")
 def test_15_nothing_is_lost_when_states_that_were_held_in_memory_move_here(root: str) -> None:
     """A program writes all that it held, stops, and another clone's folder takes its place."""
     held: dict[tuple[str, str], dict[str, Any]] = {
@@ -381,6 +405,7 @@ def test_15_nothing_is_lost_when_states_that_were_held_in_memory_move_here(root:
     assert {key: found.load_checkpoint(*key).state for key in held} == held
 
 
+@pytest.mark.row("S1.15.1")
 def test_15_a_checkpoint_outlives_its_process_and_takes_less_than_100_ms(root: str) -> None:
     state = {"graph": {"node": "plan"}, "context": ["tea"], "agents": {"a": 1}, "history": ["hi"]}
     script = f"from pmem import Project; Project({root!r}).save_checkpoint('t', {state!r}, 'mira')"

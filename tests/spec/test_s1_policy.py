@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from pmem import Project
 from pmem.core.filters import Filter, rejected_by
-from pmem.core.queries import filter_of, grade, line_of, lowest, parse
+from pmem.core.grades import grade, lowest
+from pmem.core.queries import filter_of, line_of, parse
 from pmem.errors import InvalidValue, Refused
 from pmem.project.setup import write_setting
 from pmem.values.records import Memory, MemoryType, Scope
@@ -62,6 +63,7 @@ def ask(project: Project, query: str = "deployment", **request: Any) -> list[str
     return [item.category for item in project.query({"query": query, **request})]
 
 
+@pytest.mark.row("S1.3.6")
 def test_s1_3_an_insight_counts_half_of_what_was_said(project: Project) -> None:
     project.add("The zebra budget shrinks", force=True)
     project.add("The zebra budget grows", MemoryType.INSIGHT, force=True)
@@ -88,6 +90,7 @@ def test_s1_12_what_the_mode_leaves_out_of_contexts_is_told(project: Project, ro
         assert [item.id for item in omitted if item.reason == "mode_none"] == [procedure.id]
 
 
+@pytest.mark.row("S1.3.1", "S1.3.3", "S1.3.5")
 def test_s1_3_insights_are_few_short_and_not_made_where_somebody_waits(root: str) -> None:
     def opened(days: float) -> Project:
         return Project(root, actor="ada", now=NOW + timedelta(days=days))
@@ -122,6 +125,7 @@ S1_ALLOWLISTS = {
 }
 
 
+@pytest.mark.row("S1.5.3")
 @pytest.mark.parametrize("agent", S1_ALLOWLISTS)
 def test_s1_5_each_agent_gets_its_categories_and_no_other(agent: str, root: str) -> None:
     lists = {name: tuple(named.split()) for name, named in S1_ALLOWLISTS.items()}
@@ -138,6 +142,7 @@ def test_s1_5_each_agent_gets_its_categories_and_no_other(agent: str, root: str)
                 ask(project, "wheel", agent=agent, categories=[*lists[agent], category])
 
 
+@pytest.mark.row("S1.5.1")
 @pytest.mark.parametrize(
     ("mode", "quiet", "asked"), [("all", 60, 60), ("rag", 0, 50), ("none", 0, 0)]
 )
@@ -150,6 +155,7 @@ def test_s1_5_every_mode_shows_what_it_says(mode: str, quiet: int, asked: int, r
     assert project.build_context("launch step").text.count("launch step") == asked
 
 
+@pytest.mark.row("S1.5.3", "S1.6.3")
 def test_s1_5_a_disallowed_category_is_rejected(project: Project) -> None:
     with pytest.raises(Refused, match="planner may not see the category profile"):
         ask(project, agent="planner", categories=["tasks", "profile"])
@@ -160,6 +166,7 @@ def test_s1_5_a_disallowed_category_is_rejected(project: Project) -> None:
     assert set(ask(project, agent="planner")) == {"tasks", "goals"}
 
 
+@pytest.mark.row("S1.5.1", "S1.5.2")
 def test_s1_5_the_context_mode_is_respected(root: str) -> None:
     for number in range(40):
         added(f"The launch event {number} went well", "--category", "event", "--force")
@@ -172,6 +179,7 @@ def test_s1_5_the_context_mode_is_respected(root: str) -> None:
     assert pmem("context").out.count(b"launch event") == 40
 
 
+@pytest.mark.row("S1.6.1")
 def test_s1_6_the_request_is_read_to_the_letter() -> None:
     request = parse(S1_REQUEST)
     assert (request.agent, request.form, request.top_k, request.budget_tokens) == (
@@ -183,6 +191,7 @@ def test_s1_6_the_request_is_read_to_the_letter() -> None:
     assert request.categories == ("tasks", "projects")
 
 
+@pytest.mark.row("S1.6.2")
 def test_s1_6_bullets_are_answered_to_the_letter(root: str) -> None:
     added("The deployment plan begins on Monday", "--category", "tasks")
     done = pmem("query", "--json", stdin=b'{"query": "deployment plan"}')
@@ -195,6 +204,7 @@ def test_s1_6_bullets_are_answered_to_the_letter(root: str) -> None:
     assert full["metadata"]["importance"] == 3
 
 
+@pytest.mark.row("S1.6.6")
 @given(budget=st.integers(1, 60))
 def test_s1_6_the_budget_is_respected(budget: int, root: str) -> None:
     project = Project(root, now=NOW)
@@ -206,6 +216,7 @@ def test_s1_6_the_budget_is_respected(budget: int, root: str) -> None:
     assert project.workspace.count(text) <= budget
 
 
+@pytest.mark.row("S1.6.6")
 @given(budget=st.integers(1, 900))
 def test_s1_6_the_budget_of_full_answers_is_respected(budget: int, root: str) -> None:
     project = Project(root, now=NOW)
@@ -219,11 +230,13 @@ def test_s1_6_the_budget_of_full_answers_is_respected(budget: int, root: str) ->
     assert found or budget < 250
 
 
+@pytest.mark.row("S1.6.7")
 def test_s1_6_an_answer_takes_less_than_150_ms(project: Project) -> None:
     ask(project)
     assert calls(lambda: ask(project, agent="planner", budget_tokens=512, top_k=3)) < WITHIN * 150
 
 
+@pytest.mark.row("S1.6.5")
 def test_s1_6_the_threshold_drops_what_fits_badly(project: Project) -> None:
     assert len(ask(project, "deployment goal outage", threshold=0.8)) < len(ask(project))
 
@@ -243,6 +256,7 @@ WRONG: Mapping[str, tuple[Any, str]] = {
 }
 
 
+@pytest.mark.row("S1.6.8")
 @pytest.mark.parametrize("name", WRONG)
 def test_s1_6_a_wrong_request_gets_one_clear_sentence(name: str) -> None:
     value, says = WRONG[name]
@@ -251,6 +265,7 @@ def test_s1_6_a_wrong_request_gets_one_clear_sentence(name: str) -> None:
     assert says in caught.value.message
 
 
+@pytest.mark.row("S1.6.10")
 @given(importance=st.floats(0, 1), bound=st.integers(1, 5))
 def test_s1_6_grades_and_their_filters_agree(importance: float, bound: int) -> None:
     assert (importance >= lowest(bound)) == (grade(importance) >= bound)
@@ -271,6 +286,7 @@ FILTERS: Mapping[str, tuple[Any, Any]] = {
 }
 
 
+@pytest.mark.row("S1.6.9")
 @pytest.mark.parametrize("name", FILTERS)
 def test_s1_6_1_the_storage_applies_every_filter(name: str) -> None:
     scope = {"user": "mira", "agent": "planner", "run": "r1", "actor": "ada", "role": "assistant"}
@@ -288,6 +304,7 @@ def test_s1_6_1_the_storage_applies_every_filter(name: str) -> None:
     assert judged(failing) is not None
 
 
+@pytest.mark.row("S1.6.9")
 @pytest.mark.parametrize("read_only", [False, True])
 @pytest.mark.parametrize("name", FILTERS)
 def test_s1_6_1_a_query_is_filtered_where_it_is_stored(
@@ -323,6 +340,7 @@ _TOPICS = (
 ).split()
 
 
+@pytest.mark.row("S1.11.1")
 def test_s1_11_under_a_tenth_of_the_turns_need_a_recall_on_demand(root: str) -> None:
     """Of 40 questions the context answers all, those about procedures too."""
     project = Project(root, actor="ada", now=NOW)
@@ -351,12 +369,14 @@ def test_s1_11_under_a_tenth_of_the_turns_need_a_recall_on_demand(root: str) -> 
     assert needed == []
 
 
+@pytest.mark.row("S1.11.2")
 def test_s1_11_a_recall_on_demand_takes_less_than_200_ms_beyond_the_start(root: str) -> None:
     added("The deployment plan begins on Monday", "--category", "tasks")
     asked = json.dumps({"query": "plan", "return": "bullets", "top_k": 3, "budget_tokens": 99})
     assert calls(lambda: pmem("query", stdin=asked.encode())) < WITHIN * 200
 
 
+@pytest.mark.row("S1.12.3", "S1.12.6")
 def test_s1_12_procedures_are_in_no_stable_block(project: Project) -> None:
     assert "press the deployment button" not in project.build_context().text
     asked = project.build_context("deploy button")
@@ -365,6 +385,7 @@ def test_s1_12_procedures_are_in_no_stable_block(project: Project) -> None:
     assert "press the deployment button" not in " ".join(held.get("memory", []))
 
 
+@pytest.mark.row("S1.12.2")
 def test_s1_12_a_procedure_is_made_only_when_somebody_says_so(project: Project) -> None:
     project.start_conversation()
     steps = "First open the valve, then press the start button, and finally close the lid."
@@ -378,6 +399,7 @@ def test_s1_12_a_procedure_is_made_only_when_somebody_says_so(project: Project) 
     assert "valve" not in project.build_context().text
 
 
+@pytest.mark.row("S1.12.4")
 def test_s1_12_procedures_answer_only_where_their_category_is_named(project: Project) -> None:
     assert "procedural" not in ask(project, "deployment button")
     assert ask(project, "deployment button", categories=["procedural"]) == ["procedural"]
@@ -385,6 +407,7 @@ def test_s1_12_procedures_answer_only_where_their_category_is_named(project: Pro
     assert ask(project, "deployment button", **asked) == ["procedural"]
 
 
+@pytest.mark.row("S1.12.1", "S1.12.2")
 def test_s1_12_procedures_are_made_where_they_are_asked_for_or_sure(root: str) -> None:
     project = Project(root, actor="ada", now=NOW, promotion_threshold=0.9)
     project.add("To deploy, press the button and wait")
@@ -406,12 +429,14 @@ def test_s1_12_a_procedure_of_another_category_waits_for_both_names(project: Pro
     assert "red lever" in project.build_context("red lever").text
 
 
+@pytest.mark.row("S1.6.3")
 def test_s1_6_a_category_must_be_in_the_list_and_in_the_filter(project: Project) -> None:
     for named in ("tasks", "goals"):
         asked: dict[str, Any] = {"categories": ["tasks"], "filters": {"category": named}}
         assert ask(project, **asked) == ["tasks"] * (named == "tasks")
 
 
+@pytest.mark.row("S1.5.2")
 def test_s1_5_a_query_gives_so_many_of_a_category_shown_by_rag(root: str) -> None:
     project = Project(root, now=NOW)
     for number in range(35):

@@ -103,6 +103,7 @@ def seen(backend: Backend) -> set[tuple[str, str, str, float]]:
     return backend.searched(look)
 
 
+@pytest.mark.row("S1.2.9")
 def test_a_link_is_seen_from_both_ends(backend: Backend) -> None:
     put(backend, linked(1, "a", link_to(2, 0.7, "x")), linked(2))
     assert seen(backend) == {("1", "2", "x", 0.7), ("2", "1", "x", 0.7)}

@@ -50,6 +50,7 @@ def live_a_year(root: str, **settings: object) -> Project:
     return opened(root, 52, **settings)
 
 
+@pytest.mark.row("S1.7.7")
 def test_after_a_year_nothing_that_a_project_needs_is_gone(root: str) -> None:
     later = live_a_year(root)
     assert later.list().total == len(SIXTEEN)

@@ -33,6 +33,7 @@ def alike(root: str) -> str:
     return root
 
 
+@pytest.mark.row("S1.4.4")
 def test_a_pair_that_is_left_alone_is_mentioned_once_in_14_days(alike: str) -> None:
     assert told(alike, dry_run=True) == 1
     assert told(alike) == 1

@@ -8,7 +8,13 @@ from pmem.operations.operation import Operation
 
 if TYPE_CHECKING:
     from pmem.memory.changes import ChangedRecords, RecordsRequest, Removable, RestoreRequest
-    from pmem.memory.consent import Approved, ConsentListing, Declined, WaitingRequest
+    from pmem.memory.consent import (
+        Approved,
+        ApproveRequest,
+        ConsentListing,
+        Declined,
+        WaitingRequest,
+    )
     from pmem.memory.dead_ends import Tried, TriedRequest
     from pmem.memory.facts import FactListing, FactsRequest, PromoteRequest, Promotions, Rejected
     from pmem.memory.journal import (
@@ -175,7 +181,7 @@ WAITING: Final[Operation[WaitingRequest, ConsentListing]] = Operation(
     "consent.list", "List what waits for consent or for a second signal, the oldest first",
     "memory.consent:list_waiting", scope="nothing"
 )  # fmt: skip
-APPROVE: Final[Operation[RecordsRequest, Approved]] = Operation(
+APPROVE: Final[Operation[ApproveRequest, Approved]] = Operation(
     "consent.approve", "Agree: remember what was proposed", "memory.consent:approve",
     writes="beside", gate="request", effect="idempotent", by_person=True
 )  # fmt: skip

@@ -63,12 +63,13 @@ DOCTOR: Final[Operation[DoctorRequest, Examination]] = Operation(
 CONSOLIDATE: Final[Operation[UpkeepRequest, UpkeepReport]] = Operation(
     "consolidate", "Archive what has faded, merge duplicates, link neighbours, fold recalls in",
     "upkeep.consolidation:consolidate", "whole", doing="consolidate",
-    writes="beside", unless="dry_run", embeds=True, effect="idempotent"
+    writes="beside", unless="dry_run", embeds=True, logged="worker:consolidate",
+    effect="idempotent"
 )  # fmt: skip
 SWEEP: Final[Operation[UpkeepRequest, UpkeepReport]] = Operation(
     "sweep", "Remove what is unused, and delete what was removed long ago",
     "upkeep.consolidation:sweep", "whole", doing="sweep",
-    writes="beside", unless="dry_run", effect="destructive"
+    writes="beside", unless="dry_run", logged="worker:sweep", effect="destructive"
 )  # fmt: skip
 STATS: Final[Operation[AtRequest, MemoryFigures]] = Operation(
     "stats", "Show what the memory holds", "upkeep.statistics:statistics"

@@ -264,6 +264,7 @@ def test_a_link_that_was_removed_by_hand_does_not_come_back(start: int) -> None:
     assert planned(*crowd).steps == ()
 
 
+@pytest.mark.row("S1.4.3")
 def test_what_waits_is_counted_once_and_the_rest_is_left() -> None:
     copies = [memory(n) for n in range(20)]
     plan = planned(*copies, max_pairs=5)
@@ -288,6 +289,7 @@ def _edit(at: datetime) -> Any:
     return event(EventKind.UPDATE, at, before={"content": "x"})
 
 
+@pytest.mark.row("S1.4.6")
 @pytest.mark.parametrize(
     "crowd",
     [

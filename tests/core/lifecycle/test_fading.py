@@ -50,6 +50,7 @@ def test_the_most_faded_go_first_and_so_many_stay(ages: list[int], least: int) -
             assert all(left_.created_at <= known.created_at for left_ in crowd if left_.id in gone)
 
 
+@pytest.mark.row("S1.4.7")
 def test_an_event_says_why_something_went() -> None:
     old = memory(1, "Old", created_at=NOW - 90 * DAY)
     pair = [memory(n, text) for n, text in ((2, "The port is 80."), (3, "the port is 80"))]

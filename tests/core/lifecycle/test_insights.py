@@ -25,6 +25,7 @@ def noted(*records: Memory | Episode, now_in: float = 0) -> list[Memory]:
     return [made for made in found if isinstance(made, Memory)]
 
 
+@pytest.mark.row("S1.3.2")
 @pytest.mark.parametrize(("times", "days", "count"), [(3, 1, 1), (2, 1, 0), (3, 31, 0), (3, 30, 0)])
 def test_three_changes_within_thirty_days_say_something(
     times: int, days: float, count: int
@@ -58,6 +59,7 @@ def test_at_most_three_the_most_frequent_first() -> None:
     assert len({made.id for made in found}) == 3
 
 
+@pytest.mark.row("S1.3.3")
 def test_no_insight_follows_another_within_a_day_and_none_is_told_twice() -> None:
     busy = [unsettled(n, f"subject {n}", n) for n in range(3, 8)]
     first = noted(*busy)

@@ -24,6 +24,7 @@ from tests.core.lifecycle.makers import (
 )
 
 
+@pytest.mark.row("S1.4.5")
 @given(crowds())
 def test_nothing_that_any_of_them_held_is_lost(crowd: list[Memory | Episode]) -> None:
     memories = sorted((m for m in crowd if isinstance(m, Memory)), key=merging.rank)

@@ -33,6 +33,7 @@ def swept(*records: Memory | Episode, **rules: Any) -> UpkeepPlan:
     return sweeping.plan(records, replace(RULES, **rules), "ada", NOW)
 
 
+@pytest.mark.row("S1.7.1")
 @pytest.mark.parametrize(
     ("fields", "due"),
     [

@@ -51,6 +51,7 @@ def test_boosts_do_not_depend_on_the_order_of_links(found: list[SeenLink]) -> No
     }
 
 
+@pytest.mark.row("S1.2.7")
 def test_among_equals_the_strongly_linked_come_first() -> None:
     store = MemoryStatistics()
     for number in range(3):

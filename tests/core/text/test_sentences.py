@@ -79,6 +79,7 @@ PIECES = st.sampled_from(
 TEXTS = st.text(max_size=200) | st.lists(PIECES, max_size=40).map("".join)
 
 
+@pytest.mark.row("S1.13.8")
 @pytest.mark.parametrize(("text", "expected"), ENDS)
 def test_a_sentence_ends_where_the_table_says(text: str, expected: list[str]) -> None:
     assert split_sentences(text) == expected
