@@ -96,13 +96,18 @@ def added(content: str, *options: str) -> str:
 
 
 def bytes_of(root: str, *, local: bool = False) -> dict[str, bytes]:
-    """Return what every file below a folder holds, by relative path, but for the index."""
+    """Return what every file below a folder holds, by relative path.
+
+    The index is left out, and unless the clone's own files are asked for the log of what ran, which
+    notes what was refused as well.
+    """
+    unread = ("index.sqlite3",) if local else ("index.sqlite3", "operations.log")
     found: dict[str, bytes] = {}
     for folder, folders, names in os.walk(root):
         if not local and os.path.relpath(folder, root) == ".":
             folders[:] = [name for name in folders if name != "local"]
         for name in names:
-            if name.startswith("index.sqlite3"):
+            if name.startswith(unread):
                 continue
             path = os.path.join(folder, name)
             with open(path, "rb") as file:
