@@ -4,6 +4,7 @@ from typing import Final
 
 from starlette.responses import HTMLResponse, Response
 
+from pmem.server.http.event_stream import PATH as CHANGES
 from pmem.server.http.operation_api import PREFIX
 
 _INSTALL: Final = "pip install 'pmem-cli[report]'"
@@ -29,4 +30,6 @@ def live_page() -> Response:
     from pmem.report.page import live_policy, render_live_page
 
     policy = f"{live_policy()}; {_NO_FRAMES}"
-    return HTMLResponse(render_live_page(PREFIX), headers={"Content-Security-Policy": policy})
+    return HTMLResponse(
+        render_live_page(PREFIX, CHANGES), headers={"Content-Security-Policy": policy}
+    )
