@@ -3,7 +3,7 @@
 import os
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -31,10 +31,16 @@ class Served:
     """What tests know of a server: its parts, and a token for each kind of holder."""
 
     def __init__(
-        self, root: str, *, read_only: bool = False, now: datetime | None = NOW, **rules: Any
+        self,
+        root: str,
+        *,
+        read_only: bool = False,
+        now: datetime | None = NOW,
+        opened: Callable[[], Workspace] | None = None,
+        **rules: Any,
     ) -> None:
         shared = Shared()
-        self.opened = partial(
+        self.opened: Callable[[], Workspace] = opened or partial(
             Workspace, root, actor="kim", now=now, shared=shared, read_only=read_only,
             environment={},
         )  # fmt: skip

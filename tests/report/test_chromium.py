@@ -320,7 +320,7 @@ def test_what_is_edited_is_what_the_record_says_and_not_what_the_page_shows_of_i
 ) -> None:
     long = "The handbook says: " + "look twice before you leap. " * 130
     Project(root, actor="kim", now=NOW).add(long)
-    with live(browser, root) as (page, server):
+    with live(browser, root) as (page, _):
         page.page.locator("#memories .row").first.click()
         page.page.get_by_role("button", name="Edit", exact=True).first.click()
         page.page.wait_for_selector("textarea")

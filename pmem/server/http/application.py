@@ -84,6 +84,7 @@ class HttpServer:
             finally:
                 self.end_streams()
                 watching.cancel()
+                self._watch.close()
                 self._desk.close()
 
     def _routes(self) -> Iterable[BaseRoute]:
