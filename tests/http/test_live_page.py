@@ -6,7 +6,8 @@ from unittest import mock
 import pytest
 
 from pmem import Project
-from tests.http.serving import Asked
+from tests.http.serving import Asked, asking
+from tests.http.test_recall_api import allow
 
 
 def test_anybody_may_load_the_shell_which_holds_nothing_of_the_memory(ask: Asked) -> None:
@@ -40,6 +41,25 @@ def test_the_shell_is_guarded_like_the_rest_but_for_the_token(
     method: str, headers: dict[str, str], status: int, ask: Asked
 ) -> None:
     assert ask.client.request(method, "/", headers=headers).status_code == status
+
+
+def test_a_server_that_writes_nothing_has_all_that_the_page_shows(root: str) -> None:
+    Project(root).add("The queue is RabbitMQ.")
+    with asking(root, read_only=True) as ask:
+        assert ask.run("report")["memories"][0]["text"] == "The queue is RabbitMQ."
+        assert ask.run("inbox", {"kinds": ["fact"], "limit": 200})["items"] == []
+        (memory,) = ask.run("list")["items"]
+        refused = ask("POST", "/pmem/1/pin", {"reference": memory["id"]})
+        assert refused.status_code == 403
+
+
+def test_no_token_of_an_app_opens_the_page_and_an_agents_only_without_allowlists(
+    root: str, ask: Asked
+) -> None:
+    statuses = [ask("POST", "/pmem/1/report", {}, who=who).status_code for who in ("agent", "app")]
+    assert statuses == [200, 403]
+    allow(root, "project")
+    assert ask("POST", "/pmem/1/report", {}, who="agent").status_code == 403
 
 
 def test_without_the_extra_the_page_says_what_to_install(ask: Asked) -> None:

@@ -369,6 +369,19 @@ def test_a_change_by_somebody_else_is_drawn_but_never_while_its_reader_writes(
         assert page.complaints == []
 
 
+def test_a_hostile_record_runs_nothing_on_the_live_page(browser: Any, root: str) -> None:
+    project = Project(root, actor="kim", now=NOW)
+    project.start_conversation()
+    for text in filter(str.strip, HOSTILE):
+        project.add(text, subject="hostile", force=True)
+        project.add_message("user", f"I prefer {text} over spaces in Python code.")
+    with live(browser, root) as (page, _):
+        page.open_everything()
+        assert page.page.locator("main :is(script, iframe, img)").count() == 0
+        assert "\u202e" not in page.page.inner_text("main")
+        assert page.complaints == []
+
+
 def test_a_task_of_ones_own_has_a_receipt_with_a_slider_and_outlives_a_change(
     browser: Any, lived_in: str
 ) -> None:

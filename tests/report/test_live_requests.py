@@ -15,7 +15,8 @@ from tests.conftest import NOW
 SCRIPT: Final = files("pmem.report").joinpath("assets", "page.js").read_text(encoding="utf-8")
 ID: Final = "mwqi8lyy-eph0h3l7"
 SAMPLES: Final[dict[str, Any]] = {
-    "limit": 500, "task": "which queue?", "reference": ID, "content": "We use PostgreSQL.",
+    "kinds": ["fact"], "limit": 500, "task": "which queue?", "reference": ID,
+    "content": "We use PostgreSQL.",
     "reviewed": True, "no_end": True, "pinned": False, "references": [ID], "other": True,
     "verdict": "good", "start": ID, "end": ID, "successor": ID,
 }  # fmt: skip

@@ -616,10 +616,12 @@
 
   /* The same page served live: it asks for everything with its owner's token */
 
-  const TOKEN = "pmem-token", MOST_NEEDS = 500, PAUSE = 2000;
+  const TOKEN = "pmem-token", MOST_NEEDS = 200, PAUSE = 2000;
+  /* What the inbox has and a report does not tell */
+  const PRIVATE = ["proposal", "fact", "fading"];
   /* What it asks for: the operations, and the fields of their requests that it sends */
   const ASKS = {
-    "report": [], "inbox": ["limit"], "receipts": ["task"], "show": ["reference"], "undo": ["reference"],
+    "report": [], "inbox": ["kinds", "limit"], "receipts": ["task"], "show": ["reference"], "undo": ["reference"],
     "edit": ["reference", "content", "reviewed", "no_end"], "pin": ["reference", "pinned"], "rm": ["references"], "restore": ["references"],
     "settle": ["references", "other"], "verify.accept": ["references"], "outcome": ["reference", "verdict"],
     "link": ["start", "end"], "supersede_by": ["reference", "successor"],
@@ -645,7 +647,7 @@
   ];
   /* What no undo takes back, and what it takes back by no memory's id */
   const FINAL = ["consent.reject"], BESIDE = /^(facts|consent)\./;
-  let token = "", waiting = 0;
+  let token = "", waiting = 0, loads = 0;
 
   async function ask(name, body) {
     if (!Object.keys(body).every((field) => ASKS[name].includes(field))) throw new Error(`the page sends more to ${name} than it may`);
@@ -731,13 +733,16 @@
   }
 
   async function load() {
-    clearTimeout(waiting);
+    const mine = (loads += 1);
+    stopWaiting();
     const [made, inbox, ...further] = await Promise.all([
-      ask("report", {}), ask("inbox", { limit: MOST_NEEDS }), ...own.map((task) => ask("receipts", { task }))]);
+      ask("report", {}), ask("inbox", { kinds: PRIVATE, limit: MOST_NEEDS }), ...own.map((task) => ask("receipts", { task }))]);
+    if (mine !== loads) return;
     made.receipts = [...(made.receipts || []), ...further.flatMap((one) => one.items)];
-    made.needs = [...(made.needs || []).filter((need) => need.kind === "damaged"),
-      ...inbox.items.map((item) => ({ kind: item.kind, text: item.text, why: item.why, memory: item.id, choices: item.commands }))];
-    if (inbox.total > inbox.items.length) made.needs.push({ kind: "more", text: `${number(inbox.total - inbox.items.length)} more`, choices: [] });
+    made.needs = [...(made.needs || []).filter((need) => need.kind !== "fact"),
+      ...inbox.items.map((item) => ({ kind: item.kind, text: visible(item.text), why: visible(item.why), memory: item.id, choices: item.commands }))];
+    const left = inbox.total - inbox.items.length;
+    if (left) made.needs.push({ kind: "more", text: `${number(left)} more`, choices: [{ does: "go through all of it", command: "pmem inbox" }] });
     const kept = keep();
     start(made);
     document.title = `${report.project}: project memory`;
@@ -745,6 +750,9 @@
     document.getElementById("asof").textContent = `As it is on ${date(report.now)}.`;
     putBack(kept);
   }
+
+  /* Characters that nobody sees, and that turn the direction of others, are written out */
+  const visible = (text) => text.replace(/[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/gu, (hidden) => `\\u{${hidden.codePointAt(0).toString(16)}}`);
 
   /* Where its reader was: what is searched for, which rows are open, what has the focus */
   function keep() {
@@ -774,8 +782,15 @@
   /* Changes, whoever makes them: the page draws itself again, but never while somebody writes in it */
 
   function heard() {
+    waiting ||= setTimeout(() => {
+      waiting = 0;
+      if (main.querySelector(".editor")) heard(); else load().catch(failed);
+    }, 400);
+  }
+
+  function stopWaiting() {
     clearTimeout(waiting);
-    waiting = setTimeout(() => (main.querySelector(".editor") ? heard() : load().catch(failed)), 400);
+    waiting = 0;
   }
 
   async function listen() {
@@ -824,7 +839,7 @@
 
   function leave(problem) {
     token = "";
-    clearTimeout(waiting);
+    stopWaiting();
     sessionStorage.removeItem(TOKEN);
     askToken(problem);
   }
