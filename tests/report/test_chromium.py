@@ -361,6 +361,9 @@ def test_a_change_by_somebody_else_is_drawn_but_never_while_its_reader_writes(
         page.page.fill("textarea", "half of a thought")
         Project(lived_in, actor="ana", now=NOW).add("The kettle is broken.")
         page.page.wait_for_timeout(1_500)
+        page.page.locator("#timelines .lane").first.click()
+        page.page.locator("#timelines").get_by_role("button", name="Pin").first.click()
+        page.page.wait_for_selector("#told >> text=pinned")
         assert page.page.input_value("textarea") == "half of a thought"
         page.page.get_by_role("button", name="Cancel", exact=True).click()
         page.page.wait_for_selector("#memories >> text=The kettle is broken.")

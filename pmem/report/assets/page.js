@@ -660,9 +660,10 @@
     throw problem;
   }
 
-  async function act(label, name, body) {
+  async function act(label, name, body, done) {
     try {
       await ask(name, body);
+      if (done) done();
       await load();
       const changed = body.reference || body.start || (body.references || [])[0];
       tell(label, name === "undo" || FINAL.includes(name) ? null : BESIDE.test(name) ? {} : { reference: changed });
@@ -715,17 +716,19 @@
 
   /* What a page shows is cut, and its secrets are masked: what is edited is what the record says */
   async function edit(memory, box) {
+    box.classList.add("editor");
     try {
       const record = await ask("show", { reference: memory.id });
       box.replaceWith(drawEditor(memory.id, record.content, box));
     } catch (problem) { failed(problem); }
+    box.classList.remove("editor");
   }
 
   function drawEditor(id, content, back) {
     const text = el("textarea", { rows: 4, "aria-label": "What it says", value: content });
     const form = el("form", { class: "editor", onsubmit: async (event) => {
       event.preventDefault();
-      await act(`edited ${short(id)}`, "edit", { reference: id, content: text.value });
+      await act(`edited ${short(id)}`, "edit", { reference: id, content: text.value }, () => form.classList.remove("editor"));
     } }, text, el("div", { class: "acts" }, el("button", { class: "act", type: "submit" }, "Save"),
       action("Cancel", () => { form.replaceWith(back); back.querySelector("button").focus(); })));
     requestAnimationFrame(() => text.focus());
@@ -738,6 +741,7 @@
     const [made, inbox, ...further] = await Promise.all([
       ask("report", {}), ask("inbox", { kinds: PRIVATE, limit: MOST_NEEDS }), ...own.map((task) => ask("receipts", { task }))]);
     if (mine !== loads) return;
+    if (main.querySelector(".editor")) { heard(); return; }
     made.receipts = [...(made.receipts || []), ...further.flatMap((one) => one.items)];
     made.needs = [...(made.needs || []).filter((need) => need.kind !== "fact"),
       ...inbox.items.map((item) => ({ kind: item.kind, text: visible(item.text), why: visible(item.why), memory: item.id, choices: item.commands }))];
