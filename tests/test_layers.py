@@ -45,7 +45,8 @@ ARROWS: Final[dict[str, str]] = {
     "browse": "errors values core memory project upkeep operations",
     "library": "errors values core storage storage.local storage.shared storage.git "
     "project model memory vcs apps conversation search upkeep report operations",
-    "server": "errors values core storage.files project memory apps search operations library",
+    "server": "errors values core storage.files storage.postgres project memory apps search "
+    "report operations library",
     "cli": "errors values core storage storage.files storage.local storage.index "
     "storage.shared storage.git project model memory vcs apps conversation search assistants "
     "upkeep report operations browse server",

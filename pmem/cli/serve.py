@@ -10,7 +10,7 @@ import typer
 
 from pmem.cli import render
 from pmem.cli.mcp import AGENT, thread_of
-from pmem.cli.session import Answer, CommandSession
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import InvalidValue, Refused, UsageError
 from pmem.storage.shared import Shared
 
@@ -94,14 +94,15 @@ def _serve(
         agent=session.caller.agent or session.environment.get("PMEM_AGENT", AGENT),
         session=partial(thread_of, "auto", {}),
     )
-    tokens.token_of(PERSON)
+    own = tokens.token_of(PERSON).secret
     server = application.HttpServer(opened, tokens, GuardRules(hosts=(*place.names, *names)), offer)
     listener = listen(place)
     address = _address(place, listener.getsockname())
     try:
         signal(SIGTERM, _end)  # what was begun is ended, and the socket's file is removed
         signal(SIGINT, default_int_handler)
-        render.show(session, _announced(session, place, address, tokens))
+        key = own if place.socket is None and _program_in(session) is None else ""
+        render.show(session, _announced(session, place, address, tokens, key))
         serve(server.application, listener)
     finally:
         shared.indexes.close()
@@ -134,10 +135,15 @@ def _check_person(session: CommandSession) -> None:
     Raises:
         Refused: One does.
     """
-    asking = session.caller.known_in(session.environment)
-    program = asking.agent or asking.app
+    program = _program_in(session)
     if program is not None:
         raise Refused(f"{program} may not look after tokens: a person does")
+
+
+def _program_in(session: CommandSession) -> str | None:
+    """Return the agent or the app that runs the command; None for a person."""
+    asking = session.caller.known_in(session.environment)
+    return asking.agent or asking.app
 
 
 def _tokens(session: CommandSession, root: str) -> "Tokens":
@@ -173,14 +179,27 @@ def _address(place: "ListeningPlace", bound: Any) -> str:
 
 
 def _announced(
-    session: CommandSession, place: "ListeningPlace", address: str, tokens: "Tokens"
+    session: CommandSession, place: "ListeningPlace", address: str, tokens: "Tokens", key: str
 ) -> Answer:
-    """Say where it serves, what that opens, and where its token is."""
+    """Say where it serves, what that opens, and where its token is.
+
+    On a terminal the address lets its reader into the page: what stands behind `#` is sent to no
+    server. A pipe may be a log, so that it is told the bare address.
+    """
+    line: Line = [("serving ", "green"), (address, "bold")]
+    keyed: Line = [*line, (f"#token={key}", "dim")] if key and _has_page() else line
     return Answer(
         data={"address": address, "tokens": tokens.path, "read_only": session.read_only},
-        lines=[[("serving ", "green"), (address, "bold")]],
+        lines=[line],
+        screen=lambda _: [keyed],
         note="\n".join(_notes(session, place, tokens)),
     )
+
+
+def _has_page() -> bool:
+    from pmem.server.http.live_page import is_installed
+
+    return is_installed()
 
 
 def _notes(session: CommandSession, place: "ListeningPlace", tokens: "Tokens") -> Iterator[str]:

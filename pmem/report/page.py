@@ -51,15 +51,16 @@ def render_page(document: ReportDocument) -> str:
     )
 
 
-def render_live_page(address: str) -> str:
+def render_live_page(address: str, changes: str) -> str:
     """Return the same page as a server shows it: it asks for all it says, and with a token alone.
 
     It holds nothing of the memory, so that whoever has no token may load it.
 
     Args:
         address: Where operations are asked for, such as `/pmem/1/`.
+        changes: Where changes are told as they happen.
     """
-    return _render(live=address, project="Project memory")
+    return _render(live=address, changes=changes, project="Project memory")
 
 
 def live_policy() -> str:
@@ -74,6 +75,7 @@ def _render(
     figures: Sequence[tuple[str, int]] = (),
     data: str = "",
     live: str = "",
+    changes: str = "",
 ) -> str:
     style, script = _asset("page.css"), _asset("page.js")
     return _template("page.html").render(
@@ -85,6 +87,7 @@ def _render(
         script=Markup(script),  # noqa: S704 - ours
         data=data,
         live=live,
+        changes=changes,
     )
 
 

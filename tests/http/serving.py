@@ -3,8 +3,9 @@
 import os
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
@@ -29,10 +30,18 @@ HOLDERS: Final = {"person": PERSON, "agent": PLANNER, "app": CALENDAR}
 class Served:
     """What tests know of a server: its parts, and a token for each kind of holder."""
 
-    def __init__(self, root: str, *, read_only: bool = False, **rules: Any) -> None:
+    def __init__(
+        self,
+        root: str,
+        *,
+        read_only: bool = False,
+        now: datetime | None = NOW,
+        opened: Callable[[], Workspace] | None = None,
+        **rules: Any,
+    ) -> None:
         shared = Shared()
-        self.opened = partial(
-            Workspace, root, actor="kim", now=NOW, shared=shared, read_only=read_only,
+        self.opened: Callable[[], Workspace] = opened or partial(
+            Workspace, root, actor="kim", now=now, shared=shared, read_only=read_only,
             environment={},
         )  # fmt: skip
         self.tokens = Tokens(os.path.join(os.path.dirname(root), "state", "tokens.json"))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import signal
 import socket
 import stat
@@ -134,3 +135,37 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
         assert "needs the extra `server`" in done.error["message"]
         assert done.error["hint"] == "pip install 'pmem-cli[server]'"
         assert pmem("serve", "--token", "person").code == 0
+
+
+def test_a_terminal_is_told_the_pages_address_with_its_owners_token_and_a_pipe_is_not() -> None:
+    token = pmem("serve", "--token", "person").out.decode().strip()
+    assert f"/#token={token}" in seen_on_terminal("serve", "--port", "0")
+    with serving("--port", "0") as (process, said):
+        process.terminate()
+        out, err = process.communicate(timeout=15)
+    assert token not in out.decode() + err.decode() + json.dumps(said)
+
+
+def test_no_program_is_told_its_owners_token_even_on_a_terminal() -> None:
+    seen = seen_on_terminal("serve", "--port", "0", PMEM_AGENT="planner")
+    assert "serving http://127.0.0.1:" in seen
+    assert "token=" not in seen
+
+
+def seen_on_terminal(*arguments: str, **environment: str) -> str:
+    """Return what a terminal shows until the command says how it is ended."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [PROGRAM, *arguments], stdout=follower, stderr=follower,
+        env={**os.environ, "NO_COLOR": "1", **environment},
+    )  # fmt: skip
+    os.close(follower)
+    seen = b""
+    try:
+        while b"Ctrl+C ends it" not in seen:
+            seen += os.read(leader, 65536)
+    finally:
+        process.terminate()
+        process.wait(15)
+        os.close(leader)
+    return seen.decode()

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pytest
 
+from pmem import Project
 from pmem.memory.reading import ListRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
@@ -19,8 +20,8 @@ from pmem.report.collecting import ReportRequest
 from pmem.report.document import ReportDocument
 from pmem.report.files import write_report, write_site
 from tests.asking import ask
+from tests.http.serving import Listening, listening
 from tests.once import Once
-from tests.report.live import TOKEN, served
 from tests.report.stores import NOW, LivedIn, fill_with_many
 from tests.report.test_page import HOSTILE, document_saying
 
@@ -239,38 +240,188 @@ def test_ten_thousand_memories_are_drawn_and_filtered_without_lag(browser: Any, 
         assert page.complaints == []
 
 
-def test_the_live_page_shows_nothing_without_a_token_and_does_what_its_owner_says(
-    browser: Any, lived_in: str
-) -> None:
-    def workspace() -> Workspace:
-        return Workspace(lived_in, actor="kim", now=NOW)
+@contextmanager
+def live(
+    browser: Any, root: str, width: int = 1280, scheme: str = "light", **options: Any
+) -> Iterator[tuple[Page, Listening]]:
+    """Serve a memory, and open its page as its owner does."""
+    with listening(root, now=NOW) as server, opened(browser, width, scheme, **options) as page:
+        page.page.goto(f"{server.address}/#token={server.served.secrets['person']}")
+        page.page.wait_for_selector("#timelines")
+        yield page, server
 
-    with served(workspace) as address, opened(browser) as page:
-        page.page.goto(address)
+
+def test_the_live_page_shows_nothing_without_a_token(browser: Any, lived_in: str) -> None:
+    with listening(lived_in, now=NOW) as server, opened(browser) as page:
+        page.page.goto(server.address)
         page.page.fill("input[type=password]", "wrong")
         page.page.keyboard.press("Enter")
         page.page.wait_for_selector("[role=alert]")
+        assert "a token is missing, or it does not count" in page.page.inner_text("[role=alert]")
         assert "Jobs run on" not in page.page.content()
-        page.page.goto("about:blank")
-        page.page.goto(f"{address}#token={TOKEN}")
-        page.page.wait_for_selector(".lane")
-        assert TOKEN not in page.page.url
+        page.page.fill("input[type=password]", server.served.secrets["person"])
+        page.page.keyboard.press("Enter")
+        page.page.wait_for_selector("#timelines")
+        assert "Jobs run on" in page.page.content()
+        page.page.reload()
+        page.page.wait_for_selector("#timelines")
+
+
+def test_the_live_page_keeps_the_token_out_of_its_address_and_asks_its_server_alone(
+    browser: Any, lived_in: str
+) -> None:
+    with live(browser, lived_in) as (page, server):
+        assert page.page.url == f"{server.address}/"
+        page.open_everything()
         page.page.locator(".row").first.click()
-        page.page.get_by_role("button", name="Edit", exact=True).click()
+        page.page.get_by_role("button", name="Pin", exact=True).first.click()
+        page.page.wait_for_selector("#told >> text=pinned")
+        token = server.served.secrets["person"]
+        assert not [url for url in page.requests[1:] if token in url]
+        assert {url.partition("#")[0].removeprefix(server.address) for url in page.requests} == {
+            "/", "/api/events", "/pmem/1/report", "/pmem/1/inbox", "/pmem/1/pin",
+        }  # fmt: skip
+        assert page.complaints == []
+
+
+def test_its_owner_edits_pins_and_removes_and_takes_each_back(browser: Any, lived_in: str) -> None:
+    with live(browser, lived_in) as (page, server):
+
+        def said() -> set[str]:
+            return contents(server.served.opened())
+
+        def press(name: str) -> None:
+            page.page.get_by_role("button", name=name, exact=True).first.click()
+
+        before = said()
+        page.page.locator("#memories .row").first.click()
+        text = page.page.inner_text("#memories .open .words, #memories .row .clip >> nth=0")
+        press("Edit")
         page.page.fill("textarea", "Jobs run on cron")
-        page.page.get_by_role("button", name="Save", exact=True).click()
-        page.page.wait_for_selector("#told")
-        assert "Jobs run on cron" in contents(workspace())
-        page.page.get_by_role("button", name="Undo", exact=True).click()
+        press("Save")
+        page.page.wait_for_selector("#told >> text=edited")
+        assert said() - before == {"Jobs run on cron"}
+        assert page.page.locator("#memories .open").count() == 1, text
+        press("Undo")
         page.page.wait_for_selector("#told >> text=taken back")
-        assert "Jobs run on cron" not in contents(workspace())
+        assert said() == before
+        press("Remove")
+        page.page.wait_for_selector("#told >> text=removed")
+        assert len(said()) == len(before) - 1
+        assert page.page.locator("#week >> text=Restore").count()
+        press("Undo")
+        page.page.wait_for_selector("#told >> text=taken back")
+        assert said() == before
+        assert page.complaints == []
+
+
+def test_what_is_edited_is_what_the_record_says_and_not_what_the_page_shows_of_it(
+    browser: Any, root: str
+) -> None:
+    long = "The handbook says: " + "look twice before you leap. " * 130
+    Project(root, actor="kim", now=NOW).add(long)
+    with live(browser, root) as (page, _):
+        page.page.locator("#memories .row").first.click()
+        page.page.get_by_role("button", name="Edit", exact=True).first.click()
+        page.page.wait_for_selector("textarea")
+        assert page.page.input_value("textarea") == long.strip()
+
+
+def test_what_needs_somebody_is_settled_by_a_click(browser: Any, root: str) -> None:
+    project = Project(root, actor="kim", now=NOW)
+    project.add("We use MySQL", subject="database")
+    project.add("We use PostgreSQL", subject="database", force=True)
+    with live(browser, root) as (page, server):
+        page.page.locator("#needs").get_by_role("button", name="keep the newer one alone").click()
+        page.page.wait_for_selector("#told >> text=done")
+        assert contents(server.served.opened()) == {"We use PostgreSQL"}
+        page.page.wait_for_selector("#needs >> text=All settled")
+        page.page.get_by_role("button", name="Undo", exact=True).click()
+        page.page.wait_for_selector("#needs >> text=keep the newer one alone")
+
+
+def test_a_fact_is_promoted_by_a_click(browser: Any, root: str) -> None:
+    project = Project(root, actor="kim", now=NOW)
+    project.start_conversation()
+    project.add_message("user", "I prefer tabs over spaces in Python code.")
+    with live(browser, root) as (page, server):
+        page.page.locator("#needs").get_by_role("button", name="promote it to a memory").click()
+        page.page.wait_for_selector("#told >> text=done")
+        assert len(contents(server.served.opened())) == 1
+
+
+def test_a_change_by_somebody_else_is_drawn_but_never_while_its_reader_writes(
+    browser: Any, lived_in: str
+) -> None:
+    with live(browser, lived_in) as (page, _):
+        page.page.fill("#search", "e")
+        page.page.wait_for_timeout(100)
+        page.page.locator("#memories .row").first.click()
+        page.page.get_by_role("button", name="Edit", exact=True).first.click()
+        page.page.fill("textarea", "half of a thought")
+        Project(lived_in, actor="ana", now=NOW).add("The kettle is broken.")
+        page.page.wait_for_timeout(1_500)
+        page.page.locator("#timelines .lane").first.click()
+        page.page.locator("#timelines").get_by_role("button", name="Pin").first.click()
+        page.page.wait_for_selector("#told >> text=pinned")
+        assert page.page.input_value("textarea") == "half of a thought"
+        page.page.get_by_role("button", name="Cancel", exact=True).click()
+        page.page.wait_for_selector("#memories >> text=The kettle is broken.")
+        assert page.page.input_value("#search") == "e"
+        assert page.page.locator("#memories .open").count() == 1
+        assert page.complaints == []
+
+
+def test_a_hostile_record_runs_nothing_on_the_live_page(browser: Any, root: str) -> None:
+    project = Project(root, actor="kim", now=NOW)
+    project.start_conversation()
+    for text in filter(str.strip, HOSTILE):
+        project.add(text, subject="hostile", force=True)
+        project.add_message("user", f"I prefer {text} over spaces in Python code.")
+    with live(browser, root) as (page, _):
+        page.open_everything()
+        assert page.page.locator("main :is(script, iframe, img)").count() == 0
+        assert "\u202e" not in page.page.inner_text("main")
+        assert page.complaints == []
+
+
+def test_a_task_of_ones_own_has_a_receipt_with_a_slider_and_outlives_a_change(
+    browser: Any, lived_in: str
+) -> None:
+    with live(browser, lived_in) as (page, _):
         page.page.fill("[aria-label='A task of your own']", "which database")
         page.page.keyboard.press("Enter")
         page.page.wait_for_selector(".tasks >> text=which database")
         assert "answers the task" in page.page.inner_text(".fates")
-        assert {url.partition("#")[0] for url in page.requests} - {"about:blank"} == {
-            address, *(f"{address}pmem/1/{name}" for name in ("report", "receipts", "edit", "undo"))
-        }  # fmt: skip
+        page.page.focus("#budget")
+        page.page.keyboard.press("End")
+        assert page.page.inner_text("output") == "6,400 tokens"
+        Project(lived_in, actor="ana", now=NOW).add("The kettle is broken.")
+        page.page.wait_for_selector("#memories >> text=The kettle is broken.")
+        assert page.page.is_checked("label:has-text('which database') input")
+        assert page.page.inner_text("output") == "6,400 tokens"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 1280])
+def test_axe_finds_nothing_on_the_live_page(
+    browser: Any, lived_in: str, width: int, scheme: str
+) -> None:
+    with live(browser, lived_in, width, scheme, bypass_csp=True, reduced_motion="reduce") as (
+        page,
+        _,
+    ):
+        page.open_everything()
+        page.page.get_by_role("button", name="Pin", exact=True).first.click()
+        page.page.wait_for_selector("#told")
+        page.page.get_by_role("button", name="Edit", exact=True).first.click()
+        page.page.wait_for_selector("textarea")
+        assert page.violations() == []
+        assert page.overflow == 0
+        if SHOTS:
+            page.page.screenshot(path=f"{SHOTS}/live-seen-{scheme}-{width}.png")
+            page.page.evaluate("scrollTo(0, 0)")
+            page.page.screenshot(path=f"{SHOTS}/live-{scheme}-{width}.png", full_page=True)
 
 
 def contents(workspace: Workspace) -> set[str]:

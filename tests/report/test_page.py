@@ -143,7 +143,7 @@ def test_the_script_writes_no_markup() -> None:
 
 
 def test_a_page_that_a_server_shows_holds_no_record_and_may_ask_that_server_alone() -> None:
-    read = ReadPage(render_live_page("/pmem/1/"))
+    read = ReadPage(render_live_page("/pmem/1/", "/api/events"))
     assert read.blocks.get("script application/json", "") == ""
     assert ("data-live", "/pmem/1/") in read.attributes
     assert read.policy == live_policy()

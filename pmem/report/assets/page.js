@@ -16,7 +16,7 @@
   const root = document.documentElement;
   const main = document.getElementById("main");
   const live = root.dataset.live || "";
-  let report, byId, now, ids = 0;
+  let report, byId, now, ids = 0, drawing = new AbortController();
 
   /* Elements */
 
@@ -206,7 +206,8 @@
   }
   const refers = (value) => (typeof value === "string" && byId.has(value) ? short(value) : told(value));
 
-  function opener(row, draw) {
+  function opener(row, key, draw) {
+    row.dataset.row = key;
     const id = `open-${(ids += 1)}`;
     const button = row.querySelector("button");
     button.setAttribute("aria-expanded", "false");
@@ -232,12 +233,12 @@
       if (!(list || []).length) continue;
       const rows = el("ul", { class: "entries" });
       box.append(el("div", {}, el("div", { class: "heading" }, el("h3", {}, title), el("span", { class: "count" }, number(list.length))), rows));
-      longList(rows, list, (entry) => drawEntry(entry, (week.by || {})[entry.id] || []), 6);
+      longList(rows, list, (entry) => drawEntry(entry, (week.by || {})[entry.id] || [], live && title === "Forgotten"), 6);
     }
     return total;
   }
 
-  function drawEntry(entry, people) {
+  function drawEntry(entry, people, isForgotten) {
     const fields = Object.entries(entry.fields || {});
     const text = fields.length
       ? fields.map(([field, pair]) => change(field, pair.before, pair.after))
@@ -245,7 +246,8 @@
     const links = [...(entry.linked || [])].length && entry.fields && !fields.length ? "linked anew" : "";
     return el("li", {}, entry.subject ? el("div", { class: "subject" }, entry.subject) : null, text,
       el("div", { class: "meta" }, typeMark(entry.type), entry.how && entry.how !== "added" ? el("span", {}, named(entry.how)) : null,
-        links ? el("span", {}, links) : null, people.length ? el("span", {}, people.join(", ")) : null, el("span", { class: "mono" }, entry.short)));
+        links ? el("span", {}, links) : null, people.length ? el("span", {}, people.join(", ")) : null, el("span", { class: "mono" }, entry.short)),
+      isForgotten && /^(removed|archived)$/.test(entry.how) ? drawRestore(entry.id) : null);
   }
 
   /* Needs somebody */
@@ -253,12 +255,13 @@
   function drawNeeds() {
     const needs = report.needs || [];
     const rows = el("ul", { class: "needs" });
-    section("needs", "Needs somebody", needs.length ? "What only a person can settle, and the commands that do it: a click copies one." : "",
+    const lead = live ? "What only a person can settle. What has to be typed is copied by a click." : "What only a person can settle, and the commands that do it: a click copies one.";
+    section("needs", "Needs somebody", needs.length ? lead : "",
       needs.length ? rows : empty("All settled", "No contradiction is open, nothing is stale, expired or in doubt."));
     longList(rows, needs, (need) => el("li", {},
       el("span", {}, el("span", { class: /contradiction|damaged/.test(need.kind) ? "chip bad" : "chip warm" }, named(need.kind))),
       el("div", {}, need.text, need.why ? el("div", { class: "soft small" }, need.why) : null,
-        el("div", { class: "acts" }, (need.choices || []).filter((one) => !/^pmem show /.test(one.command)).map((one) => command(one.command, one.does))))), 8);
+        el("div", { class: "acts" }, (need.choices || []).filter((one) => !/^pmem show /.test(one.command)).map((one) => (live && settler(need, one)) || command(one.command, one.does))))), 8);
     return needs.length;
   }
 
@@ -271,14 +274,14 @@
   function drawExplorer() {
     const kinds = tally(report.memories, (memory) => memory.type), tags = tally(report.memories.flatMap((memory) => memory.tags || []), (tag) => tag);
     const people = tally(report.memories, (memory) => memory.by || "");
-    const query = el("input", { type: "search", id: "search", placeholder: "words, #tag, id", autocomplete: "off", spellcheck: "false" });
+    const query = el("input", { type: "search", id: "search", "data-keep": "search", placeholder: "words, #tag, id", autocomplete: "off", spellcheck: "false" });
     const selects = {
       type: choice("Any type", kinds, named), state: choice("Held now", [["all", "All, past too"], ["past", "Past only"]]),
       tag: choice("Any tag", tags), by: choice("Anybody", people),
     };
     const tools = el("div", { class: "tools", role: "search", "aria-label": "Search and filter" },
       el("label", {}, "Search ( / )", query),
-      ...Object.entries({ type: "Type", state: "State", tag: "Tag", by: "Written by" }).map(([name, label]) => el("label", {}, label, selects[name])));
+      ...Object.entries({ type: "Type", state: "State", tag: "Tag", by: "Written by" }).map(([name, label]) => el("label", {}, label, put(selects[name], { "data-keep": name }, []))));
     const found = el("p", { class: "found", role: "status", "aria-live": "polite" });
     const axis = el("div", { class: "axis", "aria-hidden": "true" }), lanes = el("ul", { class: "rows" }), list = el("ul", { class: "rows" });
     const noLanes = el("div"), noList = el("div");
@@ -309,11 +312,11 @@
     let waiting = 0;
     query.addEventListener("input", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(filter); });
     Object.values(selects).forEach((select) => select.addEventListener("change", filter));
-    addEventListener("beforeprint", () => shown.forEach((one) => one.all()));
+    addEventListener("beforeprint", () => shown.forEach((one) => one.all()), { signal: drawing.signal });
     document.addEventListener("keydown", (event) => {
       if (event.key === "/" && !/^(input|select|textarea)$/i.test(event.target.tagName)) { event.preventDefault(); query.focus(); }
       if (event.key === "Escape" && event.target === query) { query.value = ""; filter(); }
-    });
+    }, { signal: drawing.signal });
     filter();
   }
 
@@ -380,7 +383,7 @@
     const page = (report.pages || {})[group.name];
     return opener(el("li", {}, el("button", { class: "lane", type: "button" },
       el("span", { class: "name", title: group.name }, group.name, " ", values.length > 1 ? el("small", {}, plural(values.length, "value")) : null), picture)),
-    () => el("div", {}, page ? el("p", { class: "small" }, el("a", { href: page }, "A page of its own")) : null,
+    `subject ${group.name}`, () => el("div", {}, page ? el("p", { class: "small" }, el("a", { href: page }, "A page of its own")) : null,
       [...group.memories].sort((one, other) => isNow(other) - isNow(one) || time(other.held_from) - time(one.held_from)).map((one) => drawValue(one))));
   }
 
@@ -393,21 +396,24 @@
           (memory.cites || []).some((cited) => cited.state) ? el("span", { class: "chip warm" }, "stale") : null, memory.pinned ? el("span", {}, "pinned") : null,
           (memory.tags || []).slice(0, 6).map((tag) => el("span", { class: "tag" }, `#${tag}`)))),
       el("span", { class: "chevron", "aria-hidden": "true" }, "\u25b8"))),
-    () => el("div", {}, drawValue(memory, memory.text.length <= 600)));
+    `memory ${memory.id}`, () => el("div", {}, drawValue(memory, memory.text.length <= 600)));
   }
 
   /* Budget receipt */
+
+  const own = [];
+  let chosen = "";
 
   function drawReceipts() {
     const receipts = report.receipts || [], tasks = [...new Set(receipts.map((one) => one.task))];
     const label = (task) => task || "A session starts";
     const picks = el("fieldset", { class: "tasks" }, el("legend", { class: "hidden" }, "Task"));
-    const slider = el("input", { type: "range", min: 0, step: 1, id: "budget", "aria-label": "Budget in tokens" });
+    const slider = el("input", { type: "range", min: 0, step: 1, id: "budget", "data-keep": "budget", "aria-label": "Budget in tokens" });
     const output = el("output", { for: "budget" }), body = el("div");
     const box = section("receipt", "Budget receipt", "What a model would be given for a task: the block as it reads it, and why each memory is in or out.");
     if (!tasks.length) { box.append(empty("Nothing to show a model yet", "With the first memory there is a context to look at.")); return; }
     box.append(picks, live ? askForm() : "", el("div", { class: "dial" }, slider, output), body);
-    let task = tasks[0];
+    let task = tasks.includes(chosen) ? chosen : tasks[0];
     const of = (name) => receipts.filter((one) => one.task === name);
     function draw() {
       const list = of(task), receipt = list[Math.min(list.length - 1, Number(slider.value))];
@@ -416,7 +422,7 @@
       body.replaceChildren(...drawReceipt(receipt));
     }
     function add(name) {
-      const radio = el("input", { type: "radio", name: "task", checked: name === task, onchange: () => { task = name; draw(); } });
+      const radio = el("input", { type: "radio", name: "task", checked: name === task, onchange: () => { task = chosen = name; draw(); } });
       picks.append(el("label", { title: label(name) }, radio, label(name)));
     }
     function askForm() {
@@ -426,8 +432,8 @@
         const name = asked.value.trim();
         if (!name) return;
         try { receipts.push(...(await ask("receipts", { task: name })).items); } catch (problem) { tell(problem.message, false); return; }
-        task = name;
-        if (!tasks.includes(name)) { tasks.push(name); add(name); }
+        task = chosen = name;
+        if (!tasks.includes(name)) { tasks.push(name); own.push(name); add(name); }
         draw();
       } }, asked, el("button", { class: "act", type: "submit" }, "Show"));
     }
@@ -610,12 +616,43 @@
 
   /* The same page served live: it asks for everything with its owner's token */
 
-  const TOKEN = "pmem-token";
-  let token = "";
+  const TOKEN = "pmem-token", MOST_NEEDS = 200, PAUSE = 2000;
+  /* What the inbox has and a report does not tell */
+  const PRIVATE = ["proposal", "fact", "fading"];
+  /* What it asks for: the operations, and the fields of their requests that it sends */
+  const ASKS = {
+    "report": [], "inbox": ["kinds", "limit"], "receipts": ["task"], "show": ["reference"], "undo": ["reference"],
+    "edit": ["reference", "content", "reviewed", "no_end"], "pin": ["reference", "pinned"], "rm": ["references"], "restore": ["references"],
+    "settle": ["references", "other"], "verify.accept": ["references"], "outcome": ["reference", "verdict"],
+    "link": ["start", "end"], "supersede_by": ["reference", "successor"],
+    "facts.promote": ["references"], "facts.reject": ["references"], "consent.approve": ["references"], "consent.reject": ["references"]
+  };
+  /* Commands that settle something: what each one is as an operation. $1 and $2 are the ids in it. */
+  const SETTLED_BY = [
+    ["settle $1", "settle", {"references": ["$1"]}],
+    ["settle $1 --other", "settle", {"references": ["$1"], "other": true}],
+    ["rm $1", "rm", {"references": ["$1"]}],
+    ["pin $1", "pin", {"reference": "$1"}],
+    ["link $1 $2", "link", {"start": "$1", "end": "$2"}],
+    ["edit $1 --superseded-by $2", "supersede_by", {"reference": "$1", "successor": "$2"}],
+    ["edit $1 --reviewed", "edit", {"reference": "$1", "reviewed": true}],
+    ["edit $1 --valid-until never", "edit", {"reference": "$1", "no_end": true}],
+    ["verify $1 --accept", "verify.accept", {"references": ["$1"]}],
+    ["outcome $1 good", "outcome", {"reference": "$1", "verdict": "good"}],
+    ["outcome $1 bad", "outcome", {"reference": "$1", "verdict": "bad"}],
+    ["facts promote $1", "facts.promote", {"references": ["$1"]}],
+    ["facts reject $1", "facts.reject", {"references": ["$1"]}],
+    ["consent approve $1", "consent.approve", {"references": ["$1"]}],
+    ["consent reject $1", "consent.reject", {"references": ["$1"]}]
+  ];
+  /* What no undo takes back, and what it takes back by no memory's id */
+  const FINAL = ["consent.reject"], BESIDE = /^(facts|consent)\./;
+  let token = "", waiting = 0, loads = 0;
 
   async function ask(name, body) {
+    if (!Object.keys(body).every((field) => ASKS[name].includes(field))) throw new Error(`the page sends more to ${name} than it may`);
     const headers = { "Content-Type": "application/json", Authorization: `Bearer ${token}` };
-    const answer = await fetch(live + name, { method: "POST", headers, credentials: "omit", body: JSON.stringify(body || {}) });
+    const answer = await fetch(live + name, { method: "POST", headers, credentials: "omit", body: JSON.stringify(body) });
     const said = await answer.json().catch(() => ({}));
     if (answer.ok) return said.data;
     const problem = new Error((said.error && [said.error.message, said.error.hint].filter(Boolean).join(": ")) || `the server says ${answer.status}`);
@@ -623,27 +660,36 @@
     throw problem;
   }
 
-  async function act(label, name, body) {
+  async function act(label, name, body, done) {
     try {
-      const done = await ask(name, body);
+      await ask(name, body);
+      if (done) done();
       await load();
-      tell(label, name !== "undo");
-      return done;
-    } catch (problem) { tell(problem.message, false); return null; }
+      const changed = body.reference || body.start || (body.references || [])[0];
+      tell(label, name === "undo" || FINAL.includes(name) ? null : BESIDE.test(name) ? {} : { reference: changed });
+    } catch (problem) { failed(problem); }
   }
 
-  function tell(text, isUndone) {
+  function tell(text, back) {
     const old = document.getElementById("told");
     if (old) old.remove();
     document.body.append(el("div", { id: "told", class: "told", role: "status" }, el("span", {}, text),
-      isUndone ? el("button", { class: "act", type: "button", onclick: () => act("taken back", "undo", {}) }, "Undo") : null,
+      back ? el("button", { class: "act", type: "button", onclick: () => act("taken back", "undo", back) }, "Undo") : null,
       el("button", { class: "act", type: "button", "aria-label": "Close", onclick: (event) => event.target.parentElement.remove() }, "\u00d7")));
   }
 
+  function failed(problem) {
+    if (problem.isUnknown) leave(problem.message); else tell(problem.message, null);
+  }
+
+  const action = (label, run) => el("button", { class: "act", type: "button", onclick: run }, label);
+  const drawRestore = (id) => el("div", { class: "acts" }, action("Restore", () => act(`restored ${short(id)}`, "restore", { references: [id] })));
+
   function drawActions(memory) {
     const id = memory.id, name = short(id), box = el("div", { class: "acts" });
-    const add = (label, run) => box.append(el("button", { class: "act", type: "button", onclick: run }, label));
-    add("Edit", () => box.replaceWith(drawEditor(memory)));
+    const add = (label, run) => box.append(action(label, run));
+    if (/^(superseded|merged)$/.test(memory.state)) return null;
+    add("Edit", () => edit(memory, box));
     add(memory.pinned ? "Unpin" : "Pin", () => act(`${memory.pinned ? "unpinned" : "pinned"} ${name}`, "pin", { reference: id, pinned: !memory.pinned }));
     if (memory.state === "archived") add("Restore", () => act(`restored ${name}`, "restore", { references: [id] }));
     else if (isNow(memory)) add("Remove", () => act(`removed ${name}`, "rm", { references: [id] }));
@@ -655,28 +701,139 @@
     return box;
   }
 
-  function drawEditor(memory) {
-    const text = el("textarea", { rows: 4, "aria-label": "What it says" }, memory.text);
-    const form = el("form", { class: "editor", onsubmit: (event) => {
+  /* The button for one way to settle something; nothing where it has to be typed */
+  function settler(need, one) {
+    const said = one.command.split(" ").slice(1), memory = byId.get(need.memory);
+    if (said.join(" ") === `edit ${said[1]}` && memory) return action(one.does, (event) => edit(memory, event.target.parentElement));
+    for (const [pattern, name, body] of SETTLED_BY) {
+      const words = pattern.split(" "), found = {};
+      if (words.length !== said.length || !words.every((word, place) => (word[0] === "$" ? (found[word] = said[place]) : word === said[place]))) continue;
+      const filled = JSON.parse(JSON.stringify(body), (_, value) => found[value] || value);
+      return action(one.does, () => act(`${one.does}: done`, name, filled));
+    }
+    return null;
+  }
+
+  /* What a page shows is cut, and its secrets are masked: what is edited is what the record says */
+  async function edit(memory, box) {
+    box.classList.add("editor");
+    try {
+      const record = await ask("show", { reference: memory.id });
+      box.replaceWith(drawEditor(memory.id, record.content, box));
+    } catch (problem) { failed(problem); }
+    box.classList.remove("editor");
+  }
+
+  function drawEditor(id, content, back) {
+    const text = el("textarea", { rows: 4, "aria-label": "What it says", value: content });
+    const form = el("form", { class: "editor", onsubmit: async (event) => {
       event.preventDefault();
-      act(`edited ${short(memory.id)}`, "edit", { reference: memory.id, content: text.value });
+      await act(`edited ${short(id)}`, "edit", { reference: id, content: text.value }, () => form.classList.remove("editor"));
     } }, text, el("div", { class: "acts" }, el("button", { class: "act", type: "submit" }, "Save"),
-      el("button", { class: "act", type: "button", onclick: () => form.replaceWith(drawActions(memory)) }, "Cancel")));
+      action("Cancel", () => { form.replaceWith(back); back.querySelector("button").focus(); })));
     requestAnimationFrame(() => text.focus());
     return form;
   }
 
   async function load() {
-    const place = scrollY;
-    start(await ask("report", {}));
+    const mine = (loads += 1);
+    stopWaiting();
+    const [made, inbox, ...further] = await Promise.all([
+      ask("report", {}), ask("inbox", { kinds: PRIVATE, limit: MOST_NEEDS }), ...own.map((task) => ask("receipts", { task }))]);
+    if (mine !== loads) return;
+    if (main.querySelector(".editor")) { heard(); return; }
+    made.receipts = [...(made.receipts || []), ...further.flatMap((one) => one.items)];
+    made.needs = [...(made.needs || []).filter((need) => need.kind !== "fact"),
+      ...inbox.items.map((item) => ({ kind: item.kind, text: visible(item.text), why: visible(item.why), memory: item.id, choices: item.commands }))];
+    const left = inbox.total - inbox.items.length;
+    if (left) made.needs.push({ kind: "more", text: `${number(left)} more`, choices: [{ does: "go through all of it", command: "pmem inbox" }] });
+    const kept = keep();
+    start(made);
     document.title = `${report.project}: project memory`;
     document.getElementById("project").textContent = report.project;
     document.getElementById("asof").textContent = `As it is on ${date(report.now)}.`;
-    scrollTo({ top: place, behavior: "instant" });
+    putBack(kept);
+  }
+
+  /* Characters that nobody sees, and that turn the direction of others, are written out */
+  const visible = (text) => text.replace(/[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/gu, (hidden) => `\\u{${hidden.codePointAt(0).toString(16)}}`);
+
+  /* Where its reader was: what is searched for, which rows are open, what has the focus */
+  function keep() {
+    const focused = document.activeElement.closest("[data-keep], [data-row]");
+    return {
+      place: scrollY, focus: focused && Object.assign({}, focused.dataset),
+      fields: [...main.querySelectorAll("[data-keep]")].map((field) => [field.dataset.keep, field.value]),
+      open: [...main.querySelectorAll("[data-row] > [aria-expanded=true]")].map((button) => button.parentElement.dataset.row),
+    };
+  }
+
+  function putBack(kept) {
+    const find = (name, value) => [...main.querySelectorAll(`[data-${name}]`)].find((one) => one.dataset[name] === value);
+    for (const [name, value] of kept.fields) {
+      const field = find("keep", name);
+      if (field && (field.tagName !== "SELECT" || [...field.options].some((one) => one.value === value))) field.value = value;
+    }
+    for (const field of [find("keep", "budget"), find("keep", "state")]) if (field) field.dispatchEvent(new Event(field.tagName === "SELECT" ? "change" : "input"));
+    for (const row of kept.open) { const found = find("row", row); if (found) found.querySelector("button").click(); }
+    if (kept.focus) {
+      const found = kept.focus.keep ? find("keep", kept.focus.keep) : find("row", kept.focus.row);
+      if (found) (kept.focus.keep ? found : found.querySelector("button")).focus({ preventScroll: true });
+    }
+    scrollTo({ top: kept.place, behavior: "instant" });
+  }
+
+  /* Changes, whoever makes them: the page draws itself again, but never while somebody writes in it */
+
+  function heard() {
+    waiting ||= setTimeout(() => {
+      waiting = 0;
+      if (main.querySelector(".editor")) heard(); else load().catch(failed);
+    }, 400);
+  }
+
+  function stopWaiting() {
+    clearTimeout(waiting);
+    waiting = 0;
+  }
+
+  async function listen() {
+    const mine = token, heardOf = { last: "" };
+    while (token === mine) {
+      const leaving = new AbortController();
+      const leave = () => document.hidden && leaving.abort();
+      document.addEventListener("visibilitychange", leave);
+      try {
+        const headers = { Authorization: `Bearer ${mine}`, ...(heardOf.last ? { "Last-Event-ID": heardOf.last } : {}) };
+        const answer = await fetch(root.dataset.changes, { headers, credentials: "omit", signal: leaving.signal });
+        if (answer.ok) await follow(answer.body.pipeThrough(new TextDecoderStream()).getReader(), heardOf);
+        else if (answer.status === 401) heard();
+      } catch (problem) {
+        if (!leaving.signal.aborted) document.getElementById("asof").textContent = "The server does not answer: this is how it was.";
+      }
+      document.removeEventListener("visibilitychange", leave);
+      await new Promise((go) => setTimeout(go, PAUSE));
+      if (document.hidden) await new Promise((go) => document.addEventListener("visibilitychange", go, { once: true }));
+    }
+  }
+
+  async function follow(reader, heardOf) {
+    for (let left = ""; ;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const events = (left + value).split("\n\n");
+      left = events.pop();
+      for (const event of events) {
+        const id = /^id: (.*)$/m.exec(event), kind = /^event: (.*)$/m.exec(event);
+        if (id) heardOf.last = id[1];
+        if (kind && kind[1] !== "hello") heard();
+      }
+    }
   }
 
   function askToken(problem) {
     main.replaceChildren();
+    document.getElementById("contents").replaceChildren();
     const input = el("input", { type: "password", autocomplete: "off", "aria-label": "Token", required: true });
     section("start", "Who are you?", "This memory is shown to whoever has its token; pmem serve --token person prints yours.",
       problem ? el("p", { role: "alert" }, problem) : null,
@@ -684,15 +841,20 @@
     input.focus();
   }
 
+  function leave(problem) {
+    token = "";
+    stopWaiting();
+    sessionStorage.removeItem(TOKEN);
+    askToken(problem);
+  }
+
   async function enter(given) {
     token = given;
     try {
       await load();
       sessionStorage.setItem(TOKEN, token);
-    } catch (problem) {
-      sessionStorage.removeItem(TOKEN);
-      askToken(problem.isUnknown && !given ? "" : problem.message);
-    }
+      if (root.dataset.changes) listen();
+    } catch (problem) { leave(problem.message); }
   }
 
   function goLive() {
@@ -727,6 +889,8 @@
     report = made;
     byId = new Map(report.memories.map((memory) => [memory.id, memory]));
     now = time(report.now);
+    drawing.abort();
+    drawing = new AbortController();
     main.replaceChildren();
     if (!report.memories.length && !(report.needs || []).length) {
       section("start", "Nothing is remembered yet", "Keep what was decided, what was tried, and what must hold; this page then shows how it came to be.",

@@ -20,7 +20,8 @@ from pmem.server.http import app_api, event_stream, memory_api, operation_api, r
 from pmem.server.http.changes import ChangeWatch
 from pmem.server.http.desk import AnswerDesk
 from pmem.server.http.endpoints import JSON, Endpoint, Reply, refused
-from pmem.server.http.guard import HEALTH, HOLDER, Guard, GuardRules, is_json, no_json
+from pmem.server.http.guard import HEALTH, HOLDER, PAGE, Guard, GuardRules, is_json, no_json
+from pmem.server.http.live_page import live_page
 from pmem.server.http.mcp_endpoint import PATH as MCP
 from pmem.server.http.mcp_endpoint import McpEndpoint, McpOffer
 from pmem.server.http.openapi import describe
@@ -83,11 +84,13 @@ class HttpServer:
             finally:
                 self.end_streams()
                 watching.cancel()
+                self._watch.close()
                 self._desk.close()
 
     def _routes(self) -> Iterable[BaseRoute]:
         """Yield one route for each path, with all of its methods."""
         yield Route(HEALTH, _health)
+        yield Route(PAGE, _page)
         yield Route(OPENAPI, self._describe)
         yield Route(event_stream.PATH, self._streams.answer)
         yield Route(MCP, self._mcp, methods=["POST"])
@@ -124,6 +127,10 @@ class HttpServer:
 
 async def _health(_: Request) -> Response:
     return Response(json_line({"status": "ok"}), media_type=JSON)
+
+
+async def _page(_: Request) -> Response:
+    return live_page()
 
 
 async def _no_route(_: Request, error: Exception) -> Response:

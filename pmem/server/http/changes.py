@@ -1,60 +1,25 @@
-"""What changes in a memory folder, whoever changes it: this server, a command, git, an editor.
+"""The latest changes of a memory, and who waits for the next one.
 
-While somebody listens, the stores' folders are looked at twice a second, and at once after each
-write of this server. A folder's time tells of every file that comes, goes or takes another's place;
-for one that is rewritten where it is, all files are looked at now and then. What was there at the
-first look is known and told to nobody.
+While somebody listens, a memory folder is looked at twice a second, and at once after each write of
+this server; a project on a server is looked at when that tells of a write.
 """
 
 import asyncio
-import os
-import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from typing import Any, Final, Literal
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
 
 import msgspec
 
-from pmem.errors import PmemError
 from pmem.project.workspace import Workspace
-from pmem.storage.files.listing import FolderListing, look
-from pmem.values.ids import short
-from pmem.values.records import KINDS, STORES, RecordType
+from pmem.server.http.folder_changes import FolderChanges
+from pmem.server.http.server_changes import ServerChanges
+from pmem.server.http.streamed_change import StreamedChange
 
 LOOK_SECONDS: Final = 0.5
-THOROUGH_SECONDS: Final = 5.0
-"""How often every file is looked at, though no folder's time has changed."""
 KEPT: Final = 1000
 """The latest changes, which a client that was away may still ask for."""
-
-Stamps = dict[str, tuple[int, int, int]]
-"""What the files of a store look like, by record."""
-
-
-class StreamedChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A record that changed: what happened to it last, and who did that.
-
-    Attributes:
-        number: Counts the changes since the server began.
-        id: The record's.
-        short: Its short id.
-        kind: What it is.
-        change: Whether it is new, was changed, or is gone for good.
-        event: The last event of its history; empty where it has none.
-        at: When that was.
-        actor: Who it was.
-        agent: Which agent, if it was one.
-    """
-
-    number: int
-    id: str
-    short: str
-    kind: str
-    change: Literal["added", "changed", "gone"]
-    event: str = ""
-    at: Any = None
-    actor: str = ""
-    agent: str = ""
 
 
 class ChangeWatch:
@@ -69,12 +34,11 @@ class ChangeWatch:
         self, opened: Callable[[], Workspace], run: Callable[[Callable[[], Any]], Any]
     ) -> None:
         self._opened, self._run = opened, run
-        self._known: dict[RecordType, Stamps] | None = None
+        self._source: FolderChanges | ServerChanges | None = None
         self._recent: deque[StreamedChange] = deque(maxlen=KEPT)
         self._nudge, self._news = asyncio.Event(), asyncio.Event()
+        self._beginning = asyncio.Lock()
         self._listeners = 0
-        self._folders: tuple[int, ...] = ()
-        self._looked = 0.0
         self.last_number = 0
 
     def nudge(self) -> None:
@@ -107,9 +71,16 @@ class ChangeWatch:
     async def begin(self) -> None:
         """Note that somebody listens; the state of the folder before is known then."""
         self._listeners += 1
-        if self._known is None:
-            self._known = await self._run(lambda: _stamps_of(self._opened().root))
+        async with self._beginning:
+            if self._source is None:
+                told = partial(asyncio.get_running_loop().call_soon_threadsafe, self.nudge)
+                self._source = await self._run(lambda: _source_of(self._opened, told))
         self.nudge()
+
+    def close(self) -> None:
+        """Look no more."""
+        if isinstance(self._source, ServerChanges):
+            self._source.close()
 
     def end(self) -> None:
         """Note that somebody listens no more."""
@@ -124,8 +95,8 @@ class ChangeWatch:
             except TimeoutError:
                 pass
             self._nudge.clear()
-            if self._listeners and self._known is not None:
-                self._tell(await self._run(self._look))
+            if self._listeners and self._source is not None:
+                self._tell(await self._run(self._source.look))
 
     def _tell(self, found: list[StreamedChange]) -> None:
         for change in found:
@@ -139,84 +110,10 @@ class ChangeWatch:
         self._news.set()
         self._news = asyncio.Event()
 
-    def _look(self) -> list[StreamedChange]:
-        """Return what has changed since the last look, in a thread."""
-        assert self._known is not None
-        try:
-            workspace = self._opened()
-            if self._is_surely_same(workspace.root):
-                return []
-            now = _stamps_of(workspace.root)
-        except PmemError:  # the folder is gone for now: the next look tells
-            return []
-        before, self._known = self._known, now
-        return [
-            change
-            for type_ in STORES
-            for change in _differences(workspace, type_, before[type_], now[type_])
-        ]
 
-    def _is_surely_same(self, root: str) -> bool:
-        """Tell whether no folder has changed, and every file was looked at not long ago."""
-        folders = tuple(_time_of(os.path.join(root, name)) for name in STORES.values())
-        is_recent = time.monotonic() - self._looked < THOROUGH_SECONDS
-        if folders == self._folders and is_recent:
-            return True
-        self._folders, self._looked = folders, time.monotonic()
-        return False
-
-
-def _time_of(folder: str) -> int:
-    try:
-        return os.stat(folder).st_mtime_ns
-    except OSError:
-        return 0
-
-
-def _stamps_of(root: str) -> dict[RecordType, Stamps]:
-    return {
-        type_: {row[0].removesuffix(".json"): row[1:] for row in _listing(root, folder).rows()}
-        for type_, folder in STORES.items()
-    }
-
-
-def _listing(root: str, folder: str) -> FolderListing:
-    return look(os.path.join(root, folder))
-
-
-def _differences(
-    workspace: Workspace, type_: RecordType, before: Stamps, now: Stamps
-) -> Iterator[StreamedChange]:
-    """Yield the records of one type whose files differ, the oldest record first."""
-    if before == now:
-        return
-    for identifier in sorted(before.keys() | now.keys()):
-        if before.get(identifier) == now.get(identifier):
-            continue
-        yield _change(workspace, type_, identifier, identifier in before, identifier in now)
-
-
-def _change(
-    workspace: Workspace, type_: RecordType, identifier: str, was: bool, is_there: bool
-) -> StreamedChange:
-    change: Any = ("changed" if was else "added") if is_there else "gone"
-    last = _last_event(workspace, type_, identifier) if is_there else None
-    return StreamedChange(
-        number=0,
-        id=identifier,
-        short=short(identifier),
-        kind=KINDS[type_],
-        change=change,
-        event=last.event if last else "",
-        at=last.at if last else None,
-        actor=last.actor if last else "",
-        agent=last.agent if last else "",
-    )
-
-
-def _last_event(workspace: Workspace, type_: RecordType, identifier: str) -> Any:
-    try:
-        record = workspace.store(type_).get(identifier)
-    except PmemError:  # half of a merge, or a conflict: the file has changed all the same
-        return None
-    return (getattr(record, "history", ()) or (None,))[-1]
+def _source_of(
+    opened: Callable[[], Workspace], told: Callable[[], object]
+) -> FolderChanges | ServerChanges:
+    """Return what tells of changes from now on."""
+    server = opened().server
+    return FolderChanges(opened) if server is None else ServerChanges(opened, server, told)

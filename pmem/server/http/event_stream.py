@@ -15,11 +15,12 @@ from pmem.errors import PmemError
 from pmem.operations.envelope import error_line, json_line
 from pmem.project.caller import asked_by
 from pmem.project.workspace import Workspace
-from pmem.server.http.changes import ChangeWatch, StreamedChange
+from pmem.server.http.changes import ChangeWatch
 from pmem.server.http.desk import AnswerDesk
 from pmem.server.http.endpoints import JSON
 from pmem.server.http.guard import HOLDER
 from pmem.server.http.refusals import HttpRefusal, headers_of
+from pmem.server.http.streamed_change import StreamedChange
 from pmem.server.http.tokens import TokenHolder, Tokens
 from pmem.values.records import KINDS
 

@@ -24,7 +24,11 @@ LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 HOLDER: Final = "holder"
 """Where the scope's state says whose token came with a request."""
 HEALTH: Final = "/healthz"
-"""The one address that needs no token: it says no more than that somebody is there."""
+"""Says no more than that somebody is there."""
+PAGE: Final = "/"
+"""The page for people, which holds nothing of the memory until somebody gives it a token."""
+_OPEN: Final = frozenset({HEALTH, PAGE})
+"""The addresses that need no token."""
 
 _DRAINED_BYTES: Final = 16 * 1024 * 1024
 _PORTS: Final = {"http": 80, "https": 443}
@@ -118,7 +122,7 @@ class Guard:
         Raises:
             HttpRefusal: None did, or none that counts.
         """
-        if scope["path"] == HEALTH:
+        if scope["path"] in _OPEN:
             return
         given = headers.get("authorization", ())
         kind, _, secret = (given[0] if len(given) == 1 else "").partition(" ")
