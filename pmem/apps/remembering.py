@@ -15,9 +15,11 @@ from pmem.core.apps.deciding import (
     OfflineModel,
     Unusable,
     impersonal,
+    may_be_told,
     usable,
+    without_secret,
 )
-from pmem.core.consent import sensitive
+from pmem.core.apps.digest import importance
 from pmem.core.retention import changed
 from pmem.errors import Ambiguous, InvalidValue, NotFound, PmemError, Refused, UsageError
 from pmem.memory.app_limit import Compacted, compact, once_more, within
@@ -50,7 +52,8 @@ _Draft = tuple[AddRequest, Conversation | None]
 class RememberRequest(AppRequest, frozen=True, kw_only=True):
     """What an app is to remember: a text, or what an ended conversation leaves.
 
-    `importance` goes from 0 to 10; half of that when it is None. `model` sums up and decides; the
+    `importance` goes from 0 to 10. When None it is half of that, or what the facts of the
+    conversation are worth. `model` sums up and decides; the
     rules do when None.
     """
 
@@ -213,7 +216,9 @@ def _remember_draft(workspace: Workspace, draft: _Draft, model: Model) -> Rememb
         reason = f"no sentence that may be kept without consent says something in {most} characters"
         return Remembered(action="skipped", app=app, reason=reason)
     source = Source(kind=KIND, conversation=conversation.id)
-    return _make_memory(workspace, replace(wanted, content=text, source=source), model, detail)
+    worth = importance(talk.messages) if share is None else share
+    wanted = replace(wanted, content=text, source=source, importance=worth)
+    return _make_memory(workspace, wanted, model, detail)
 
 
 def talk_of(workspace: Workspace, conversation: Conversation, app: str) -> EndedConversation:
@@ -231,6 +236,7 @@ def talk_of(workspace: Workspace, conversation: Conversation, app: str) -> Ended
         outcome=conversation.outcome,
         most=settings.limits.app_memory,
         private=settings.consent.fields,
+        allowed=settings.secrets.allow,
     )
 
 
@@ -242,11 +248,12 @@ def _summary(talk: EndedConversation, model: Model, seconds: float) -> tuple[str
             return "", {}
         text = usable(found, talk.most, f"what {model.name} wrote")
         impersonal(text, talk.private, f"what {model.name} wrote")
+        without_secret(text, talk.allowed, f"what {model.name} wrote")
         return text, made_by(model)
     except Unusable as unusable:
         failure = str(unusable)
-        if sensitive(failure, talk.private):  # an error may quote what it failed at
-            failure = f"{model.name} failed"
+        if not may_be_told(failure, talk.private, talk.allowed):
+            failure = f"{model.name} failed"  # an error may quote what it failed at
         return OfflineModel().summarise(talk), {"failure": failure}
 
 

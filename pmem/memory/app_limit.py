@@ -14,7 +14,9 @@ from pmem.core.apps.deciding import (
     Unusable,
     checked,
     impersonal,
+    may_be_told,
     oldest,
+    without_secret,
 )
 from pmem.core.consent import sensitive
 from pmem.core.lifecycle.presence import presence
@@ -25,6 +27,7 @@ from pmem.memory.app_memories import AppAnswer, members, name_of
 from pmem.memory.app_models import answer, may_work, signature
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import DeferredWork
+from pmem.values.config import Settings
 from pmem.values.records import Event, EventKind, Memory, State
 
 SOURCE: Final = "compaction"
@@ -152,7 +155,7 @@ def carry_out_decision(workspace: Workspace, surplus: Surplus, decision: AppDeci
     Raises:
         Unusable: It says something of a person that nobody agreed to.
     """
-    _check_agreed(decision, surplus, workspace.settings.consent.fields)
+    _check_agreed(decision, surplus, workspace.settings)
     _carry_out(workspace, list(surplus.memories), decision)
 
 
@@ -236,18 +239,22 @@ def _decision(workspace: Workspace, model: Model, surplus: Surplus) -> AppDecisi
     try:
         said = answer(model, lambda: model.decide(surplus), settings.apps.timeout)
         decision = checked(said, surplus)
-        _check_agreed(decision, surplus, settings.consent.fields)
+        _check_agreed(decision, surplus, settings)
     except Unusable as unusable:
-        return _fallback(surplus, str(unusable))
+        told = may_be_told(str(unusable), settings.consent.fields, settings.secrets.allow)
+        return _fallback(surplus, str(unusable) if told else f"{model.name} failed")
     return replace(decision, by=signature(model))
 
 
-def _check_agreed(decision: AppDecision, surplus: Surplus, private: Sequence[str]) -> None:
-    """See that an edit says nothing of a person that neither of the two memories said."""
+def _check_agreed(decision: AppDecision, surplus: Surplus, settings: Settings) -> None:
+    """See that an edit says nothing new of a person, and that no secret comes in with a decision."""
+    without_secret(decision.reason, settings.secrets.allow, "the decision's reason")
     said = [memory.content for memory in _memories_named(surplus.memories, decision)]
-    known = {sensitive(text, private) for text in said}
+    known = {sensitive(text, settings.consent.fields) for text in said}
     if decision.content is not None and decision.content not in said:
-        impersonal(decision.content, [item for item in private if item not in known], "the edit")
+        private = [item for item in settings.consent.fields if item not in known]
+        impersonal(decision.content, private, "the edit")
+        without_secret(decision.content, settings.secrets.allow, "the edit")
 
 
 def _fallback(surplus: Surplus, failure: str) -> AppDecision:

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import AddRequest, Project
+from pmem.core.apps.alike import adds_little
 from pmem.core.apps.deciding import AppDecision, Surplus, Unusable, checked
 from pmem.core.filters import Filter
 from pmem.errors import InvalidValue, StorageRefused
@@ -422,3 +423,50 @@ def test_no_answer_gets_past_the_check_but_a_decision(answer: Any) -> None:
     surplus = Surplus(app="calendar", memories=(), limit=10, most=200, worths={})
     with pytest.raises(Unusable):
         checked(answer, surplus)
+
+
+SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+@pytest.mark.parametrize("field", ["reason", "newContent"])
+def test_f33_a_decision_with_a_secret_lets_the_oldest_go(root: str, field: str) -> None:
+    project = filled(root, 11)
+    first, second, *_ = sorted(every(project))
+    said = {"action": "edit", "targetMemoryId": second, "newContent": "Both.", "reason": "near"}
+    said[field] = f"The key is {SECRET}"
+    (decided,) = project.apps.using(fakes.model(lambda _: said)).compact("calendar").decisions
+    assert (decided.target, decided.by) == (first, "fifo")
+    assert "secret" in decided.failure
+
+
+def test_f17_of_two_that_say_nearly_the_same_the_less_valuable_goes(root: str) -> None:
+    project = fakes.limited(root, limit=3)
+    texts = {
+        "The user's manager is Alec and approves budgets above 500 euros.": 5,
+        "The weekly team sync takes place on Tuesday at 10.": 6,
+        "The printer is on floor 3.": 5,
+        "The weekly team sync is on Tuesday at 10 o'clock in the morning.": 5,
+    }
+    done = [
+        project.apps.remember("calendar", text, importance=worth) for text, worth in texts.items()
+    ]
+    (decided,) = done[-1].decisions
+    assert every(project)[decided.target].content == list(texts)[1]
+    assert "says nearly the same" in decided.reason
+    assert decided.merged is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Room 0 is on floor 0.", "Room 1 is on floor 7."),
+        ("Ben likes green tea.", "Ada likes green tea."),
+        ("We use Redis for the session cache.", "We do not use Redis for the session cache."),
+        ("The lift is broken.", "The printer is broken."),
+    ],
+)
+def test_what_differs_in_a_number_a_name_or_a_not_is_not_nearly_the_same(
+    one: str, other: str
+) -> None:
+    assert not adds_little(one, other)
+    assert not adds_little(other, one)

@@ -344,3 +344,113 @@ def test_a_digest_has_four_sentences_at_the_most_and_no_questions() -> None:
     assert found.count(".") == 4
     assert found.endswith("It runs.")
     assert "Which" not in found
+
+
+def kept_of(project: Project, *said: tuple[str, str, str], outcome: str | None = None) -> str:
+    """Return what an app remembers of a conversation: role, speaker and words of each message."""
+    talk = project.start_conversation(app="calendar").id
+    for role, speaker, words in said:
+        project.add_message(role, words, speaker=speaker or None)
+    project.end_conversation(reference=talk, outcome=outcome)
+    (memory,) = contents(project)
+    return memory
+
+
+def test_f13_a_conversations_memory_names_the_problem_and_says_a_thing_once(
+    project: Project,
+) -> None:
+    kept = kept_of(
+        project,
+        ("user", "Mira", "The nightly sync fails with database time-outs since Monday."),
+        ("assistant", "", "I raised the timeout to 90 seconds."),
+        ("user", "Mira", "we decided to keep the 90 second timeout."),
+        outcome="Timeout raised to 90 s",
+    )
+    assert kept == (
+        "Mira: The nightly sync fails with database time-outs since Monday. "
+        "Outcome: Timeout raised to 90 s."
+    )
+
+
+def test_f13_a_conversations_memory_speaks_of_people_in_the_third_person(project: Project) -> None:
+    kept = kept_of(
+        project,
+        ("user", "Ana", "My manager is Alec. I work at TechCorp."),
+        ("user", "Ben", "I prefer meetings after 2pm."),
+    )
+    assert "Ana's manager is Alec." in kept
+    assert "Ben prefers meetings after 2pm." in kept
+    assert not {"I", "My", "my"} & set(kept.split())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kept"),
+    [
+        (
+            "Our budget for the fair is 12,000 euros.",
+            "We changed the budget: it is 15,000 euros now.",
+            "user: We changed the budget: it is 15,000 euros now.",
+        ),
+        (
+            "The port of the search service is 8081.",
+            "No, use 8082 instead.",
+            "user: No, use 8082 instead (before: The port of the search service is 8081).",
+        ),
+    ],
+)
+def test_f14_a_later_correction_wins_when_a_conversation_is_resumed_and_ended_again(
+    project: Project, before: str, after: str, kept: str
+) -> None:
+    talk = ended(project, before)
+    project.resume_conversation(talk)
+    project.add_message("user", after)
+    project.end_conversation(reference=talk)
+    assert contents(project) == [kept]
+
+
+def test_a_value_that_nobody_changed_is_kept_beside_one_on_something_else(
+    project: Project,
+) -> None:
+    kept = kept_of(
+        project,
+        ("user", "", "The lift has 2 doors."),
+        ("user", "", "Room 3 moved to floor 4."),
+    )
+    assert kept == "user: The lift has 2 doors. Room 3 moved to floor 4."
+
+
+SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+def spilling(_talk: EndedConversation) -> str:
+    """Fail, and quote a secret."""
+    raise ValueError(f"refused: {SECRET}")
+
+
+@pytest.mark.parametrize("summarise", [lambda talk: f"The key is {SECRET}.", spilling])
+def test_f33_a_summary_with_a_secret_is_done_without_and_is_nobodys_error(
+    root: str, summarise: Callable[[EndedConversation], Any]
+) -> None:
+    project = Project(root, now=NOW, actor="ada")
+    talk = ended(project, "We decided to use PostgreSQL.", app=None)
+    model = fakes.model(summarise=summarise)
+    done = project.apps.using(model).remember("calendar", conversation=talk)
+    assert (done.action, contents(project)) == ("created", ["user: We decided to use PostgreSQL."])
+    assert "fake" in done.reason
+    assert traces(root, SECRET) == []
+
+
+def test_f45_a_conversations_memory_counts_by_what_it_states(project: Project) -> None:
+    cases = {
+        "a": ("The archive is on floor 4.", 5),
+        "b": ("We decided to use PostgreSQL.", 7),
+        "c": ("Our goal is to open the archive in May.", 8),
+    }
+    for app, (said, importance) in cases.items():
+        ended(project, said, app=app)
+        (memory,) = project.apps.list(app).items
+        assert memory.importance == importance
+    given = ended(project, "We decided to paint the hall.", app=None)
+    done = project.apps.remember("d", conversation=given, importance=2)
+    assert done.memory
+    assert done.memory.importance == 2
