@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
+from pmem.apps.reading import known_app
 from pmem.core import checks
 from pmem.core.apps.deciding import (
     AppDecision,
@@ -24,11 +25,13 @@ from pmem.core.retention import changed
 from pmem.errors import Ambiguous, InvalidValue, NotFound, PmemError, Refused, UsageError
 from pmem.memory.app_limit import Compacted, compact, once_more, within
 from pmem.memory.app_memories import (
+    CONVERSATIONS,
     MOST_IMPORTANT,
     AppMemory,
     AppRequest,
     members,
     name_of,
+    related_conversations,
     share_of,
     shown,
     state_of,
@@ -54,13 +57,14 @@ class RememberRequest(AppRequest, frozen=True, kw_only=True):
 
     `importance` goes from 0 to 10. When None it is half of that, or what the facts of the
     conversation are worth. `model` sums up and decides; the
-    rules do when None.
+    rules do when None. `user` is whom the memory concerns.
     """
 
     content: str | None = None
     conversation: str | None = None
     importance: float | None = None
     tags: tuple[str, ...] = ()
+    user: str | None = None
     model: Model | None = None
 
 
@@ -112,9 +116,9 @@ def remember(workspace: Workspace, request: RememberRequest) -> Remembered:
 
 def tidy(workspace: Workspace, request: CompactRequest) -> Compacted:
     """Do the work for an app that was put off, and hold it to its limit; see `compact`."""
-    model = model_for(workspace, request.model)
-    before = catch_up(workspace, name_of(request.app), model)
-    done = compact(workspace, request.app, model)
+    app, model = known_app(workspace, request.app), model_for(workspace, request.model)
+    before = catch_up(workspace, app, model)
+    done = compact(workspace, app, model)
     return replace(done, decisions=(*before, *done.decisions))
 
 
@@ -181,6 +185,7 @@ def _draft(workspace: Workspace, app: str, request: RememberRequest) -> _Draft:
         importance=share_of(request.importance),
         tags=checks.tags(request.tags),
         app=app,
+        user=request.user,
     )
     reference = request.conversation
     return wanted, None if reference is None else _ended(workspace, app, reference)
@@ -332,6 +337,16 @@ def _renewed(
     return "updated", workspace.memories.put(new)
 
 
+def _said_again(workspace: Workspace, memory: Memory, conversation: str | None) -> Memory:
+    """Note that a further conversation says what a memory says already."""
+    known = (None, memory.source.conversation, *related_conversations(memory))
+    if conversation in known or memory.scope.app is None:
+        return memory
+    at, actor, detail = workspace.now(), workspace.actor, {CONVERSATIONS: [conversation]}
+    event = Event(event=EventKind.UPDATE, at=at, actor=actor, source=KIND, detail=detail)
+    return workspace.memories.put(changed(memory, event))
+
+
 def _new(
     workspace: Workspace, wanted: AddRequest, detail: Mapping[str, str]
 ) -> tuple[Action, Memory]:
@@ -340,7 +355,7 @@ def _new(
         added = put_new(workspace, replace(wanted, force=True))
     memory = added.memory
     if added.action == "suggested":
-        return "known", memory
+        return "known", _said_again(workspace, memory, wanted.source.conversation)
     if detail:
         first, *later = memory.history
         told = replace(first, detail=dict(detail))

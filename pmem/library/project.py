@@ -257,9 +257,17 @@ class Project(Memories, Moments, Conversations, ModelWork):
         request = ArraysRequest(folder=folder, untrusted=untrusted)
         return self._run(table.IMPORT_ARRAYS, request)
 
-    def export_arrays(self, *, camel_case: bool = False) -> Mapping[str, bytes]:
-        """Return the four array files' contents by name, perhaps as the multi-tier design's."""
-        return self._run(table.EXPORT_ARRAYS, ExportRequest(camel_case=camel_case)).files
+    def export_arrays(
+        self, app: str | None = None, *, camel_case: bool = False
+    ) -> Mapping[str, bytes]:
+        """Return the four array files' contents by name: of everything, or of an app.
+
+        Args:
+            app: Only what belongs to this app.
+            camel_case: Whether to write the multi-tier design's own field names.
+        """
+        request = ExportRequest(app=app, camel_case=camel_case)
+        return self._run(table.EXPORT_ARRAYS, request).files
 
     def stats(self) -> MemoryFigures:
         """Count what the memory holds."""

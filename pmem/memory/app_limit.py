@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Final, TypeVar
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
@@ -23,7 +24,13 @@ from pmem.core.lifecycle.presence import presence
 from pmem.core.retention import changed, purge_time
 from pmem.errors import InvalidValue, Locked, StorageRefused
 from pmem.memory import recalls
-from pmem.memory.app_memories import AppAnswer, members, name_of
+from pmem.memory.app_memories import (
+    CONVERSATIONS,
+    AppAnswer,
+    members,
+    name_of,
+    related_conversations,
+)
 from pmem.memory.app_models import answer, may_work, signature
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import DeferredWork
@@ -247,7 +254,7 @@ def _decision(workspace: Workspace, model: Model, surplus: Surplus) -> AppDecisi
 
 
 def _check_agreed(decision: AppDecision, surplus: Surplus, settings: Settings) -> None:
-    """See that an edit says nothing new of a person, and that no secret comes in with a decision."""
+    """See that an edit says nothing new of a person, and that a decision holds no secret."""
     without_secret(decision.reason, settings.secrets.allow, "the decision's reason")
     said = [memory.content for memory in _memories_named(surplus.memories, decision)]
     known = {sensitive(text, settings.consent.fields) for text in said}
@@ -302,7 +309,7 @@ def _merge_memories(
     from pmem.core.lifecycle.merging import absorbed, absorbing, redirected
 
     at, actor = workspace.now(), workspace.actor
-    survivor = _explained(absorbing(target, [gone], actor, at), decision)
+    survivor = _explained(absorbing(target, [gone], actor, at), decision, _said_in(gone))
     if decision.content is not None and decision.content != survivor.content:
         event = _event(workspace, EventKind.UPDATE, decision)
         tokens = workspace.count(decision.content)
@@ -317,10 +324,18 @@ def _merge_memories(
     return changes
 
 
-def _explained(memory: Memory, decision: AppDecision) -> Memory:
-    """Say in the last event of a history what was decided."""
+def _said_in(gone: Memory) -> dict[str, list[str]]:
+    """Return what a history says of where a memory came from that goes into another one."""
+    said = [*filter(None, [gone.source.conversation]), *related_conversations(gone)]
+    return {CONVERSATIONS: said} if said else {}
+
+
+def _explained(
+    memory: Memory, decision: AppDecision, more: Mapping[str, Any] = MappingProxyType({})
+) -> Memory:
+    """Say in the last event of a history what was decided, and what more there is to say."""
     *earlier, last = memory.history
-    told = replace(last, source=SOURCE, detail={**last.detail, **_detail(decision)})
+    told = replace(last, source=SOURCE, detail={**last.detail, **_detail(decision), **more})
     return replace(memory, history=(*earlier, told))
 
 

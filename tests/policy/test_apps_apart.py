@@ -15,7 +15,7 @@ from pmem.project.setup import initialise
 from tests.conftest import NOW
 from tests.faults.console import pmem
 
-APPS: Final = ("calendar", "mail", "Mail", "m")
+APPS: Final = ("calendar", "mail", "mail-2", "m")
 TRIED: Final = (
     "list --all-states",
     "list --at 2027-01-01",
