@@ -50,6 +50,7 @@ def active(project: Project, app: str = "calendar") -> list[str]:
     return [memory.id for memory in project.apps.list(app).items]
 
 
+@pytest.mark.row("S0.3.6")
 @pytest.mark.parametrize("count", [10, 11, 12, 100, 1000])
 def test_any_number_comes_down_to_the_limit_one_decision_each(root: str, count: int) -> None:
     project = filled(root, count)
@@ -80,6 +81,7 @@ def test_what_a_compaction_took_can_be_restored(root: str) -> None:
     assert (back.state, back.content) == (State.ACTIVE, content)
 
 
+@pytest.mark.row("S0.3.2")
 def test_what_says_the_same_becomes_one_before_anything_goes(root: str) -> None:
     project = fakes.limited(root, limit=2)
     first = project.apps.remember("calendar", "The lift is broken.", importance=2, tags=("lift",))
@@ -97,6 +99,7 @@ def test_what_says_the_same_becomes_one_before_anything_goes(root: str) -> None:
     assert merged.history[-1].detail["into"] == decided.target
 
 
+@pytest.mark.row("S0.3.3")
 def test_importance_use_and_age_decide_and_the_new_one_stays(root: str) -> None:
     texts = ("The lift is broken.", "The user likes tea.", "Lunch is at noon.")
     for hours, text, importance in zip((0, 2000, 2001), texts, (6, 5, 5), strict=True):
@@ -195,6 +198,7 @@ LIES: dict[str, Callable[[Surplus], Any]] = {
 }
 
 
+@pytest.mark.row("S0.7.7")
 @pytest.mark.parametrize("lie", LIES)
 def test_after_a_failure_or_a_lie_the_oldest_goes_and_the_history_says_why(
     lie: str, root: str
@@ -279,6 +283,7 @@ def test_another_apps_memory_is_no_target(root: str) -> None:
     assert len(active(project)) == 10
 
 
+@pytest.mark.row("S0.3.4")
 def test_a_model_may_merge_two_and_write_the_content(root: str) -> None:
     project = filled(root, 11)
 
@@ -324,6 +329,7 @@ def test_others_that_are_quicker_are_asked_about_again(root: str) -> None:
     assert sorted(active(project)) == [id_ for id_ in ids if id_ not in (ids[5], ids[6])]
 
 
+@pytest.mark.row("S0.7.8")
 def test_a_storage_error_is_tried_again_and_then_the_oldest_goes(root: str) -> None:
     project = filled(root, 11)
     commit, failures = JsonFiles.commit, [StorageRefused("the disk hiccups")] * 2
@@ -428,6 +434,7 @@ def test_no_answer_gets_past_the_check_but_a_decision(answer: Any) -> None:
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
 
+@pytest.mark.row("S0.7.7")
 @pytest.mark.parametrize("field", ["reason", "newContent"])
 def test_f33_a_decision_with_a_secret_lets_the_oldest_go(root: str, field: str) -> None:
     project = filled(root, 11)
@@ -439,6 +446,7 @@ def test_f33_a_decision_with_a_secret_lets_the_oldest_go(root: str, field: str) 
     assert "secret" in decided.failure
 
 
+@pytest.mark.row("S0.3.2")
 def test_f17_of_two_that_say_nearly_the_same_the_less_valuable_goes(root: str) -> None:
     project = fakes.limited(root, limit=3)
     texts = {

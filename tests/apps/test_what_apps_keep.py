@@ -66,7 +66,7 @@ def test_f3_a_merge_keeps_the_conversation_of_what_goes(root: str) -> None:
     assert merged.related_conversations == (second,)
 
 
-@pytest.mark.row("S0.11.3")
+@pytest.mark.row("S0.10.3")
 def test_f38_age_alone_takes_no_memory_from_an_app(root: str) -> None:
     project = Project(root, now=NOW)
     for number in range(3):
@@ -79,7 +79,7 @@ def test_f38_age_alone_takes_no_memory_from_an_app(root: str) -> None:
     assert later.list().total == 3  # what belongs to no app fades
 
 
-@pytest.mark.row("S0.12.8")
+@pytest.mark.row("S0.11.8")
 def test_f44_a_retrieval_stands_in_the_log_of_operations(root: str) -> None:
     assert pmem("app", "remember", "calendar", REVIEW).code == 0
     assert pmem("app", "context", "calendar").code == 0
@@ -89,7 +89,7 @@ def test_f44_a_retrieval_stands_in_the_log_of_operations(root: str) -> None:
     assert (none["op"], none["status"]) == ("retrieve", "skipped")
 
 
-@pytest.mark.row("S0.13.3")
+@pytest.mark.row("S0.12.3")
 def test_f47_what_an_app_keeps_is_exported_as_json(root: str) -> None:
     project = Project(root, now=NOW)
     talk(project, REVIEW)
@@ -106,7 +106,7 @@ def test_f47_what_an_app_keeps_is_exported_as_json(root: str) -> None:
     assert pmem("export", "arrays", "--app", "mail", environment={"PMEM_APP": "calendar"}).code == 7
 
 
-@pytest.mark.row("S0.13.7")
+@pytest.mark.row("S0.12.7")
 def test_f49_an_app_keeps_what_concerns_one_user_from_another(root: str) -> None:
     for user, text in (("mira", "Mira prefers mornings."), ("ben", "Ben prefers evenings.")):
         assert pmem("app", "remember", "calendar", text, "--user", user).code == 0
@@ -121,6 +121,7 @@ def test_f49_an_app_keeps_what_concerns_one_user_from_another(root: str) -> None
     assert data("app", "list", "calendar")["total"] == 3
 
 
+@pytest.mark.row("S0.12.9")
 @pytest.mark.parametrize("name", ["../../etc", "mail box", "a\nb", "..", "*", "", "x" * 201])
 def test_f51_what_is_no_name_is_no_app(project: Project, name: str) -> None:
     with pytest.raises(InvalidValue):
@@ -143,6 +144,7 @@ def test_f51_letter_case_makes_no_other_app(root: str) -> None:
     assert pmem("list", "--app", "Calendar").text.count("\n") == 3
 
 
+@pytest.mark.row("S0.12.9")
 @pytest.mark.parametrize("verb", [("compact",), ("purge", "--yes"), ("uninstall",)])
 def test_f51_a_mistyped_app_changes_nothing_and_is_asked_about(
     root: str, verb: tuple[str, ...]
@@ -170,3 +172,31 @@ def test_an_app_whose_memories_are_gone_is_no_typing_mistake(project: Project) -
     assert project.apps.purge("calendar").deleted == 0
     with pytest.raises(NotFound):
         project.apps.purge("mail")
+
+
+@pytest.mark.row("S0.11.6", "S0.11.7")
+def test_what_is_made_and_what_goes_stands_in_the_log_of_operations(root: str) -> None:
+    for text in ("The lift is broken.", "The stairs are steep.", "Lunch is at noon."):
+        done = pmem("app", "remember", "mail", text, environment={"PMEM_APPS_LIMIT": "2"})
+        assert done.code == 0
+    ran = [item["op"] for item in data("events", "--operations")["items"]]
+    assert sorted(ran) == ["create", "create", "create", "delete"]
+
+
+@pytest.mark.row("S0.2.2", "S0.2.1")
+def test_what_was_said_long_before_the_end_is_remembered(project: Project) -> None:
+    rest = (f"Item {number} of the list is fine." for number in range(60))
+    begun = talk(project, "We decided to move the archive to Porto.", *rest)
+    (held,) = project.conversations()
+    assert (held.id, held.chunks > 0) == (begun, True)
+    (memory,) = project.apps.list("calendar").items
+    assert "We decided to move the archive to Porto." in memory.content
+
+
+@pytest.mark.row("S0.3.1", "S0.4.5", "S0.4.6", "S0.6.1", "S0.6.2", "S0.6.4", "S0.7.5")
+def test_the_numbers_are_those_that_were_asked_for(project: Project) -> None:
+    settings = project.workspace.settings
+    assert (settings.apps.limit, settings.limits.app_memory) == (10, 200)
+    assert 10 <= settings.apps.creation_energy <= 15
+    assert 20 <= settings.apps.compaction_energy <= 30
+    assert (settings.apps.energy_floor, settings.apps.timeout) == (0.2, 30)
