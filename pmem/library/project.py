@@ -1,7 +1,7 @@
 """The project: one memory folder, opened."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from copy import copy
 from datetime import datetime
 from functools import partial
@@ -257,17 +257,9 @@ class Project(Memories, Moments, Conversations, ModelWork):
         request = ArraysRequest(folder=folder, untrusted=untrusted)
         return self._run(table.IMPORT_ARRAYS, request)
 
-    def export_arrays(
-        self, app: str | None = None, *, camel_case: bool = False
-    ) -> Mapping[str, bytes]:
-        """Return the four array files' contents by name: of everything, or of an app.
-
-        Args:
-            app: Only what belongs to this app.
-            camel_case: Whether to write the multi-tier design's own field names.
-        """
-        request = ExportRequest(app=app, camel_case=camel_case)
-        return self._run(table.EXPORT_ARRAYS, request).files
+    def export_arrays(self, **options: Any) -> dict[str, bytes]:
+        """Return the four array files' contents by name; `options` are `ExportRequest`'s fields."""
+        return self._run(table.EXPORT_ARRAYS, made(ExportRequest, **options)).files
 
     def stats(self) -> MemoryFigures:
         """Count what the memory holds."""

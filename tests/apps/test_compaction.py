@@ -375,7 +375,7 @@ def test_writers_in_many_processes_keep_the_limit(root: str) -> None:
         assert memory.state is State.ACTIVE or memory.history[-1].source == "compaction"
 
 
-APPS = ("calendar", "mail", "Calendar", "c")
+APPS = ("calendar", "mail", "calendar-2", "c")
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(["remember", "remember", "add", "delete", "restore", "pin", "lie"]),
