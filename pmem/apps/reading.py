@@ -20,13 +20,17 @@ from pmem.memory.app_memories import (
 )
 from pmem.memory.reading import conversation_named
 from pmem.project.workspace import Workspace
-from pmem.values.records import Conversation, State, Status
+from pmem.values.records import Conversation, Memory, State, Status
 from pmem.values.requests import AtRequest
 
 
 class AppLookRequest(AppRequest, frozen=True, kw_only=True):
-    """Which app is to be looked at, as it is or as it was."""
+    """Which app is to be looked at, as it is or as it was.
 
+    With a `user`, what concerns another one is left out.
+    """
+
+    user: str | None = None
     at: datetime | None = None
     revision: str | None = None
 
@@ -46,20 +50,34 @@ class AppContextRequest(AppLookRequest, frozen=True, kw_only=True):
     conversation: str | None = None
 
 
-class AppListing(AppAnswer, frozen=True, kw_only=True):
-    """An app's memories, the newest update first, and how many it may have."""
+class AppListing(AppAnswer, frozen=True, kw_only=True, omit_defaults=True):
+    """An app's memories, the newest update first, and how many it may have.
+
+    `unknown` says that no such app has left a trace, and which one may be meant.
+    """
 
     items: tuple[AppMemory, ...]
     total: int
     limit: int
+    unknown: str = ""
 
 
-class AppContext(AppAnswer, frozen=True, kw_only=True):
-    """The block that a model reads; `omitted` are memories that it has no room for."""
+class AppContext(AppAnswer, frozen=True, kw_only=True, omit_defaults=True):
+    """The block that a model reads; `omitted` are memories that it has no room for.
+
+    `unknown` says that no such app has left a trace, and which one may be meant.
+    """
 
     text: str
     items: tuple[AppMemory, ...]
     omitted: tuple[str, ...]
+    unknown: str = ""
+
+    @property
+    def noted(self) -> dict[str, str]:
+        """What the log of operations says of it."""
+        count = f"{len(self.items)} memories of app {self.app}"
+        return {"status": "ok", "reason": count} if self.items else {"status": "skipped"}
 
     @property
     def recalled(self) -> list[str]:
@@ -92,9 +110,16 @@ def listing(workspace: Workspace, request: AppLookRequest) -> AppListing:
         InvalidValue: The app's name is not allowed.
     """
     app = name_of(request.app)
-    found = tuple(map(shown, newest_first(members(workspace, app))))
+    found = tuple(map(shown, newest_first(_seen_by(workspace, request))))
     limit = workspace.settings.apps.limit
-    return AppListing(app=app, items=found, total=len(found), limit=limit)
+    unknown = "" if found else unknown_app(workspace, app)
+    return AppListing(app=app, items=found, total=len(found), limit=limit, unknown=unknown)
+
+
+def _seen_by(workspace: Workspace, request: AppLookRequest) -> list[Memory]:
+    """Return the app's active memories that concern a user or nobody in particular."""
+    user, kept = request.user, members(workspace, name_of(request.app))
+    return [memory for memory in kept if user is None or memory.scope.user in (None, user)]
 
 
 def show(workspace: Workspace, request: AppShowRequest) -> AppMemory:
@@ -118,7 +143,7 @@ def context(workspace: Workspace, request: AppContextRequest) -> AppContext:
     held = _held_in(workspace, app, request.conversation)
     settings = workspace.settings
     most = settings.apps.limit
-    chosen, omitted = fitting(members(workspace, app), most, most * settings.limits.app_memory)
+    chosen, omitted = fitting(_seen_by(workspace, request), most, most * settings.limits.app_memory)
     if chosen and not workspace.is_past:
         _note_use(workspace, held, app)
     clean = [workspace.mask.fields(memory) for memory in chosen]
@@ -127,6 +152,7 @@ def context(workspace: Workspace, request: AppContextRequest) -> AppContext:
         text=block(app, clean),
         items=tuple(map(shown, clean)),
         omitted=tuple(memory.id for memory in omitted),
+        unknown="" if clean else unknown_app(workspace, app),
     )
 
 
@@ -153,6 +179,32 @@ def _note_use(workspace: Workspace, conversation: Conversation | None, app: str)
         return
 
 
+def known_app(workspace: Workspace, app: str) -> str:
+    """Return an app's name as it is kept.
+
+    Raises:
+        InvalidValue: The app's name is not allowed.
+        NotFound: No such app has left a trace here.
+    """
+    name, known = name_of(app), {one.name.casefold() for one in apps(workspace)}
+    if name in known:
+        return name
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, sorted(known), n=1)
+    hint = f"did you mean {close[0]}?" if close else "`pmem app list` shows them all"
+    raise NotFound(f"there is no app {name!r}", hint)
+
+
+def unknown_app(workspace: Workspace, app: str) -> str:
+    """Say that no such app has left a trace here, and which one may be meant; else nothing."""
+    try:
+        known_app(workspace, app)
+    except NotFound as none:
+        return f"{none.message}; {none.hint}"
+    return ""
+
+
 def list_apps(workspace: Workspace, request: AtRequest) -> AppOverviews:  # noqa: ARG001
     """Return every app that has left a trace, by name."""
     found = tuple(apps(workspace))
@@ -168,6 +220,7 @@ def apps(workspace: Workspace) -> list[AppOverview]:
     waiting = Counter(work.app for work in state.waiting()) if state else Counter[str]()
     gone = state.gone() if state else set()
     names = {m.scope.app for m in memories if m.scope.app} | {name for name in held if name}
+    names |= set(waiting)
     return [
         AppOverview(
             name=name,

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
+from pmem.apps.reading import known_app
 from pmem.core import checks
 from pmem.core.apps.deciding import (
     AppDecision,
@@ -15,18 +16,22 @@ from pmem.core.apps.deciding import (
     OfflineModel,
     Unusable,
     impersonal,
+    may_be_told,
     usable,
+    without_secret,
 )
-from pmem.core.consent import sensitive
+from pmem.core.apps.digest import importance
 from pmem.core.retention import changed
 from pmem.errors import Ambiguous, InvalidValue, NotFound, PmemError, Refused, UsageError
 from pmem.memory.app_limit import Compacted, compact, once_more, within
 from pmem.memory.app_memories import (
+    CONVERSATIONS,
     MOST_IMPORTANT,
     AppMemory,
     AppRequest,
     members,
     name_of,
+    related_conversations,
     share_of,
     shown,
     state_of,
@@ -50,14 +55,16 @@ _Draft = tuple[AddRequest, Conversation | None]
 class RememberRequest(AppRequest, frozen=True, kw_only=True):
     """What an app is to remember: a text, or what an ended conversation leaves.
 
-    `importance` goes from 0 to 10; half of that when it is None. `model` sums up and decides; the
-    rules do when None.
+    `importance` goes from 0 to 10. When None it is half of that, or what the facts of the
+    conversation are worth. `model` sums up and decides; the
+    rules do when None. `user` is whom the memory concerns.
     """
 
     content: str | None = None
     conversation: str | None = None
     importance: float | None = None
     tags: tuple[str, ...] = ()
+    user: str | None = None
     model: Model | None = None
 
 
@@ -109,9 +116,9 @@ def remember(workspace: Workspace, request: RememberRequest) -> Remembered:
 
 def tidy(workspace: Workspace, request: CompactRequest) -> Compacted:
     """Do the work for an app that was put off, and hold it to its limit; see `compact`."""
-    model = model_for(workspace, request.model)
-    before = catch_up(workspace, name_of(request.app), model)
-    done = compact(workspace, request.app, model)
+    app, model = known_app(workspace, request.app), model_for(workspace, request.model)
+    before = catch_up(workspace, app, model)
+    done = compact(workspace, app, model)
     return replace(done, decisions=(*before, *done.decisions))
 
 
@@ -178,6 +185,7 @@ def _draft(workspace: Workspace, app: str, request: RememberRequest) -> _Draft:
         importance=share_of(request.importance),
         tags=checks.tags(request.tags),
         app=app,
+        user=request.user,
     )
     reference = request.conversation
     return wanted, None if reference is None else _ended(workspace, app, reference)
@@ -213,7 +221,9 @@ def _remember_draft(workspace: Workspace, draft: _Draft, model: Model) -> Rememb
         reason = f"no sentence that may be kept without consent says something in {most} characters"
         return Remembered(action="skipped", app=app, reason=reason)
     source = Source(kind=KIND, conversation=conversation.id)
-    return _make_memory(workspace, replace(wanted, content=text, source=source), model, detail)
+    worth = importance(talk.messages) if share is None else share
+    wanted = replace(wanted, content=text, source=source, importance=worth)
+    return _make_memory(workspace, wanted, model, detail)
 
 
 def talk_of(workspace: Workspace, conversation: Conversation, app: str) -> EndedConversation:
@@ -231,6 +241,7 @@ def talk_of(workspace: Workspace, conversation: Conversation, app: str) -> Ended
         outcome=conversation.outcome,
         most=settings.limits.app_memory,
         private=settings.consent.fields,
+        allowed=settings.secrets.allow,
     )
 
 
@@ -242,11 +253,12 @@ def _summary(talk: EndedConversation, model: Model, seconds: float) -> tuple[str
             return "", {}
         text = usable(found, talk.most, f"what {model.name} wrote")
         impersonal(text, talk.private, f"what {model.name} wrote")
+        without_secret(text, talk.allowed, f"what {model.name} wrote")
         return text, made_by(model)
     except Unusable as unusable:
         failure = str(unusable)
-        if sensitive(failure, talk.private):  # an error may quote what it failed at
-            failure = f"{model.name} failed"
+        if not may_be_told(failure, talk.private, talk.allowed):
+            failure = f"{model.name} failed"  # an error may quote what it failed at
         return OfflineModel().summarise(talk), {"failure": failure}
 
 
@@ -325,6 +337,16 @@ def _renewed(
     return "updated", workspace.memories.put(new)
 
 
+def _said_again(workspace: Workspace, memory: Memory, conversation: str | None) -> Memory:
+    """Note that a further conversation says what a memory says already."""
+    known = (None, memory.source.conversation, *related_conversations(memory))
+    if conversation in known or memory.scope.app is None:
+        return memory
+    at, actor, detail = workspace.now(), workspace.actor, {CONVERSATIONS: [conversation]}
+    event = Event(event=EventKind.UPDATE, at=at, actor=actor, source=KIND, detail=detail)
+    return workspace.memories.put(changed(memory, event))
+
+
 def _new(
     workspace: Workspace, wanted: AddRequest, detail: Mapping[str, str]
 ) -> tuple[Action, Memory]:
@@ -333,7 +355,7 @@ def _new(
         added = put_new(workspace, replace(wanted, force=True))
     memory = added.memory
     if added.action == "suggested":
-        return "known", memory
+        return "known", _said_again(workspace, memory, wanted.source.conversation)
     if detail:
         first, *later = memory.history
         told = replace(first, detail=dict(detail))

@@ -1,7 +1,6 @@
 """Taking memories away from an app: one, all of them, or the app itself."""
 
-from pmem.apps.reading import apps
-from pmem.errors import NotFound
+from pmem.apps.reading import known_app
 from pmem.memory.app_memories import (
     AppAnswer,
     AppMemory,
@@ -51,11 +50,12 @@ def purge(workspace: Workspace, request: AppRequest) -> Purged:
 
     Raises:
         InvalidValue: The app's name is not allowed.
+        NotFound: No such app has left a trace here.
         Locked, StorageRefused, Refused: See `Workspace.transaction`.
     """
     from pmem.memory.proposals import check_leave
 
-    app = name_of(request.app)
+    app = known_app(workspace, request.app)
     with workspace.transaction():
         memories = {memory.id: memory for memory in all_of(workspace, app)}
         for memory in memories.values():
@@ -93,9 +93,7 @@ def uninstall(workspace: Workspace, request: UninstallRequest) -> Uninstalled:
         NotFound: No such app has left a trace here.
         InvalidValue: The app's name is not allowed.
     """
-    app = name_of(request.app)
-    if app not in {known.name for known in apps(workspace)}:
-        raise NotFound(f"there is no app {app!r}", "`pmem app list` shows them all")
+    app = known_app(workspace, request.app)
     state_of(workspace).uninstall(app, workspace.now())  # first: it can be repeated afterwards
     deleted = purge(workspace, request).deleted if request.purge else 0
     return Uninstalled(app=app, kept=len(members(workspace, app)), deleted=deleted)

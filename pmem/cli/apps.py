@@ -23,6 +23,8 @@ from pmem.values.times import day
 
 App = Annotated[str, typer.Argument(metavar="APP", help="The app's name.")]
 
+ForUser = Annotated[str | None, typer.Option("--user", help="Leave out what concerns other users.")]
+
 
 def remember(
     ctx: typer.Context,
@@ -33,8 +35,11 @@ def remember(
     conversation: Annotated[
         str | None, typer.Option(metavar="REF", help="Summarise this ended conversation instead.")
     ] = None,
-    importance: Annotated[float | None, typer.Option(help="From 0 to 10 [5].")] = None,
+    importance: Annotated[
+        float | None, typer.Option(help="From 0 to 10 [5, or by what was said].")
+    ] = None,
     tag: Annotated[list[str] | None, typer.Option(help="A tag; repeatable.")] = None,
+    user: Annotated[str | None, typer.Option(help="The user whom it concerns.")] = None,
 ) -> Answer:
     """Make a memory for an app; at its limit, another makes room."""
     session: CommandSession = ctx.obj
@@ -47,6 +52,7 @@ def remember(
         conversation=conversation,
         importance=importance,
         tags=tuple(tag or ()),
+        user=user,
     )
     done = session.run(table.REMEMBER, request)
     lines = []
@@ -82,6 +88,7 @@ def list_(
     app: Annotated[
         str | None, typer.Argument(metavar="[APP]", help="Its memories [all apps, counted].")
     ] = None,
+    user: ForUser = None,
     at: options.At = None,
 ) -> Answer:
     """List the apps, or an app's memories, newest update first."""
@@ -93,11 +100,11 @@ def list_(
             lines=map(_overview_line, known.items),
             note="" if known.items else "no app remembers anything; `pmem app remember` begins",
         )
-    found = session.run(table.APP_MEMORIES, AppLookRequest(app=app, **session.when(at)))
+    found = session.run(table.APP_MEMORIES, AppLookRequest(app=app, user=user, **session.when(at)))
     return Answer(
         data=found,
         lines=map(_memory_line, found.items),
-        note="" if found.items else f"app {found.app} has no memory",
+        note="" if found.items else found.unknown or f"app {found.app} has no memory",
     )
 
 
@@ -120,13 +127,14 @@ def context(
             metavar="REF", help="The conversation to count it for [the app's current one]."
         ),
     ] = None,
+    user: ForUser = None,
     at: options.At = None,
 ) -> Answer:
     """Write an app's memories as a block for a model."""
     session: CommandSession = ctx.obj
-    request = AppContextRequest(app=app, conversation=conversation, **session.when(at))
+    request = AppContextRequest(app=app, conversation=conversation, user=user, **session.when(at))
     built = session.run(table.APP_CONTEXT, request)
-    note = "" if built.items else f"app {built.app} has no memory"
+    note = "" if built.items else built.unknown or f"app {built.app} has no memory"
     if built.omitted:
         note = f"no room for {', '.join(map(short, built.omitted))}"
     return Answer(data=built, raw=built.text, note=note)
@@ -253,6 +261,8 @@ def _memory_lines(memory: AppMemory) -> Iterator[Line]:
         yield figure("state", memory.state)
     if memory.conversation:
         yield figure("conversation", short(memory.conversation))
+    if memory.related_conversations:
+        yield figure("said in", ", ".join(map(short, memory.related_conversations)))
     yield figure("created", day(memory.created_at))
     yield figure("updated", day(memory.updated_at))
 

@@ -88,6 +88,7 @@ def export_arrays(
             metavar="DIR|-", help="The folder, made if missing; `-` prints one JSON object."
         ),
     ] = "-",
+    app: Annotated[str | None, typer.Option(help="Only what belongs to this app.")] = None,
     at: options.At = None,
     camel_case: Annotated[
         bool,
@@ -100,7 +101,7 @@ def export_arrays(
     and what is out of recall, is left out.
     """
     session: CommandSession = ctx.obj
-    request = ExportRequest(camel_case=camel_case, **session.when(at))
+    request = ExportRequest(app=app, camel_case=camel_case, **session.when(at))
     done = session.run(table.EXPORT_ARRAYS, request)
     if folder == "-":
         return Answer(data=done, raw=escaped(exchange.one_document(done.files).decode()))

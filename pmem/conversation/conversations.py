@@ -165,14 +165,14 @@ def start(workspace: Workspace, request: StartRequest) -> Conversation:
     """Start a conversation; it becomes the current one.
 
     Raises:
-        InvalidValue: The title, or the app's name, is empty or too long.
+        InvalidValue: The title is empty or too long, or the app's name is none.
     """
-    now = workspace.now()
+    now, app = workspace.now(), request.app or workspace.caller.app
     return workspace.conversations.put(
         Conversation(
             id=workspace.new_id(),
             title=checks.word(request.title, "a title"),
-            app=checks.word(request.app or workspace.caller.app, "an app"),
+            app=None if app is None else checks.app_name(app),
             started_at=now,
             updated_at=now,
             history=(Event(event=EventKind.ADD, at=now, actor=workspace.actor),),

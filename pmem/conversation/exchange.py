@@ -13,6 +13,7 @@ from pmem.core.apps.deciding import AppDecision
 from pmem.core.chunking import by_conversation, repeated
 from pmem.core.exactjson import reread
 from pmem.core.filters import EVERYTHING
+from pmem.core.policy import app_of
 from pmem.core.retention import changed
 from pmem.core.trust import Trust, modest, trust_of
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
@@ -110,13 +111,19 @@ class ArraysRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExportRequest(AtRequest, frozen=True, kw_only=True):
-    """What to export, and how.
+    """What to export, everything or what belongs to an app, and how.
 
     `camel_case` writes the multi-tier design's own field names, and what that design knows; else
     pmem's own are written, and all there is.
     """
 
+    app: str | None = None
     camel_case: bool = False
+
+    @property
+    def named_app(self) -> str | None:
+        """The app whose records it asks for by name."""
+        return self.app
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
@@ -251,8 +258,14 @@ def import_arrays(workspace: Workspace, request: ArraysRequest) -> Imported:
 
 
 def export_arrays(workspace: Workspace, request: ExportRequest) -> Exported:
-    """Return the four array files' contents; what is damaged is left out, and is a problem."""
+    """Return the four array files' contents; what is damaged is left out, and is a problem.
+
+    Raises:
+        NotFound: No such app has left a trace here.
+    """
     records = _everything(workspace)
+    if request.app is not None:
+        records = _of_app(workspace, records, request.app)
     if not request.camel_case:
         return Exported(files=arrays.write(records))
     from pmem.interchange import multi_tier
@@ -263,6 +276,19 @@ def export_arrays(workspace: Workspace, request: ExportRequest) -> Exported:
             records, settings.project_name, workspace.now(), settings.half_life_days
         )
     )
+
+
+def _of_app(
+    workspace: Workspace, records: dict[RecordType, list[Record]], app: str
+) -> dict[RecordType, list[Record]]:
+    """Leave out what belongs to no app, or to another one."""
+    from pmem.apps.reading import known_app
+
+    name = known_app(workspace, app)
+    return {
+        type_: [record for record in found if (app_of(record) or "").casefold() == name]
+        for type_, found in records.items()
+    }
 
 
 def write_files(folder: str, files: dict[str, bytes]) -> None:

@@ -193,6 +193,20 @@ def word(value: str | None, what: str) -> str | None:
     return None if value is None else text(value, what, MOST_WORD_CHARACTERS)
 
 
+def app_name(value: str) -> str:
+    """Return an app's name in lower case, without the space around it.
+
+    Raises:
+        InvalidValue: It is empty, too long, or has other characters than an app's name may have.
+    """
+    name = text(value, "an app", MOST_WORD_CHARACTERS).casefold()
+    if not any(map(str.isalnum, name)) or not all(one.isalnum() or one in "._-" for one in name):
+        raise InvalidValue(
+            f"{value!a} cannot be an app's name", "letters, digits, `.`, `_` and `-` make one"
+        )
+    return name
+
+
 def tags(values: Iterable[str]) -> tuple[str, ...]:
     """Return tags in alphabetical order, each once: `API` is the tag `api` once more.
 

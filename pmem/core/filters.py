@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import force_setattr
 
 from pmem.core.trust import reaches
 from pmem.values.records import Conversation, Part, Record, State
@@ -46,6 +47,11 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     created_before: datetime | None = None
     updated_after: datetime | None = None
     updated_before: datetime | None = None
+
+    def __post_init__(self) -> None:
+        """Mean an app however its name is written."""
+        if self.app is not None:
+            force_setattr(self, "app", self.app.strip().casefold())
 
 
 EVERYTHING = Filter(states=())

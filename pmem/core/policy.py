@@ -62,7 +62,7 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             Refused: It may not.
         """
-        if not self.serves(app):
+        if not self.serves(app.strip().casefold()):
             raise Refused(f"{self.who} may not see what belongs to the app {app}", self.hint)
 
     def check_categories(self, categories: Collection[str]) -> None:

@@ -69,17 +69,20 @@ class Apps(Typed):
         """Return every app that has left a trace."""
         return self._run(table.APPS, AtRequest()).items
 
-    def list(self, app: str) -> AppListing:
-        """Return the memories of an app, the newest update first."""
-        return self._run(table.APP_MEMORIES, AppLookRequest(app=app))
+    def list(self, app: str, user: str | None = None) -> AppListing:
+        """Return the memories of an app, the newest update first; without those of other users."""
+        return self._run(table.APP_MEMORIES, AppLookRequest(app=app, user=user))
 
     def show(self, app: str, reference: str) -> AppMemory:
         """Return one memory of an app."""
         return self._run(table.APP_MEMORY, AppShowRequest(app=app, reference=reference))
 
-    def context(self, app: str, conversation: str | None = None) -> AppContext:
-        """Write the block of an app's memories for a model."""
-        return self._run(table.APP_CONTEXT, AppContextRequest(app=app, conversation=conversation))
+    def context(
+        self, app: str, conversation: str | None = None, user: str | None = None
+    ) -> AppContext:
+        """Write the block of an app's memories for a model; without those of other users."""
+        request = AppContextRequest(app=app, conversation=conversation, user=user)
+        return self._run(table.APP_CONTEXT, request)
 
     def compact(self, app: str) -> Compacted:
         """Hold an app to its limit, and do the work that was put off for it."""

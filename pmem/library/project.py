@@ -1,7 +1,7 @@
 """The project: one memory folder, opened."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from copy import copy
 from datetime import datetime
 from functools import partial
@@ -257,9 +257,9 @@ class Project(Memories, Moments, Conversations, ModelWork):
         request = ArraysRequest(folder=folder, untrusted=untrusted)
         return self._run(table.IMPORT_ARRAYS, request)
 
-    def export_arrays(self, *, camel_case: bool = False) -> Mapping[str, bytes]:
-        """Return the four array files' contents by name, perhaps as the multi-tier design's."""
-        return self._run(table.EXPORT_ARRAYS, ExportRequest(camel_case=camel_case)).files
+    def export_arrays(self, **options: Any) -> dict[str, bytes]:
+        """Return the four array files' contents by name; `options` are `ExportRequest`'s fields."""
+        return self._run(table.EXPORT_ARRAYS, made(ExportRequest, **options)).files
 
     def stats(self) -> MemoryFigures:
         """Count what the memory holds."""

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Final, TypeVar
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
@@ -14,17 +15,26 @@ from pmem.core.apps.deciding import (
     Unusable,
     checked,
     impersonal,
+    may_be_told,
     oldest,
+    without_secret,
 )
 from pmem.core.consent import sensitive
 from pmem.core.lifecycle.presence import presence
 from pmem.core.retention import changed, purge_time
 from pmem.errors import InvalidValue, Locked, StorageRefused
 from pmem.memory import recalls
-from pmem.memory.app_memories import AppAnswer, members, name_of
+from pmem.memory.app_memories import (
+    CONVERSATIONS,
+    AppAnswer,
+    members,
+    name_of,
+    related_conversations,
+)
 from pmem.memory.app_models import answer, may_work, signature
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import DeferredWork
+from pmem.values.config import Settings
 from pmem.values.records import Event, EventKind, Memory, State
 
 SOURCE: Final = "compaction"
@@ -152,7 +162,7 @@ def carry_out_decision(workspace: Workspace, surplus: Surplus, decision: AppDeci
     Raises:
         Unusable: It says something of a person that nobody agreed to.
     """
-    _check_agreed(decision, surplus, workspace.settings.consent.fields)
+    _check_agreed(decision, surplus, workspace.settings)
     _carry_out(workspace, list(surplus.memories), decision)
 
 
@@ -236,18 +246,22 @@ def _decision(workspace: Workspace, model: Model, surplus: Surplus) -> AppDecisi
     try:
         said = answer(model, lambda: model.decide(surplus), settings.apps.timeout)
         decision = checked(said, surplus)
-        _check_agreed(decision, surplus, settings.consent.fields)
+        _check_agreed(decision, surplus, settings)
     except Unusable as unusable:
-        return _fallback(surplus, str(unusable))
+        told = may_be_told(str(unusable), settings.consent.fields, settings.secrets.allow)
+        return _fallback(surplus, str(unusable) if told else f"{model.name} failed")
     return replace(decision, by=signature(model))
 
 
-def _check_agreed(decision: AppDecision, surplus: Surplus, private: Sequence[str]) -> None:
-    """See that an edit says nothing of a person that neither of the two memories said."""
+def _check_agreed(decision: AppDecision, surplus: Surplus, settings: Settings) -> None:
+    """See that an edit says nothing new of a person, and that a decision holds no secret."""
+    without_secret(decision.reason, settings.secrets.allow, "the decision's reason")
     said = [memory.content for memory in _memories_named(surplus.memories, decision)]
-    known = {sensitive(text, private) for text in said}
+    known = {sensitive(text, settings.consent.fields) for text in said}
     if decision.content is not None and decision.content not in said:
-        impersonal(decision.content, [item for item in private if item not in known], "the edit")
+        private = [item for item in settings.consent.fields if item not in known]
+        impersonal(decision.content, private, "the edit")
+        without_secret(decision.content, settings.secrets.allow, "the edit")
 
 
 def _fallback(surplus: Surplus, failure: str) -> AppDecision:
@@ -295,7 +309,7 @@ def _merge_memories(
     from pmem.core.lifecycle.merging import absorbed, absorbing, redirected
 
     at, actor = workspace.now(), workspace.actor
-    survivor = _explained(absorbing(target, [gone], actor, at), decision)
+    survivor = _explained(absorbing(target, [gone], actor, at), decision, _said_in(gone))
     if decision.content is not None and decision.content != survivor.content:
         event = _event(workspace, EventKind.UPDATE, decision)
         tokens = workspace.count(decision.content)
@@ -310,10 +324,18 @@ def _merge_memories(
     return changes
 
 
-def _explained(memory: Memory, decision: AppDecision) -> Memory:
-    """Say in the last event of a history what was decided."""
+def _said_in(gone: Memory) -> dict[str, list[str]]:
+    """Return what a history says of where a memory came from that goes into another one."""
+    said = [*filter(None, [gone.source.conversation]), *related_conversations(gone)]
+    return {CONVERSATIONS: said} if said else {}
+
+
+def _explained(
+    memory: Memory, decision: AppDecision, more: Mapping[str, Any] = MappingProxyType({})
+) -> Memory:
+    """Say in the last event of a history what was decided, and what more there is to say."""
     *earlier, last = memory.history
-    told = replace(last, source=SOURCE, detail={**last.detail, **_detail(decision)})
+    told = replace(last, source=SOURCE, detail={**last.detail, **_detail(decision), **more})
     return replace(memory, history=(*earlier, told))
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from pmem.core import checks
 from pmem.core.apps.deciding import AppDecision
-from pmem.core.filters import Filter
+from pmem.core.filters import EVERYTHING
 from pmem.core.trust import Trust, trust_of
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.project.workspace import Workspace
@@ -20,13 +20,18 @@ from pmem.values.records import Memory, State
 
 MOST_IMPORTANT: Final = 10
 """Importance in app commands goes from 0 to this; records keep it from 0 to 1."""
+CONVERSATIONS: Final = "conversations"
+"""What an event's detail calls conversations that said the same."""
 _SHOWN: Final = 5
 _TOLD: Final = 20
 """Decisions that are told one by one."""
 
 
-class AppMemory(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory of an app; `importance` goes from 0 to 10, `trust` is as everywhere."""
+class AppMemory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A memory of an app; `importance` goes from 0 to 10, `trust` is as everywhere.
+
+    `related_conversations` are further ones that said so: what was merged into it came from them.
+    """
 
     id: str
     app: str
@@ -39,6 +44,7 @@ class AppMemory(msgspec.Struct, frozen=True, kw_only=True):
     conversation: str | None
     created_at: datetime
     updated_at: datetime
+    related_conversations: tuple[str, ...] = ()
 
     @property
     def recalled(self) -> tuple[str]:
@@ -58,9 +64,16 @@ def shown(memory: Memory) -> AppMemory:
         state=memory.state,
         trust=trust_of(memory),
         conversation=memory.source.conversation,
+        related_conversations=related_conversations(memory),
         created_at=memory.created_at,
         updated_at=memory.updated_at,
     )
+
+
+def related_conversations(memory: Memory) -> tuple[str, ...]:
+    """Return the conversations that a memory rests on beside its own, the earliest first."""
+    noted = [name for event in memory.history for name in event.detail.get(CONVERSATIONS, ())]
+    return tuple(name for name in dict.fromkeys(noted) if name != memory.source.conversation)
 
 
 def share_of(importance: float | None) -> float | None:
@@ -79,12 +92,12 @@ def share_of(importance: float | None) -> float | None:
 
 
 def name_of(app: str) -> str:
-    """Return an app's name without the space around it.
+    """Return an app's name as it is kept: see `checks.app_name`.
 
     Raises:
-        InvalidValue: It is empty, too long or no valid Unicode.
+        InvalidValue: It is none.
     """
-    return checks.text(app, "an app", checks.MOST_WORD_CHARACTERS)
+    return checks.app_name(app)
 
 
 def members(workspace: Workspace, app: str) -> list[Memory]:
@@ -95,7 +108,8 @@ def members(workspace: Workspace, app: str) -> list[Memory]:
 
 def all_of(workspace: Workspace, app: str) -> list[Memory]:
     """Return every memory of an app, whatever its state."""
-    return list(workspace.memories.find(Filter(app=app, states=())))
+    everything = workspace.memories.find(EVERYTHING)
+    return [memory for memory in everything if (memory.scope.app or "").casefold() == app]
 
 
 def one_of(workspace: Workspace, app: str, reference: str) -> Memory:

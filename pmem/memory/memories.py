@@ -384,7 +384,7 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
 def _scope(request: AddRequest, app: str | None) -> Scope:
     """Return whom a memory concerns, and who noted it, every name checked."""
     return Scope(
-        app=checks.word(app, "an app"),
+        app=None if app is None else checks.app_name(app),
         user=checks.word(request.user, "a user"),
         agent=checks.word(request.agent, "an agent"),
         run=checks.word(request.run, "a run"),

@@ -39,7 +39,7 @@ class Caller(msgspec.Struct, frozen=True):
         """
         return Caller(
             _who_asks(environment.get("PMEM_AGENT"), self.agent, "PMEM_AGENT", "the agent's name"),
-            _who_asks(environment.get("PMEM_APP"), self.app, "PMEM_APP", "the app's name"),
+            _app_that_asks(environment.get("PMEM_APP"), self.app),
         )
 
     def joined(self, other: "Caller") -> "Caller":
@@ -53,7 +53,7 @@ class Caller(msgspec.Struct, frozen=True):
         """
         return Caller(
             _who_asks(self.agent, other.agent, "PMEM_AGENT", "the agent's name"),
-            _who_asks(self.app, other.app, "PMEM_APP", "the app's name"),
+            _app_that_asks(self.app, other.app),
         )
 
     def reach(self, settings: Settings) -> "Reach | None":
@@ -149,6 +149,12 @@ def _anew(workspace: "Workspace") -> "Workspace":
         other.__dict__.pop(name, None)
     other.given_backend, other.server = workspace.whole, workspace.server
     return other
+
+
+def _app_that_asks(pinned: str | None, given: str | None) -> str | None:
+    """Return the app that asks, as apps are named: `Calendar` is the app `calendar`."""
+    names = [None if name is None else name.strip().casefold() for name in (pinned, given)]
+    return _who_asks(names[0], names[1], "PMEM_APP", "the app's name")
 
 
 def _who_asks(pinned: str | None, given: str | None, variable: str, what: str) -> str | None:

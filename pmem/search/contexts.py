@@ -183,7 +183,7 @@ def _for_its_app(
     workspace: Workspace, request: ContextRequest
 ) -> tuple[Workspace, ConversationWindow]:
     """Return what there is for the app that a context is for, and the conversation."""
-    app = checks.word(request.app, "an app")
+    app = None if request.app is None else checks.app_name(request.app)
     talk = talk_of(workspace if app is None else serving(workspace, app), request.conversation)
     return serving(workspace, talk.app or app), talk
 

@@ -272,7 +272,7 @@ def archived_key(content: str) -> str:
 
 def app_key(app: str) -> str:
     """Return the key by which the active memories of an app are found."""
-    return f"app:{app}"
+    return f"app:{app.casefold()}"
 
 
 def word_keys_of(record: Record) -> Sequence[str]:

@@ -36,7 +36,7 @@ from tests.apps import fakes
 from tests.apps.test_compaction import LIES
 from tests.conftest import NOW
 
-APPS = ("calendar", "mail", "Calendar")
+APPS = ("calendar", "mail", "calendar-2")
 LIMIT = 3
 RULES: dict[str, Any] = {"apps.limit": LIMIT, "apps.timeout": 0.05, "apps.energy": 1e6}
 EMPTY_TALKS: tuple[Callable[[EndedConversation], Any], ...] = (

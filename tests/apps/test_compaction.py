@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import AddRequest, Project
+from pmem.core.apps.alike import adds_little
 from pmem.core.apps.deciding import AppDecision, Surplus, Unusable, checked
 from pmem.core.filters import Filter
 from pmem.errors import InvalidValue, StorageRefused
@@ -49,6 +50,7 @@ def active(project: Project, app: str = "calendar") -> list[str]:
     return [memory.id for memory in project.apps.list(app).items]
 
 
+@pytest.mark.row("S0.3.6")
 @pytest.mark.parametrize("count", [10, 11, 12, 100, 1000])
 def test_any_number_comes_down_to_the_limit_one_decision_each(root: str, count: int) -> None:
     project = filled(root, count)
@@ -79,6 +81,7 @@ def test_what_a_compaction_took_can_be_restored(root: str) -> None:
     assert (back.state, back.content) == (State.ACTIVE, content)
 
 
+@pytest.mark.row("S0.3.2")
 def test_what_says_the_same_becomes_one_before_anything_goes(root: str) -> None:
     project = fakes.limited(root, limit=2)
     first = project.apps.remember("calendar", "The lift is broken.", importance=2, tags=("lift",))
@@ -96,6 +99,7 @@ def test_what_says_the_same_becomes_one_before_anything_goes(root: str) -> None:
     assert merged.history[-1].detail["into"] == decided.target
 
 
+@pytest.mark.row("S0.3.3")
 def test_importance_use_and_age_decide_and_the_new_one_stays(root: str) -> None:
     texts = ("The lift is broken.", "The user likes tea.", "Lunch is at noon.")
     for hours, text, importance in zip((0, 2000, 2001), texts, (6, 5, 5), strict=True):
@@ -194,6 +198,7 @@ LIES: dict[str, Callable[[Surplus], Any]] = {
 }
 
 
+@pytest.mark.row("S0.7.7")
 @pytest.mark.parametrize("lie", LIES)
 def test_after_a_failure_or_a_lie_the_oldest_goes_and_the_history_says_why(
     lie: str, root: str
@@ -278,6 +283,7 @@ def test_another_apps_memory_is_no_target(root: str) -> None:
     assert len(active(project)) == 10
 
 
+@pytest.mark.row("S0.3.4")
 def test_a_model_may_merge_two_and_write_the_content(root: str) -> None:
     project = filled(root, 11)
 
@@ -323,6 +329,7 @@ def test_others_that_are_quicker_are_asked_about_again(root: str) -> None:
     assert sorted(active(project)) == [id_ for id_ in ids if id_ not in (ids[5], ids[6])]
 
 
+@pytest.mark.row("S0.7.8")
 def test_a_storage_error_is_tried_again_and_then_the_oldest_goes(root: str) -> None:
     project = filled(root, 11)
     commit, failures = JsonFiles.commit, [StorageRefused("the disk hiccups")] * 2
@@ -368,7 +375,7 @@ def test_writers_in_many_processes_keep_the_limit(root: str) -> None:
         assert memory.state is State.ACTIVE or memory.history[-1].source == "compaction"
 
 
-APPS = ("calendar", "mail", "Calendar", "c")
+APPS = ("calendar", "mail", "calendar-2", "c")
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(["remember", "remember", "add", "delete", "restore", "pin", "lie"]),
@@ -422,3 +429,52 @@ def test_no_answer_gets_past_the_check_but_a_decision(answer: Any) -> None:
     surplus = Surplus(app="calendar", memories=(), limit=10, most=200, worths={})
     with pytest.raises(Unusable):
         checked(answer, surplus)
+
+
+SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+@pytest.mark.row("S0.7.7")
+@pytest.mark.parametrize("field", ["reason", "newContent"])
+def test_f33_a_decision_with_a_secret_lets_the_oldest_go(root: str, field: str) -> None:
+    project = filled(root, 11)
+    first, second, *_ = sorted(every(project))
+    said = {"action": "edit", "targetMemoryId": second, "newContent": "Both.", "reason": "near"}
+    said[field] = f"The key is {SECRET}"
+    (decided,) = project.apps.using(fakes.model(lambda _: said)).compact("calendar").decisions
+    assert (decided.target, decided.by) == (first, "fifo")
+    assert "secret" in decided.failure
+
+
+@pytest.mark.row("S0.3.2")
+def test_f17_of_two_that_say_nearly_the_same_the_less_valuable_goes(root: str) -> None:
+    project = fakes.limited(root, limit=3)
+    texts = {
+        "The user's manager is Alec and approves budgets above 500 euros.": 5,
+        "The weekly team sync takes place on Tuesday at 10.": 6,
+        "The printer is on floor 3.": 5,
+        "The weekly team sync is on Tuesday at 10 o'clock in the morning.": 5,
+    }
+    done = [
+        project.apps.remember("calendar", text, importance=worth) for text, worth in texts.items()
+    ]
+    (decided,) = done[-1].decisions
+    assert every(project)[decided.target].content == list(texts)[1]
+    assert "says nearly the same" in decided.reason
+    assert decided.merged is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Room 0 is on floor 0.", "Room 1 is on floor 7."),
+        ("Ben likes green tea.", "Ada likes green tea."),
+        ("We use Redis for the session cache.", "We do not use Redis for the session cache."),
+        ("The lift is broken.", "The printer is broken."),
+    ],
+)
+def test_what_differs_in_a_number_a_name_or_a_not_is_not_nearly_the_same(
+    one: str, other: str
+) -> None:
+    assert not adds_little(one, other)
+    assert not adds_little(other, one)

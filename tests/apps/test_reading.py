@@ -38,6 +38,7 @@ def test_no_content_passes_for_another_line_of_the_block() -> None:
     assert not {"\x1b", "\u202e", "\u2028"} & set("".join(lines))
 
 
+@pytest.mark.row("S0.4.7")
 @given(st.lists(texts, max_size=6), st.integers(0, 6), st.integers(0, 60))
 def test_a_block_shows_whole_memories_within_both_limits(
     contents: list[str], most: int, characters: int
@@ -88,6 +89,7 @@ def test_a_purge_takes_every_state_and_the_links_that_led_there(project: Project
     assert (left.id, left.relationships) == (mine.id, ())
 
 
+@pytest.mark.row("S0.11.2")
 def test_a_merge_is_a_decision_in_the_figures_as_well(root: str) -> None:
     project = fakes.limited(root)
     rooms = [AddRequest(content=f"Room {n} has {n * 3} seats.", app="mail") for n in range(11)]

@@ -38,6 +38,7 @@ def contents(project: Project, app: str = "calendar") -> list[str]:
     return [memory.content for memory in project.apps.list(app).items]
 
 
+@pytest.mark.row("S0.1.4")
 def test_importance_goes_from_0_to_10_and_is_kept_from_0_to_1(project: Project) -> None:
     done = project.apps.remember("calendar", "The lift is broken.", importance=8)
     assert done.memory
@@ -48,6 +49,7 @@ def test_importance_goes_from_0_to_10_and_is_kept_from_0_to_1(project: Project) 
             project.apps.remember("calendar", "The stairs are steep.", importance=wrong)
 
 
+@pytest.mark.row("S0.4.6")
 def test_a_text_over_the_limit_is_refused_on_every_way_in(project: Project) -> None:
     long = "word " * 41
     with pytest.raises(InvalidValue, match="204 characters, and the limit is 200"):
@@ -74,6 +76,7 @@ def test_the_same_text_is_kept_once(project: Project) -> None:
     assert again.memory == first.memory
 
 
+@pytest.mark.row("S0.5.2")
 def test_a_conversation_must_have_ended_and_be_no_other_apps(project: Project) -> None:
     open_ = project.start_conversation().id
     with pytest.raises(InvalidValue, match="has not ended"):
@@ -85,6 +88,7 @@ def test_a_conversation_must_have_ended_and_be_no_other_apps(project: Project) -
         project.apps.remember("calendar", conversation="none")
 
 
+@pytest.mark.row("S0.1.5")
 def test_a_conversation_of_no_app_can_be_given_to_one(project: Project) -> None:
     talk = ended(project, "We decided to use PostgreSQL.", app=None)
     done = project.apps.remember("calendar", conversation=talk, importance=7, tags=("db",))
@@ -93,6 +97,7 @@ def test_a_conversation_of_no_app_can_be_given_to_one(project: Project) -> None:
     assert done.memory.content == "user: We decided to use PostgreSQL."
 
 
+@pytest.mark.row("S0.2.2")
 def test_a_conversation_leaves_one_memory_that_grows_with_it(project: Project) -> None:
     talk = ended(project, "We decided to use PostgreSQL.")
     assert project.apps.remember("calendar", conversation=talk).action == "known"
@@ -153,6 +158,7 @@ def test_work_that_waits_keeps_the_importance_and_the_tags_it_was_given(root: st
     assert (memory.importance, memory.tags) == (9, ("db", "plan"))
 
 
+@pytest.mark.row("S0.2.7")
 @pytest.mark.parametrize("said", [(), ("Hello!", "Thanks"), ("Can you move it?",), ("x" * 300,)])
 def test_a_conversation_that_says_nothing_leaves_nothing(
     project: Project, said: tuple[str, ...]
@@ -161,6 +167,7 @@ def test_a_conversation_that_says_nothing_leaves_nothing(
     assert contents(project) == []
 
 
+@pytest.mark.row("S0.7.1", "S0.11.9")
 @pytest.mark.parametrize(
     "summarise",
     [
@@ -187,6 +194,7 @@ def test_a_summariser_that_fails_or_lies_is_done_without(
     assert added.detail["failure"] == done.reason
 
 
+@pytest.mark.row("S0.7.5")
 def test_a_summariser_that_hangs_is_left_alone(root: str) -> None:
     project = fakes.limited(root, timeout=0.05)
     talk = ended(project, "We decided to use PostgreSQL.", app=None)
@@ -258,6 +266,7 @@ def test_work_that_waits_and_can_never_be_done_keeps_no_other_work_back(root: st
     assert later.apps.using(model).remember("calendar", "The lift is broken.").action == "created"
 
 
+@pytest.mark.row("S0.7.9")
 @pytest.mark.parametrize("error", [StorageRefused("full"), ZeroDivisionError("oh")])
 def test_a_conversation_ends_whatever_its_memory_meets(project: Project, error: Exception) -> None:
     project.start_conversation(app="calendar")
@@ -267,6 +276,7 @@ def test_a_conversation_ends_whatever_its_memory_meets(project: Project, error: 
     assert contents(project) == []
 
 
+@pytest.mark.row("S0.7.4")
 def test_a_storage_error_is_tried_once_more(project: Project) -> None:
     commit, failed = JsonFiles.commit, list[object]()
 
@@ -319,6 +329,7 @@ def test_rules_cost_nothing_and_never_wait(root: str) -> None:
     assert (energy.spent, energy.waiting) == (0, 0)
 
 
+@pytest.mark.row("S0.5.1")
 def test_a_conversation_that_goes_on_is_no_end(project: Project) -> None:
     assert on_end(project.workspace, project.start_conversation(app="calendar")) is None
 
@@ -327,6 +338,7 @@ def message(content: str, role: Role = Role.USER) -> Message:
     return Message(id="m", role=role, content=content, created_at=NOW)
 
 
+@pytest.mark.row("S0.2.3")
 @given(
     st.lists(texts | st.sampled_from(["We use Rust.", "日本語の文です。", "a, b; c"]), max_size=6)
 )
@@ -338,9 +350,125 @@ def test_a_digest_fits_and_cuts_no_sentence(said: list[str]) -> None:
         assert not found.endswith("…") or any("…" in text for text in said)
 
 
+@pytest.mark.row("S0.2.3")
 def test_a_digest_has_four_sentences_at_the_most_and_no_questions() -> None:
     said = [f"We chose part {number} for the engine." for number in range(9)]
     found = digest(map(message, [*said, "Which part is next?"]), "It runs", 1000)
     assert found.count(".") == 4
     assert found.endswith("It runs.")
     assert "Which" not in found
+
+
+def kept_of(project: Project, *said: tuple[str, str, str], outcome: str | None = None) -> str:
+    """Return what an app remembers of a conversation: role, speaker and words of each message."""
+    talk = project.start_conversation(app="calendar").id
+    for role, speaker, words in said:
+        project.add_message(role, words, speaker=speaker or None)
+    project.end_conversation(reference=talk, outcome=outcome)
+    (memory,) = contents(project)
+    return memory
+
+
+@pytest.mark.row("S0.2.4")
+def test_f13_a_conversations_memory_names_the_problem_and_says_a_thing_once(
+    project: Project,
+) -> None:
+    kept = kept_of(
+        project,
+        ("user", "Mira", "The nightly sync fails with database time-outs since Monday."),
+        ("assistant", "", "I raised the timeout to 90 seconds."),
+        ("user", "Mira", "we decided to keep the 90 second timeout."),
+        outcome="Timeout raised to 90 s",
+    )
+    assert kept == (
+        "Mira: The nightly sync fails with database time-outs since Monday. "
+        "Outcome: Timeout raised to 90 s."
+    )
+
+
+@pytest.mark.row("S0.2.4")
+def test_f13_a_conversations_memory_speaks_of_people_in_the_third_person(project: Project) -> None:
+    kept = kept_of(
+        project,
+        ("user", "Ana", "My manager is Alec. I work at TechCorp."),
+        ("user", "Ben", "I prefer meetings after 2pm."),
+    )
+    assert "Ana's manager is Alec." in kept
+    assert "Ben prefers meetings after 2pm." in kept
+    assert not {"I", "My", "my"} & set(kept.split())
+
+
+@pytest.mark.row("S0.2.5")
+@pytest.mark.parametrize(
+    ("before", "after", "kept"),
+    [
+        (
+            "Our budget for the fair is 12,000 euros.",
+            "We changed the budget: it is 15,000 euros now.",
+            "user: We changed the budget: it is 15,000 euros now.",
+        ),
+        (
+            "The port of the search service is 8081.",
+            "No, use 8082 instead.",
+            "user: No, use 8082 instead (before: The port of the search service is 8081).",
+        ),
+    ],
+)
+def test_f14_a_later_correction_wins_when_a_conversation_is_resumed_and_ended_again(
+    project: Project, before: str, after: str, kept: str
+) -> None:
+    talk = ended(project, before)
+    project.resume_conversation(talk)
+    project.add_message("user", after)
+    project.end_conversation(reference=talk)
+    assert contents(project) == [kept]
+
+
+def test_a_value_that_nobody_changed_is_kept_beside_one_on_something_else(
+    project: Project,
+) -> None:
+    kept = kept_of(
+        project,
+        ("user", "", "The lift has 2 doors."),
+        ("user", "", "Room 3 moved to floor 4."),
+    )
+    assert kept == "user: The lift has 2 doors. Room 3 moved to floor 4."
+
+
+SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+def spilling(_talk: EndedConversation) -> str:
+    """Fail, and quote a secret."""
+    raise ValueError(f"refused: {SECRET}")
+
+
+@pytest.mark.row("S0.7.2")
+@pytest.mark.parametrize("summarise", [lambda talk: f"The key is {SECRET}.", spilling])
+def test_f33_a_summary_with_a_secret_is_done_without_and_is_nobodys_error(
+    root: str, summarise: Callable[[EndedConversation], Any]
+) -> None:
+    project = Project(root, now=NOW, actor="ada")
+    talk = ended(project, "We decided to use PostgreSQL.", app=None)
+    model = fakes.model(summarise=summarise)
+    done = project.apps.using(model).remember("calendar", conversation=talk)
+    assert (done.action, contents(project)) == ("created", ["user: We decided to use PostgreSQL."])
+    assert "fake" in done.reason
+    assert traces(root, SECRET) == []
+
+
+@pytest.mark.row("S0.12.1")
+def test_f45_a_conversations_memory_counts_by_what_it_states(project: Project) -> None:
+    cases = {
+        "a": ("The archive is on floor 4.", 5),
+        "b": ("We decided to use PostgreSQL.", 7),
+        "c": ("Our goal is to open the archive in May.", 8),
+    }
+    for app, (said, importance) in cases.items():
+        ended(project, said, app=app)
+        (memory,) = project.apps.list(app).items
+        assert memory.importance == importance
+    given = ended(project, "We decided to paint the hall.", app=None)
+    done = project.apps.remember("d", conversation=given, importance=2)
+    assert done.memory
+    assert done.memory.importance == 2

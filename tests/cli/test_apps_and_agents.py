@@ -53,6 +53,7 @@ def test_nothing_is_deleted_for_good_where_nobody_can_be_asked(line: str) -> Non
     assert data("app", "list", "calendar")["total"] == 0
 
 
+@pytest.mark.row("S0.5.6")
 def test_an_app_that_is_uninstalled_without_its_memories_asks_nobody() -> None:
     pmem("app", "remember", "calendar", "The lift is broken.")
     assert pmem("app", "uninstall", "calendar").code == 0

@@ -27,6 +27,7 @@ def test_no_clock_gives_more_than_the_capacity_or_takes_anything(
     assert min(level, capacity) <= found <= capacity
 
 
+@pytest.mark.row("S0.6.4")
 @pytest.mark.parametrize(
     ("level", "allowed"), [(100, True), (20.01, True), (20, False), (0, False)]
 )

@@ -357,6 +357,7 @@ def server(status: int) -> Iterator[str]:
             thread.join()
 
 
+@pytest.mark.row("S0.12.5")
 def test_a_server_embeds_as_a_program_does(root: str) -> None:
     added(root, CAT, VAN, DOG)
     with server(200) as url:

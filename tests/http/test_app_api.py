@@ -1,5 +1,7 @@
 """What apps remember, over HTTP: each endpoint, and each field of its shapes."""
 
+import pytest
+
 from pmem import Project
 from tests.conftest import NOW
 from tests.http.serving import Asked
@@ -12,6 +14,7 @@ def remember(root: str, *texts: str, app: str = "calendar") -> None:
         Project(root, now=NOW).apps.remember(app, text, importance=7, tags=["time"])
 
 
+@pytest.mark.row("S0.1.1", "S0.5.3")
 def test_get_apps_memories_lists_them_in_camel_case_newest_first(root: str, ask: Asked) -> None:
     remember(root, "Meets at noon.", "Works until four.")
     remember(root, "Posts on Mondays.", app="blog")
@@ -28,6 +31,7 @@ def test_get_apps_memories_lists_them_in_camel_case_newest_first(root: str, ask:
     assert second["content"] == "Meets at noon."
 
 
+@pytest.mark.row("S0.1.2")
 def test_get_apps_memories_names_the_conversation_that_a_memory_came_from(ask: Asked) -> None:
     talk = ask.run("conversation.start", {"app": "calendar"})["id"]
     ask.run("conversation.say", {"content": "We decided to meet after 2pm on weekdays."})
@@ -36,15 +40,18 @@ def test_get_apps_memories_names_the_conversation_that_a_memory_came_from(ask: A
     assert memory["sourceConversationId"] == talk
 
 
+@pytest.mark.row("S0.4.5")
 def test_get_apps_memories_has_ten_at_the_most(root: str, ask: Asked) -> None:
     remember(root, *(f"The meeting number {n} is in room {n * 7}." for n in range(12)))
     assert len(ask("GET", "/apps/calendar/memories").json()["memories"]) == 10
 
 
+@pytest.mark.row("S0.5.3")
 def test_get_apps_memories_of_an_app_without_any_is_an_empty_list(ask: Asked) -> None:
     assert ask("GET", "/apps/unheard-of/memories").json() == {"memories": []}
 
 
+@pytest.mark.row("S0.5.4")
 def test_delete_apps_memories_purges_all_and_counts_those_that_were_active(
     root: str, ask: Asked
 ) -> None:
@@ -58,6 +65,7 @@ def test_delete_apps_memories_purges_all_and_counts_those_that_were_active(
     assert ask("DELETE", "/apps/calendar/memories").json()["deletedCount"] == 0
 
 
+@pytest.mark.row("S0.5.5")
 def test_delete_apps_memories_id_deletes_one_which_can_be_restored(root: str, ask: Asked) -> None:
     remember(root, "Meets at noon.")
     (memory,) = ask("GET", "/apps/calendar/memories").json()["memories"]
@@ -78,6 +86,7 @@ def test_a_memory_of_another_app_is_not_found(root: str, ask: Asked) -> None:
         assert refused.json()["error"]["code"] == "not_found"
 
 
+@pytest.mark.row("S0.10.1")
 def test_an_app_sees_and_removes_what_is_its_own_alone(root: str, ask: Asked) -> None:
     remember(root, "Meets at noon.")
     remember(root, "Posts on Mondays.", app="blog")

@@ -91,6 +91,7 @@ def test_only_what_should_get_in_gets_in(host: str, ask: Asked) -> None:
         assert secret not in answer.text
 
 
+@pytest.mark.row("S0.10.2")
 @pytest.mark.parametrize(
     "path", ["/api/memory/", "/nowhere", "/openapi.json", "/api/events", "/mcp"]
 )

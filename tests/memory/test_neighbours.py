@@ -126,6 +126,7 @@ def test_links_are_those_that_a_comparison_with_every_memory_finds(
             project.remove(known[number % len(known)])
 
 
+@pytest.mark.row("S0.12.8")
 def test_an_update_and_a_contradiction_are_named_so(make: Make) -> None:
     project = make()
     first = project.add("The ledger keeps its entries in PostgreSQL").memory

@@ -45,6 +45,7 @@ def contents(server: ChatServer) -> list[str]:
     return [item["content"] for item in found]
 
 
+@pytest.mark.row("S0.2.6", "S0.6.1")
 def test_a_conversation_that_ends_leaves_what_the_model_says(server: ChatServer) -> None:
     done = talk(server, "Ben reads mail in the morning only.")
     assert done.code == 0
@@ -53,6 +54,7 @@ def test_a_conversation_that_ends_leaves_what_the_model_says(server: ChatServer)
     assert energy["spent"] == 12
 
 
+@pytest.mark.row("S0.3.5")
 def test_past_the_limit_the_model_decides_with_a_reason(server: ChatServer) -> None:
     limit = {"PMEM_APPS_LIMIT": "2"}
     for text in ("Ben likes tea.", "Ada likes rye bread."):
@@ -64,6 +66,7 @@ def test_past_the_limit_the_model_decides_with_a_reason(server: ChatServer) -> N
     assert len(contents(server)) == 2
 
 
+@pytest.mark.row("S0.7.6")
 @pytest.mark.parametrize("mode", ["half", "wrong", "hang", "crash", "invented", "overloaded"])
 def test_where_the_decision_fails_the_oldest_goes(server: ChatServer, mode: str) -> None:
     limit = {"PMEM_APPS_LIMIT": "2"}
@@ -76,6 +79,7 @@ def test_where_the_decision_fails_the_oldest_goes(server: ChatServer, mode: str)
     assert sorted(contents(server)) == ["Ada likes rye bread.", "Cleo likes figs."]
 
 
+@pytest.mark.row("S0.7.1")
 def test_a_model_that_fails_costs_no_conversation_its_end(server: ChatServer) -> None:
     server.mode = "hang"
     done = talk(server, "Ben reads mail in the morning only.", "--json")
@@ -103,6 +107,7 @@ def test_strict_is_exit_8_and_the_rules_have_done_their_part(server: ChatServer)
     assert contents(server) == ["Ben: Ben reads mail in the morning only."]
 
 
+@pytest.mark.row("S0.6.5")
 def test_too_little_energy_puts_the_work_off_and_doctor_counts_it(server: ChatServer) -> None:
     poor = {"PMEM_APPS_ENERGY": "50", "PMEM_APPS_ENERGY_FLOOR": "1"}
     done = talk(server, "Ben reads mail in the morning only.", **poor)
@@ -156,3 +161,43 @@ def test_a_project_cannot_choose_a_model(server: ChatServer, root: str) -> None:
     assert not Path("planted").exists()
     doctor = pmem("doctor", environment={"PMEM_NOW": DAY})
     assert "model.command" in f"{doctor.out.decode()}{doctor.err}"
+
+
+@pytest.mark.row("S0.6.2", "S0.6.3")
+def test_a_decision_costs_energy_and_the_poll_counts_it_once(server: ChatServer) -> None:
+    limit = {"PMEM_APPS_LIMIT": "2"}
+    for text in ("Ben likes tea.", "Ada likes rye bread.", "Cleo likes figs."):
+        assert run(server, "app", "remember", "mail", text, **limit).code == 0
+    polled = [run(server, "app", "stats", "--poll", "--json").data["energy"] for _ in range(2)]
+    assert [energy["since_last_poll"] for energy in polled] == [25, 0]
+    assert [energy["spent"] for energy in polled] == [25, 25]
+    assert polled[0]["units"] == 75
+
+
+@pytest.mark.row("S0.6.4")
+def test_at_the_floor_work_waits_and_just_above_it_runs(server: ChatServer) -> None:
+    small = {"PMEM_APPS_ENERGY": "40", "PMEM_APPS_ENERGY_FLOOR": "0.7"}
+    assert talk(server, "Ben reads mail in the morning only.", **small).code == 0
+    assert run(server, "app", "stats", "--json", **small).data["energy"]["units"] == 28  # 0.7 of 40
+    done = talk(server, "Ben reads news in the evening only.", **small)
+    assert "put off: too little energy" in done.err
+    assert len(contents(server)) == 1
+    soon = "2026-11-21T14:33:00Z"
+    later = run(server, "app", "compact", "mail", now=soon, **small)
+    assert later.code == 0  # a unit came back, which is enough above the floor
+    assert "The talk was about this: Ben reads news in the evening only." in contents(server)
+    energy = run(server, "app", "stats", "--json", now="2026-11-21T14:33:00Z", **small).data[
+        "energy"
+    ]
+    assert (energy["spent"], energy["waiting"]) == (24, 0)
+
+
+def test_a_decision_that_waits_for_energy_leaves_every_memory(server: ChatServer) -> None:
+    poor = {"PMEM_APPS_LIMIT": "2", "PMEM_APPS_ENERGY": "50", "PMEM_APPS_ENERGY_FLOOR": "1"}
+    for text in ("Ben likes tea.", "Ada likes rye bread.", "Cleo likes figs."):
+        assert run(server, "app", "remember", "mail", text, **poor).code == 0
+    assert len(contents(server)) == 3
+    assert server.asked == []
+    done = run(server, "app", "compact", "mail", PMEM_APPS_LIMIT="2")
+    assert "both are kept in one" in f"{done.out.decode()}{done.err}"
+    assert len(contents(server)) == 2

@@ -88,6 +88,7 @@ def test_a_second_run_asks_nothing_and_changes_nothing(filled: str) -> None:
     assert records(filled) == before
 
 
+@pytest.mark.row("S0.8.1")
 def test_the_same_answers_make_the_same_bytes(filled: str, tmp_path: Path) -> None:
     other = str(tmp_path / "other" / ".project-memory")
     shutil.copytree(filled, other)
@@ -182,6 +183,7 @@ def test_no_model_is_asked_while_the_lock_is_held(filled: str) -> None:
     assert len(free) == len(perfect.asked)
 
 
+@pytest.mark.row("S0.2.6")
 def test_an_app_remembers_what_the_model_says_and_pays_for_it(filled: str) -> None:
     perfect = Perfect()
     project = opened(filled, perfect.models(), **{"apps.limit": 9})
@@ -216,6 +218,7 @@ def test_an_app_goes_by_the_rules_where_the_model_lies(filled: str) -> None:
     assert "which the source has not" in first.detail["failure"]
 
 
+@pytest.mark.row("S0.3.5")
 def test_past_the_limit_a_models_decision_has_its_reason_and_a_lie_takes_the_oldest(
     filled: str,
 ) -> None:
@@ -231,6 +234,7 @@ def test_past_the_limit_a_models_decision_has_its_reason_and_a_lie_takes_the_old
     assert "no whole JSON object" in decision.failure
 
 
+@pytest.mark.row("S0.6.5")
 def test_work_of_apps_waits_for_energy_and_is_caught_up(filled: str) -> None:
     poor = {"apps.energy": 10.0, "apps.energy_per_hour": 0.0, "apps.energy_floor": 1.0}
     project = opened(filled, Perfect().models(), **poor)

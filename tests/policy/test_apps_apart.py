@@ -15,7 +15,7 @@ from pmem.project.setup import initialise
 from tests.conftest import NOW
 from tests.faults.console import pmem
 
-APPS: Final = ("calendar", "mail", "Mail", "m")
+APPS: Final = ("calendar", "mail", "mail-2", "m")
 TRIED: Final = (
     "list --all-states",
     "list --at 2027-01-01",
@@ -155,6 +155,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
         yield Host(root)
 
 
+@pytest.mark.row("S0.4.4")
 @pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
 @pytest.mark.parametrize("line", TRIED)
 def test_an_app_is_answered_with_what_is_its_own_or_the_projects(
@@ -166,6 +167,7 @@ def test_an_app_is_answered_with_what_is_its_own_or_the_projects(
     assert host.beyond(None, host.run(line.format(other="mail"), "nobody's", as_json)[1]) == []
 
 
+@pytest.mark.row("S0.10.1")
 @pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
 @pytest.mark.parametrize("line", REFUSED)
 def test_an_app_is_refused_what_is_anothers(host: Host, line: str, as_json: bool) -> None:
@@ -183,12 +185,14 @@ def test_a_block_for_nobodys_app_has_nothing_of_apps(host: Host, line: str) -> N
         assert (code, host.beyond(None, answer)) == (0, [])
 
 
+@pytest.mark.row("S0.12.2")
 def test_a_person_finds_what_every_app_remembers(host: Host) -> None:
     for line in ("list", "search gear -k 99", "export arrays"):
         answer = host.run(line, None, as_json=True)[1]
         assert set(host.beyond(None, answer)) > {"qz0000zq"}, line
 
 
+@pytest.mark.row("S0.4.3", "S0.12.6")
 def test_the_context_of_an_app_has_what_is_its_own_and_the_projects(host: Host) -> None:
     project = host.project()
     for request in ({"app": "mail"}, {"conversation": host.named["mail"]["talk"]}):

@@ -4,7 +4,8 @@ A model sums conversations up, and decides which one memory goes when an app has
 are a model too, the one that is free.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import Any, Final, Literal, Protocol
 
 import msgspec
@@ -17,7 +18,8 @@ from pmem.values.records import Memory, Message
 MOST_REASON: Final = 1000
 """Characters of a reason at the most."""
 
-
+_CROWD: Final = 40
+"""Memories of one app that are not compared two by two any more."""
 _NAMES: Final = {
     "targetMemoryId": "target",
     "mergedMemoryId": "merged",
@@ -47,7 +49,7 @@ class EndedConversation(msgspec.Struct, frozen=True, kw_only=True):
     """A conversation that has ended, to be summed up in so many characters at the most.
 
     `private` names what may not be said of a person (the setting `consent.fields`): nobody has
-    agreed to it.
+    agreed to it; `allowed` what is no secret (`secrets.allow`).
     """
 
     app: str
@@ -56,6 +58,7 @@ class EndedConversation(msgspec.Struct, frozen=True, kw_only=True):
     outcome: str | None
     most: int
     private: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
 
 
 class Surplus(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,6 +114,7 @@ class OfflineModel:
     def __init__(self) -> None:
         self._read: frozenset[tuple[str, str]] = frozenset()
         self._same: list[tuple[str, str, str]] = []
+        self._near: list[tuple[str, str]] = []
 
     def summarise(self, talk: EndedConversation) -> str:
         """Return the sentences that are worth keeping (see `core.apps.digest`)."""
@@ -128,9 +132,25 @@ class OfflineModel:
                     merged=other,
                     reason=f"{short(other)} says the same: {reason}",
                 )
+        nearly = self._nearly_redundant(surplus)
+        if nearly is not None:
+            return nearly
         least = _least(surplus)
         why = f"it counts least by importance, use and age ({surplus.worths[least.id]:.2f})"
         return AppDecision(action="delete", target=least.id, reason=why)
+
+    def _nearly_redundant(self, surplus: Surplus) -> AppDecision | None:
+        """Return the end of the one that counts less of two that say nearly the same, if any do."""
+        new, present = surplus.memories[-1], {memory.id: memory for memory in surplus.memories}
+        for pair in self._near:
+            both = [present[name] for name in pair if name in present]
+            loose = [memory for memory in both if not memory.pinned and memory is not new]
+            if len(both) > 1 and loose:
+                goes = _least_of(loose, surplus)
+                (stays,) = (memory for memory in both if memory is not goes)
+                why = f"{short(stays.id)} says nearly the same"
+                return AppDecision(action="delete", target=goes.id, reason=why)
+        return None
 
     def _redundant(self, memories: Sequence[Memory]) -> list[tuple[str, str, str]]:
         """Return who stays, who says the same, and why; worked out anew for unknown memories."""
@@ -141,15 +161,32 @@ class OfflineModel:
             known = similar(memories)
             groups = gathered(known, texts_of(known))
             self._read = said
+            self._near = _near_pairs(memories)
             self._same = [(g.survivor.id, other.id, why) for g in groups for other, why in g.others]
         return self._same
+
+
+def _near_pairs(memories: Sequence[Memory]) -> list[tuple[str, str]]:
+    """Return those that say nearly the same; of a crowd, as an import brings it, none."""
+    from pmem.core.apps.alike import adds_little  # slow, rarely needed
+
+    if len(memories) > _CROWD:
+        return []
+    pairs = combinations(memories, 2)
+    return [(one.id, other.id) for one, other in pairs if adds_little(one.content, other.content)]
 
 
 def _least(surplus: Surplus) -> Memory:
     """Return the memory that counts least; the new one, and what is pinned, only if all are."""
     older = surplus.memories[:-1] or surplus.memories
     loose = [memory for memory in older if not memory.pinned] or _loose(surplus.memories)
-    return min(loose, key=lambda memory: (surplus.worths[memory.id], memory.created_at, memory.id))
+    return _least_of(loose, surplus)
+
+
+def _least_of(memories: Iterable[Memory], surplus: Surplus) -> Memory:
+    return min(
+        memories, key=lambda memory: (surplus.worths[memory.id], memory.created_at, memory.id)
+    )
 
 
 def oldest(memories: Sequence[Memory]) -> Memory:
@@ -251,3 +288,33 @@ def impersonal(text: str, private: Collection[str], what: str) -> None:
     field = sensitive(text, private)
     if field is not None:
         raise Unusable(f"{what} tells a person's {field.replace('_', ' ')}")
+
+
+def without_secret(text: str, allowed: Collection[str], what: str) -> None:
+    """See that a text that a model gave holds no secret.
+
+    Args:
+        text: What it gave.
+        allowed: What is no secret (the setting `secrets.allow`).
+        what: What it is, for the sentence.
+
+    Raises:
+        Unusable: It does.
+    """
+    from pmem.core import secrets
+
+    if secrets.find(text, allowed):
+        raise Unusable(f"{what} holds what looks like a secret")
+
+
+def may_be_told(text: str, private: Collection[str], allowed: Collection[str]) -> bool:
+    """Tell whether a sentence about a failure may be kept: it may quote what it failed at.
+
+    Args:
+        text: The sentence.
+        private: What may not be said of a person.
+        allowed: What is no secret.
+    """
+    from pmem.core import secrets
+
+    return sensitive(text, private) is None and not secrets.find(text, allowed)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 from pmem.core.consent import sensitive
 from pmem.core.filters import fold
 from pmem.core.text.speech import TALK, speech_of
+from pmem.values.defaults import DEFAULT_IMPORTANCE
 from pmem.values.records import Message
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 MOST_SENTENCES: Final = 4
 MOST_MESSAGES: Final = 400
 """Of a longer conversation both ends are read: what it was about, and what came of it."""
+_PLAIN: Final = 0.5
 SHORTEST: Final = 12
 """Characters below which a clause in ASCII says nothing by itself."""
 _OUTCOME: Final = "Outcome"
@@ -44,18 +46,48 @@ def digest(
     closing = _sentence(" ".join((outcome or "").split()))
     chosen: list[tuple[int, str, str]] = []
     if closing and len(closing) <= most and not sensitive(closing, private):
-        chosen.append((len(said), "", closing))
+        chosen.append((len(said), _OUTCOME, closing))
     for piece in _best(said):
-        speaker = said[piece.message].speaker or said[piece.message].role
-        whole = piece.text + piece.end
-        entry = (piece.message, speaker, _sentence(whole) if piece.kind == "prose" else whole)
+        entry = _entry(piece, said[piece.message])
         written = _write_digest([*chosen, entry])
         fits = len(written) <= most and not _is_told(entry[2], chosen)
-        if fits and not any(sensitive(text, private) for text in (entry[2], written)):
+        if fits and not any(sensitive(text, private) for text in (piece.text, entry[2], written)):
             chosen.append(entry)
         if len(chosen) == MOST_SENTENCES:
             break
     return _write_digest(chosen)
+
+
+def importance(messages: Iterable[Message]) -> float:
+    """Return what a conversation's memory is worth by the facts that it states.
+
+    Args:
+        messages: Everything that was said.
+
+    Returns:
+        From 0 to 1: the importance of the kind that counts most, such as a decision.
+    """
+    from pmem.core.extraction.facts import extract
+
+    said = _ends([item for item in messages if speech_of(item) in TALK])
+    kinds = {candidate.type for item in said for candidate in extract(item)}
+    return max((DEFAULT_IMPORTANCE[kind] for kind in kinds), default=_PLAIN)
+
+
+def _entry(piece: "Piece", message: Message) -> tuple[int, str, str]:
+    """Return a clause as it is told: where it stands, who says it, and what.
+
+    Nobody is named before a sentence that names its speaker itself.
+    """
+    from pmem.core.extraction.third_person import in_third_person
+
+    speaker = message.speaker or message.role
+    text = piece.text + piece.end
+    if piece.kind != "prose":
+        return piece.message, speaker, text
+    told = in_third_person(text, speaker)
+    named = "" if told != text else speaker
+    return piece.message, named, _sentence(told[:1].upper() + told[1:] if not named else told)
 
 
 def _ends(said: list[Message]) -> list[Message]:
@@ -65,22 +97,39 @@ def _ends(said: list[Message]) -> list[Message]:
 
 def _best(said: Sequence[Message]) -> "list[Piece]":
     """Return the clauses that state something, the most telling first."""
+    from pmem.core.extraction.third_person import in_third_person
     from pmem.core.summaries.clauses import called, pieces
     from pmem.core.summaries.summary import ordered
     from pmem.core.summaries.worth import worths
 
     names = called(said)
-    found = [piece for piece in pieces(said, names) if _states(piece)]
+    found = _up_to_date([piece for piece in pieces(said, names) if _states(piece)])
     if not found:
         return []
     facts = _facts(said)
     order = ordered(found, worths(found, names))
-    stated = [any(fold(item.text) in fact for fact in facts[item.message]) for item in found]
+    told = [{item.text, in_third_person(item.text, said[item.message].speaker)} for item in found]
+    stated = [
+        any(fold(text) in fact for text in texts for fact in facts[item.message])
+        for item, texts in zip(found, told, strict=True)
+    ]
     rank = {place: number for number, place in enumerate(order)}
     best = sorted(
         order, key=lambda place: (not stated[place], _KINDS.index(found[place].kind), rank[place])
     )
     return [found[place] for place in best]
+
+
+def _up_to_date(stating: "list[Piece]") -> "list[Piece]":
+    """Leave out what a later clause corrects, which then says what it is about."""
+    from pmem.core.extraction.corrections import outdated, with_corrected
+
+    new = [piece.text for piece in stating]
+    gone = outdated(new)
+    for before, after in gone.items():
+        new[after] = with_corrected(new[after], new[before])
+    told = [piece._replace(text=text) for piece, text in zip(stating, new, strict=True)]
+    return [piece for place, piece in enumerate(told) if place not in gone]
 
 
 def _states(piece: "Piece") -> bool:
@@ -109,8 +158,10 @@ def _is_wide(letter: str) -> bool:
 
 
 def _is_told(text: str, chosen: Sequence[tuple[int, str, str]]) -> bool:
+    from pmem.core.apps.alike import adds_little
+
     words = fold(text).rstrip(".。")
-    return any(words in fold(other) for _, _, other in chosen)
+    return any(words in fold(other) or adds_little(text, other) for _, _, other in chosen)
 
 
 def _write_digest(chosen: Iterable[tuple[int, str, str]]) -> str:
@@ -118,7 +169,7 @@ def _write_digest(chosen: Iterable[tuple[int, str, str]]) -> str:
     parts: list[str] = []
     last = ""
     for _, name, text in sorted(chosen, key=lambda entry: entry[0]):
-        speaker = name or (_OUTCOME if last else "")
-        parts.append(f"{speaker}: {text}" if speaker and speaker != last else text)
-        last = speaker
+        is_plain = not name or name == last or (name == _OUTCOME and not parts)
+        parts.append(text if is_plain else f"{name}: {text}")
+        last = name
     return " ".join(parts)

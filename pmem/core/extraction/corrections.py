@@ -16,6 +16,9 @@ _EMPTY: Final = STOP_WORDS | frozenset(
     "use using user asked decided make instead , : ; ( ) - –".split()
 )
 
+_CHANGE: Final = frozenset("changed changes moved moves now instead longer actually became".split())
+"""Words of a statement that tells what something is from now on."""
+
 
 def is_correction(text: str) -> bool:
     """Tell whether a message begins by taking back what was said before it.
@@ -46,6 +49,36 @@ def corrected(content: str, earlier: Sequence[str]) -> int | None:
     alike = [not kinds.isdisjoint(_kinds(one)) for one in before]
     best = max(range(len(earlier)), key=lambda at: (shared[at], alike[at], at), default=None)
     return best if best is not None and (shared[best] or alike[best]) else None
+
+
+def outdated(said: Sequence[str]) -> dict[int, int]:
+    """Return where statements stand that a later one takes the place of, and where that one does.
+
+    A later one does so where it says that something has changed, is on the same matter, and gives
+    a value of the same kind, or where it begins by taking back.
+
+    Args:
+        said: What was stated, in its order.
+    """
+    gone: dict[int, int] = {}
+    for place, text in enumerate(said):
+        is_taking_back = is_correction(text)
+        if not is_taking_back and _CHANGE.isdisjoint(read(text).words):
+            continue
+        before = [at for at in range(place) if at not in gone]
+        near = (
+            before[-NEAR:] if is_taking_back else [at for at in before if _updates(text, said[at])]
+        )
+        at = corrected(text, [said[one] for one in near])
+        if at is not None:
+            gone[near[at]] = place
+    return gone
+
+
+def _updates(content: str, earlier: str) -> bool:
+    new, old = read(content), read(earlier)
+    alike = not _kinds(new).isdisjoint(_kinds(old))
+    return alike and not _telling(new).isdisjoint(_telling(old))
 
 
 def with_corrected(content: str, earlier: str) -> str:

@@ -185,7 +185,7 @@ APP_MEMORY: Final[Operation[AppShowRequest, AppMemory]] = Operation(
 )
 APP_CONTEXT: Final[Operation[AppContextRequest, AppContext]] = Operation(
     "app.context", "Write an app's memories as a block for a model", "apps.reading:context",
-    recalls=True
+    recalls=True, logged="context:retrieve"
 )  # fmt: skip
 COMPACT: Final[Operation[CompactRequest, Compacted]] = Operation(
     "app.compact", "Hold an app to its limit: one decision for each memory too many",

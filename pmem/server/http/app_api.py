@@ -8,6 +8,7 @@ import msgspec
 
 from pmem.apps.reading import AppLookRequest
 from pmem.apps.removal import AppDeleteRequest
+from pmem.errors import NotFound
 from pmem.memory.app_memories import AppMemory, AppRequest
 from pmem.operations import table
 from pmem.server.http.endpoints import AddressValue, Endpoint, HttpCall, Reply, shaped
@@ -17,11 +18,14 @@ _APP: Final = AddressValue("appId", "The app's name")
 _ONE: Final = AddressValue("memoryId", "The memory's id, or the beginning of one")
 
 
-class AppMemoryMetadata(msgspec.Struct, frozen=True, kw_only=True):
+class AppMemoryMetadata(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True
+):
     """What else is known of an app's memory; `importance` goes from 0 to 10."""
 
     importance: float
     tags: tuple[str, ...]
+    related_conversations: tuple[str, ...] = ()
 
 
 class AppMemoryResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -81,7 +85,10 @@ def _list(call: HttpCall) -> Reply:
 
 
 def _purge(call: HttpCall) -> Reply:
-    gone = call.run(table.APP_PURGE, AppRequest(app=call.path["appId"])).result
+    try:
+        gone = call.run(table.APP_PURGE, AppRequest(app=call.path["appId"])).result
+    except NotFound:  # purged already: the second time is no error here
+        return shaped(AppPurgedResponse(deleted_count=0))
     return shaped(AppPurgedResponse(deleted_count=gone.active))
 
 
@@ -98,5 +105,9 @@ def _response(memory: AppMemory) -> AppMemoryResponse:
         created_at=memory.created_at,
         updated_at=memory.updated_at,
         source_conversation_id=memory.conversation or msgspec.UNSET,
-        metadata=AppMemoryMetadata(importance=memory.importance, tags=memory.tags),
+        metadata=AppMemoryMetadata(
+            importance=memory.importance,
+            tags=memory.tags,
+            related_conversations=memory.related_conversations,
+        ),
     )
