@@ -1,6 +1,6 @@
 """The commands that change single records, take them out of recall and bring them back."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Annotated, Final, Literal, TypeVar
 
@@ -8,7 +8,7 @@ import msgspec
 import typer
 
 from pmem.cli import options
-from pmem.cli.drafts import kept_draft, read_draft
+from pmem.cli.drafts import WrittenText, kept_draft, read_draft
 from pmem.cli.journal import story_lines, version_line
 from pmem.cli.memory import (
     Category,
@@ -164,36 +164,36 @@ def edit_draft(session: CommandSession, reference: str) -> Answer:
     found = session.run(table.SHOW, ShowRequest(reference=reference)).record
     if not isinstance(found, Memory):
         raise NotFound(f"{reference} is not a memory", "`pmem list` shows them")
-    draft = read_draft(session, None, "the text", known=found.content)
+    return _keep_draft(session, found, read_draft(session, None, "the text", known=found.content))
+
+
+def _keep_draft(session: CommandSession, memory: Memory, draft: WrittenText) -> Answer:
     with kept_draft(draft):
-        request = EditRequest(reference=found.id, content=draft.text)
+        request = EditRequest(reference=memory.id, content=draft.text)
         answer = _edited_answer(session, session.run(table.EDIT, request))
     draft.drop()
     return answer
 
 
-def check_editable(session: CommandSession) -> None:
-    """See that there is somebody to write in an editor.
+def keep_drafts(
+    session: CommandSession, memories: Mapping[str, Memory], drafts: Mapping[str, WrittenText]
+) -> Iterator[Line]:
+    """Make memories say what somebody wrote before there were any; yield what is said of each.
 
     Args:
         session: How the command was called.
-
-    Raises:
-        UsageError: There is not.
+        memories: The memories, each by the name that its text has among the drafts.
+        drafts: What was written. Where no memory came of it, it is said where the text stands.
     """
-    if session.json or not can_ask():
-        raise UsageError("--edit needs a terminal", "`pmem edit REF TEXT` changes it afterwards")
-
-
-def edited_lines(session: CommandSession, memories: Iterable[Memory]) -> Iterator[Line]:
-    """Let a person change memories in their editor, one by one; yield what is said of each.
-
-    Args:
-        session: How the command was called.
-        memories: The memories; those that left recall meanwhile as well.
-    """
-    for memory in memories:
-        yield from edit_draft(session, memory.id).lines
+    for name, draft in drafts.items():
+        memory = memories.get(name)
+        if memory is None:
+            yield [(draft.place, "yellow")]
+        elif draft.text == memory.content:
+            draft.drop()
+            yield [("the text is unchanged: it was kept as it is", "dim")]
+        else:
+            yield from _keep_draft(session, memory, draft).lines
 
 
 def rm(ctx: typer.Context, reference: options.References) -> Answer:
