@@ -159,9 +159,11 @@ def edit_draft(session: CommandSession, reference: str) -> Answer:
         UsageError: Nobody sits at a terminal.
         NotFound: It is no memory.
     """
+    if len(reference.split()) > 1:
+        raise UsageError(f"{reference!r} is no id", "name the memory first: `pmem edit REF TEXT`")
+    found = session.run(table.SHOW, ShowRequest(reference=reference)).record
     if session.json or not can_ask():
         raise UsageError("nothing to change", "give a new text or an option")
-    found = session.run(table.SHOW, ShowRequest(reference=reference)).record
     if not isinstance(found, Memory):
         raise NotFound(f"{reference} is not a memory", "`pmem list` shows them")
     return _keep_draft(session, found, read_draft(session, None, "the text", known=found.content))

@@ -85,6 +85,7 @@ def promote(
     drafts = _drafts(session, request) if edit else {}
     done = session.run(table.PROMOTE, request)
     left = len(references or ()) - len(done.items) - len(done.held)
+    memories = {short(item.fact.id): item.memory for item in done.items}
     notes = [*map(told, done.held), _describe_left_facts(left)]
     if not done.items and not any(notes):
         notes = [_NOTHING]
@@ -92,7 +93,7 @@ def promote(
         data=done,
         lines=[
             *(line for item in done.items for line in _promotion_lines(item)),
-            *keep_drafts(session, {short(item.fact.id): item.memory for item in done.items}, drafts),
+            *keep_drafts(session, memories, drafts),
         ],
         note="\n".join(filter(None, notes)),
         exit_code=Refused.exit_code if done.held else 0,
@@ -102,9 +103,7 @@ def promote(
 def _drafts(session: CommandSession, request: PromoteRequest) -> dict[str, WrittenText]:
     """Let a person change what facts say, as long as they are none but facts."""
     pending = [item.fact for item in session.run(table.FACTS, FactsRequest()).items]
-    fitting = [
-        [fact for fact in pending if matches(name, fact.id)] for name in request.references
-    ]
+    fitting = [[fact for fact in pending if matches(name, fact.id)] for name in request.references]
     chosen = [facts[0] for facts in fitting if len(facts) == 1]
     if request.above is not None:
         chosen += [fact for fact in pending if fact.confidence >= request.above]

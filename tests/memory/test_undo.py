@@ -160,9 +160,8 @@ def _is_refused(project: Project) -> bool:
     before = seen(project.workspace.root)
     try:
         project.undo(dry_run=True)
-    except InvalidValue as error:
-        assert "cannot be undone" in error.message
-        with pytest.raises(InvalidValue):
+    except InvalidValue:
+        with pytest.raises(InvalidValue, match="cannot be undone"):
             project.undo()
         assert seen(project.workspace.root) == before
         return True

@@ -67,7 +67,7 @@ def _memory_tail(memory: Memory, at: datetime, view: ScreenView) -> Line:
         view.when(memory.created_at),
         shown(trust if trust is Trust.MEDIUM else None).strip(" ()"),
     ]
-    mark = state_mark(memory.state) or validity_mark(memory, at).replace(" (expired)", "")
+    mark = state_mark(memory.state) or validity_mark(memory, at)
     state = _state_tail(mark)
     return [("  ".join(filter(None, told)), "dim"), *([("  ", ""), *state] if state else [])]
 
