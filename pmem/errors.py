@@ -63,7 +63,7 @@ class NoProject(PmemError):
 
     exit_code = 4
     code = "no_project"
-    default_hint = "run `pmem init` to start one here"
+    default_hint = "`pmem init` starts one here, -C DIR names another, --mine your own"
 
 
 class Damaged(PmemError):

@@ -8,9 +8,11 @@ import typer
 
 from pmem.cli.changelog import draw_sections, section_lines
 from pmem.cli.session import Answer, CommandSession, Line
+from pmem.errors import NoProject
 from pmem.memory.overviews import NamesRequest, Naming, TypeListing
 from pmem.memory.week import Week, WeekRequest
 from pmem.operations import table
+from pmem.project.workspace import Workspace
 from pmem.values.requests import NoArguments
 from pmem.values.times import day, iso
 
@@ -50,8 +52,21 @@ def subjects(ctx: typer.Context) -> Answer:
 def types(ctx: typer.Context) -> Answer:
     """Explain what to write down as which type."""
     session: CommandSession = ctx.obj
-    found = session.run(table.TYPES, NoArguments())
+    found = session.run(table.TYPES, NoArguments(), _empty_outside(session))
     return Answer(data=found, lines=_type_lines(found))
+
+
+def _empty_outside(session: CommandSession) -> Workspace | None:
+    """Return a memory that holds nothing where somebody is outside of any; else nothing."""
+    try:
+        session.found_root  # noqa: B018 - looking for it is what may fail
+    except NoProject:
+        if session.directory is not None:
+            raise
+        from pmem.cli.assistants import anywhere
+
+        return anywhere(session)
+    return None
 
 
 def _names_answer(session: CommandSession, of: Naming, nothing: str) -> Answer:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
 
 import msgspec
 
-from pmem.errors import InvalidValue, PmemError, StorageRefused, UsageError
+from pmem.errors import InvalidValue, NotFound, PmemError, StorageRefused, UsageError
 from pmem.operations.operation import Operation
 from pmem.operations.outcome import Outcome
 from pmem.operations.pipeline import run
@@ -178,6 +178,12 @@ class CommandSession:
             outcome = run(workspace or self.workspace, operation, request, self.caller)
         except InvalidValue as error:
             raise _explain_moment(request, error) from None
+        except NotFound as error:
+            if not self.mine and workspace is None:
+                from pmem.cli.own import name_own
+
+                name_own(error, getattr(request, "reference", None), self.workspace)
+            raise
         self.outcomes.append(outcome)
         return outcome.result
 
