@@ -34,10 +34,12 @@ from pmem.memory.reading import ShowRequest
 from pmem.memory.requests import Edited, EditRequest, LinkRequest, PinRequest, UnlinkRequest
 from pmem.operations import table
 from pmem.values.ids import short
-from pmem.values.records import Memory, MemoryType, Record
+from pmem.values.records import LINK_TYPES, Memory, MemoryType, Record
 from pmem.vcs.conflicts import SettleRequest
 
 R = TypeVar("R", bound=Record)
+_ALIKE: Final = 0.8
+"""How alike a link's type must be to a known one to be taken for a slip."""
 NEVER: Final = "never"
 """What `edit --valid-until` takes for no end."""
 NewType = Annotated[MemoryType | None, typer.Option(help="A new type.")]
@@ -231,8 +233,9 @@ def restore(
     request = RestoreRequest(
         references=tuple(reference or ()), since=session.time(since), by=by, dry_run=dry_run
     )
-    word = "would restore" if dry_run else "restored"
-    return _records_answer(word, session.run(table.RESTORE, request))
+    done = session.run(table.RESTORE, request)
+    word = "would restore" if dry_run else "restored" if _has_written(session) else "already active"
+    return _records_answer(word, done)
 
 
 def purge(
@@ -251,14 +254,16 @@ def purge(
 def pin(ctx: typer.Context, reference: options.Reference) -> Answer:
     """Pin a memory or an episode, so that it never fades."""
     session: CommandSession = ctx.obj
-    return _record_answer("pinned", session.run(table.PIN, PinRequest(reference=reference)))
+    done = session.run(table.PIN, PinRequest(reference=reference))
+    return _record_answer("pinned" if _has_written(session) else "already pinned", done)
 
 
 def unpin(ctx: typer.Context, reference: options.Reference) -> Answer:
     """Let a pinned memory or episode fade like others."""
     session: CommandSession = ctx.obj
     request = PinRequest(reference=reference, pinned=False)
-    return _record_answer("unpinned", session.run(table.PIN, request))
+    done = session.run(table.PIN, request)
+    return _record_answer("unpinned" if _has_written(session) else "was not pinned", done)
 
 
 def link(
@@ -271,7 +276,8 @@ def link(
     """Link one memory to another."""
     session: CommandSession = ctx.obj
     request = LinkRequest(start=start, end=end, type=type, strength=strength)
-    return _record_answer("linked", session.run(table.LINK, request))
+    answer = _record_answer("linked", session.run(table.LINK, request))
+    return msgspec.structs.replace(answer, note=_doubt(type))
 
 
 def unlink(
@@ -338,6 +344,21 @@ def _draw_story(session: CommandSession, found: History, width: int) -> Iterable
     from pmem.cli.screens.view import view_of
 
     return story_screen(found.steps, view_of(session, width))
+
+
+def _doubt(type_: str) -> str:
+    """Say which type of link may have been meant; any is allowed."""
+    from difflib import get_close_matches
+
+    meant = get_close_matches(type_.casefold(), LINK_TYPES, 1, _ALIKE)
+    if type_ in LINK_TYPES or not meant:
+        return ""
+    return f"{type_} is a type of its own; did you mean {meant[0]}?"
+
+
+def _has_written(session: CommandSession) -> bool:
+    """Tell whether the last operation changed anything."""
+    return session.outcomes[-1].has_written
 
 
 def _records_request(references: Iterable[str]) -> RecordsRequest:

@@ -14,7 +14,7 @@ from pmem.memory.week import Week, WeekRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.values.requests import NoArguments
-from pmem.values.times import day, iso
+from pmem.values.times import day
 
 
 def week(
@@ -26,7 +26,7 @@ def week(
     """Show what changed this week, and by whom."""
     session: CommandSession = ctx.obj
     found = session.run(table.WEEK, WeekRequest(since=session.time(since)))
-    note = "" if found.total else f"nothing changed since {iso(found.since)}"
+    note = "" if found.total else f"nothing changed since {day(found.since)}"
     return Answer(
         data=found, lines=_week_lines(found), screen=partial(_draw_week, session, found), note=note
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
 
 import msgspec
 
-from pmem.errors import InvalidValue, NotFound, PmemError, StorageRefused, UsageError
+from pmem.errors import InvalidValue, NotFound, PmemError, Unreadable, UsageError
 from pmem.operations.operation import Operation
 from pmem.operations.outcome import Outcome
 from pmem.operations.pipeline import run
@@ -335,7 +335,7 @@ class CommandSession:
         except IsADirectoryError:
             raise InvalidValue(f"{path} is a folder, not a file", "name a file in it") from None
         except OSError as error:
-            raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+            raise Unreadable(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _place(workspace: Workspace, pattern: str) -> str:

@@ -51,7 +51,8 @@ def unlink(workspace: Workspace, request: UnlinkRequest) -> Memory:
         targets = {old.target for old in memory.relationships if matches(end, old.target)}
         if len(targets) != 1:
             hint = f"`pmem show {short(memory.id)}` lists its links"
-            raise NotFound(f"memory {memory.id} has no one link that leads to {end!r}", hint)
+            many = "several links" if targets else "no link"
+            raise NotFound(f"memory {short(memory.id)} has {many} to {end!r}", hint)
         cut = unlinked(memory, targets, request.type, event.actor, event.at)
         if cut.relationships == memory.relationships:
             raise NotFound(f"memory {memory.id} has no link of type {request.type!r} to {end!r}")

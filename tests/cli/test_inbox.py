@@ -93,12 +93,25 @@ def test_a_look_and_a_slip_settle_nothing(typist: Terminal) -> None:
     begun(typist, "pmem inbox --kind due")
     shown = pressed(typist, "v")
     assert "recalled       never" in shown
-    assert "press one of k, l, g, b, e, r, v, s, q" in pressed(typist, "x")
+    assert "[k] it still holds" in shown.partition("recalled")[2]
+    assert "u takes back what the last key did" in pressed(typist, "?")
+    assert "press one of k, l, g, b, e, r, v, s, q, ?" in pressed(typist, "x")
     assert "press one of" in pressed(typist, "\x1b[A")
     typist.type("q")
     said = typist.wait_for(READY)
     assert "0 settled, 1 left" in said
     assert "undo" not in said
+
+
+def test_u_takes_back_what_the_last_key_did_and_shows_it_again(typist: Terminal) -> None:
+    begun(typist, "pmem inbox --kind fact --kind expired")
+    assert "press one of" in pressed(typist, "u")
+    assert "2 of 2  expired" in pressed(typist, "k")
+    shown = pressed(typist, "u")
+    assert "took back facts.promote" in shown
+    assert "1 of 2  fact" in shown
+    typist.type("q")
+    assert "0 settled, 2 left" in typist.wait_for(READY)
 
 
 def test_e_opens_the_editor(typist: Terminal) -> None:
