@@ -69,7 +69,7 @@ def _overview(session: CommandSession) -> Answer:
 
 def _contents() -> Iterator[Line]:
     """Yield the documents below their sections, each as it has to be typed."""
-    width = max(map(len, documents())) + len(ENDING)
+    width = max(map(len, documents())) + len(ENDING) + 2
     for place, (section, titles) in enumerate(sections().items()):
         yield [(("\n" if place else "") + f"{section}:", "bold")]
         for name, title in titles.items():

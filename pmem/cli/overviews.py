@@ -9,7 +9,7 @@ import typer
 from pmem.cli.changelog import draw_sections, section_lines
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import NoProject
-from pmem.memory.overviews import NamesRequest, Naming, TypeListing
+from pmem.memory.overviews import NameListing, NamesRequest, Naming, TypeListing
 from pmem.memory.week import Week, WeekRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
@@ -75,7 +75,21 @@ def _names_answer(session: CommandSession, of: Naming, nothing: str) -> Answer:
         [(f"{item.count:>5}  ", "dim"), (f"{day(item.latest)}  ", "dim"), (item.name, "cyan")]
         for item in found.items
     )
-    return Answer(data=found, lines=lines, note="" if found.items else nothing)
+    return Answer(
+        data=found,
+        lines=lines,
+        screen=partial(_draw_names, session, found, of.removesuffix("s")),
+        note="" if found.items else nothing,
+    )
+
+
+def _draw_names(
+    session: CommandSession, found: NameListing, what: str, width: int
+) -> Iterator[Line]:
+    from pmem.cli.screens.lists import name_screen
+    from pmem.cli.screens.view import view_of
+
+    return name_screen(found, what, view_of(session, width))
 
 
 def _type_lines(found: TypeListing) -> Iterator[Line]:
