@@ -151,7 +151,7 @@ class StorageRefused(PmemError):
     default_hint = "nothing was lost; free the disk or fix the permissions and run it again"
 
 
-class Unreadable(StorageRefused):
+class FileNotRead(StorageRefused):
     """A file or a folder is there, and may not or cannot be read."""
 
     default_hint = "see to it that it can be read, and run it again"

@@ -29,11 +29,11 @@ from pmem.core import managed_block
 from pmem.core.json_text import NoPlace, NotStrictJson
 from pmem.errors import (
     Damaged,
+    FileNotRead,
     InvalidValue,
     PmemError,
     Refused,
     StorageRefused,
-    Unreadable,
     UsageError,
 )
 from pmem.project.workspace import Workspace
@@ -381,7 +381,7 @@ def _read(path: str, base: str) -> str | None:
     except UnicodeDecodeError as error:
         raise Damaged(f"{path} is not UTF-8 at byte {error.start}", "save it as UTF-8") from None
     except OSError as error:
-        raise Unreadable(f"{path} cannot be read: {error.strerror}") from None
+        raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _check_links(path: str, base: str) -> None:

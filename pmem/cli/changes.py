@@ -34,7 +34,7 @@ from pmem.memory.reading import ShowRequest
 from pmem.memory.requests import Edited, EditRequest, LinkRequest, PinRequest, UnlinkRequest
 from pmem.operations import table
 from pmem.values.ids import short
-from pmem.values.records import LINK_TYPES, Memory, MemoryType, Record
+from pmem.values.records import Memory, MemoryType, Record
 from pmem.vcs.conflicts import SettleRequest
 
 R = TypeVar("R", bound=Record)
@@ -349,6 +349,8 @@ def _draw_story(session: CommandSession, found: History, width: int) -> Iterable
 def _doubt(type_: str) -> str:
     """Say which type of link may have been meant; any is allowed."""
     from difflib import get_close_matches
+
+    from pmem.memory.links import LINK_TYPES
 
     meant = get_close_matches(type_.casefold(), LINK_TYPES, 1, _ALIKE)
     if type_ in LINK_TYPES or not meant:

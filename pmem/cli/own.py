@@ -49,15 +49,15 @@ def see_to_own(workspace: Workspace, operation: Operation[Any, Any]) -> None:
     start_own(workspace.environment)
 
 
-def name_own(error: NotFound, reference: str | None, workspace: Workspace) -> None:
+def name_own(error: NotFound, reference: str, workspace: Workspace) -> None:
     """Let an error say that a reference means something of one's own, where it does.
 
     Args:
         error: The project has nothing of that name.
-        reference: What was looked for, if it was one record.
+        reference: What was looked for.
         workspace: The project.
     """
-    if not reference or workspace.caller != NOBODY:
+    if workspace.caller != NOBODY:
         return
     folder = own_folder(workspace.environment)
     if not os.path.isdir(folder):

@@ -1,5 +1,7 @@
 """Linking memories to each other, by hand."""
 
+from typing import Final
+
 from pmem.core import checks
 from pmem.core.retention import linked, same_link, unlinked
 from pmem.errors import InvalidValue, NotFound
@@ -8,6 +10,12 @@ from pmem.memory.requests import LinkRequest, UnlinkRequest
 from pmem.project.workspace import Workspace
 from pmem.values.ids import matches, short
 from pmem.values.records import Event, EventKind, Memory, Relationship
+
+LINK_TYPES: Final = (
+    *("related_to", "depends_on", "derived_from", "fixes"),
+    *("contradicts", "supersedes", "updates"),
+)
+"""The types of links that pmem writes or its documents name; any other may be given as well."""
 
 
 def link(workspace: Workspace, request: LinkRequest) -> Memory:

@@ -323,7 +323,8 @@ def _reason_for_none(workspace: Workspace, wanted: Filter) -> str:
     passes = "" if wanted == Filter() else " passes the filters"
     reach = workspace.reach
     if reach is not None and reach.categories is not None:
-        return f"no memory{passes} that {reach.who} may see; {reach.hint}"
+        what = "no memory passes the filters" if passes else "there is no memory"
+        return f"{what} that {reach.who} may see; {reach.hint}"
     if workspace.memories.ids() and passes:
         meant = [_meant_category(workspace, name) for name in wanted.categories]
         next_step = next(filter(None, meant), "`pmem stats` shows what there is")

@@ -127,11 +127,6 @@ class Relationship(Part, frozen=True, kw_only=True):
     created_at: Time | None = None
 
 
-LINK_TYPES: Final = (
-    *("related_to", "depends_on", "derived_from", "fixes"),
-    *("contradicts", "supersedes", "updates"),
-)
-"""The types of links that pmem writes or its documents name; any other may be given as well."""
 JUDGEMENTS: Final = frozenset({"contradicts", "supersedes", "updates"})
 """Types of links that say what one memory makes of another: they speak for neither of them."""
 

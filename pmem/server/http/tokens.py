@@ -15,12 +15,12 @@ import msgspec
 from pmem.core.checks import MOST_WORD_CHARACTERS, text
 from pmem.errors import (
     Damaged,
+    FileNotRead,
     InvalidValue,
     NotFound,
     PmemError,
     Refused,
     StorageRefused,
-    Unreadable,
 )
 from pmem.project.caller import Caller
 from pmem.storage.files.durable import write_file
@@ -223,7 +223,7 @@ class Tokens:
         except FileNotFoundError:
             self._known, self._stamp = (), ()
         except OSError as error:
-            raise Unreadable(f"{self.path} cannot be read: {error.strerror}") from None
+            raise FileNotRead(f"{self.path} cannot be read: {error.strerror}") from None
         return self._known
 
     def _read(self, found: os.stat_result) -> tuple[AccessToken, ...]:
