@@ -1,7 +1,7 @@
 """Looking at what is kept: one record, a list of memories, a record's history."""
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
