@@ -63,7 +63,7 @@ class NoProject(PmemError):
 
     exit_code = 4
     code = "no_project"
-    default_hint = "run `pmem init` to start one here"
+    default_hint = "`pmem init` starts one here, -C DIR names another, --mine your own"
 
 
 class Damaged(PmemError):
@@ -149,6 +149,12 @@ class StorageRefused(PmemError):
     exit_code = 74
     code = "storage"
     default_hint = "nothing was lost; free the disk or fix the permissions and run it again"
+
+
+class FileNotRead(StorageRefused):
+    """A file or a folder is there, and may not or cannot be read."""
+
+    default_hint = "see to it that it can be read, and run it again"
 
 
 class Unfinished(StorageRefused):

@@ -29,6 +29,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 DOCS = ROOT / "docs"
 DECISIONS = "docs/decisions/index.html"
+NAME = "pmem"
 PLAIN = {"console", "text", "sh"}
 """Languages of blocks that show command lines and what they print: colours would only distract."""
 
@@ -172,7 +173,7 @@ def _without_number(title: str) -> str:
 def _filled(template: Template, page: Page) -> str:
     root = "../" * page.path.count("/")
     return template.substitute(
-        title=html.escape(page.title),
+        title=html.escape(page.title if page.title == NAME else f"{page.title} - {NAME}"),
         root=root,
         navigation=_navigation(page, root),
         contents=_contents(page),

@@ -45,23 +45,61 @@ function pmemScore([title, address, heading, text], words) {
   return score * (met / words.length) ** 2 * pmemPlace(address);
 }
 
-// The sections that say most of the words, the best first.
+// Whether two words are the same but for one letter: another, missing, added, or two exchanged.
+function pmemAlike(one, other) {
+  if (Math.abs(one.length - other.length) > 1) return false;
+  let start = 0;
+  while (start < one.length && one[start] === other[start]) start += 1;
+  const [rest, others] = [one.slice(start), other.slice(start)];
+  return (
+    rest.slice(1) === others.slice(1) ||
+    rest.slice(1) === others ||
+    rest === others.slice(1) ||
+    (rest[0] === others[1] && rest[1] === others[0] && rest.slice(2) === others.slice(2))
+  );
+}
+
+// What is looked for in a word's place where no page has it: one that is nearly the same, or else
+// the longest of its beginnings.
+function pmemMeant(index, word) {
+  const has = (text) => index.some((entry) => entry.some((field) => field.toLowerCase().includes(text)));
+  if (word.length < 4 || has(word)) return word;
+  const known = new Set(index.flatMap((entry) => pmemWords(entry.join(" "))));
+  const alike = [...known].find((each) => pmemAlike(word, each));
+  if (alike) return alike;
+  for (let end = word.length - 1; end >= 4; end -= 1) if (has(word.slice(0, end))) return word.slice(0, end);
+  return word;
+}
+
+function pmemAsked(index, query) {
+  return pmemWords(query).map((word) => pmemMeant(index, word));
+}
+
+// The pages that say most of the words, the best first, each with its best section.
 function pmemFind(index, query, most) {
-  const words = pmemWords(query);
+  const words = pmemAsked(index, query);
   if (!words.length) return [];
-  return index
+  const pages = new Map();
+  index
     .map((entry) => [pmemScore(entry, words), entry])
     .filter(([score]) => score > 0)
     .sort((one, other) => other[0] - one[0])
-    .slice(0, most)
-    .map(([, entry]) => entry);
+    .forEach(([, entry]) => {
+      const page = entry[1].split("#")[0];
+      if (!pages.has(page)) pages.set(page, entry);
+    });
+  return [...pages.values()].slice(0, most);
 }
 
+// The part of a text that says a word, from the start of a word to the end of one.
 function pmemExcerpt(text, words) {
   const low = text.toLowerCase();
   const places = words.map((word) => low.indexOf(word)).filter((place) => place >= 0);
-  const start = places.length ? Math.max(0, Math.min(...places) - 50) : 0;
-  return (start ? "… " : "") + text.slice(start, start + 140) + (text.length > start + 140 ? " …" : "");
+  const near = places.length ? Math.max(0, Math.min(...places) - 50) : 0;
+  const start = near ? text.indexOf(" ", near) + 1 : 0;
+  if (text.length <= start + 140) return (start ? "… " : "") + text.slice(start);
+  const end = text.lastIndexOf(" ", start + 140);
+  return (start ? "… " : "") + text.slice(start, end > start ? end : start + 140) + " …";
 }
 
 function pmemSetUp() {
@@ -85,7 +123,7 @@ function pmemSetUp() {
     rows[chosen].scrollIntoView({ block: "nearest" });
   }
   function show() {
-    const words = pmemWords(box.value);
+    const words = pmemAsked(pmemIndex, box.value);
     const found = pmemFind(pmemIndex, box.value, 12);
     hits.replaceChildren(
       ...found.map(([title, address, heading, text]) => {
@@ -152,5 +190,5 @@ if (typeof document !== "undefined") {
   } catch { /* no storage: the system's choice holds */ }
   pmemSetUp();
 } else {
-  module.exports = { pmemFind };
+  module.exports = { pmemFind, pmemExcerpt };
 }

@@ -27,7 +27,15 @@ from pmem.assistants.json_entries import State, state_of, with_entries, without_
 from pmem.assistants.trial import is_trusted_by_codex, trouble_of
 from pmem.core import managed_block
 from pmem.core.json_text import NoPlace, NotStrictJson
-from pmem.errors import Damaged, InvalidValue, PmemError, Refused, StorageRefused, UsageError
+from pmem.errors import (
+    Damaged,
+    FileNotRead,
+    InvalidValue,
+    PmemError,
+    Refused,
+    StorageRefused,
+    UsageError,
+)
 from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals, write_file
 from pmem.values.requests import NoArguments
@@ -373,7 +381,7 @@ def _read(path: str, base: str) -> str | None:
     except UnicodeDecodeError as error:
         raise Damaged(f"{path} is not UTF-8 at byte {error.start}", "save it as UTF-8") from None
     except OSError as error:
-        raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+        raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _check_links(path: str, base: str) -> None:

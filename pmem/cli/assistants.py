@@ -167,7 +167,7 @@ def agents_md(
 def list_(ctx: typer.Context) -> Answer:
     """Show which coding assistants are connected."""
     session: CommandSession = ctx.obj
-    found = session.run(table.SETUP_LIST, NoArguments(), _anywhere(session))
+    found = session.run(table.SETUP_LIST, NoArguments(), anywhere(session))
     width = max(len(name) for name in HARNESSES) + 2
     lines = [_overview_line(one, width) for one in found.items]
     return Answer(
@@ -188,21 +188,25 @@ def _set_up(
     request = setup.AssistantSetupRequest(harness=name, scope=scope, check=check, remove=remove)
     setup.files_of(request)  # before anything is looked for
     if print_:
-        texts = setup.to_paste(_anywhere(session), request)
+        texts = setup.to_paste(anywhere(session), request)
         raw = "".join(f"# {path}\n{text}" for path, text in texts)
         return Answer(data={"files": [{"path": p, "text": t} for p, t in texts]}, raw=raw)
-    found = session.run(table.SETUP_ASSISTANT, request, _anywhere(session) if user else None)
+    found = session.run(table.SETUP_ASSISTANT, request, anywhere(session) if user else None)
     lacks = "" if found.program or remove else "it will not find pmem: put it on the PATH"
     return Answer(
         data=found,
-        lines=[_part_line(part) for part in found.parts],
+        lines=[_part_line(part, is_removed=remove) for part in found.parts],
         note="\n".join(filter(None, (found.trouble, lacks, found.said))),
         exit_code=1 if check and not found.ok else 0,
     )
 
 
-def _anywhere(session: CommandSession) -> Workspace:
-    """Return the memory of this place, or one that is not there: none is needed."""
+def anywhere(session: CommandSession) -> Workspace:
+    """Return the memory of this place, or one that is not there, where none is needed.
+
+    Args:
+        session: How the command was called.
+    """
     place, name = os.path.abspath(session.directory or os.getcwd()), session.folder_name
     try:
         folder = discover(place, name, session.environment)
@@ -216,8 +220,9 @@ def _anywhere(session: CommandSession) -> Workspace:
     )
 
 
-def _part_line(part: setup.SetupPart) -> Line:
-    word, colour = _WORDS[part.state]
+def _part_line(part: setup.SetupPart, *, is_removed: bool) -> Line:
+    is_gone = is_removed and part.state == "missing"
+    word, colour = ("removed", "green") if is_gone else _WORDS[part.state]
     why = f" ({part.why})" if part.why else ""
     return [(f"{word:<9}", colour), (f"{part.what:<18}", "bold"), (f"{part.path}{why}", "")]
 

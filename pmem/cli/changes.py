@@ -1,6 +1,6 @@
 """The commands that change single records, take them out of recall and bring them back."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Annotated, Final, Literal, TypeVar
 
@@ -8,7 +8,7 @@ import msgspec
 import typer
 
 from pmem.cli import options
-from pmem.cli.drafts import kept_draft, read_draft
+from pmem.cli.drafts import WrittenText, kept_draft, read_draft
 from pmem.cli.journal import story_lines, version_line
 from pmem.cli.memory import (
     Category,
@@ -38,6 +38,8 @@ from pmem.values.records import Memory, MemoryType, Record
 from pmem.vcs.conflicts import SettleRequest
 
 R = TypeVar("R", bound=Record)
+_ALIKE: Final = 0.8
+"""How alike a link's type must be to a known one to be taken for a slip."""
 NEVER: Final = "never"
 """What `edit --valid-until` takes for no end."""
 NewType = Annotated[MemoryType | None, typer.Option(help="A new type.")]
@@ -159,41 +161,43 @@ def edit_draft(session: CommandSession, reference: str) -> Answer:
         UsageError: Nobody sits at a terminal.
         NotFound: It is no memory.
     """
+    if len(reference.split()) > 1:
+        raise UsageError(f"{reference!r} is no id", "name the memory first: `pmem edit REF TEXT`")
+    found = session.run(table.SHOW, ShowRequest(reference=reference)).record
     if session.json or not can_ask():
         raise UsageError("nothing to change", "give a new text or an option")
-    found = session.run(table.SHOW, ShowRequest(reference=reference)).record
     if not isinstance(found, Memory):
         raise NotFound(f"{reference} is not a memory", "`pmem list` shows them")
-    draft = read_draft(session, None, "the text", known=found.content)
+    return _keep_draft(session, found, read_draft(session, None, "the text", known=found.content))
+
+
+def _keep_draft(session: CommandSession, memory: Memory, draft: WrittenText) -> Answer:
     with kept_draft(draft):
-        request = EditRequest(reference=found.id, content=draft.text)
+        request = EditRequest(reference=memory.id, content=draft.text)
         answer = _edited_answer(session, session.run(table.EDIT, request))
     draft.drop()
     return answer
 
 
-def check_editable(session: CommandSession) -> None:
-    """See that there is somebody to write in an editor.
+def keep_drafts(
+    session: CommandSession, memories: Mapping[str, Memory], drafts: Mapping[str, WrittenText]
+) -> Iterator[Line]:
+    """Make memories say what somebody wrote before there were any; yield what is said of each.
 
     Args:
         session: How the command was called.
-
-    Raises:
-        UsageError: There is not.
+        memories: The memories, each by the name that its text has among the drafts.
+        drafts: What was written. Where no memory came of it, it is said where the text stands.
     """
-    if session.json or not can_ask():
-        raise UsageError("--edit needs a terminal", "`pmem edit REF TEXT` changes it afterwards")
-
-
-def edited_lines(session: CommandSession, memories: Iterable[Memory]) -> Iterator[Line]:
-    """Let a person change memories in their editor, one by one; yield what is said of each.
-
-    Args:
-        session: How the command was called.
-        memories: The memories; those that left recall meanwhile as well.
-    """
-    for memory in memories:
-        yield from edit_draft(session, memory.id).lines
+    for name, draft in drafts.items():
+        memory = memories.get(name)
+        if memory is None:
+            yield [(draft.place, "yellow")]
+        elif draft.text == memory.content:
+            draft.drop()
+            yield [("the text is unchanged: it was kept as it is", "dim")]
+        else:
+            yield from _keep_draft(session, memory, draft).lines
 
 
 def rm(ctx: typer.Context, reference: options.References) -> Answer:
@@ -229,8 +233,9 @@ def restore(
     request = RestoreRequest(
         references=tuple(reference or ()), since=session.time(since), by=by, dry_run=dry_run
     )
-    word = "would restore" if dry_run else "restored"
-    return _records_answer(word, session.run(table.RESTORE, request))
+    done = session.run(table.RESTORE, request)
+    word = "would restore" if dry_run else "restored" if _has_written(session) else "already active"
+    return _records_answer(word, done)
 
 
 def purge(
@@ -249,14 +254,16 @@ def purge(
 def pin(ctx: typer.Context, reference: options.Reference) -> Answer:
     """Pin a memory or an episode, so that it never fades."""
     session: CommandSession = ctx.obj
-    return _record_answer("pinned", session.run(table.PIN, PinRequest(reference=reference)))
+    done = session.run(table.PIN, PinRequest(reference=reference))
+    return _record_answer("pinned" if _has_written(session) else "already pinned", done)
 
 
 def unpin(ctx: typer.Context, reference: options.Reference) -> Answer:
     """Let a pinned memory or episode fade like others."""
     session: CommandSession = ctx.obj
     request = PinRequest(reference=reference, pinned=False)
-    return _record_answer("unpinned", session.run(table.PIN, request))
+    done = session.run(table.PIN, request)
+    return _record_answer("unpinned" if _has_written(session) else "was not pinned", done)
 
 
 def link(
@@ -269,7 +276,8 @@ def link(
     """Link one memory to another."""
     session: CommandSession = ctx.obj
     request = LinkRequest(start=start, end=end, type=type, strength=strength)
-    return _record_answer("linked", session.run(table.LINK, request))
+    answer = _record_answer("linked", session.run(table.LINK, request))
+    return msgspec.structs.replace(answer, note=_doubt(type))
 
 
 def unlink(
@@ -336,6 +344,23 @@ def _draw_story(session: CommandSession, found: History, width: int) -> Iterable
     from pmem.cli.screens.view import view_of
 
     return story_screen(found.steps, view_of(session, width))
+
+
+def _doubt(type_: str) -> str:
+    """Say which type of link may have been meant; any is allowed."""
+    from difflib import get_close_matches
+
+    from pmem.memory.links import LINK_TYPES
+
+    meant = get_close_matches(type_.casefold(), LINK_TYPES, 1, _ALIKE)
+    if type_ in LINK_TYPES or not meant:
+        return ""
+    return f"{type_} is a type of its own; did you mean {meant[0]}?"
+
+
+def _has_written(session: CommandSession) -> bool:
+    """Tell whether the last operation changed anything."""
+    return session.outcomes[-1].has_written
 
 
 def _records_request(references: Iterable[str]) -> RecordsRequest:

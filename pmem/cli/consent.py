@@ -1,19 +1,21 @@
 """The commands for what waits for a person's consent."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
 
 from pmem.cli import options
-from pmem.cli.changes import check_editable, edited_lines
+from pmem.cli.changes import keep_drafts
+from pmem.cli.drafts import WrittenText, write_drafts
 from pmem.cli.memory import memory_line
 from pmem.cli.session import Answer, CommandSession, Line
+from pmem.errors import UsageError
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.consent import ApproveRequest, WaitingProposal, WaitingRequest
 from pmem.operations import table
 from pmem.storage.local.proposals import ProposalOutcome
-from pmem.values.ids import short
+from pmem.values.ids import matches, short
 from pmem.values.times import iso
 
 
@@ -44,7 +46,7 @@ def approve(
     ctx: typer.Context,
     references: options.References,
     edit: Annotated[
-        bool, typer.Option("--edit", help="Then edit each memory in your editor.")
+        bool, typer.Option("--edit", help="First change what each says in your editor.")
     ] = False,
     message: Annotated[
         str | None, typer.Option(metavar="REF", help="The message by which somebody agreed.")
@@ -52,15 +54,28 @@ def approve(
 ) -> Answer:
     """Agree: remember what was proposed."""
     session: CommandSession = ctx.obj
-    if edit:
-        check_editable(session)
+    drafts = _drafts(session, references) if edit else {}
     request = ApproveRequest(references=tuple(references), message=message)
     done = session.run(table.APPROVE, request)
     lines: list[Line] = [
         *([("approved ", "green"), *memory_line(item.memory)] for item in done.items),
-        *edited_lines(session, [item.memory for item in done.items] if edit else ()),
+        *keep_drafts(session, {short(item.id): item.memory for item in done.items}, drafts),
     ]
     return Answer(data=done, lines=lines)
+
+
+def _drafts(session: CommandSession, references: Sequence[str]) -> dict[str, WrittenText]:
+    """Let a person change what proposals say before they agree to them."""
+    waiting = session.run(table.WAITING, WaitingRequest()).items
+    fitting = [[item for item in waiting if matches(name, item.id)] for name in references]
+    chosen = [items[0] for items in fitting if len(items) == 1]
+    changing = next((item for item in chosen if item.target is not None), None)
+    if changing is not None:
+        raise UsageError(
+            f"{changing.short} changes a memory, so --edit does not go with it",
+            f"approve it, then `pmem edit {short(changing.target or '')}`",
+        )
+    return write_drafts(session, {item.short: item.content for item in chosen if item.content})
 
 
 def reject(ctx: typer.Context, references: options.References) -> Answer:

@@ -154,5 +154,5 @@ def _titled(entry: About, say: Say) -> str:
 
 
 def type_of(entry: About) -> str:
-    """Return the type of what an entry is about, in words."""
-    return entry.type.replace("_", " ")
+    """Return the type of what an entry is about: of a memory as `--type` takes it."""
+    return entry.type if entry.kind == "memory" else entry.type.replace("_", " ")

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pmem.cli import options
-from pmem.cli.changes import check_editable, edited_lines
+from pmem.cli.changes import keep_drafts
+from pmem.cli.drafts import WrittenText, write_drafts
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import Refused
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.facts import FactsRequest, PromoteRequest, Promotion
 from pmem.operations import table
-from pmem.values.ids import short
+from pmem.values.ids import matches, short
 from pmem.values.records import Fact, MemoryType, Standing
 
 if TYPE_CHECKING:
@@ -75,16 +76,16 @@ def promote(
         typer.Option(metavar="N", help="Also all pending ones at least this certain."),
     ] = None,
     edit: Annotated[
-        bool, typer.Option("--edit", help="Then edit each memory in your editor.")
+        bool, typer.Option("--edit", help="First change what each says in your editor.")
     ] = False,
 ) -> Answer:
     """Make memories of facts."""
     session: CommandSession = ctx.obj
-    if edit:
-        check_editable(session)
     request = PromoteRequest(references=tuple(references or ()), above=above)
+    drafts = _drafts(session, request) if edit else {}
     done = session.run(table.PROMOTE, request)
     left = len(references or ()) - len(done.items) - len(done.held)
+    memories = {short(item.fact.id): item.memory for item in done.items}
     notes = [*map(told, done.held), _describe_left_facts(left)]
     if not done.items and not any(notes):
         notes = [_NOTHING]
@@ -92,11 +93,21 @@ def promote(
         data=done,
         lines=[
             *(line for item in done.items for line in _promotion_lines(item)),
-            *edited_lines(session, [item.memory for item in done.items] if edit else ()),
+            *keep_drafts(session, memories, drafts),
         ],
         note="\n".join(filter(None, notes)),
         exit_code=Refused.exit_code if done.held else 0,
     )
+
+
+def _drafts(session: CommandSession, request: PromoteRequest) -> dict[str, WrittenText]:
+    """Let a person change what facts say, as long as they are none but facts."""
+    pending = [item.fact for item in session.run(table.FACTS, FactsRequest()).items]
+    fitting = [[fact for fact in pending if matches(name, fact.id)] for name in request.references]
+    chosen = [facts[0] for facts in fitting if len(facts) == 1]
+    if request.above is not None:
+        chosen += [fact for fact in pending if fact.confidence >= request.above]
+    return write_drafts(session, {short(fact.id): fact.content for fact in chosen})
 
 
 def reject(ctx: typer.Context, references: options.References) -> Answer:

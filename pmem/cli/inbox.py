@@ -10,8 +10,7 @@ import typer
 
 from pmem.cli import render
 from pmem.cli.app import run
-from pmem.cli.panels import cut_line
-from pmem.cli.screens.wrapping import cells
+from pmem.cli.screens.wrapping import all_hung, cells
 from pmem.cli.session import Answer, CommandSession, Line, once_more
 from pmem.core.inbox import InboxChoice, InboxItem, InboxKind
 from pmem.operations import table
@@ -22,8 +21,17 @@ _EMPTY: Final = "nothing needs you"
 _NONE: Final = "nothing of that kind needs you"
 _SKIP: Final = InboxChoice("s", "skip it", "")
 _QUIT: Final = InboxChoice("q", "quit", "")
+_UNDO: Final = InboxChoice("u", "undo the last", "pmem undo")
+_HELP: Final = InboxChoice("?", "help", "")
 _LOOKS: Final = "v"
 """The key that settles nothing."""
+_SAYS: Final = (
+    "a key does what stands beside it, at once, with one command",
+    "s leaves the item for another time, q ends, u takes back what the last key did",
+    "what needs somebody, and why: `pmem help inbox.md`",
+)
+_Key = tuple[InboxKind, str]
+"""What names an item: why it is there, and what it is about."""
 _KIND: Final = max(map(len, InboxKind))
 
 
@@ -54,7 +62,7 @@ def inbox(
     return Answer(
         data=found,
         lines=map(_item_line, found.items),
-        screen=lambda width: (cut_line(_item_line(item), width) for item in found.items),
+        screen=lambda width: all_hung(map(_item_line, found.items), width),
         note=_counted(found),
     )
 
@@ -82,21 +90,24 @@ def _walk(session: CommandSession, found: Inbox, request: InboxRequest) -> str:
 
     What a key settled may have been the trouble of other items too: they are collected anew.
     """
-    seen: set[tuple[InboxKind, str]] = set()
-    settled = 0
-    while waiting := [item for item in found.items if (item.kind, item.id) not in seen]:
+    seen: set[_Key] = set()
+    settled: list[_Key] = []
+    while waiting := [item for item in found.items if _key_of(item) not in seen]:
         item = waiting[0]
-        seen.add((item.kind, item.id))
+        seen.add(_key_of(item))
         render.tell(session, _card(item, len(seen), len(seen) + len(waiting) - 1))
-        key = _settle(session, item)
+        key = _settle(session, item, last=settled[-1] if settled else None)
         if key == _QUIT.key:
             break
+        if key == _UNDO.key:
+            seen.difference_update([_key_of(item), settled.pop()])
+        elif key != _SKIP.key:
+            settled.append(_key_of(item))
         if key != _SKIP.key:
-            settled += 1
             found = _collected(session, request)
     found = _collected(session, request)
     left = f", {found.total} left" if found.total else f"; {_counted(found)}"
-    said = f"{settled} settled{left}"
+    said = f"{len(settled)} settled{left}"
     return f"{said}; `pmem undo` takes the last one back" if settled else said
 
 
@@ -108,24 +119,54 @@ def _collected(session: CommandSession, request: InboxRequest) -> Inbox:
         again.close()
 
 
-def _settle(session: CommandSession, item: InboxItem) -> str:
-    """Ask until a key is pressed that settles an item, or leaves it; return that key."""
-    choices = {one.key: one for one in (*item.commands, _SKIP, _QUIT)}
+def _settle(session: CommandSession, item: InboxItem, *, last: _Key | None) -> str:
+    """Ask until a key is pressed that settles an item, leaves it, or takes the last one back.
+
+    Args:
+        session: How the command was called.
+        item: What needs somebody.
+        last: What was settled before it here, if anything was.
+    """
+    offered = [*item.commands, _SKIP, *([_UNDO] if last else []), _QUIT, _HELP]
+    choices = {one.key: one for one in offered}
     while True:
         key = render.read_key("> ").lower() or _QUIT.key
         if key in (_SKIP.key, _QUIT.key):
             return key
-        if key not in choices:
+        if key == _HELP.key:
+            render.tell(session, _help(item))
+        elif key not in choices:
             render.print_note(f"press one of {', '.join(choices)}")
-            continue
-        code = run(shlex.split(choices[key].command)[1:], once_more(session))
-        if not code and key != _LOOKS:
-            return key
+        elif not run(shlex.split(choices[key].command)[1:], once_more(session)):
+            if key != _LOOKS:
+                return key
+            render.tell(session, _keys(item))
+
+
+def _key_of(item: InboxItem) -> _Key:
+    return item.kind, item.id
+
+
+def _help(item: InboxItem) -> Iterator[Line]:
+    """Yield what the keys do, also those that are the same for every item."""
+    yield from _keys(item)
+    for line in _SAYS:
+        yield from all_hung([[("  ", ""), (line, "dim")]], _width())
+
+
+def _keys(item: InboxItem) -> Iterator[Line]:
+    keys = [f"[{one.key}] {one.does}" for one in (*item.commands, _SKIP, _QUIT, _HELP)]
+    for line in _packed(keys, "   ", _width() - 2):
+        yield [(f"  {line}", "green")]
+
+
+def _width() -> int:
+    return max(20, get_terminal_size().columns)
 
 
 def _card(item: InboxItem, number: int, many: int) -> Iterator[Line]:
     """Yield the lines that show an item on a terminal, with the keys that settle it."""
-    width = max(20, get_terminal_size().columns)
+    width = _width()
     yield [("", "")]
     yield [
         (f"{number} of {many}  ", "dim"),
@@ -136,9 +177,7 @@ def _card(item: InboxItem, number: int, many: int) -> Iterator[Line]:
     for text, style in ((item.text, "bold"), (item.why, "")):
         for line in _packed(text.split(" "), " ", width - 2):
             yield [(f"  {line}", style)]
-    keys = [f"[{one.key}] {one.does}" for one in (*item.commands, _SKIP, _QUIT)]
-    for line in _packed(keys, "   ", width - 2):
-        yield [(f"  {line}", "green")]
+    yield from _keys(item)
 
 
 def _packed(parts: Sequence[str], between: str, width: int) -> Iterator[str]:

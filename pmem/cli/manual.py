@@ -69,15 +69,11 @@ def _overview(session: CommandSession) -> Answer:
 
 def _contents() -> Iterator[Line]:
     """Yield the documents below their sections, each as it has to be typed."""
-    from pmem.cli.commands import COMMANDS, GROUPS
-
-    shared = {*COMMANDS, *GROUPS}
-    width = max(map(len, documents())) + 2
+    width = max(map(len, documents())) + len(ENDING) + 2
     for place, (section, titles) in enumerate(sections().items()):
         yield [(("\n" if place else "") + f"{section}:", "bold")]
         for name, title in titles.items():
-            typed = name + ENDING * (name in shared)
-            yield [(f"  {typed:<{width}}", "cyan"), (title, "")]
+            yield [(f"  {name + ENDING:<{width}}", "cyan"), (title, "")]
 
 
 def _command_context(context: Any, words: list[str]) -> Any:

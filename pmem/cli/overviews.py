@@ -8,11 +8,13 @@ import typer
 
 from pmem.cli.changelog import draw_sections, section_lines
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.memory.overviews import NamesRequest, Naming, TypeListing
+from pmem.errors import NoProject
+from pmem.memory.overviews import NameListing, NamesRequest, Naming, TypeListing
 from pmem.memory.week import Week, WeekRequest
 from pmem.operations import table
+from pmem.project.workspace import Workspace
 from pmem.values.requests import NoArguments
-from pmem.values.times import day, iso
+from pmem.values.times import day
 
 
 def week(
@@ -24,7 +26,7 @@ def week(
     """Show what changed this week, and by whom."""
     session: CommandSession = ctx.obj
     found = session.run(table.WEEK, WeekRequest(since=session.time(since)))
-    note = "" if found.total else f"nothing changed since {iso(found.since)}"
+    note = "" if found.total else f"nothing changed since {day(found.since)}"
     return Answer(
         data=found, lines=_week_lines(found), screen=partial(_draw_week, session, found), note=note
     )
@@ -50,8 +52,21 @@ def subjects(ctx: typer.Context) -> Answer:
 def types(ctx: typer.Context) -> Answer:
     """Explain what to write down as which type."""
     session: CommandSession = ctx.obj
-    found = session.run(table.TYPES, NoArguments())
+    found = session.run(table.TYPES, NoArguments(), _empty_outside(session))
     return Answer(data=found, lines=_type_lines(found))
+
+
+def _empty_outside(session: CommandSession) -> Workspace | None:
+    """Return a memory that holds nothing where somebody is outside of any; else nothing."""
+    try:
+        session.found_root  # noqa: B018 - looking for it is what may fail
+    except NoProject:
+        if session.directory is not None:
+            raise
+        from pmem.cli.assistants import anywhere
+
+        return anywhere(session)
+    return None
 
 
 def _names_answer(session: CommandSession, of: Naming, nothing: str) -> Answer:
@@ -60,7 +75,21 @@ def _names_answer(session: CommandSession, of: Naming, nothing: str) -> Answer:
         [(f"{item.count:>5}  ", "dim"), (f"{day(item.latest)}  ", "dim"), (item.name, "cyan")]
         for item in found.items
     )
-    return Answer(data=found, lines=lines, note="" if found.items else nothing)
+    return Answer(
+        data=found,
+        lines=lines,
+        screen=partial(_draw_names, session, found, of.removesuffix("s")),
+        note="" if found.items else nothing,
+    )
+
+
+def _draw_names(
+    session: CommandSession, found: NameListing, what: str, width: int
+) -> Iterator[Line]:
+    from pmem.cli.screens.lists import name_screen
+    from pmem.cli.screens.view import view_of
+
+    return name_screen(found, what, view_of(session, width))
 
 
 def _type_lines(found: TypeListing) -> Iterator[Line]:

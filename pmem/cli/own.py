@@ -4,9 +4,10 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from pmem.errors import NoProject, UsageError
+from pmem.errors import NoProject, NotFound, PmemError, UsageError
 from pmem.operations.operation import Operation
 from pmem.project.borders import check_borders
+from pmem.project.caller import NOBODY
 from pmem.project.own_memory import START, check_owner, own_folder, start_own
 from pmem.project.workspace import Workspace
 
@@ -46,3 +47,23 @@ def see_to_own(workspace: Workspace, operation: Operation[Any, Any]) -> None:
     if workspace.read_only or not (operation.writes and operation.gate):
         raise NoProject(f"there is no memory of your own at {workspace.root}", START)
     start_own(workspace.environment)
+
+
+def name_own(error: NotFound, reference: str, workspace: Workspace) -> None:
+    """Let an error say that a reference means something of one's own, where it does.
+
+    Args:
+        error: The project has nothing of that name.
+        reference: What was looked for.
+        workspace: The project.
+    """
+    if workspace.caller != NOBODY:
+        return
+    folder = own_folder(workspace.environment)
+    if not os.path.isdir(folder):
+        return
+    try:
+        Workspace(folder, environment=workspace.environment, read_only=True).resolve(reference)
+    except PmemError:
+        return
+    error.hint = f"your own memory has {reference}: add --mine"

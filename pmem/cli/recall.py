@@ -110,7 +110,11 @@ def search(
         ),
         screen=partial(_draw_hits, session, found, explain=explain, around=around),
         note="\n".join(
-            [*found.notes, *([] if found.hits or found.yours else [_reason(found, error)])]
+            [
+                *found.notes,
+                *([] if found.hits or found.yours else [_reason(found, error)]),
+                *_notes_on(found),
+            ]
         ),
         exit_code=1 if _is_no(found, asked=exit_status) else 0,
     )
@@ -131,7 +135,7 @@ def _draw_hits(
 def _is_no(found: SearchResult, *, asked: bool) -> bool:
     """Tell whether the answer is no, where that was asked."""
     is_lost = found.expected is not None and not found.expected.is_met
-    return is_lost or (asked and not found.hits and not found.yours)
+    return is_lost or (asked and not found.is_answered)
 
 
 def _expected_lines(expected: Expectation | None) -> Iterator[Line]:
@@ -167,7 +171,16 @@ def _lines_of_yours(found: SearchResult) -> Iterator[Line]:
     """Yield what one's own memory has, and say on each line that it is not the project's."""
     asked = set(terms(found.query))
     for hit in found.yours:
-        yield [("[yours] ", "yellow"), *_hit_line(hit, asked)]
+        yield _hit_line(hit, asked, "[yours] ")
+
+
+def _notes_on(found: SearchResult) -> Iterator[str]:
+    """Say what the hits themselves do not: that none holds a word, that some have expired."""
+    if found.hits and not found.is_answered:
+        yield "no hit holds a word of the query: what is shown is only related to it"
+    if found.expired:
+        have = "match has" if found.expired == 1 else "matches have"
+        yield f"{found.expired} {have} expired: `--at TIME` finds what held then"
 
 
 def _weights(text: str) -> Weights:
@@ -201,7 +214,8 @@ def _hit_lines(found: SearchResult, *, explain: bool) -> Iterator[Line]:
     for hits in groups.values():
         for place, hit in enumerate(hits):
             indent = "  " * bool(place)
-            yield [(indent, ""), *_hit_line(hit, asked)]
+            mark = "[only related] " if hit.id in found.associated and not place else ""
+            yield [(indent, ""), *_hit_line(hit, asked, mark)]
             if explain:
                 parts = "  ".join(f"{name} {value:.3f}" for name, value in hit.signals.items())
                 yield [(f"{indent}         {parts}", "dim")]
@@ -223,7 +237,7 @@ def _related_lines(found: SearchResult) -> Iterator[Line]:
 def _fill_lines(found: SearchResult) -> Iterator[Line]:
     """Yield what answers nothing and is only the newest, and say so on each line."""
     for hit in found.fill:
-        yield [("  not a match, only recent: ", "yellow"), *_hit_line(hit, set())]
+        yield _hit_line(hit, set(), "[not a match, only recent] ")
 
 
 def _tie(related: Related) -> str:
@@ -234,13 +248,14 @@ def _tie(related: Related) -> str:
     return f"({hit} {how} it)" if related.forward else f"{how} {hit}"
 
 
-def _hit_line(hit: SearchHit, asked: set[str]) -> Line:
+def _hit_line(hit: SearchHit, asked: set[str], mark: str = "") -> Line:
+    """Return the line of a hit: its id comes first, whatever is said of it."""
     who = [(f"{hit.speaker}: ", "bold")] if hit.speaker else []
     return [
         (hit.short, "cyan"),
         (f" {hit.score:.2f} ", "green"),
         (f"{hit.kind:<8}{day(hit.created_at)} ", "dim"),
-        (shown(hit.trust), "yellow"),
+        (f"{mark}{shown(hit.trust)}", "yellow"),
         *who,
         *_marked(snippet(hit.text.split(), asked, _SNIPPET_WORDS), asked),
         (state_mark(hit.state), "yellow"),
@@ -255,17 +270,25 @@ def _marked(text: str, asked: set[str]) -> Iterator[tuple[str, str]]:
         yield word, "bold yellow" if asked & set(terms(word)) else ""
 
 
-def _reason(found: SearchResult, error: str | None) -> str:
-    if error is not None and not found.query.strip():
+def _wordless(query: str, error: str | None) -> str:
+    """Say why a query without a word that can be ranked finds nothing."""
+    if query.strip():
+        return "nothing found: no memory has all these words, which are too common to be ranked"
+    if error is not None:
         return "nothing is known of this error: a query beside it looks for words as well"
-    if not found.query.strip():
-        return "nothing found: the query is empty"
+    return "nothing found: the query is empty"
+
+
+def _reason(found: SearchResult, error: str | None) -> str:
     if not terms(found.query):
-        return "nothing found: all words of the query are too short or too common to search for"
+        return _wordless(found.query, error)
     if found.out_of_recall:
         left = found.out_of_recall
         return f"nothing found; {describe_matches(left)}: `{state_option(left)}`"
-    if found.removed:
-        gone = ", ".join(f"{name} removed {n}" for name, n in found.removed.items())
+    removed = {name: n for name, n in found.removed.items() if name != "validity"}
+    if removed:
+        gone = ", ".join(f"{name} removed {n}" for name, n in removed.items())
         return f"nothing found: {gone}"
+    if found.removed:
+        return "nothing found that holds now"
     return "nothing found: no word of the query is in the memory"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
 
 import msgspec
 
-from pmem.errors import InvalidValue, PmemError, StorageRefused, UsageError
+from pmem.errors import FileNotRead, InvalidValue, NotFound, PmemError, UsageError
 from pmem.operations.operation import Operation
 from pmem.operations.outcome import Outcome
 from pmem.operations.pipeline import run
@@ -178,6 +178,8 @@ class CommandSession:
             outcome = run(workspace or self.workspace, operation, request, self.caller)
         except InvalidValue as error:
             raise _explain_moment(request, error) from None
+        except NotFound as error:
+            raise _hint_at_own(self, request, error) from None
         self.outcomes.append(outcome)
         return outcome.result
 
@@ -329,7 +331,7 @@ class CommandSession:
         except IsADirectoryError:
             raise InvalidValue(f"{path} is a folder, not a file", "name a file in it") from None
         except OSError as error:
-            raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+            raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _place(workspace: Workspace, pattern: str) -> str:
@@ -354,6 +356,16 @@ def once_more(session: CommandSession) -> CommandSession:
     other.__dict__.pop("workspace", None)
     other.outcomes = []
     return other
+
+
+def _hint_at_own(session: CommandSession, request: object, error: NotFound) -> NotFound:
+    """Say of what the project does not have that one's own memory does, where that is so."""
+    reference = getattr(request, "reference", None)
+    if reference and not session.mine:
+        from pmem.cli.own import name_own
+
+        name_own(error, reference, session.workspace)
+    return error
 
 
 def _explain_moment(request: object, error: InvalidValue) -> InvalidValue:

@@ -33,8 +33,8 @@ def git(
     found = session.run(table.SETUP_GIT, SetupRequest(check=check, remove=remove))
     return Answer(
         data=found,
-        lines=[_line(part) for part in found.parts],
-        note="" if found.program else "git will not find pmem: put it on the PATH",
+        lines=[_line(part, is_removed=remove) for part in found.parts],
+        note="" if found.program or remove else "git will not find pmem: put it on the PATH",
         exit_code=1 if check and not found.ok else 0,
     )
 
@@ -102,7 +102,7 @@ def pre_commit(
     return Answer(
         data=found,
         raw=found.wanted if print_ or no_place else None,
-        lines=[_hook_line(found)],
+        lines=[_hook_line(found, is_removed=remove)],
         note=_hook_note(found, no_place=no_place),
         exit_code=1 if failed else 0,
     )
@@ -113,7 +113,9 @@ def _one_at_the_most(*given: bool) -> None:
         raise UsageError("--check, --remove and --print exclude each other", "give one of them")
 
 
-def _hook_line(found: hooksetup.HookSetup) -> Line:
+def _hook_line(found: hooksetup.HookSetup, *, is_removed: bool) -> Line:
+    if is_removed and not found.ok and found.found is None:
+        return [("removed ", "green"), (found.path, "")]
     word, colour = ("set", "green") if found.ok else ("missing", "red")
     if found.found is not None and not found.ok:
         word = "differs"
@@ -129,8 +131,10 @@ def _hook_note(found: hooksetup.HookSetup, *, no_place: bool) -> str:
     return "each clone needs `pre-commit install` once" if runs_by_tool else ""
 
 
-def _line(part: gitsetup.GitSetting) -> Line:
-    word, colour = ("set", "green") if part.ok else ("missing", "red")
+def _line(part: gitsetup.GitSetting, *, is_removed: bool) -> Line:
+    """Say how git has been told one thing; what the project shares stays when a clone forgets."""
+    well, not_there = ("kept", "removed") if is_removed else ("set", "missing")
+    word, colour = (well, "green") if part.ok else (not_there, "green" if is_removed else "red")
     if part.found is not None and not part.ok:
         word = "differs"
     return [(f"{word:<8}", colour), (f"{part.name:<24}", "bold"), (part.wanted, "")]

@@ -36,7 +36,21 @@ def undo(
         dry_run=dry_run,
     )
     found = session.run(table.UNDO, request)
-    return Answer(data=found, lines=_lines(found))
+    return Answer(data=found, lines=_lines(found), note="" if dry_run else _files_left(found))
+
+
+def _files_left(found: Undone) -> str:
+    """Say how a copy that was shared by mistake is kept out of git."""
+    left = [
+        change.short
+        for command in found.items
+        if command.operation == "share"
+        for change in command.changes
+        if change.gone
+    ]
+    if not left:
+        return ""
+    return f"the file stays until it is purged: `pmem purge {' '.join(left)}` keeps it out of git"
 
 
 def _lines(found: Undone) -> Iterator[Line]:

@@ -2,7 +2,7 @@
 
 import re
 from difflib import get_close_matches
-from typing import Final
+from typing import Any, Final
 
 from typer._click.exceptions import ClickException  # typer 0.28 exports no base of its errors
 
@@ -22,6 +22,22 @@ _WORDS: Final = (
 """What click says, and how it is said here."""
 
 
+_MEANT: Final = {
+    **dict.fromkeys(("delete", "remove", "del", "forget"), "rm"),
+    **dict.fromkeys(("remember", "note", "save", "store"), "add"),
+    **dict.fromkeys(("find", "recall", "grep"), "search"),
+    "version": "--version",
+}
+"""What other programs call a command, and what it is called here."""
+_VALUES: Final = {
+    "expired": "`pmem list` marks what has expired, `pmem inbox --kind expired` goes through it"
+}
+"""What is asked for as if it were a state, and how to get it."""
+_NO_READER: Final = (
+    "there is no reader for it: write its messages as JSON Lines for `pmem import messages`"
+)
+
+
 def sentence(error: ClickException) -> tuple[str, str]:
     """Return what is wrong with a command line, and what to do next.
 
@@ -32,9 +48,7 @@ def sentence(error: ClickException) -> tuple[str, str]:
     hint = f"`{context.command_path} --help` shows how" if context else ""
     message = " ".join(error.format_message().split())
     if context and message.startswith("No such command"):
-        commands = context.command.list_commands(context)
-        close = get_close_matches(message.split("'")[1], commands, cutoff=_ALIKE)
-        hint = f"did you mean {' or '.join(close)}?" if close else hint
+        hint = _command_meant(context, message.split("'")[1]) or hint
     elif message.startswith("Invalid value") and _NO_CHOICE in message:
         hint = _closest(message) or hint
     elif message.startswith("No such option: -") and "--" not in message:
@@ -43,11 +57,25 @@ def sentence(error: ClickException) -> tuple[str, str]:
         hint = f"put quotes around a text of several words; {hint}"
     for said, instead in _WORDS:
         message = said.sub(instead, message)
-    return message, hint
+    return f"{message[:1].lower()}{message[1:].removesuffix('.')}", hint
+
+
+def _command_meant(context: Any, name: str) -> str:
+    """Say which command somebody may have meant; nothing where none is like it."""
+    known = context.command.list_commands(context)
+    meant = _MEANT.get(name)
+    is_root = context.parent is None
+    close = [meant] if is_root and meant else get_close_matches(name, known, cutoff=_ALIKE)
+    if close:
+        return f"did you mean {' or '.join(close)}?"
+    return _NO_READER if context.command.name == "import" else ""
 
 
 def _closest(message: str) -> str:
     """Return the choice that a wrong value was meant to be, if one is like it."""
     before, _, choices = message.partition(_NO_CHOICE)
-    close = get_close_matches(before.split("'")[-2], choices.split("'")[1::2], 1, _ALIKE)
+    value = before.split("'")[-2]
+    if value in _VALUES and "'--state'" in before:
+        return _VALUES[value]
+    close = get_close_matches(value, choices.split("'")[1::2], 1, _ALIKE)
     return f"did you mean {close[0]}?" if close else ""

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from pmem.core.extraction.facts import extract
-from pmem.errors import InvalidValue, StorageRefused
+from pmem.errors import FileNotRead, InvalidValue
 from pmem.interchange import Skipped
 from pmem.interchange.notes import Note, notes_of
 from pmem.memory.memories import add, edit_from
@@ -96,7 +96,7 @@ def note_files(project: str, paths: Iterable[str]) -> Iterator[NoteFile]:
         except FileNotFoundError:
             raise InvalidValue(f"there is no file {path}", "look at the path") from None
         except OSError as error:
-            raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+            raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
 
 
 def import_notes(workspace: Workspace, request: NotesRequest) -> NotesImported:

@@ -7,7 +7,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Final
 
-from pmem.errors import InvalidValue, StorageRefused
+from pmem.errors import FileNotRead, InvalidValue
 from pmem.interchange.sessions import SessionNotes, objects, recognise, text_of
 from pmem.storage.git.work_trees import other_work_trees
 from pmem.values.bounds import LINE_BYTES
@@ -197,4 +197,4 @@ def lines_of(path: str, told: Callable[[int], None] = lambda count: None) -> Ite
                 told(done)
                 yield line
     except OSError as error:
-        raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+        raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None

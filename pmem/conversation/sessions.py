@@ -16,7 +16,7 @@ from pmem.conversation.exchange import with_token_count
 from pmem.conversation.session_files import harness_of, lines_of, sessions_in, sessions_of
 from pmem.conversation.transcripts import append, conversation_of, replace_messages
 from pmem.core.visible import visible
-from pmem.errors import InvalidValue, NotFound, StorageRefused
+from pmem.errors import FileNotRead, InvalidValue, NotFound
 from pmem.interchange import Skipped
 from pmem.interchange.messages import MessageReader
 from pmem.interchange.sessions import Line, Lines, SessionNotes
@@ -274,7 +274,7 @@ def _size(path: str) -> int:
     try:
         return os.path.getsize(path)
     except OSError as error:
-        raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+        raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _tell(progress: Progress, before: int, total: int, done: int) -> None:

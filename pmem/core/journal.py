@@ -192,7 +192,7 @@ def _concerns(record: Historic, wanted: Wanted) -> bool:
 def _passes(event: Event, wanted: Wanted) -> bool:
     return (
         (not wanted.events or event.event in wanted.events)
-        and wanted.actor in (None, event.actor)
+        and (wanted.actor is None or wanted.actor in (event.actor, event.agent))
         and (wanted.after is None or event.at >= wanted.after)
         and (wanted.before is None or event.at < wanted.before)
     )

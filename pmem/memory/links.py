@@ -1,5 +1,7 @@
 """Linking memories to each other, by hand."""
 
+from typing import Final
+
 from pmem.core import checks
 from pmem.core.retention import linked, same_link, unlinked
 from pmem.errors import InvalidValue, NotFound
@@ -8,6 +10,12 @@ from pmem.memory.requests import LinkRequest, UnlinkRequest
 from pmem.project.workspace import Workspace
 from pmem.values.ids import matches, short
 from pmem.values.records import Event, EventKind, Memory, Relationship
+
+LINK_TYPES: Final = (
+    *("related_to", "depends_on", "derived_from", "fixes"),
+    *("contradicts", "supersedes", "updates"),
+)
+"""The types of links that pmem writes or its documents name; any other may be given as well."""
 
 
 def link(workspace: Workspace, request: LinkRequest) -> Memory:
@@ -51,7 +59,8 @@ def unlink(workspace: Workspace, request: UnlinkRequest) -> Memory:
         targets = {old.target for old in memory.relationships if matches(end, old.target)}
         if len(targets) != 1:
             hint = f"`pmem show {short(memory.id)}` lists its links"
-            raise NotFound(f"memory {memory.id} has no one link that leads to {end!r}", hint)
+            many = "several links" if targets else "no link"
+            raise NotFound(f"memory {short(memory.id)} has {many} to {end!r}", hint)
         cut = unlinked(memory, targets, request.type, event.actor, event.at)
         if cut.relationships == memory.relationships:
             raise NotFound(f"memory {memory.id} has no link of type {request.type!r} to {end!r}")

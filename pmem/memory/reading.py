@@ -1,7 +1,7 @@
 """Looking at what is kept: one record, a list of memories, a record's history."""
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from pmem.core.selection import Selection
 from pmem.core.trust import with_trust
 from pmem.errors import Ambiguous, Damaged, NotFound, Refused
 from pmem.project.caller import serving, within
+from pmem.project.own_memory import is_own
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
 from pmem.values.ids import matches, short
@@ -294,7 +295,7 @@ def _listed(workspace: Workspace, request: ListRequest, then: datetime | None) -
     selection = Selection(wanted=request.wanted, holding_at=then)
     shown = workspace.memories.select(selection, ("-id",), request.limit)
     total = len(shown) if request.limit is None else workspace.memories.count(selection)
-    reason = "" if shown else _reason_for_none(workspace, request.wanted.categories)
+    reason = "" if shown else _reason_for_none(workspace, request.wanted)
     return MemoryListing(
         items=tuple(reversed(shown)), total=total, reason=reason, moment=workspace.now()
     )
@@ -318,14 +319,22 @@ def write_block(workspace: Workspace, request: ListRequest) -> Block:
     return Block(text=text, total=found.total, reason=found.reason)
 
 
-def _reason_for_none(workspace: Workspace, categories: Collection[str]) -> str:
+def _reason_for_none(workspace: Workspace, wanted: Filter) -> str:
+    passes = "" if wanted == Filter() else " passes the filters"
     reach = workspace.reach
     if reach is not None and reach.categories is not None:
-        return f"no memory passes the filters that {reach.who} may see; {reach.hint}"
-    if workspace.memories.ids():
-        meant = [_meant_category(workspace, name) for name in categories]
+        what = "no memory passes the filters" if passes else "there is no memory"
+        return f"{what} that {reach.who} may see; {reach.hint}"
+    if workspace.memories.ids() and passes:
+        meant = [_meant_category(workspace, name) for name in wanted.categories]
         next_step = next(filter(None, meant), "`pmem stats` shows what there is")
         return f"no memory passes the filters; {next_step}"
+    if workspace.memories.ids():
+        return "no memory is active; `pmem list --all-states` lists the others"
+    if workspace.problems:
+        return "no memory can be read; `pmem check` says why"
+    if is_own(workspace):
+        return "no memory of your own yet; `pmem add --mine` keeps the first"
     return "no memory yet; `pmem add` keeps the first"
 
 

@@ -121,7 +121,15 @@ def _wanted(workspace: Workspace, request: UndoRequest) -> Sequence[LoggedComman
     if len(left) < request.many:
         known = f"only the last {len(left)}" if left else "no command"
         raise NotFound(f"this clone can take back {known}", "`pmem events` shows what happened")
-    return left[: request.many]
+    wanted = left[: request.many]
+    final = next((one for one in wanted if one.is_final and not one.forgot), None)
+    if final is not None:
+        name = f"`{final.operation.replace('.', ' ')}`"
+        which = f"the last command, {name}," if final is wanted[0] else name
+        raise InvalidValue(
+            f"{which} cannot be undone", "`pmem undo REF` takes back the last one on a record"
+        )
+    return wanted
 
 
 def _standing(commands: Sequence[LoggedCommand]) -> list[LoggedCommand]:

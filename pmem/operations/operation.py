@@ -48,6 +48,7 @@ class Operation(msgspec.Struct, Generic[Q, A], frozen=True):
             any. Its answer's `worked_on` says for which conversation.
         asks_if: A field of the request without which they do not.
         effect: What a second run would do.
+        is_final: Whether it changes what is no record, so that `undo` cannot take it back.
         by_person: Whether no agent and no app may do it.
     """
 
@@ -67,4 +68,5 @@ class Operation(msgspec.Struct, Generic[Q, A], frozen=True):
     asks: tuple[str, ...] = ()
     asks_if: str = ""
     effect: Effect = "safe"
+    is_final: bool = False
     by_person: bool = False

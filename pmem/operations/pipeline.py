@@ -61,6 +61,7 @@ def run(
     try:
         request = _pass_gate(unit, operation, request)  # before the lock: nobody waits for it
         result = _do(unit, operation, request, is_writing=writes == "records")
+        _note_final(unit, operation, writes)
     except PmemError:
         _note_failure(unit, operation)
         raise
@@ -130,6 +131,14 @@ def _do(unit: Workspace, operation: Operation[Q, A], request: Q, *, is_writing: 
 
             note_command(unit, operation.name)
     return result
+
+
+def _note_final(unit: Workspace, operation: Operation[Q, A], writes: Writes) -> None:
+    """Note what has changed what is no record, so that `undo` stops at it."""
+    if operation.is_final and writes:
+        from pmem.project.noting import note_command
+
+        note_command(unit, operation.name, beyond=True)
 
 
 def _start_afresh(unit: Workspace) -> None:

@@ -18,24 +18,27 @@ _NO_WAY_BACK = ("conversation.mark", "conversation.rm")
 """What changes single messages: `undo` says that it cannot, and takes back nothing before it."""
 
 
-def note_command(workspace: "Workspace", operation: str) -> None:
+def note_command(workspace: "Workspace", operation: str, *, beyond: bool = False) -> None:
     """Note what a command has written; where that fails, nothing happens.
 
     Args:
         workspace: Its `written` says what.
         operation: What the command is called in the table.
+        beyond: Whether it also changed what is no record, and keeps no earlier values.
     """
     from pmem.storage.local.commands import LoggedCommand
 
     written, workspace.written[:] = list(workspace.written), []
     pairs = _first_and_last(written)
+    changes, facts = tuple(_changes(pairs)), tuple(_settled_facts(pairs))
+    is_beyond = beyond or any(_is_beyond(change, old) for change, old in pairs)
     command = LoggedCommand(
         at=workspace.now(),
         operation=operation,
-        changes=tuple(_changes(pairs)),
-        facts=tuple(_settled_facts(pairs)),
-        beyond=any(_is_beyond(change, old) for change, old in pairs),
-        is_final=bool(pairs) and operation in _NO_WAY_BACK,
+        changes=changes,
+        facts=facts,
+        beyond=is_beyond,
+        is_final=operation in _NO_WAY_BACK or (is_beyond and not changes and not facts),
         forgot=workspace.forgot,
         took_back=tuple(workspace.taken_back),
     )

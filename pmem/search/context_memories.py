@@ -93,9 +93,12 @@ class UsableMemories:
             return {}
         early = replace(self._active, least=(("valid_from", ticks(self._now) + 1),))
         is_all_shown = self._shown == self._holding
+        holding = self.count if is_all_shown else self._store.count(self._holding)
+        not_yet = self._store.count(early)
         return {
-            "mode_none": 0 if is_all_shown else self._store.count(self._holding) - self.count,
-            "not_valid_yet": self._store.count(early),
+            "mode_none": holding - self.count,
+            "not_valid_yet": not_yet,
+            "expired": max(0, self._store.count(self._active) - holding - not_yet),
         }
 
     def hidden_ids(self) -> Iterator[Omitted]:
@@ -112,6 +115,8 @@ class UsableMemories:
         for memory in active:
             if memory.valid_from > self._now:
                 yield Omitted(memory.id, "not_valid_yet")
+            elif memory.valid_until is not None and memory.valid_until <= self._now:
+                yield Omitted(memory.id, "expired")
 
     def read_all(self) -> None:
         """Read every one."""

@@ -13,7 +13,7 @@ import msgspec
 
 from pmem.core import decode_errors, exactjson
 from pmem.core.ranking_metrics import Ranks, mean, ndcg_at, recall_at, reciprocal_rank
-from pmem.errors import Damaged, InvalidValue, StorageRefused
+from pmem.errors import Damaged, FileNotRead, InvalidValue
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
 from pmem.search.contexts import build_context
@@ -322,7 +322,7 @@ def _accepted(path: str) -> Run | None:
         hint = "take it from git, or write it again with `pmem eval --accept`"
         raise Damaged(f"{path} is no accepted run: {why}", hint) from None
     except OSError as error:
-        raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+        raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _changes(before: Run | None, run: Run, figures: Figures) -> Iterator[FigureChange]:

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from pmem.core import decode_errors, exactjson
 from pmem.core.retention import valid_at
-from pmem.errors import InvalidValue, PmemError, StorageRefused
+from pmem.errors import FileNotRead, InvalidValue, PmemError
 from pmem.memory import reading
 from pmem.memory.reading import MessageRef
 from pmem.project.workspace import Workspace
@@ -92,7 +92,7 @@ def read(path: str) -> Golden:
         hint = "`pmem eval add QUERY REF` starts a golden set"
         raise InvalidValue(f"there is no file {path}", hint) from None
     except OSError as error:
-        raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+        raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
 
 
 def parse(lines: Iterable[bytes], name: str) -> tuple[Question, ...]:
@@ -294,4 +294,4 @@ def _bytes(path: str) -> bytes:
     except IsADirectoryError:
         raise InvalidValue(f"{path} is a folder") from None
     except OSError as error:
-        raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+        raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None

@@ -3,10 +3,37 @@
 from collections.abc import Iterable, Sequence
 
 from pmem.core.dead_ends import warns
+from pmem.core.filters import Filter, judge_of
 from pmem.core.retention import valid_at
+from pmem.core.retrieval.ranking import RankedDocument
 from pmem.project.workspace import Workspace
+from pmem.search.hits import LoadedHit, SearchKind
 from pmem.storage.backend import fixed_key, proven_key
 from pmem.values.records import Memory
+
+
+def find_known(
+    workspace: Workspace, error: str, wanted: Filter
+) -> tuple[list[LoadedHit], tuple[str, ...]]:
+    """Return what is known of an error, and what is to be said of the error itself.
+
+    Args:
+        workspace: Where to look.
+        error: What a program wrote as it failed.
+        wanted: What memories must pass.
+    """
+    from pmem.core.error_fingerprint import evidence_of, telling_line
+
+    evidence = evidence_of(error)
+    if not evidence:
+        return [], ("the error says too little to be told from others",)
+    judge = judge_of(wanted)
+    exact = RankedDocument(0, 1.0, {"error": 1.0})
+    return [
+        LoadedHit(SearchKind.MEMORY, memory, memory, exact)
+        for memory in known_of(workspace, evidence)
+        if judge(memory) is None
+    ], (f"the error is told by this line: {telling_line(error)}",)
 
 
 def known_of(workspace: Workspace, evidence: Sequence[str]) -> list[Memory]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -21,11 +21,11 @@ from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
 from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue, PmemError
 from pmem.project.workspace import Workspace
+from pmem.search.held_words import associated, count_expired
 from pmem.search.hits import (
     REMEMBERED,
     BranchHit,
     Expectation,
-    LoadedHit,
     Related,
     Scored,
     SearchHit,
@@ -37,6 +37,7 @@ from pmem.search.hits import (
     related_to,
 )
 from pmem.search.ranking_choice import measured, weights_of
+from pmem.search.unranked import find_unranked
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.meaning import Nearness
@@ -107,6 +108,9 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     whom the query names if it names any. It answers nothing, has no score, and is not counted.
     `elsewhere` are memories of other work trees, `yours` are those of the memory of whoever asks,
     which are not the project's, and `expected` is what became of what was expected.
+    `associated` are the ids of hits that hold none of the query's words: words that are related to
+    them, or what was said beside them, brought these. `expired` counts the memories that hold all
+    the words, but do not hold any more.
     """
 
     query: str
@@ -120,6 +124,13 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     elsewhere: tuple[BranchHit, ...] = ()
     yours: tuple[SearchHit, ...] = ()
     expected: Expectation | None = None
+    associated: tuple[str, ...] = ()
+    expired: int = 0
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether something holds a word of the query, or means the same."""
+        return bool(self.yours) or len(self.associated) < len(self.hits)
 
     @property
     def recalled(self) -> list[str]:
@@ -148,12 +159,12 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
     Raises:
         InvalidValue: `top_k`, `threshold` or `related` is out of range.
     """
-    known, notes = _known_error(workspace, request)
+    known, notes = find_unranked(workspace, request)
     picked = pick(workspace, request, fill=0 if known else FILL)
     others = [one for one in picked.ranked if one[1].id not in {each.record.id for each in known}]
     limit = workspace.settings.retrieval_top_k if request.top_k is None else request.top_k
     first = known[:limit]
-    found = chain(first, opened(workspace, others[: limit - len(first)]))
+    found = [*first, *opened(workspace, others[: limit - len(first)])]
     hits = tuple(hits_of(workspace, found))
     total = picked.total + len(known) - (len(picked.ranked) - len(others))
     most = most_related(workspace, request.related)
@@ -161,10 +172,12 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
     return SearchResult(
         query=searched_part(request.query),
         hits=hits,
+        associated=associated(request.query, found),
         related=tuple(describe_related(workspace, related_to(picked.ranked, picked.ties, most))),
         total=total,
         removed=dict(sorted(picked.removed.items())),
         notes=(*notes, *notes_on(request.query), *told),
+        expired=count_expired(workspace, request) if picked.removed["validity"] else 0,
         out_of_recall={} if hits else matches_out_of_recall(workspace, request),
         fill=() if yours else tuple(hits_of(workspace, opened(workspace, picked.fill))),
         elsewhere=_elsewhere(workspace, request) if request.worktrees else (),
@@ -180,27 +193,6 @@ def _expected(
     from pmem.search.expectation import explain
 
     return explain(workspace, request, hits, total, pick)
-
-
-def _known_error(
-    workspace: Workspace, request: SearchRequest
-) -> tuple[list[LoadedHit], tuple[str, ...]]:
-    """Return what is known of a request's error, and what is to be said of the error itself."""
-    if request.error is None or SearchKind.MEMORY not in (request.kinds or SearchKind):
-        return [], ()
-    from pmem.core.error_fingerprint import evidence_of, telling_line
-    from pmem.search.known_errors import known_of
-
-    evidence = evidence_of(request.error)
-    if not evidence:
-        return [], ("the error says too little to be told from others",)
-    judge = judge_of(request.wanted)
-    exact = Ranked(0, 1.0, {"error": 1.0})
-    return [
-        LoadedHit(SearchKind.MEMORY, memory, memory, exact)
-        for memory in known_of(workspace, evidence)
-        if judge(memory) is None
-    ], (f"the error is told by this line: {telling_line(request.error)}",)
 
 
 def _yours(

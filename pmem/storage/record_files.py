@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from pmem.errors import Damaged, Locked, NotFound, Refused, StorageRefused, TooLarge
+from pmem.errors import Damaged, FileNotRead, Locked, NotFound, Refused, StorageRefused, TooLarge
 from pmem.storage.backend import Change, Problem
 from pmem.storage.files import durable
 from pmem.storage.files.listing import SUFFIX
@@ -192,7 +192,7 @@ def _list_files(folder: str) -> list[str]:
     except NotADirectoryError:
         raise Damaged(f"{folder} is a file, not a store", "replace it by the folder") from None
     except OSError as error:
-        raise StorageRefused(f"{folder} cannot be read: {error.strerror}") from None
+        raise FileNotRead(f"{folder} cannot be read: {error.strerror}") from None
 
 
 def check_readable(data: bytes, change: Change, path: str) -> None:

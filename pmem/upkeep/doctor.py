@@ -214,7 +214,7 @@ def _unfinished(workspace: Workspace, *, fix: bool) -> Diagnosis:
         with workspace.transaction():
             pending = False
         return Diagnosis(name="commit", ok=True, detail="a writer's commit was open", fixed=True)
-    detail = "a writer died in the middle of a commit" if pending else "none is unfinished"
+    detail = "a writer died in the middle of a commit" if pending else "every commit was finished"
     return Diagnosis(name="commit", ok=not pending, detail=detail)
 
 
@@ -265,8 +265,10 @@ def _recalls(workspace: Workspace, *, fix: bool) -> Diagnosis:
         found = workspace.own.access.waiting()
     detail = "every use of a record is saved"
     if found.recalls:
-        unsaved = f"{found.recalls} uses of {found.records} records"
-        detail = f"{unsaved} are not saved yet (`pmem consolidate`)"
+        uses = "1 use" if found.recalls == 1 else f"{found.recalls} uses"
+        records = "1 record" if found.records == 1 else f"{found.records} records"
+        is_one = "is" if found.recalls == 1 else "are"
+        detail = f"{uses} of {records} {is_one} not saved yet (`pmem consolidate`)"
     if os.path.islink(os.path.join(workspace.root, LOCAL)):
         detail = "not known while their folder is a link"
     elif not found.usable:

@@ -22,6 +22,18 @@ DISPUTED: Final = Selection(wanted=Filter(), least=(("disputed", 1),))
 _CITING: Final = Selection(wanted=Filter(), least=(("cites", 1),))
 
 
+_SINGLE: Final = {
+    "damaged files": "damaged file",
+    "stale, as what they cite has changed": "stale, as what it cites has changed",
+    "proposals that wait for consent": "proposal that waits for consent",
+    "facts to review": "fact to review",
+    "decisions to look at again": "decision to look at again",
+    "duplicates to merge": "duplicate to merge",
+    "uses not saved yet": "use not saved yet",
+}
+"""How a need reads where there is one of it."""
+
+
 class Need(msgspec.Struct, frozen=True, kw_only=True):
     """Something that needs somebody: what it is, how many there are, and the command for it."""
 
@@ -61,7 +73,9 @@ def list_needs(workspace: Workspace, *, due: int, duplicates: int) -> tuple[Need
         ("uses not saved yet", _unsaved(workspace), "pmem consolidate"),
     )
     return tuple(
-        Need(what=what, count=count, command=command) for what, count, command in needs if count
+        Need(what=_SINGLE.get(what, what) if count == 1 else what, count=count, command=command)
+        for what, count, command in needs
+        if count
     )
 
 

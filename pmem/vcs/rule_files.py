@@ -11,7 +11,7 @@ from pmem.core.filters import Filter
 from pmem.core.findings import Finding
 from pmem.core.host_rules import FORMS, MARKS, SIGN, block, file_of, rule_files
 from pmem.core.retention import valid_at
-from pmem.errors import Damaged, InvalidValue, PmemError, Refused, StorageRefused
+from pmem.errors import Damaged, FileNotRead, InvalidValue, PmemError, Refused
 from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals, write_file
 from pmem.values.records import Memory
@@ -208,7 +208,7 @@ def _text_at(path: str) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+        raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
     try:
         text = data.decode()
     except UnicodeDecodeError:

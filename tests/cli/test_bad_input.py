@@ -163,9 +163,7 @@ def test_an_agent_is_not_told_whether_there_is_what_it_may_not_see() -> None:
     fill(os.path.abspath(".project-memory"), "allowlists")
     done = pmem("--agent", "planner", "list")
     assert done.code == 0
-    assert done.err == (
-        "no memory passes the filters that planner may see; its allowlist has goals\n"
-    )
+    assert done.err == ("there is no memory that planner may see; its allowlist has goals\n")
 
 
 @pytest.mark.usefixtures("surroundings")

@@ -93,12 +93,25 @@ def test_a_look_and_a_slip_settle_nothing(typist: Terminal) -> None:
     begun(typist, "pmem inbox --kind due")
     shown = pressed(typist, "v")
     assert "recalled       never" in shown
-    assert "press one of k, l, g, b, e, r, v, s, q" in pressed(typist, "x")
+    assert "[k] it still holds" in shown.partition("recalled")[2]
+    assert "u takes back what the last key did" in pressed(typist, "?")
+    assert "press one of k, l, g, b, e, r, v, s, q, ?" in pressed(typist, "x")
     assert "press one of" in pressed(typist, "\x1b[A")
     typist.type("q")
     said = typist.wait_for(READY)
     assert "0 settled, 1 left" in said
     assert "undo" not in said
+
+
+def test_u_takes_back_what_the_last_key_did_and_shows_it_again(typist: Terminal) -> None:
+    begun(typist, "pmem inbox --kind fact --kind expired")
+    assert "press one of" in pressed(typist, "u")
+    assert "2 of 2  expired" in pressed(typist, "k")
+    shown = pressed(typist, "u")
+    assert "took back facts.promote" in shown
+    assert "1 of 2  fact" in shown
+    typist.type("q")
+    assert "0 settled, 2 left" in typist.wait_for(READY)
 
 
 def test_e_opens_the_editor(typist: Terminal) -> None:
@@ -107,6 +120,20 @@ def test_e_opens_the_editor(typist: Terminal) -> None:
     assert "Surely: I think we prefer tabs in the parser" in shown
     typist.type("e")
     assert "{+Surely:+} The beta runs" in typist.wait_for(READY)
+
+
+def test_an_editor_that_fails_leaves_a_fact_pending(typist: Terminal) -> None:
+    begun(typist, "EDITOR=false pmem inbox --kind fact")
+    assert "the editor false failed" in pressed(typist, "e")
+    typist.type("q")
+    assert "0 settled, 1 left" in typist.wait_for(READY)
+    assert "tabs in the parser" in ran(typist, "pmem facts list")
+
+
+def test_a_fact_whose_text_stays_as_it_is_is_promoted_and_that_is_said(typist: Terminal) -> None:
+    begun(typist, "EDITOR=true pmem inbox --kind fact")
+    typist.type("e")
+    assert "the text is unchanged: it was kept as it is" in typist.wait_for(READY)
 
 
 def test_what_is_refused_leaves_the_item_where_it_is(typist: Terminal) -> None:

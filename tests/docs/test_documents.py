@@ -101,7 +101,7 @@ def test_an_installed_program_prints_the_documents_in_its_package(
     )
     (folder / "tea.md").write_text("# How to make tea\n\nBoil water.\n")
     monkeypatch.setattr(documents, "_PACKAGE", str(tmp_path))
-    assert pmem("help").text == "Do:\n  how-to/tea  Make tea\n"
+    assert pmem("help").text == "Do:\n  how-to/tea.md  Make tea\n"
     assert pmem("help", "tea").text == "# How to make tea\n\nBoil water.\n"
 
 
@@ -126,12 +126,7 @@ def test_the_list_of_documents_says_what_to_type() -> None:
     rows = [line for line in pmem("help").text.splitlines() if line.startswith("  ")]
     typed = [row.split()[0] for row in rows]
     assert [name.removesuffix(".md") for name in typed] == documents.documents()
-    assert {name for name in typed if name.endswith(".md")} == {
-        "consent.md",
-        "inbox.md",
-        "review.md",
-        "types.md",
-    }
+    assert {name[-3:] for name in typed} == {".md"}, "all of them can be typed alike"
     assert [row for row in rows if len(row) > 80] == []
     printed = (pmem("help", name) for name in typed)
     assert [done.code for done in printed if not done.text.startswith("# ")] == []

@@ -160,9 +160,19 @@ def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path: Path) -> Non
         ("file format", "docs/files.html"),
         ("check in CI", "docs/how-to/check-in-ci.html"),
         ("who forgets", "docs/faq.html#who-forgets"),
+        ("catgories", "docs/how-to/types-and-categories.html"),
+        ("procedurse", "docs/how-to/procedures.html"),
+        ("completionist", "docs/how-to/completion.html"),
     ],
 )
 def test_search_finds_the_page_among_its_first_five(asked: str, page: str, site: Path) -> None:
+    found = _found(site, asked)
+    assert [address for address in found if address.startswith(page)] != [], found
+    assert len({address.partition("#")[0] for address in found}) == len(found) == 5
+
+
+def _found(site: Path, asked: str) -> list[str]:
+    """Return the addresses that a search of the website leads to, in its own program."""
     index = json.loads(
         (site / "search-index.js").read_text(encoding="utf-8").partition("=")[2].strip()[:-1]
     )
@@ -179,5 +189,4 @@ def test_search_finds_the_page_among_its_first_five(asked: str, page: str, site:
         check=True,
         timeout=SECONDS,
     )
-    found = [address for _, address, _, _ in json.loads(done.stdout)]
-    assert [address for address in found if address.startswith(page)] != [], found
+    return [address for _, address, _, _ in json.loads(done.stdout)]

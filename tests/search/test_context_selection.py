@@ -117,7 +117,12 @@ def test_usable_is_what_is_active_holds_and_is_of_a_mode_that_shows(root: str, s
     assert usable.count == len(expected)
     assert usable.tokens == sum(each.tokens for each in expected)
     early = sum(each.valid_from > NOW for each in fitting)
-    counts = {"mode_none": len(holding) - len(expected), "not_valid_yet": early}
+    ended = len(fitting) - len(holding) - early
+    counts = {
+        "mode_none": len(holding) - len(expected),
+        "not_valid_yet": early,
+        "expired": ended,
+    }
     assert usable.hidden() == counts
     reasons = [left.reason for left in usable.hidden_ids()]
     assert {name: reasons.count(name) for name in counts} == counts

@@ -5,10 +5,12 @@ from datetime import datetime
 
 from pmem.cli.screens.marks import legend, marked, marks_of
 from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
+from pmem.cli.screens.wrapping import cells
 from pmem.cli.session import Line
 from pmem.conversation.conversations import Overview
 from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
 from pmem.core.trust import Trust, shown, trust_of
+from pmem.memory.overviews import NameListing
 from pmem.memory.reading import MemoryListing
 from pmem.values.ids import short
 from pmem.values.records import Episode, Fact, Memory, Status
@@ -67,7 +69,7 @@ def _memory_tail(memory: Memory, at: datetime, view: ScreenView) -> Line:
         view.when(memory.created_at),
         shown(trust if trust is Trust.MEDIUM else None).strip(" ()"),
     ]
-    mark = state_mark(memory.state) or validity_mark(memory, at).replace(" (expired)", "")
+    mark = state_mark(memory.state) or validity_mark(memory, at)
     state = _state_tail(mark)
     return [("  ".join(filter(None, told)), "dim"), *([("  ", ""), *state] if state else [])]
 
@@ -94,12 +96,40 @@ def fact_screen(facts: Sequence[Fact], view: ScreenView, *, every: bool) -> Iter
                 *cell(fact.type, types, "dim"),
                 *cell(fact.standing, standings, "dim"),
             ],
-            [(folded(fact.content), "")],
+            [*_said_by(fact), (folded(fact.content), "")],
             [(view.when(fact.extracted_at), "dim")],
         )
         for fact in facts
     )
     return drawn_rows(rows, view)
+
+
+def _said_by(fact: Fact) -> Line:
+    return [(f"{folded(fact.user)}: ", "bold")] if fact.user else []
+
+
+def name_screen(found: NameListing, what: str, view: ScreenView) -> Iterator[Line]:
+    """Draw a list of tags or subjects below a heading.
+
+    Args:
+        found: What to list.
+        what: What a name of it is called.
+        view: The terminal.
+    """
+    if not found.items:
+        return
+    counts = max(len("memories"), *(len(f"{item.count:,}") for item in found.items))
+    times = max(len("latest"), *(cells(view.when(item.latest)) for item in found.items))
+    yield [(f"{'memories':>{counts}}  {'latest':<{times}}  {what}", "dim")]
+    rows = (
+        Row(
+            [(f"{item.count:>{counts},}  ", ""), *cell(view.when(item.latest), times, "dim")],
+            [(folded(item.name), "cyan")],
+            [],
+        )
+        for item in found.items
+    )
+    yield from drawn_rows(rows, view)
 
 
 def episode_screen(episodes: Sequence[Episode], view: ScreenView) -> Iterator[Line]:

@@ -6,6 +6,7 @@ from typing import Final
 
 from pmem.core.retention import valid_at
 from pmem.values.records import Memory, State
+from pmem.values.times import day
 
 OUT_OF_RECALL: Final = (State.ARCHIVED, State.SUPERSEDED, State.MERGED)
 """The states of what is not recalled; what was removed nobody wants to be told of."""
@@ -25,7 +26,9 @@ def validity_mark(memory: Memory, at: datetime | None) -> str:
     """
     if at is None or valid_at(memory, at):
         return ""
-    return " (not valid yet)" if at < memory.valid_from else " (expired)"
+    if memory.valid_until is None or at < memory.valid_from:
+        return " (not valid yet)"
+    return f" (expired {day(memory.valid_until)})"
 
 
 def describe_matches(found: Mapping[str, int]) -> str:

@@ -79,5 +79,5 @@ CHECKPOINTS: Final[Operation[CheckpointsRequest, CheckpointListing]] = Operation
 )  # fmt: skip
 REMOVE_CHECKPOINT: Final[Operation[CheckpointRequest, CheckpointRequest]] = Operation(
     "checkpoint.rm", "Remove a thread's saved state for good", "search.threads:remove_checkpoint",
-    writes="beside", effect="destructive", scope="nothing"
+    writes="beside", effect="destructive", scope="nothing", is_final=True
 )  # fmt: skip

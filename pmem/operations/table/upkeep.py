@@ -125,20 +125,24 @@ REPAIR: Final[Operation[RepairRequest, Repair]] = Operation(
 )  # fmt: skip
 SETUP_GIT: Final[Operation[SetupRequest, GitSetup]] = Operation(
     "setup.git", "Let git merge records field by field in this clone", "vcs.gitsetup:set_up",
-    "whole", doing="set up git", writes="beside", unless="check", effect="idempotent"
+    "whole", doing="set up git", writes="beside", unless="check", effect="idempotent",
+    is_final=True
 )  # fmt: skip
 SETUP_PRE_COMMIT: Final[Operation[PreCommitRequest, HookSetup]] = Operation(
     "setup.pre-commit", "Have every commit checked", "vcs.hooksetup:set_up",
-    "whole", doing="set up hooks", writes="beside", unless="check", effect="idempotent"
+    "whole", doing="set up hooks", writes="beside", unless="check", effect="idempotent",
+    is_final=True
 )  # fmt: skip
 SETUP_ASSISTANT: Final[Operation[AssistantSetupRequest, AssistantSetup]] = Operation(
     "setup.assistant", "Tell a coding assistant about the memory", "assistants.setup:set_up",
-    "whole", doing="set up assistants", writes="beside", unless="check", effect="idempotent"
+    "whole", doing="set up assistants", writes="beside", unless="check", effect="idempotent",
+    is_final=True
 )  # fmt: skip
 SETUP_RULES: Final[Operation[RulesRequest, RulesSetup]] = Operation(
     "setup.rules", "Write what the memory says into files for hosts without hooks",
     "vcs.rule_files:set_up",
-    "whole", doing="set up rules", writes="beside", unless="check", effect="idempotent"
+    "whole", doing="set up rules", writes="beside", unless="check", effect="idempotent",
+    is_final=True
 )  # fmt: skip
 SETUP_LIST: Final[Operation[NoArguments, SetupOverviews]] = Operation(
     "setup.list", "Say which coding assistants know the memory, and which could",
@@ -146,7 +150,7 @@ SETUP_LIST: Final[Operation[NoArguments, SetupOverviews]] = Operation(
 )  # fmt: skip
 INIT: Final[Operation[InitRequest, Started]] = Operation(
     "init", "Start a memory, or complete the one that is there", "vcs.starting:start",
-    "nothing", writes="beside", effect="idempotent"
+    "nothing", writes="beside", effect="idempotent", is_final=True
 )  # fmt: skip
 DATABASE_INIT: Final[Operation[DatabaseRequest, DatabaseSetup]] = Operation(
     "db.init", "Put this project on a PostgreSQL server", "upkeep.database:init",
@@ -172,10 +176,11 @@ SETTING: Final[Operation[SettingRequest, Resolved]] = Operation(
 )
 CHANGE_SETTING: Final[Operation[SettingChangeRequest, SettingChanged]] = Operation(
     "config.set", "Change one of the project's settings", "project.setup:change_setting",
-    "whole", doing="change settings", writes="beside", effect="idempotent", by_person=True
+    "whole", doing="change settings", writes="beside", effect="idempotent", is_final=True,
+    by_person=True
 )  # fmt: skip
 RESET_SETTING: Final[Operation[SettingRequest, SettingReset]] = Operation(
     "config.unset", "Take one of the project's settings back to what holds without it",
     "project.setup:reset_setting", "whole", doing="change settings", writes="beside",
-    effect="idempotent", by_person=True
+    effect="idempotent", is_final=True, by_person=True
 )  # fmt: skip

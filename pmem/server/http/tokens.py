@@ -13,7 +13,15 @@ from typing import Final, Literal, get_args
 import msgspec
 
 from pmem.core.checks import MOST_WORD_CHARACTERS, text
-from pmem.errors import Damaged, InvalidValue, NotFound, PmemError, Refused, StorageRefused
+from pmem.errors import (
+    Damaged,
+    FileNotRead,
+    InvalidValue,
+    NotFound,
+    PmemError,
+    Refused,
+    StorageRefused,
+)
 from pmem.project.caller import Caller
 from pmem.storage.files.durable import write_file
 from pmem.storage.files.lock import writer_lock
@@ -215,7 +223,7 @@ class Tokens:
         except FileNotFoundError:
             self._known, self._stamp = (), ()
         except OSError as error:
-            raise StorageRefused(f"{self.path} cannot be read: {error.strerror}") from None
+            raise FileNotRead(f"{self.path} cannot be read: {error.strerror}") from None
         return self._known
 
     def _read(self, found: os.stat_result) -> tuple[AccessToken, ...]:

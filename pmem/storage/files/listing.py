@@ -13,7 +13,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
-from pmem.errors import Damaged, StorageRefused
+from pmem.errors import Damaged, FileNotRead
 
 if TYPE_CHECKING:
     from pmem.storage.files.recordfile import Stamp
@@ -94,7 +94,7 @@ def look(folder: str) -> FolderListing:
     except NotADirectoryError:
         raise Damaged(f"{folder} is a file, not a store", "replace it by the folder") from None
     except OSError as error:
-        raise StorageRefused(f"{folder} cannot be read: {error.strerror}") from None
+        raise FileNotRead(f"{folder} cannot be read: {error.strerror}") from None
     files = [file for file in found if file[-5:] == SUFFIX and file[0] != "."]
     files.sort()
     try:

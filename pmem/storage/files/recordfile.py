@@ -10,7 +10,7 @@ import orjson
 from pmem.core.crowding import is_crowded, is_too_deep
 from pmem.core.exactjson import InexactJson, reread
 from pmem.core.exactjson import read as read_exactly
-from pmem.errors import Damaged, NewerSchema, StorageRefused, TooLarge, Unresolved
+from pmem.errors import Damaged, FileNotRead, NewerSchema, TooLarge, Unresolved
 from pmem.values.bounds import RECORD_BYTES, RECORD_LEVELS, RECORD_VALUES
 from pmem.values.ids import is_id
 from pmem.values.records import SCHEMA, Record, dump
@@ -54,7 +54,7 @@ def read_bytes(path: str, most: int = RECORD_BYTES, what: str = "a record") -> t
     except OSError as error:
         if os.path.islink(path):
             raise Damaged(f"{path} is a link, not {what}", "replace it by the file") from None
-        raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+        raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
     try:
         status = os.fstat(descriptor)
         if not _is_regular(status):
@@ -64,7 +64,7 @@ def read_bytes(path: str, most: int = RECORD_BYTES, what: str = "a record") -> t
         with open(descriptor, "rb", closefd=False) as file:
             return file.read(), stamp_of(status)
     except OSError as error:
-        raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+        raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
     finally:
         os.close(descriptor)
 

@@ -47,8 +47,9 @@ class LoggedCommand(Part, frozen=True, kw_only=True):
     """A command: when it ended, which operation it was, what it changed.
 
     `facts` are those that it promoted or rejected. `beyond` says that it also changed what keeps no
-    earlier values, as what is said in a conversation, `forgot` that it forgot what no record has,
-    and `is_final` that it did nothing else. `took_back` names the commands that it took back.
+    earlier values, as what is said in a conversation or settings, `forgot` that it forgot what no
+    record has, and `is_final` that none of it can be taken back. `took_back` names the commands
+    that it took back.
     """
 
     at: Time

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from pmem.errors import Damaged, StorageRefused
+from pmem.errors import Damaged, FileNotRead
 from pmem.storage.files import safe_files
 from pmem.storage.local.state import LocalState
 from pmem.values.records import Memory, Time, dump
@@ -163,7 +163,7 @@ class Proposals:
         except FileNotFoundError:
             return Queue(key=os.urandom(_DIGEST_BYTES).hex())
         except OSError as error:
-            raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+            raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
 
     def _write(self, queue: Queue) -> None:
         kept = msgspec.structs.replace(queue, decisions=queue.decisions[-MOST_DECISIONS:])

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 
 from pmem.errors import (
     Damaged,
+    FileNotRead,
     Locked,
     NewerSchema,
     PmemError,
@@ -247,7 +248,7 @@ class LocalState:
         except FileNotFoundError:
             found = None
         except OSError as error:
-            raise StorageRefused(f"{self._path} cannot be read: {error.strerror}") from None
+            raise FileNotRead(f"{self._path} cannot be read: {error.strerror}") from None
         if found is not None and not stat.S_ISREG(found.st_mode):
             raise Damaged(f"{self._path} is a link or a folder, not a file", _START_AFRESH)
         strange = safe_files.foreign(self._path)

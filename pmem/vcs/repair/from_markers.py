@@ -12,7 +12,7 @@ from pmem.core.threeway.deciding import Versions, base_of
 from pmem.core.threeway.markers import apart, plain_lines
 from pmem.core.threeway.shapes import SHAPES
 from pmem.core.threeway.sides import checked
-from pmem.errors import StorageRefused
+from pmem.errors import FileNotRead
 from pmem.storage.files.listing import SUFFIX
 from pmem.vcs.repair.cases import (
     UNREADABLE,
@@ -122,7 +122,7 @@ def _names(folder: str) -> list[str]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise StorageRefused(f"{folder} cannot be read: {error.strerror}") from None
+        raise FileNotRead(f"{folder} cannot be read: {error.strerror}") from None
     return sorted(name for name in names if name.endswith(SUFFIX) and name[0] != ".")
 
 

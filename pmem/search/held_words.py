@@ -1,0 +1,75 @@
+"""What of a search holds a word of its query itself: among the hits, and among what has expired."""
+
+from collections.abc import Iterable
+from functools import reduce
+from itertools import chain
+from operator import and_
+from typing import TYPE_CHECKING, Final
+
+from pmem.core.filters import judge_of
+from pmem.core.retrieval.compounds import joined_words
+from pmem.core.retrieval.documents import entries
+from pmem.core.retrieval.pool import Pool, labels
+from pmem.core.retrieval.signals import day_terms
+from pmem.core.text.terms import characters, parse_query, terms
+from pmem.project.workspace import Workspace
+from pmem.search.hits import LoadedHit, SearchKind
+from pmem.values.records import Chunk, Episode, Memory, Message
+
+if TYPE_CHECKING:
+    from pmem.search.search import SearchRequest
+
+_MOST_WORDS: Final = 32
+_TELLING: Final = frozenset({"error", "words", "meaning"})
+"""Signals of a hit that answers whatever words it holds."""
+
+
+def associated(query: str, found: Iterable[LoadedHit]) -> tuple[str, ...]:
+    """Return the ids of hits that hold no word of a query, and do not mean the same either.
+
+    Args:
+        query: What was looked for.
+        found: The hits.
+    """
+    asked = {*parse_query(query).terms, *joined_words(query), *characters(query)}
+    return tuple(
+        one.document.id
+        for one in found
+        if _TELLING.isdisjoint(one.hit.signals) and asked.isdisjoint(_terms(one.document))
+    )
+
+
+def _terms(document: Memory | Episode | Chunk | Message) -> Iterable[str]:
+    """Return the terms by which a document is found."""
+    if isinstance(document, Memory | Episode):
+        return chain.from_iterable(entry.frequencies for entry in entries(document))
+    if isinstance(document, Chunk):
+        text = " ".join((document.summary, *document.key_topics))
+        return [*terms(text), *joined_words(text), *characters(text)]
+    text = f"{document.speaker or ''} {document.content}"
+    days = day_terms(document.content, document.created_at.date())
+    return [*terms(text), *joined_words(text), *characters(text), *days]
+
+
+def count_expired(workspace: Workspace, request: "SearchRequest") -> int:
+    """Count the memories that hold every word of a query, and held once.
+
+    Args:
+        workspace: Where to look.
+        request: What was looked for.
+    """
+    words = list(dict.fromkeys(terms(request.query)))[:_MOST_WORDS]
+    if not words or SearchKind.MEMORY not in (request.kinds or SearchKind):
+        return 0
+    judge, now = judge_of(request.wanted), workspace.now()
+
+    def count(pool: Pool) -> int:
+        statistics = pool.statistics(labels(SearchKind.MEMORY, request.wanted.states))
+        holding = reduce(and_, (set(statistics.postings(word)) for word in words))
+        found = holding.intersection(pool.invalid(now)).difference(pool.hidden())
+        return sum(
+            facts.valid_until is not None and facts.valid_until <= now and judge(facts) is None
+            for facts in pool.facts(found).values()
+        )
+
+    return workspace.backend.searched(count)
