@@ -10,19 +10,18 @@ import msgspec
 import typer
 
 from pmem.cli import options
+from pmem.cli.batches import read_batch
 from pmem.cli.drafts import WrittenText, kept_draft, read_draft
 from pmem.cli.render import draws
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.core import checks, exactjson
 from pmem.core.filters import Filter
 from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
 from pmem.core.trust import Trust, shown, trust_of
-from pmem.errors import InvalidValue, UsageError
+from pmem.errors import UsageError
 from pmem.memory.reading import ListRequest, MemoryListing, MessageRef, ShownRecord, ShowRequest
 from pmem.memory.requests import AddAllRequest, Added, AddRequest
 from pmem.memory.sharing import ShareRequest
 from pmem.operations import table
-from pmem.values.bounds import LINE_BYTES
 from pmem.values.ids import short
 from pmem.values.records import (
     KINDS,
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
 
 SUGGESTED = 9
 """The exit code of `add` when a memory should be updated instead."""
-_NOTHING = "nothing was added; fix that line and run it again"
 EXIT_CODES = {"added": 0, "suggested": SUGGESTED, "queued": 7, "waiting": 7, "rejected": 7}
 """What `add` exits with: 7 where it waits for somebody's consent, or for a second signal."""
 
@@ -314,7 +312,7 @@ def _add_lines(session: CommandSession, request: AddRequest) -> Answer:
 
 def _add_batch(session: CommandSession, path: str, agent: str | None, *, force: bool) -> Answer:
     """Add the memories of a file; an agent that the command names adds all that name none."""
-    requests = _requests(session, path, force=force)
+    requests = read_batch(session, path, force=force)
     named = (
         request if request.agent else msgspec.structs.replace(request, agent=agent)
         for request in requests
@@ -352,34 +350,6 @@ def _batch_code(done: Sequence[Added]) -> int:
         return EXIT_CODES["queued"]
     is_suggested = bool(done) and all(item.action == "suggested" for item in done)
     return SUGGESTED if is_suggested else 0
-
-
-def _requests(session: CommandSession, path: str, *, force: bool) -> Iterator[AddRequest]:
-    for number, line in enumerate(session.read_lines(path), start=1):
-        if line.strip():
-            yield _request(session, line, number, force=force)
-
-
-def _request(session: CommandSession, line: bytes, number: int, *, force: bool) -> AddRequest:
-    if len(line) > LINE_BYTES:
-        raise InvalidValue(
-            f"line {number} has {len(line)} bytes, and the limit is {LINE_BYTES}", _NOTHING
-        )
-    try:
-        value = exactjson.read(line)
-        for field in ("valid_from", "valid_until", "review_at"):
-            if isinstance(value, dict) and isinstance(value.get(field), str):
-                with checks.named(f"line {number}, {field}"):
-                    value[field] = session.ahead(value[field])
-        request = msgspec.convert(value, AddRequest)
-    except exactjson.InexactJson as error:
-        raise InvalidValue(f"line {number} is not valid JSON: {error}", _NOTHING) from None
-    except msgspec.ValidationError as error:
-        from pmem.core import decode_errors
-
-        why = decode_errors.sentence(error)
-        raise InvalidValue(f"line {number} is no memory: {why}", _NOTHING) from None
-    return msgspec.structs.replace(request, force=request.force or force)
 
 
 def added_lines(added: Added) -> Iterator[Line]:
