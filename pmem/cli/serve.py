@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pmem.server.http.connections import ListeningPlace
     from pmem.server.http.tokens import Tokens
 
-_WHO: Final = "person|agent:NAME|app:NAME"
+_WHO: Final = "WHO"
 
 
 def serve(
@@ -41,7 +41,10 @@ def serve(
         ),
     ] = "agent",
     token: Annotated[
-        str | None, typer.Option(metavar=_WHO, help="Print somebody's token, and end.")
+        str | None,
+        typer.Option(
+            metavar=_WHO, help="Print the token of `person`, `agent:NAME` or `app:NAME`, and end."
+        ),
     ] = None,
     revoke: Annotated[
         str | None, typer.Option(metavar=_WHO, help="Let a token count no more, and end.")

@@ -174,12 +174,13 @@ class CommandSession:
             from pmem.cli.own import see_to_own
 
             see_to_own(self.workspace, operation)
+        place = workspace or self.workspace
         try:
-            outcome = run(workspace or self.workspace, operation, request, self.caller)
+            outcome = run(place, operation, request, self.caller)
         except InvalidValue as error:
             raise _explain_moment(request, error) from None
         except NotFound as error:
-            raise _hint_at_own(self, request, error) from None
+            raise (error if self.mine else _hint_at_own(place, request, error)) from None
         self.outcomes.append(outcome)
         return outcome.result
 
@@ -358,13 +359,13 @@ def once_more(session: CommandSession) -> CommandSession:
     return other
 
 
-def _hint_at_own(session: CommandSession, request: object, error: NotFound) -> NotFound:
+def _hint_at_own(workspace: Workspace, request: object, error: NotFound) -> NotFound:
     """Say of what the project does not have that one's own memory does, where that is so."""
     reference = getattr(request, "reference", None)
-    if reference and not session.mine:
+    if reference:
         from pmem.cli.own import name_own
 
-        name_own(error, reference, session.workspace)
+        name_own(error, reference, workspace)
     return error
 
 

@@ -14,6 +14,7 @@ from pmem.core.retrieval.signals import day_terms
 from pmem.core.text.terms import characters, parse_query, terms
 from pmem.project.workspace import Workspace
 from pmem.search.hits import LoadedHit, SearchKind
+from pmem.values.bounds import QUERY_CHARACTERS
 from pmem.values.records import Chunk, Episode, Memory, Message
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def associated(query: str, found: Iterable[LoadedHit]) -> tuple[str, ...]:
         query: What was looked for.
         found: The hits.
     """
+    query = query[:QUERY_CHARACTERS]
     asked = {*parse_query(query).terms, *joined_words(query), *characters(query)}
     return tuple(
         one.document.id
@@ -58,7 +60,7 @@ def count_expired(workspace: Workspace, request: "SearchRequest") -> int:
         workspace: Where to look.
         request: What was looked for.
     """
-    words = list(dict.fromkeys(terms(request.query)))[:_MOST_WORDS]
+    words = list(dict.fromkeys(terms(request.query[:QUERY_CHARACTERS])))[:_MOST_WORDS]
     if not words or SearchKind.MEMORY not in (request.kinds or SearchKind):
         return 0
     judge, now = judge_of(request.wanted), workspace.now()

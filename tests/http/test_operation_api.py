@@ -53,7 +53,9 @@ def test_what_a_person_decides_no_token_of_a_program_may(name: str, who: str, as
         "config.unset": {"name": "chunk_size"},
         "share": {"reference": "x"},
     }
-    request = given.get(name, {} if name == "undo" else {"references": ["x"]})
+    request = given.get(
+        name, {} if name in ("undo", "db.init", "db.migrate") else {"references": ["x"]}
+    )
     assert ask("POST", f"/pmem/1/{name}", request, who=who).status_code == 403
 
 

