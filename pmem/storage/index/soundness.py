@@ -13,7 +13,8 @@ from pmem.values.records import STORES
 
 _NULLABLE: Final = frozenset(
     "session place speaker at type category app user agent run actor role trust"
-    " valid_from valid_until purge_at review_at review_if last_access revision value".split()
+    " valid_from valid_until purge_at review_at review_if last_access revision value"
+    " cites disputed".split()
 )
 """Columns that a record or a document may leave empty."""
 _RAW: Final = frozenset(("terms", "record", "message"))
