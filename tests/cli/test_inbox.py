@@ -149,6 +149,7 @@ def test_the_end_of_the_keys_and_ctrl_c_leave_everything_as_it_is(typist: Termin
     assert "0 settled, 1 left" in typist.wait_for(READY)
     typist.type("pmem inbox --kind due\n")
     typist.wait_for("> ")
+    typist.settle()  # it waits for a key by now
     typist.type("\x03")
     typist.wait_for(READY)
     typist.type("echo code=$?\n")
