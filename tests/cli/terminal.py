@@ -32,6 +32,7 @@ class Terminal:
     def __init__(self, command: Sequence[str], folder: str, environment: Mapping[str, str]) -> None:
         self._process, self._terminal = pty.fork()
         if self._process == 0:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # runs in the background ignore it
             os.chdir(folder)
             os.execvpe(command[0], list(command), dict(environment))
         ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 100, 0, 0))
