@@ -273,7 +273,9 @@ def _marked(text: str, asked: set[str]) -> Iterator[tuple[str, str]]:
 def _wordless(query: str, error: str | None) -> str:
     """Say why a query without a word that can be ranked finds nothing."""
     if query.strip():
-        return "nothing found: no memory has all these words, which are too common to be ranked"
+        return (
+            "nothing found: no memory has all these words; they are too short or too common to rank"
+        )
     if error is not None:
         return "nothing is known of this error: a query beside it looks for words as well"
     return "nothing found: the query is empty"
