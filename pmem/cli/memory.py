@@ -10,7 +10,6 @@ import msgspec
 import typer
 
 from pmem.cli import options
-from pmem.cli.batches import read_batch
 from pmem.cli.drafts import WrittenText, kept_draft, read_draft
 from pmem.cli.render import draws
 from pmem.cli.session import Answer, CommandSession, Line
@@ -20,7 +19,6 @@ from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import UsageError
 from pmem.memory.reading import ListRequest, MemoryListing, MessageRef, ShownRecord, ShowRequest
 from pmem.memory.requests import AddAllRequest, Added, AddRequest
-from pmem.memory.sharing import ShareRequest
 from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.records import (
@@ -160,6 +158,8 @@ def share(
 
     Nothing else ever takes it there. `pmem undo` takes it back.
     """
+    from pmem.memory.sharing import ShareRequest
+
     session: CommandSession = ctx.obj
     if session.mine:
         raise UsageError("`pmem share` copies into a project", "leave out --mine")
@@ -312,6 +312,8 @@ def _add_lines(session: CommandSession, request: AddRequest) -> Answer:
 
 def _add_batch(session: CommandSession, path: str, agent: str | None, *, force: bool) -> Answer:
     """Add the memories of a file; an agent that the command names adds all that name none."""
+    from pmem.cli.batches import read_batch
+
     requests = read_batch(session, path, force=force)
     named = (
         request if request.agent else msgspec.structs.replace(request, agent=agent)
