@@ -14,7 +14,6 @@ from pmem.core.selection import Selection
 from pmem.core.trust import with_trust
 from pmem.errors import Ambiguous, Damaged, NotFound, Refused
 from pmem.project.caller import serving, within
-from pmem.project.own_memory import is_own
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
 from pmem.values.ids import matches, short
@@ -333,6 +332,8 @@ def _reason_for_none(workspace: Workspace, wanted: Filter) -> str:
         return "no memory is active; `pmem list --all-states` lists the others"
     if workspace.problems:
         return "no memory can be read; `pmem check` says why"
+    from pmem.project.own_memory import is_own
+
     if is_own(workspace):
         return "no memory of your own yet; `pmem add --mine` keeps the first"
     return "no memory yet; `pmem add` keeps the first"

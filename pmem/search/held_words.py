@@ -1,6 +1,7 @@
 """What of a search holds a word of its query itself: among the hits, and among what has expired."""
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from functools import reduce
 from itertools import chain
 from operator import and_
@@ -37,8 +38,14 @@ def associated(query: str, found: Iterable[LoadedHit]) -> tuple[str, ...]:
     return tuple(
         one.document.id
         for one in found
-        if _TELLING.isdisjoint(one.hit.signals) and asked.isdisjoint(_terms(one.document))
+        if _TELLING.isdisjoint(one.hit.signals) and not _holds(one.document, asked)
     )
+
+
+def _holds(document: Memory | Episode | Chunk | Message, asked: AbstractSet[str]) -> bool:
+    """Return whether a document holds one of some terms; mostly its text tells, and is cheap."""
+    plain = document.content if isinstance(document, Memory | Message) else document.summary
+    return not asked.isdisjoint(terms(plain)) or not asked.isdisjoint(_terms(document))
 
 
 def _terms(document: Memory | Episode | Chunk | Message) -> Iterable[str]:
