@@ -84,7 +84,7 @@ def category(name: str, allowed: Categories, most: int) -> str:
     if not name.isprintable():
         raise InvalidValue(
             "a category must be one line of visible characters",
-            "`pmem config get categories.names`",
+            "write it on one line",
         )
     if allowed.strict and name not in allowed.names:
         raise InvalidValue(
