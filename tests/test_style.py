@@ -4,6 +4,7 @@ import ast
 import re
 import statistics
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -41,14 +42,19 @@ class Function(NamedTuple):
     lines: int
 
 
-def definitions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, Definition]]:
-    """Yield every function and class with its qualified name, inner ones too."""
+@cache
+def definitions(tree: ast.AST) -> tuple[tuple[str, Definition], ...]:
+    """Return every function and class with its qualified name, inner ones too."""
+    return tuple(_defined_in(tree, ""))
+
+
+def _defined_in(tree: ast.AST, prefix: str) -> Iterator[tuple[str, Definition]]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, Definition):
             yield prefix + node.name, node
-            yield from definitions(node, f"{prefix}{node.name}.")
+            yield from _defined_in(node, f"{prefix}{node.name}.")
         else:
-            yield from definitions(node, prefix)
+            yield from _defined_in(node, prefix)
 
 
 def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
