@@ -16,6 +16,7 @@ from pmem.values.config import (
     known,
     resolve,
     resolve_one,
+    settings_of,
     unknown_names,
 )
 from pmem.values.notation import flatten
@@ -81,15 +82,17 @@ class Configuration:
         """
         return Configuration(self._root, self.overrides, self._environment, project)
 
-    @property
+    @cached_property
     def settings(self) -> Settings:
-        """The settings in force."""
-        return self._resolved[0]
+        """The settings in force, as they were when they were first asked for."""
+        self._check_overrides()
+        return settings_of(self._layers())
 
     @property
     def provenance(self) -> list[Resolved]:
         """Every setting's value and where it came from."""
-        return self._resolved[1]
+        self._check_overrides()
+        return resolve(self._layers())[1]
 
     def setting(self, name: str) -> Resolved:
         """Return one setting as it is now, even where another one is wrong.
@@ -139,7 +142,7 @@ class Configuration:
 
     def forget(self) -> None:
         """Read the settings anew when they are next asked for."""
-        self.__dict__.pop("_resolved", None)
+        self.__dict__.pop("settings", None)
         self.conflict = None
 
     def check_resolved(self) -> None:
@@ -163,16 +166,14 @@ class Configuration:
             self.conflict = error
             return dict(error.good)
 
-    @cached_property
-    def _resolved(self) -> tuple[Settings, list[Resolved]]:
+    def _check_overrides(self) -> None:
         for name in self.overrides:
             known(name)  # a slip in a call is told, and not taken for the default
-        return resolve(self._layers())
 
     @property
     def records_access(self) -> bool:
         """The setting `record_access`, without the cost of reading others; false if it is wrong."""
-        if "_resolved" in self.__dict__:
+        if "settings" in self.__dict__:
             return self.settings.record_access
         if not (
             "record_access" in self.overrides

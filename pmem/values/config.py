@@ -7,10 +7,11 @@ the sentence that documents it; everything else (checks, `pmem config`, the refe
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import FieldInfo, fields
 
 from pmem.errors import InvalidValue
 from pmem.values.notation import TABLE, rule, type_name
@@ -275,7 +276,7 @@ class Resolved(msgspec.Struct, frozen=True):
 @cache
 def table() -> tuple[Setting, ...]:
     """Return every setting in the order of the classes above."""
-    return tuple(_rows(Settings, ""))
+    return tuple(_row(name, field) for name, field in _fields().items())
 
 
 def unknown_names(values: Mapping[str, Any]) -> list[str]:
@@ -316,8 +317,20 @@ def known(name: str) -> Setting:
     raise InvalidValue(f"there is no setting {name!r}", hint)
 
 
+def settings_of(layers: list[Layer]) -> Settings:
+    """Lay the layers over the defaults; where they say nothing, no row of the table is made.
+
+    Args:
+        layers: As `resolve` takes them.
+
+    Raises:
+        InvalidValue: A layer holds a value that is not allowed.
+    """
+    return resolve(layers)[0] if any(values for _, values in layers) else Settings()
+
+
 def resolve(layers: list[Layer]) -> tuple[Settings, list[Resolved]]:
-    """Lay the layers over the defaults.
+    """Lay the layers over the defaults; names that no setting has count for nothing.
 
     Args:
         layers: The strongest first; values by dotted name, text where they come from the
@@ -327,7 +340,7 @@ def resolve(layers: list[Layer]) -> tuple[Settings, list[Resolved]]:
         The settings, and every setting's value with its origin.
 
     Raises:
-        InvalidValue: A layer names no setting or holds a value that is not allowed.
+        InvalidValue: A layer holds a value that is not allowed.
     """
     resolved = []
     for row in table():
@@ -349,6 +362,8 @@ def resolve_one(name: str, layers: list[Layer]) -> Resolved:
 
 def from_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Pick the settings out of the environment, by dotted name."""
+    if not any(variable.startswith(ENVIRONMENT_PREFIX) for variable in environment):
+        return {}
     return {row.name: environment[row.variable] for row in table() if row.variable in environment}
 
 
@@ -367,7 +382,7 @@ def checked(name: str, value: Any) -> Any:
         return _checked_table(name, value)
     _check_unicode(name, value)
     whole, key = _table_of(name)
-    type_ = _value_type(whole) if key else _all_types()[name]
+    type_ = _value_type(whole) if key else _fields()[name].type
     if isinstance(value, str) and row.type == "list of texts":
         value = [part.strip() for part in value.split(",") if part.strip()]
     try:
@@ -393,12 +408,7 @@ def _table_of(name: str) -> tuple[str, str]:
 
 def _value_type(name: str) -> Any:
     """Return what the entries of a table are."""
-    return get_args(get_args(_all_types()[name])[0])[1]
-
-
-@cache
-def _all_types() -> dict[str, Any]:
-    return _types(Settings, "")
+    return get_args(get_args(_fields()[name].type)[0])[1]
 
 
 def _checked_table(name: str, value: Any) -> dict[str, Any]:
@@ -455,24 +465,22 @@ def _build(flat: Mapping[str, Any]) -> Settings:
     return msgspec.convert(nested, Settings)
 
 
-def _rows(class_: type[msgspec.Struct], prefix: str) -> Iterator[Setting]:
-    hints = get_type_hints(class_, include_extras=True)
-    for field in msgspec.structs.fields(class_):
-        hint = hints[field.name]
-        if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
-            yield from _rows(hint, f"{prefix}{field.name}.")
-            continue
-        base, meta = get_args(hint)
-        made = field.default_factory
-        default = field.default if made is msgspec.NODEFAULT else made()
-        yield Setting(prefix + field.name, type_name(base), default, meta.description)
+@cache
+def _fields() -> dict[str, FieldInfo]:
+    """Return what the classes say of every setting, by dotted name."""
+    return dict(_fields_of(Settings, ""))
 
 
-def _types(class_: type[msgspec.Struct], prefix: str) -> dict[str, Any]:
-    types: dict[str, Any] = {}
-    for name, hint in get_type_hints(class_, include_extras=True).items():
-        if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
-            types |= _types(hint, f"{prefix}{name}.")
+def _fields_of(class_: type[msgspec.Struct], prefix: str) -> Iterator[tuple[str, FieldInfo]]:
+    for field in fields(class_):
+        if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
+            yield from _fields_of(field.type, f"{prefix}{field.name}.")
         else:
-            types[prefix + name] = hint
-    return types
+            yield prefix + field.name, field
+
+
+def _row(name: str, field: FieldInfo) -> Setting:
+    base, meta = get_args(field.type)
+    made = field.default_factory
+    default = field.default if made is msgspec.NODEFAULT else made()
+    return Setting(name, type_name(base), default, meta.description)

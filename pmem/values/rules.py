@@ -138,19 +138,21 @@ class AppRules(msgspec.Struct, frozen=True, kw_only=True):
     """How many memories an app has, and what a model may spend on them."""
 
     limit: Annotated[int, number(1, "The most active memories that an app may have.")] = 10
-    energy: Annotated[float, units("Units that models may spend at once on apps' memories.")] = 100
-    energy_per_hour: Annotated[float, units("Units that come back each hour.")] = 20
+    energy: Annotated[float, units("Units that models may spend at once on apps' memories.")] = (
+        100.0
+    )
+    energy_per_hour: Annotated[float, units("Units that come back each hour.")] = 20.0
     energy_floor: Annotated[
         float, share("Share of the units below which work that needs a model waits.")
     ] = 0.2
     creation_energy: Annotated[
         float, units("Units that a model costs to sum up a conversation.")
-    ] = 12
-    compaction_energy: Annotated[float, units("Units that a model costs to compact.")] = 25
+    ] = 12.0
+    compaction_energy: Annotated[float, units("Units that a model costs to compact.")] = 25.0
     timeout: Annotated[
         float,
         Meta(gt=0, le=3600, description="How long a model may take for an app, in seconds."),
-    ] = 30
+    ] = 30.0
 
 
 class Scoring(msgspec.Struct, frozen=True, kw_only=True):
@@ -323,7 +325,7 @@ class ModelRules(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             ge=0, le=2, description="How freely a server's model writes. A project cannot set it."
         ),
-    ] = 0
+    ] = 0.0
     timeout: Annotated[
         float,
         Meta(
@@ -331,7 +333,7 @@ class ModelRules(msgspec.Struct, frozen=True, kw_only=True):
             le=3600,
             description="How long an answer may take, in seconds. A project cannot set it.",
         ),
-    ] = 30
+    ] = 30.0
     calls_per_run: Annotated[
         int, number(0, "How many times one command may ask. A project cannot set it.")
     ] = 20

@@ -19,7 +19,16 @@ from pmem import Project
 from pmem.errors import Damaged, InvalidValue
 from pmem.project.configuration import parse_config
 from pmem.values.bounds import RECORD_BYTES
-from pmem.values.config import Layer, Settings, checked, known, resolve, table
+from pmem.values.config import (
+    Layer,
+    Settings,
+    checked,
+    from_environment,
+    known,
+    resolve,
+    settings_of,
+    table,
+)
 from pmem.values.notation import as_text, flatten
 from pmem.values.rules import AppRules, Scoring
 from tests.faults.console import added, pmem
@@ -112,6 +121,15 @@ def test_sources_win_in_their_order(root: str) -> None:
     pmem("config", "unset", "chunk_size")
     assert origin() == (3, "user")
     assert origin("project_name") == ("Mine", "user")
+
+
+def test_settings_that_nobody_touches_are_the_defaults_and_make_no_row() -> None:
+    silent: list[Layer] = [("environment", from_environment({"PATH": "/bin"})), ("project", {})]
+    with mock.patch("pmem.values.config.table", side_effect=AssertionError):
+        settings = settings_of(silent)
+    settled, _ = resolve(silent)
+    assert msgspec.json.encode(settings) == msgspec.json.encode(settled)  # in the same order
+    assert settings_of([*silent, ("user", {"chunk_size": 3})]).chunk_size == 3
 
 
 @pytest.mark.row("S3.8.5")
