@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from signal import SIGINT, SIGTERM, default_int_handler, signal
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -112,7 +113,8 @@ def _serve(
     finally:
         shared.indexes.close()
         if place.socket is not None:
-            os.unlink(place.socket)
+            with suppress(FileNotFoundError):  # somebody tidied up before
+                os.unlink(place.socket)
 
 
 def _end(*_: object) -> None:
