@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from signal import SIGINT, SIGTERM, default_int_handler, signal
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from pmem.cli import render
+from pmem.cli.extras import needing
 from pmem.cli.mcp import AGENT, thread_of
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.errors import InvalidValue, Refused, UsageError
+from pmem.errors import Refused, UsageError
 from pmem.storage.shared import Shared
 
 if TYPE_CHECKING:
@@ -66,8 +68,9 @@ def serve(
         return _tell_token(tokens, token)
     if revoke is not None:
         return _revoke(tokens, revoke)
-    application = _loaded()
-    from pmem.server.http.connections import ListeningPlace
+    with needing("server", "pmem serve"):
+        from pmem.server.http import application
+        from pmem.server.http.connections import ListeningPlace
 
     place = ListeningPlace(host=host, port=port, socket=socket)
     _serve(session, root, tokens, place, tuple(allow_host or ()), tools, application)
@@ -110,26 +113,12 @@ def _serve(
     finally:
         shared.indexes.close()
         if place.socket is not None:
-            os.unlink(place.socket)
+            with suppress(FileNotFoundError):  # somebody tidied up before
+                os.unlink(place.socket)
 
 
 def _end(*_: object) -> None:
     raise SystemExit(0)
-
-
-def _loaded() -> Any:
-    """Load what serves.
-
-    Raises:
-        InvalidValue: It is not installed.
-    """
-    try:
-        from pmem.server.http import application
-    except ImportError as error:
-        raise InvalidValue(
-            f"`pmem serve` needs the extra `server`: {error}", "pip install 'pmem-cli[server]'"
-        ) from None
-    return application
 
 
 def _check_person(session: CommandSession) -> None:

@@ -137,6 +137,7 @@ def _word_changes(pair: tuple[Any, Any]) -> Iterator[WordChange]:
     return word_changes(*("nothing" if each is None else str(each) for each in pair))
 
 
+@cache
 def _policy(style: str, script: str, further: str) -> str:
     """Return a content security policy that lets in these two texts and nothing else."""
     parts = ["default-src 'none'", *_QUIET, f"style-src {_digest(style)}"]
@@ -153,6 +154,7 @@ def _as_json(value: Any) -> str:
     return dump_line(value).decode().translate(_IN_SCRIPTS)
 
 
+@cache
 def _asset(name: str) -> str:
     return files("pmem.report").joinpath("assets", name).read_text(encoding="utf-8")
 

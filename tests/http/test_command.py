@@ -94,6 +94,15 @@ def test_it_serves_at_a_socket_which_is_gone_when_it_ends(root: str) -> None:
     assert not os.path.exists("s")
 
 
+def test_it_ends_as_usual_where_somebody_removed_its_socket() -> None:
+    with serving("--socket", "s") as (process, _):
+        os.unlink("s")
+        process.terminate()
+        told = process.communicate(timeout=15)[1].decode()
+    assert process.returncode == 0
+    assert "bug" not in told
+
+
 def test_what_is_open_to_other_machines_says_so() -> None:
     with serving("--port", "0", "--host", "0.0.0.0", "--read-only") as (process, said):
         assert said["read_only"] is True

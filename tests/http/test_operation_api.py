@@ -103,6 +103,16 @@ def test_why_nothing_was_found_is_told_in_notes(ask: Asked) -> None:
     assert "nothing found" in answer["notes"][0]
 
 
+def test_no_note_tells_a_secret_that_stands_in_a_damaged_record(root: str, ask: Asked) -> None:
+    secret = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+    memory = ask.run("add", {"content": "The queue is RabbitMQ."})["memory"]
+    (path,) = Path(root).glob(f"*/{memory['id']}.json")
+    path.write_text(path.read_text().replace('"active"', f'"{secret}"'))
+    answer = ask("POST", "/pmem/1/list", {}, who="agent")
+    assert "state cannot be '[redacted" in answer.json()["notes"][1]
+    assert secret not in answer.text
+
+
 @pytest.mark.parametrize(
     ("name", "request_", "sentence"),
     [

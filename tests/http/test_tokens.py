@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pmem.errors import Damaged, InvalidValue, NotFound, Refused
+from pmem.errors import Damaged, FileNotRead, InvalidValue, NotFound, Refused
 from pmem.server.http.tokens import PERSON, TokenHolder, Tokens, file_of, holder_named
 from tests.http.serving import CALENDAR, PLANNER, Asked
 
@@ -56,7 +56,9 @@ def test_tokens_that_others_may_read_count_for_nothing(path: Path, ask: Asked) -
     with pytest.raises(Refused, match="others may read"):
         tokens.holder_of("anything")
     Path(ask.served.tokens.path).chmod(0o644)
-    assert ask("GET", "/api/memory/").status_code == 403
+    answer = ask("GET", "/api/memory/")
+    assert answer.status_code == 401
+    assert ask.served.tokens.path not in answer.text  # whoever asks may be anybody
 
 
 def test_a_file_of_something_else_is_told_and_kept(path: Path) -> None:
@@ -78,6 +80,17 @@ def test_the_environment_may_give_a_persons_token(path: Path) -> None:
     assert not path.exists()
     with pytest.raises(InvalidValue):
         Tokens(str(path), "short")
+
+
+def test_the_environments_token_counts_where_no_file_can_be_read(path: Path) -> None:
+    path.parent.parent.mkdir()
+    path.parent.write_text("no folder")
+    tokens = Tokens(str(path), "a-long-token-of-ones-own")
+    assert tokens.holder_of("a-long-token-of-ones-own") == PERSON
+    assert tokens.knows(PERSON)
+    assert not tokens.knows(PLANNER)
+    with pytest.raises(FileNotRead):
+        tokens.holder_of("another")
 
 
 def test_processes_that_make_a_token_at_once_agree_on_it(path: Path) -> None:

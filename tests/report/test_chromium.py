@@ -177,6 +177,19 @@ def test_a_hostile_record_runs_nothing_and_is_shown_as_it_is(browser: Any, text:
         assert len(page.requests) == 1
 
 
+def test_names_that_people_gave_are_shown_as_they_gave_them(browser: Any, root: str) -> None:
+    names = ("constructor", "system", "my_tag")
+    project = Project(root, actor="ann_b", now=NOW)
+    project.add("The queue is RabbitMQ.", tags=names, subject="constructor")
+    write_report(reported(root), "report.html")
+    with opened(browser) as page:
+        page.open("report.html")
+        page.open_everything()
+        shown = page.page.locator("main select option").all_text_contents()
+        assert {f"{name} (1)" for name in (*names, "ann_b")} <= set(shown)
+        assert page.page.locator("main >> text=A page of its own").count() == 0
+
+
 def test_every_part_is_reached_with_the_keyboard_alone(browser: Any, lived_in: str) -> None:
     write_report(reported(lived_in), "report.html")
     with opened(browser) as page:
@@ -265,6 +278,17 @@ def test_the_live_page_shows_nothing_without_a_token(browser: Any, lived_in: str
         assert "Jobs run on" in page.page.content()
         page.page.reload()
         page.page.wait_for_selector("#timelines")
+
+
+def test_an_address_with_a_token_opens_the_page_that_stands_there_already(
+    browser: Any, lived_in: str
+) -> None:
+    with listening(lived_in, now=NOW) as server, opened(browser) as page:
+        page.page.goto(server.address)
+        page.page.wait_for_selector("input[type=password]")
+        page.page.goto(f"{server.address}/#token={server.served.secrets['person']}")
+        page.page.wait_for_selector("#timelines")
+        assert page.page.url == f"{server.address}/"
 
 
 def test_the_live_page_keeps_the_token_out_of_its_address_and_asks_its_server_alone(

@@ -5,8 +5,8 @@
   const DAY = 86400000;
   const STEP = 60;
   const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
-  const NAMES = {
-    dead_end: "dead end", soft_deleted: "removed", memory: "Standing memory", recalled: "Answers the task",
+  const SECTIONS = {
+    memory: "Standing memory", recalled: "Answers the task",
     further: "Further memory", system: "System prompt", updates: "Updates", summaries: "Summaries", recent: "Recent messages",
   };
   const EVENTS = {
@@ -34,7 +34,8 @@
   const svg = (tag, attributes, ...children) => put(document.createElementNS(SVG, tag), attributes, children);
   const plural = (many, one, more) => `${number(many)} ${many === 1 ? one : more || one + "s"}`;
   const number = (value) => String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");
-  const named = (word) => NAMES[word] || String(word).replace(/_/g, " ");
+  const named = (word) => (word === "soft_deleted" ? "removed" : String(word).replace(/_/g, " "));
+  const sectionNamed = (word) => SECTIONS[word] || named(word);
   const short = (id) => id.slice(id.lastIndexOf("-") + 1);
   const time = (text) => Date.parse(text);
   const say = (text) => { document.getElementById("status").textContent = text; };
@@ -272,11 +273,11 @@
   }
 
   function drawExplorer() {
-    const kinds = tally(report.memories, (memory) => memory.type), tags = tally(report.memories.flatMap((memory) => memory.tags || []), (tag) => tag);
+    const kinds = tally(report.memories, (memory) => memory.type, named), tags = tally(report.memories.flatMap((memory) => memory.tags || []), (tag) => tag);
     const people = tally(report.memories, (memory) => memory.by || "");
     const query = el("input", { type: "search", id: "search", "data-keep": "search", placeholder: "words, #tag, id", autocomplete: "off", spellcheck: "false" });
     const selects = {
-      type: choice("Any type", kinds, named), state: choice("Held now", [["all", "All, past too"], ["past", "Past only"]]),
+      type: choice("Any type", kinds), state: choice("Held now", [["all", "All, past too"], ["past", "Past only"]]),
       tag: choice("Any tag", tags), by: choice("Anybody", people),
     };
     const tools = el("div", { class: "tools", role: "search", "aria-label": "Search and filter" },
@@ -320,10 +321,10 @@
     filter();
   }
 
-  function tally(items, key) {
+  function tally(items, key, label = String) {
     const counts = new Map();
     for (const item of items) { const name = key(item); if (name) counts.set(name, (counts.get(name) || 0) + 1); }
-    return [...counts].sort((one, other) => other[1] - one[1] || (one[0] < other[0] ? -1 : 1)).slice(0, 200).map(([name, many]) => [name, `${named(name)} (${number(many)})`]);
+    return [...counts].sort((one, other) => other[1] - one[1] || (one[0] < other[0] ? -1 : 1)).slice(0, 200).map(([name, many]) => [name, `${label(name)} (${number(many)})`]);
   }
   const choice = (first, options) => el("select", {}, el("option", { value: "" }, first), options.map(([value, label]) => el("option", { value }, label)));
 
@@ -380,7 +381,7 @@
         x: `${from}%`, y: 3 + value.lane * 11, height: 8, rx: 3, width: `${Math.max(0.5, place(value.until) - from - 0.15)}%`,
       }, svg("title", {}, value.text.slice(0, 200)));
     }));
-    const page = (report.pages || {})[group.name];
+    const page = Object.hasOwn(report.pages || {}, group.name) && report.pages[group.name];
     return opener(el("li", {}, el("button", { class: "lane", type: "button" },
       el("span", { class: "name", title: group.name }, group.name, " ", values.length > 1 ? el("small", {}, plural(values.length, "value")) : null), picture)),
     `subject ${group.name}`, () => el("div", {}, page ? el("p", { class: "small" }, el("a", { href: page }, "A page of its own")) : null,
@@ -460,13 +461,13 @@
     return [
       svg("svg", { class: "spent", role: "img", "aria-label": `${number(receipt.tokens)} of ${number(receipt.budget)} tokens used` }, bars),
       el("p", { class: "legend" }, el("strong", {}, `${number(receipt.tokens)} of ${number(receipt.budget)} used`),
-        parts.map(([part, tokens], place) => el("span", { class: `k${place % 5}` }, `${named(part)} ${number(tokens)}`))),
+        parts.map(([part, tokens], place) => el("span", { class: `k${place % 5}` }, `${sectionNamed(part)} ${number(tokens)}`))),
       el("div", { class: "columns" },
         el("div", {}, el("pre", { class: "block", tabindex: "0", role: "region", "aria-label": "The block as a model reads it" }, receipt.text)),
         el("div", { class: "fates", tabindex: "0", role: "region", "aria-label": "Every candidate, in or out" },
           el("h3", {}, `In (${number(inside.length)})`),
           el("ul", {}, inside.map((item) => el("li", {}, el("span", {}, name(item.id, item.text)), el("span", { class: "soft small" }, dots(item.score)),
-            el("span", { class: "why" }, `${named(item.section)}: ${item.why}`)))),
+            el("span", { class: "why" }, `${sectionNamed(item.section)}: ${item.why}`)))),
           el("h3", {}, `Out (${number(Object.values(receipt.reasons || {}).reduce((sum, many) => sum + many, 0))})`),
           reasons ? el("p", { class: "soft small" }, reasons) : el("p", { class: "soft small" }, "Everything that could help is in."),
           el("ul", {}, outside.map((item) => el("li", { class: "out" }, el("span", {}, name(item.id)), el("span", { class: "small" }, dots(item.score)), el("span", { class: "why" }, item.reason)))))),
@@ -862,6 +863,7 @@
     if (handed) history.replaceState(null, "", location.pathname);
     const known = handed || sessionStorage.getItem(TOKEN);
     if (known) enter(known); else askToken("");
+    addEventListener("hashchange", () => { if (location.hash.startsWith("#token=")) location.reload(); });
   }
 
   /* The whole page */

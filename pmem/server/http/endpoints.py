@@ -5,6 +5,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from pmem.core.secrets import unsecret
 from pmem.operations.envelope import data_line, error_line, json_line
 from pmem.operations.operation import Operation
 from pmem.operations.outcome import Outcome
@@ -139,7 +140,7 @@ def enveloped(call: HttpCall, outcome: Outcome[Any]) -> Reply:
         outcome: What the operation led to.
     """
     data = call.masked(outcome.plain)
-    return Reply(status_of_answer(outcome.result), data_line(data, tuple(_notes(outcome))))
+    return Reply(status_of_answer(outcome.result), data_line(data, tuple(map(unsecret, _notes(outcome)))))
 
 
 def _notes(outcome: Outcome[Any]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from pmem.errors import PmemError
 from pmem.operations.envelope import error_line
 from pmem.server.http.endpoints import JSON
 from pmem.server.http.refusals import HttpRefusal, headers_of, status_of
-from pmem.server.http.tokens import Tokens
+from pmem.server.http.tokens import TokenHolder, Tokens
 from pmem.values.bounds import BODY_BYTES, HEADER_BYTES
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
@@ -126,13 +126,20 @@ class Guard:
             return
         given = headers.get("authorization", ())
         kind, _, secret = (given[0] if len(given) == 1 else "").partition(" ")
-        holder = self._tokens.holder_of(secret.strip()) if kind.lower() == "bearer" else None
+        holder = self._holder_of(secret.strip()) if kind.lower() == "bearer" else None
         if holder is None:
             raise HttpRefusal(
                 401, "token", "a token is missing, or it does not count",
                 "send `Authorization: Bearer TOKEN`; `pmem serve --token person` prints one",
             )  # fmt: skip
         scope.setdefault("state", {})[HOLDER] = holder
+
+    def _holder_of(self, secret: str) -> TokenHolder | None:
+        """Return whom a token is for; what is wrong with their file is told to its owner alone."""
+        try:
+            return self._tokens.holder_of(secret)
+        except PmemError:
+            return None
 
     async def _body(self, headers: Mapping[str, Sequence[str]], receive: Receive) -> bytes:
         """Return the whole body.

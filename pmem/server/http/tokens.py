@@ -132,16 +132,15 @@ class Tokens:
         """Return whom a token is for; None where there is none like it.
 
         Every token is compared, each in constant time, so that nothing can be told from how long
-        that takes.
+        that takes. The environment's counts whatever became of the file.
 
         Args:
             presented: What somebody says is a token.
+
+        Raises:
+            PmemError: It is not the environment's, and the file cannot be used; see `token_of`.
         """
-        found = None
-        for token in (*self._given, *self._all()):
-            if secrets.compare_digest(token.secret.encode(), presented.encode()):
-                found = token.holder
-        return found
+        return _holder_in(self._given, presented) or _holder_in(self._all(), presented)
 
     def knows(self, holder: TokenHolder) -> bool:
         """Tell whether somebody has a token that counts.
@@ -149,8 +148,10 @@ class Tokens:
         Args:
             holder: Whom it would be for.
         """
+        if holder in (token.holder for token in self._given):
+            return True
         try:
-            return any(token.holder == holder for token in (*self._given, *self._all()))
+            return self._find(holder) is not None
         except PmemError:
             return False
 
@@ -240,3 +241,11 @@ class Tokens:
             raise Damaged(
                 f"{self.path} does not hold tokens", "remove it; `pmem serve` makes another"
             ) from None
+
+
+def _holder_in(tokens: tuple[AccessToken, ...], presented: str) -> TokenHolder | None:
+    found = None
+    for token in tokens:
+        if secrets.compare_digest(token.secret.encode(), presented.encode()):
+            found = token.holder
+    return found
