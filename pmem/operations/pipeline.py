@@ -117,9 +117,10 @@ def _do(unit: Workspace, operation: Operation[Q, A], request: Q, *, is_writing: 
     Raises:
         Unfinished: The disk refused something after records had been changed.
     """
+    function = function_of(operation)  # before the lock: nobody waits for what it loads
     try:
         with unit.transaction() if is_writing else unit.whole.moment():
-            result: A = function_of(operation)(unit, request)
+            result: A = function(unit, request)
         _ask_models(unit, operation, request, result)
     except StorageRefused as error:
         if unit.has_written:

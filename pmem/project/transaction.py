@@ -30,6 +30,7 @@ def transaction(workspace: "Workspace") -> Iterator[None]:
     """
     check_writable(workspace)
     workspace.configuration.check_resolved()
+    _load()
     with workspace.backend.lock():
         _forget(workspace)
         try:
@@ -54,6 +55,14 @@ def check_writable(workspace: "Workspace") -> None:
         raise Refused("what has been cannot be changed", "leave out --at to write")
     if workspace.read_only:
         raise ReadOnly()
+
+
+def _load() -> None:
+    """Load what a commit needs before the lock is taken: nobody waits for it."""
+    import pmem.core.operations
+    import pmem.project.own_state
+    import pmem.project.references
+    import pmem.storage.local.operations  # noqa: F401
 
 
 def _forget(workspace: "Workspace") -> None:

@@ -1,6 +1,7 @@
 """What was acknowledged is there, what was not is not there by half, and each no is a sentence."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -17,6 +18,7 @@ from pmem.memory.reading import ListRequest
 from pmem.memory.requests import AddRequest, EditRequest
 from pmem.operations import table
 from pmem.search.search import SearchRequest
+from pmem.storage.backend import Change
 from pmem.storage.postgres.listening import follow_changes
 from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.server import Server
@@ -135,12 +137,26 @@ def test_a_writer_waits_for_another_and_says_when_it_took_too_long(
     add(root, server, "Now it is free.")
 
 
+def test_a_writer_is_patient_while_those_before_it_write(server: Server) -> None:
+    backend = ServerRecords(server)
+    held, patience = 0.3, 0.5
+
+    def write(number: int) -> None:
+        mine = ServerRecords(Server(server.address, server.project, lambda: patience))
+        new = memory(f"mjwaid1q-0000000{number}", f"Number {number}.")
+        with mine.lock():
+            time.sleep(held)
+            mine.commit([Change(Memory, new.id, new)])
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(write, range(6)))
+    assert len(backend.ids(Memory)) == 6
+
+
 def test_a_record_that_others_change_past_our_lock_is_not_overwritten(server: Server) -> None:
     backend = ServerRecords(server)
     old = memory("mjwaid1q-00000001", "old")
     with backend.lock():
-        from pmem.storage.backend import Change
-
         backend.commit([Change(Memory, old.id, old)])
     with backend.lock():
         read = backend.read(Memory, old.id)

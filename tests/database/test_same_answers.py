@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from pmem.conversation.message_changes import MarkRequest, RemoveMessageRequest
 from pmem.core.filters import Filter
 from pmem.memory.reading import ListRequest
 from pmem.memory.requests import AddRequest
@@ -28,7 +29,7 @@ from tests.asking import ask
 from tests.conftest import NOW
 from tests.postgres import served
 from tests.storage.folders import opened
-from tests.storage.searches import AT, REQUESTS, fill
+from tests.storage.searches import AT, REQUESTS, TEXTS, fill
 
 TALK = (
     "the queue is RabbitMQ since March", "orders are kept in PostgreSQL 17", "Ann reviews SQL",
@@ -184,3 +185,27 @@ def test_what_an_agent_proposes_waits_on_the_server_for_everybody(both: Both) ->
     assert ask(both.postgres(), table.ADD, held, agent).held is not None
     assert len(both.postgres().own.proposals.read().proposals) == 1
     assert both.files().own.proposals.read().proposals == ()
+
+
+def test_a_message_is_pinned_and_its_text_removed_alike(both: Both) -> None:
+    pinned, removed = "m-00000004", "m-00000005"
+    marks = (
+        MarkRequest(message=pinned, importance=0.9, pinned=True),
+        MarkRequest(message=pinned, scored=True, pinned=False),
+    )
+    for request in marks:
+        files, server = both.answers(table.MARK, request)
+        assert files == server
+    request = SearchRequest(query=TEXTS[5], top_k=30)
+    assert removed in repr(ask(both.postgres(), table.SEARCH, request).hits)
+    going = RemoveMessageRequest(message=removed, reason="private")
+    files, server = both.answers(table.REMOVE_MESSAGE, going)
+    assert files == server
+    assert files.message.content == ""
+    here, there = (
+        side.conversations.get(files.conversation) for side in (both.files(), both.postgres())
+    )
+    assert here == there
+    files, server = both.answers(table.SEARCH, request)
+    assert files == server
+    assert removed not in repr(server.hits)

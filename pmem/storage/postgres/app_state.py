@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pmem.core.apps.energy import may_spend
 from pmem.storage.local.appstate import DeferredWork, Level, refilled_level
-from pmem.storage.postgres.server import Server
-from pmem.storage.postgres.threads import check_writes
+from pmem.storage.postgres.keeper import ServerKeeper
 from pmem.values.rules import AppRules
 
 if TYPE_CHECKING:
@@ -26,21 +25,11 @@ _WAITING: Final = (
     "select app, work, conversation, at, why, importance, tags from pmem.app_work"
     " where project = %s and (%s::text is null or app = %s) order by at, number"
 )
-_LOCK: Final = "select pg_advisory_xact_lock(%s, %s)"
 _APPS: Final = 0x7061
 
 
-class ServerAppState:
-    """What is kept of a project's apps.
-
-    Args:
-        server: Where it is kept.
-        read_only: Write nothing.
-    """
-
-    def __init__(self, server: Server, *, read_only: bool = False) -> None:
-        self._server = server
-        self._read_only = read_only
+class ServerAppState(ServerKeeper):
+    """What is kept of a project's apps."""
 
     def level(self, now: datetime, rules: AppRules) -> Level:
         """Return the energy there is, and what was spent."""
@@ -57,9 +46,7 @@ class ServerAppState:
         Returns:
             Whether the work may run.
         """
-        check_writes(self._read_only)
-        with self._server.connection() as connection, connection.transaction():
-            connection.execute(_LOCK, (_APPS, self._server.number))
+        with self._writing(_APPS) as connection:
             units, spent, unpolled = self._level(connection, now, rules)
             if not may_spend(units, rules.energy, rules.energy_floor):
                 return False
@@ -69,9 +56,7 @@ class ServerAppState:
 
     def poll(self, now: datetime, rules: AppRules) -> float:
         """Return the units spent since this was last asked."""
-        check_writes(self._read_only)
-        with self._server.connection() as connection, connection.transaction():
-            connection.execute(_LOCK, (_APPS, self._server.number))
+        with self._writing(_APPS) as connection:
             units, spent, unpolled = self._level(connection, now, rules)
             connection.execute(_SAVE, (self._server.number, units, now, spent, 0.0))
         return unpolled
@@ -125,14 +110,3 @@ class ServerAppState:
     def _level(self, connection: "Connection[Any]", now: datetime, rules: AppRules) -> Level:
         row = connection.execute(_ENERGY, (self._server.number,)).fetchone()
         return refilled_level(row, now, rules)
-
-    def _rows(self, query: str, *values: Any) -> list[Any]:
-        asked = (self._server.number, *values)
-        return self._server.ask(
-            lambda connection: connection.execute(query.encode(), asked).fetchall()
-        )
-
-    def _write(self, query: str, *values: Any) -> None:
-        check_writes(self._read_only)
-        with self._server.connection() as connection:
-            connection.execute(query.encode(), (self._server.number, *values))

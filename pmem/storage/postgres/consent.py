@@ -15,8 +15,7 @@ from pmem.storage.local.proposals import (
     without_expired,
     without_settled,
 )
-from pmem.storage.postgres.server import Server
-from pmem.storage.postgres.threads import check_writes
+from pmem.storage.postgres.keeper import ServerKeeper
 from pmem.values.records import dump_line
 
 if TYPE_CHECKING:
@@ -31,26 +30,11 @@ _OLDEST: Final = (
     "delete from pmem.decision where project = %s and number <= (select number from pmem.decision"
     " where project = %s order by number desc limit 1 offset %s)"
 )
-_LOCK: Final = "select pg_advisory_xact_lock(%s, %s)"
 _CONSENT: Final = 0x7063
 
 
-class ServerProposals:
-    """The proposals of a project; agents see those that they made themselves.
-
-    Args:
-        server: Where they are kept.
-        read_only: Write nothing.
-    """
-
-    def __init__(self, server: Server, *, read_only: bool = False) -> None:
-        self._server = server
-        self._read_only = read_only
-
-    @property
-    def path(self) -> str:
-        """Where they are, for people."""
-        return self._server.name
+class ServerProposals(ServerKeeper):
+    """The proposals of a project; agents see those that they made themselves."""
 
     def read(self) -> Queue:
         """Return what waits, and what was decided."""
@@ -63,12 +47,10 @@ class ServerProposals:
             change: Returns what it is to be; the same queue leaves everything as it is.
             now: The present.
         """
-        check_writes(self._read_only)
-        with self._server.connection() as connection, connection.transaction():
-            connection.execute(_LOCK, (_CONSENT, self._server.number))
+        with self._writing(_CONSENT) as connection:
             before = self._queue(connection)
             after = change(without_expired(before, now))
-            self._write(connection, before, after)
+            self._write_difference(connection, before, after)
         return after
 
     def settle(self, settled: Sequence[Settled], now: datetime) -> None:
@@ -95,7 +77,7 @@ class ServerProposals:
             decisions=tuple(msgspec.json.decode(body, type=ProposalOutcome) for body in decisions),
         )
 
-    def _write(self, connection: "Connection[Any]", before: Queue, after: Queue) -> None:
+    def _write_difference(self, connection: "Connection[Any]", before: Queue, after: Queue) -> None:
         """Write how a queue differs from what it was."""
         project = self._server.number
         was = {item.id: item for item in before.proposals}

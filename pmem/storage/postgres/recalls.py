@@ -12,8 +12,8 @@ from typing import Any, Final
 from pmem.errors import PmemError
 from pmem.storage.local.access import MOST_COUNT, UnfoldedRecalls
 from pmem.storage.local.seen_pairs import KEPT
+from pmem.storage.postgres.keeper import ServerKeeper
 from pmem.storage.postgres.server import Server
-from pmem.storage.postgres.threads import check_writes
 from pmem.values.records import Access
 
 _ADD: Final = "insert into pmem.recall (project, at, ids, counts) values (%s, %s, %s, %s)"
@@ -27,22 +27,8 @@ _TAKE: Final = (
 )
 
 
-class ServerRecalls:
-    """The recalls that are not yet in a project's records.
-
-    Args:
-        server: Where they are kept.
-        read_only: Write nothing.
-    """
-
-    def __init__(self, server: Server, *, read_only: bool = False) -> None:
-        self._server = server
-        self._read_only = read_only
-
-    @property
-    def path(self) -> str:
-        """Where they are, for people."""
-        return self._server.name
+class ServerRecalls(ServerKeeper):
+    """The recalls that are not yet in a project's records."""
 
     def note(self, ids: Collection[str], at: datetime) -> None:
         """Note that records were recalled, each once; where that fails, nothing happens.
@@ -79,8 +65,7 @@ class ServerRecalls:
 
         What another process is folding is left to it.
         """
-        check_writes(self._read_only)
-        with self._server.connection() as connection, connection.transaction():
+        with self._writing() as connection:
             rows = connection.execute(_TAKE, (self._server.number,)).fetchall()
             yield _added_up(rows)
             query = "delete from pmem.recall where number = any(%s)"
@@ -110,7 +95,7 @@ class ServerRecalls:
             self.keep(known)
 
 
-class ServerPairs:
+class ServerPairs(ServerKeeper):
     """Fingerprints of look-alikes; losing them costs nothing but a repetition.
 
     Args:
@@ -120,16 +105,14 @@ class ServerPairs:
     """
 
     def __init__(self, server: Server, now: datetime, *, read_only: bool = False) -> None:
-        self._server = server
+        super().__init__(server, read_only=read_only)
         self._now = now
-        self._read_only = read_only
 
     def known(self) -> Collection[str]:
         """Return the fingerprints that are still kept; none where nothing can be read."""
         query = "select pair from pmem.judged where project = %s and at between %s and %s"
-        values = (self._server.number, self._now - KEPT, self._now + KEPT)
         with suppress(PmemError):
-            rows = self._server.ask(lambda asked: asked.execute(query, values).fetchall())
+            rows = self._rows(query, self._now - KEPT, self._now + KEPT)
             return [pair for (pair,) in rows]
         return ()
 
@@ -144,9 +127,8 @@ class ServerPairs:
             " where project = %s and at >= %s and at < %s and starts_with(pair, %s)"
         )
         today = self._now.replace(hour=0, minute=0, second=0, microsecond=0)
-        values = (self._server.number, today, today + timedelta(days=1), beginning)
         with suppress(PmemError):
-            rows = self._server.ask(lambda asked: asked.execute(query, values).fetchall())
+            rows = self._rows(query, today, today + timedelta(days=1), beginning)
             return int(rows[0][0])
         return 0
 

@@ -4,9 +4,8 @@ from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from pmem.errors import ReadOnly
 from pmem.storage.local.state import Saved, Seen
-from pmem.storage.postgres.server import Server
+from pmem.storage.postgres.keeper import ServerKeeper
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -31,17 +30,8 @@ _SAVE: Final = (
 _FIELDS: Final = "thread_id, user_id, length(checkpoint_data), created_at, updated_at"
 
 
-class ServerCheckpoints:
-    """The saved states of threads, one for each thread of each user.
-
-    Args:
-        server: Where they are kept.
-        read_only: Write nothing.
-    """
-
-    def __init__(self, server: Server, *, read_only: bool = False) -> None:
-        self._server = server
-        self._read_only = read_only
+class ServerCheckpoints(ServerKeeper):
+    """The saved states of threads, one for each thread of each user."""
 
     def save(self, thread: str, user: str, data: bytes, at: datetime) -> Saved:
         """Save a thread's state in place of the one that is there.
@@ -52,7 +42,7 @@ class ServerCheckpoints:
             data: The state.
             at: The present.
         """
-        check_writes(self._read_only)
+        self._check_writes()
         with self._server.connection() as connection:
             values = {
                 "project": self._server.number,
@@ -85,33 +75,15 @@ class ServerCheckpoints:
 
     def remove(self, thread: str, user: str) -> bool:
         """Remove a checkpoint, and tell whether there was one."""
-        check_writes(self._read_only)
         query = (
             "delete from pmem.supervisor_checkpoints"
             " where project = %s and user_id = %s and thread_id = %s"
         )
-        with self._server.connection() as connection:
-            return connection.execute(query, (self._server.number, user, thread)).rowcount > 0
-
-    def _rows(self, query: str, *values: Any) -> list[Any]:
-        return self._server.ask(
-            lambda connection: connection.execute(
-                query.encode(), (self._server.number, *values)
-            ).fetchall()
-        )
+        return self._write(query, user, thread) > 0
 
 
-class ServerThreads:
-    """What each thread has seen.
-
-    Args:
-        server: Where it is kept.
-        read_only: Write nothing.
-    """
-
-    def __init__(self, server: Server, *, read_only: bool = False) -> None:
-        self._server = server
-        self._read_only = read_only
+class ServerThreads(ServerKeeper):
+    """What each thread has seen."""
 
     def seen(self, thread: str) -> Seen:
         """Return a thread's revision and the events that it has seen."""
@@ -125,9 +97,8 @@ class ServerThreads:
         self, thread: str, choose: Callable[[Seen], Collection[int]]
     ) -> tuple[Seen, int]:
         """Mark events as seen; see `kept.ThreadKeeper`."""
-        check_writes(self._read_only)
         key = (self._server.number, thread)
-        with self._server.connection() as connection, connection.transaction():
+        with self._writing() as connection:
             query = "insert into pmem.thread_revision values (%s, %s, 0) on conflict do nothing"
             connection.execute(query, key)
             before = self._seen(connection, thread, " for update")
@@ -148,16 +119,6 @@ class ServerThreads:
             return Seen(0, frozenset())
         rows = connection.execute(_SEEN, key, binary=True)
         return Seen(row[0], frozenset(number % (_SIGN * 2) for (number,) in rows))
-
-
-def check_writes(read_only: bool) -> None:
-    """See that something may be written.
-
-    Raises:
-        ReadOnly: This run is read-only.
-    """
-    if read_only:
-        raise ReadOnly()
 
 
 def _signed(fingerprints: Iterable[int]) -> list[int]:

@@ -151,21 +151,40 @@ def writers_turn(server: Server, connection: "Connection[Any]") -> Iterator[Writ
         connection: It holds the lock, and a connection that is lost holds none.
 
     Raises:
-        Locked: Another writer kept the lock past the time-out.
+        Locked: Others kept the lock past the time-out, and wrote nothing meanwhile.
     """
     patience = server.patience()
-    milliseconds = f"{max(1, int(patience * 1000))}ms"
     key = (WRITER, server.number)
-    try:
-        connection.execute("select set_config('lock_timeout', %s, false)", (milliseconds,))
-        connection.execute("select pg_advisory_lock(%s, %s)", key)
-    except driver().errors.LockNotAvailable:
-        raise Locked(_BUSY.format(server.name, patience)) from None
+    connection.execute(
+        "select set_config('lock_timeout', %s, false)", (f"{max(1, int(patience * 1000))}ms",)
+    )
+    before = _revision(connection, server.number)
+    while not _takes_turn(connection, key):
+        reached = _revision(connection, server.number)
+        if reached == before:
+            raise Locked(_BUSY.format(server.name, patience))
+        before = reached
     try:
         yield WriterTurn(server, connection)
     finally:
         with suppress(driver().Error):
             connection.execute("select pg_advisory_unlock(%s, %s)", key)
+
+
+def _takes_turn(connection: "Connection[Any]", key: tuple[int, int]) -> bool:
+    """Wait for the lock, and tell whether it came before the time-out."""
+    try:
+        connection.execute("select pg_advisory_lock(%s, %s)", key)
+    except driver().errors.LockNotAvailable:
+        return False
+    return True
+
+
+def _revision(connection: "Connection[Any]", project: int) -> int:
+    """Return how often a project has changed: where it moves on, so does the queue of writers."""
+    query = "select revision from pmem.project where number = %s"
+    (revision,) = connection.execute(query, (project,)).fetchone() or (0,)
+    return int(revision)
 
 
 def place_of(server: Server, store: str, identifier: str) -> str:

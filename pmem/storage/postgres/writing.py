@@ -61,19 +61,17 @@ def write_records(
         gone: Those that are to go.
     """
     removed = list(gone)
-    writer = DocumentWriter(connection, project)
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            _PUT.encode(), [_row(project, *item) for item in written.items()], returning=True
-        )
-        numbers = _returned(cursor) if written else []
-        _write_beside(cursor, project, numbers, list(written.values()))
     known = [*removed, *(source for source, one in written.items() if one.was_there)]
     changed: dict[Source, Record | None] = {key: one.record for key, one in written.items()}
     changed |= dict.fromkeys(removed)
-    writer.post(changed, known)
-    for source in removed:
-        connection.execute(_REMOVE, (project, *source))
+    with connection.pipeline(), connection.cursor() as cursor:  # other writers wait for each answer
+        if written:
+            rows = [_row(project, *item) for item in written.items()]
+            cursor.executemany(_PUT.encode(), rows, returning=True)
+            _write_beside(cursor, project, _returned(cursor), list(written.values()))
+        DocumentWriter(connection, project).post(changed, known)
+        for source in removed:
+            connection.execute(_REMOVE, (project, *source))
 
 
 def twin_digest(project: int, key: str) -> bytes:
