@@ -14,7 +14,7 @@ from pmem.values.records import State, Status
 from tests.conftest import NOW
 
 
-@pytest.mark.row("S2.6.9", "S2.14.1")
+@pytest.mark.row("S2.6.9", "S2.14.1", "S3.13.1")
 def test_the_multi_tier_designs_example_runs() -> None:
     """S2, Usage Example, in Python's naming."""
     memory = Project(
@@ -71,7 +71,6 @@ def test_what_the_command_line_does_the_library_does() -> None:
     assert project.problems == []
 
 
-@pytest.mark.row("S3.13.1")
 def test_conversations_and_exchange_are_there_too(tmp_path: Path) -> None:
     project = Project(actor="ada")
     begun = project.start_conversation("Queue")

@@ -163,6 +163,7 @@ def test_errors_are_cleaned_too() -> None:
         assert HIDDEN.findall(done.said) == []
 
 
+@pytest.mark.row("S3.11.4")
 def test_a_question_is_asked_on_a_terminal() -> None:
     assert pmem("conversation", "start", "Talk").code == 0
     assert pmem("conversation", "say", "hello").code == 0

@@ -14,10 +14,11 @@ _INTRODUCTION: Final = """\
 # What was asked for, row by row
 
 pmem answers five documents. Each row below is one thing that a document asks for: the decision
-that governs it, where one was needed, and the tests that hold it. A row without a test says what
-stands in its place. `python -m tests.conformance.page` writes this page from the tests' own marks
-(`@pytest.mark.row("S1.8.3")`) and from `tests/conformance/rows/`; `python -m
-tests.conformance.take_away` shows that the tests fail when the behaviour is taken away.
+that governs it, where one was needed, and the tests that hold it. A row that is decided otherwise
+says what stands in its place, and tests beside it hold that. `python -m tests.conformance.page`
+writes this page from the tests' own marks (`@pytest.mark.row("S1.8.3")`) and from
+`tests/conformance/rows/`; `python -m tests.conformance.take_away` shows that the tests
+fail when the behaviour is taken away.
 """
 _COUNTS: Final = """
 | document | about | rows | held by tests | decided otherwise |
@@ -37,16 +38,14 @@ def page() -> str:
             held[row].append(holder)
     names = {int(name[:4]): name for name in os.listdir(DECISIONS) if re.match(r"\d{4}-", name)}
     read = documents()
-    counts = "".join(_count(document, held) for document in read)
+    counts = "".join(_count(document) for document in read)
     return _INTRODUCTION + _COUNTS + counts + "".join(_part(each, held, names) for each in read)
 
 
-def _count(document: Document, held: dict[str, list[Holder]]) -> str:
-    tested = sum(row.name in held for row in document.rows)
-    otherwise = sum(row.name not in held for row in document.rows)
-    return (
-        f"| {document.name} | {document.title} | {len(document.rows)} | {tested} | {otherwise} |\n"
-    )
+def _count(document: Document) -> str:
+    otherwise = sum(bool(row.instead) for row in document.rows)
+    rows = len(document.rows)
+    return f"| {document.name} | {document.title} | {rows} | {rows - otherwise} | {otherwise} |\n"
 
 
 def _part(document: Document, held: dict[str, list[Holder]], names: dict[int, str]) -> str:

@@ -64,7 +64,7 @@ def test_a_new_conversation_is_the_current_one(workspace: Workspace) -> None:
     )
 
 
-@pytest.mark.row("S2.2.3", "S3.1.2")
+@pytest.mark.row("S2.2.3")
 def test_a_message_is_kept_verbatim_with_all_its_fields(workspace: Workspace) -> None:
     ask(workspace, table.START, StartRequest())
     said = tell(
@@ -82,7 +82,7 @@ def test_a_message_is_kept_verbatim_with_all_its_fields(workspace: Workspace) ->
     assert said.tokens == workspace.count(said.content)
 
 
-@pytest.mark.row("S3.1.1")
+@pytest.mark.row("S3.1.1", "S3.1.3")
 @settings(max_examples=examples(30))
 @given(st.lists(strategies.filled, max_size=25), st.integers(1, 6), st.integers(1, 6))
 def test_everything_said_is_kept_once_and_in_order(said: list[str], most: int, size: int) -> None:
@@ -134,7 +134,6 @@ def test_the_current_conversation_is_the_latest_active_one(workspace: Workspace)
     assert (resumed.id, resumed.status) == (first.id, Status.ACTIVE)
 
 
-@pytest.mark.row("S2.2.2")
 def test_ending_keeps_the_outcome_and_the_history(workspace: Workspace) -> None:
     begun = ask(workspace, table.START, StartRequest())
     ended = ask(workspace, table.END, EndRequest(outcome="PostgreSQL it is")).conversation
@@ -194,7 +193,6 @@ def test_a_bad_title_is_refused(workspace: Workspace, title: str) -> None:
     assert ask(workspace, table.CONVERSATIONS, ConversationsRequest()).items == ()
 
 
-@pytest.mark.row("S3.11.4")
 def test_clearing_keeps_every_message(quick: Workspace) -> None:
     conversation = ask(quick, table.START, StartRequest())
     for number in range(7):
@@ -314,7 +312,6 @@ def test_resuming_takes_the_paused_conversation_or_else_the_one_that_ended_last(
     assert made.resume_conversation().id == second.id
 
 
-@pytest.mark.row("S2.2.1")
 def test_a_conversation_may_be_named_by_its_title() -> None:
     made = Project(actor="ada", now=NOW, backend=InMemory())
     first = made.start_conversation("Cache choice")

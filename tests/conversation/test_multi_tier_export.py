@@ -115,7 +115,6 @@ def test_what_is_given_out_so_comes_in_again() -> None:
             assert getattr(episode, name) == getattr(known, name)
 
 
-@pytest.mark.row("S2.10.3")
 def test_an_entry_without_a_time_of_its_own_has_that_of_its_id(tmp_path: Path) -> None:
     entry = {"id": "mlk2p0a1-9f3c21de", "type": "episode", "title": "Met", "summary": "We met."}
     (tmp_path / "episodic-memory.json").write_text(json.dumps([entry]))

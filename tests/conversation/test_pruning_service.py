@@ -284,7 +284,6 @@ def parts(made: Project) -> tuple[int, int, int, int]:
     )
 
 
-@pytest.mark.row("S3.11.5")
 def test_a_conversation_that_was_cleared_starts_afresh() -> None:
     made = begun(max_recent_messages=4, chunk_size=2)
     for number in range(7):
@@ -367,7 +366,7 @@ def test_every_stretch_has_its_marker() -> None:
     )
 
 
-@pytest.mark.row("S2.6.5", "S3.9.2")
+@pytest.mark.row("S2.6.5", "S3.9.2", "S3.11.5")
 @pytest.mark.parametrize("format_", ["markdown", "json", "messages"])
 @pytest.mark.parametrize("state", ["fresh", "pruned", "in a chunk", "merged", "cleared"])
 def test_the_system_prompt_stands_first(format_: Format, state: str) -> None:

@@ -50,7 +50,6 @@ def test_also_with_a_task_and_nothing_stands_twice() -> None:
     assert shown(built, "earlier") == []
 
 
-@pytest.mark.row("S2.6.7")
 def test_of_one_that_does_not_fit_the_latest_chunks_come_back_whole() -> None:
     made = talked(42)
     sizes = {len(shown(made.build_context(budget=budget))) for budget in range(400, 8000, 200)}

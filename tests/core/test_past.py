@@ -242,7 +242,6 @@ def test_a_fact_stood_as_it_or_its_memorys_id_tells(
     assert all(item.memory is None for item in then.facts if item.standing == "pending")
 
 
-@pytest.mark.row("S3.1.5")
 def test_the_tokens_of_an_earlier_text_are_counted_again() -> None:
     edit = Event(event=EventKind.UPDATE, at=after(5), before={"content": "short"})
     memory = Memory(

@@ -144,7 +144,6 @@ def test_up_to_three_digits_cost_the_same() -> None:
     assert count_tokens("1234") == count_tokens("123456") < count_tokens("1234567")
 
 
-@pytest.mark.row("S3.10.6")
 @pytest.mark.parametrize(
     "unit", ["a", " ", "\n", "1", "a1", "A,a ", '"', "é ", "日本", "한글 ", "😀", "\ud800", "\0"]
 )

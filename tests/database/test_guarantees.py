@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from itertools import count
 from typing import Any
 from unittest import mock
@@ -193,6 +194,24 @@ def test_a_read_that_fails_uses_up_no_revision(root: str, server: Server) -> Non
         threads.advance_by("review", broken)
     before, revision = threads.advance("review", [5])
     assert (before.fingerprints, revision) == (frozenset({2**64 - 1, 0, 2**63}), 2)
+
+
+@pytest.mark.row("S1.15.5")
+def test_a_server_keeps_one_checkpoint_for_each_user_and_thread(root: str, server: Server) -> None:
+    later = NOW + timedelta(minutes=5)
+    checkpoints = served(root, server).own.checkpoints
+    for user, state in (("ada", b"1"), ("kim", b"2")):
+        checkpoints.save("review", user, state, NOW)
+    checkpoints.save("review", "ada", b"3", later)
+    found = served(root, server).own.checkpoints
+    assert [(one.thread, one.user, one.created_at, one.updated_at) for one in found.all()] == [
+        ("review", "ada", NOW, later),
+        ("review", "kim", NOW, NOW),
+    ]
+    for user, state in (("ada", b"3"), ("kim", b"2")):
+        loaded = found.load("review", user)
+        assert loaded is not None
+        assert loaded[1] == state
 
 
 def test_recalls_of_many_are_folded_once_and_none_is_lost(root: str, server: Server) -> None:

@@ -142,6 +142,7 @@ def test_a_text_that_changed_is_ranked_by_words_until_it_is_embedded(root: str, 
     assert state_of(root, program(log)) == "3 of 3 texts embedded"
 
 
+@pytest.mark.row("S2.4.9")
 def test_nothing_is_embedded_twice(root: str, log: Path) -> None:
     added(root, CAT, DOG)
     put_in_order(root, program(log))

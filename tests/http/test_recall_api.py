@@ -17,6 +17,7 @@ def allow(root: str, *categories: str) -> None:
         file.write(f"\n[allowlists]\nplanner = [{listed}]\n")
 
 
+@pytest.mark.row("S1.8.7")
 def test_get_memory_history_answers_rows_of_the_history_the_newest_first(
     root: str, ask: Asked
 ) -> None:
@@ -37,6 +38,7 @@ def test_get_memory_history_answers_rows_of_the_history_the_newest_first(
     assert (first["event"], first["old_ref"], first["actor"]) == ("ADD", None, "ada")
 
 
+@pytest.mark.row("S1.8.7")
 def test_get_memory_history_takes_a_limit(root: str, ask: Asked) -> None:
     name = Project(root).add("The queue is RabbitMQ.").memory.id
     for number in range(5):

@@ -40,17 +40,17 @@ def test_wishes_state_nothing_that_lasts(text: str) -> None:
 
 @pytest.mark.row("S2.8.3")
 @pytest.mark.parametrize(
-    "text",
+    ("text", "least"),
     [
-        "The service must never log card numbers.",
-        "We cannot use libraries under the GPL.",
-        "You should always run the linter.",
+        ("The service must never log card numbers.", 0.7),
+        ("We cannot use libraries under the GPL.", 0.7),
+        ("You should always run the linter.", 0.6),
     ],
 )
-def test_constraints_are_told_by_their_words(text: str) -> None:
+def test_constraints_are_told_by_their_words(text: str, least: float) -> None:
     (fact,) = stated(text)
     assert fact.type == "constraint"
-    assert fact.confidence >= 0.6
+    assert fact.confidence >= least
 
 
 @pytest.mark.row("S2.8.4")

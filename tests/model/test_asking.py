@@ -152,6 +152,7 @@ def test_a_server_that_knows_no_schema_is_asked_for_json_and_then_for_text(
     assert len(server.asked) == 4  # what it understood is asked for from then on
 
 
+@pytest.mark.row("S1.3.7")
 def test_a_server_gets_the_key_the_schema_and_no_more_than_it_needs(
     root: str, server: ChatServer
 ) -> None:
@@ -269,6 +270,7 @@ def test_the_same_question_is_asked_once(root: str, server: ChatServer) -> None:
     assert first.made_by["prompt"].startswith("episode/")
 
 
+@pytest.mark.row("S1.4.9")
 def test_a_day_has_only_so_many_calls(root: str, server: ChatServer) -> None:
     workspace = asked(root, at(server))
     workspace.configuration.overrides = {"model.calls_per_day": 1}

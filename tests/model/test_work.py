@@ -52,6 +52,7 @@ def signed(history: tuple[Event, ...], prompt: str) -> bool:
     return any(str(event.detail.get("prompt", "")).startswith(f"{prompt}/") for event in history)
 
 
+@pytest.mark.row("S1.3.7", "S1.4.8", "S1.13.10")
 def test_a_perfect_models_work_arrives_whole(filled: str) -> None:
     perfect = Perfect()
     notes = consolidated(filled, perfect.models())
@@ -260,6 +261,24 @@ def test_insights_come_once_in_a_day(filled: str) -> None:
     assert perfect.asked.count("insight") == 2
 
 
+@pytest.mark.row("S1.4.8")
+def test_pairs_that_no_rule_decides_are_asked_eight_together(root: str) -> None:
+    project = opened(root)
+    for place in ("Hamburg", "Berlin", "Munich", "Vienna", "Prague", "Zurich"):
+        project.add(f"The nightly backup of orders runs on the server in {place}.", force=True)
+        project.add(f"The nightly backup of {place} orders takes long on the server.", force=True)
+    asked: list[int] = []
+
+    def different(given: Any) -> Any:
+        asked.append(len(given.pairs))
+        return {"pairs": [{"id": pair.id, "verdict": "different"} for pair in given.pairs]}
+
+    consolidated(root, Models("x", same_fact=different))
+    *full, rest = asked
+    assert set(full) == {8}
+    assert 0 < rest <= 8
+
+
 def test_what_a_batch_leaves_out_is_asked_for_by_itself(root: str) -> None:
     project = opened(root)
     for place in ("Hamburg", "Berlin", "Munich"):
@@ -279,6 +298,7 @@ def test_what_a_batch_leaves_out_is_asked_for_by_itself(root: str) -> None:
     assert len(asked) == batch  # nobody asks about a pair again
 
 
+@pytest.mark.row("S1.4.9")
 def test_a_day_compares_only_so_many_pairs(root: str) -> None:
     project = opened(root)
     for place in ("Hamburg", "Berlin", "Munich", "Vienna"):
@@ -325,6 +345,7 @@ def test_three_facts_of_a_turn_become_memories_at_once_at_the_most(root: str) ->
     assert all(signed(one.history, "turn_facts") for one in memories)
 
 
+@pytest.mark.row("S1.13.10")
 def test_without_learn_a_message_is_read_by_the_rules_alone(root: str) -> None:
     perfect = Perfect()
     project = opened(root, perfect.models())

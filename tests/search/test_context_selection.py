@@ -128,7 +128,6 @@ def test_usable_is_what_is_active_holds_and_is_of_a_mode_that_shows(root: str, s
     assert {name: reasons.count(name) for name in counts} == counts
 
 
-@pytest.mark.row("S2.11.1")
 def test_a_context_of_a_large_memory_reads_few_records(root: str) -> None:
     workspace = kept(root, drawn(1, 2000))
     usable = UsableMemories(workspace, ContextRequest(query="parser"), 90)

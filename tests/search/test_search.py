@@ -229,7 +229,6 @@ def test_signals_make_up_the_score(full: Workspace) -> None:
         assert hit.score == total(hit.signals)
 
 
-@pytest.mark.row("S2.7.1")
 def test_the_weighted_sum_is_the_sum_of_its_signals(full: Workspace) -> None:
     found = find(full, "parser", weights=Weights())
     assert found.total == 9
@@ -402,7 +401,6 @@ def test_a_missing_chunk_does_not_stop_a_context(full: Workspace) -> None:
     assert "Lunch is at noon" in context(full, budget=1000).text
 
 
-@pytest.mark.row("S3.1.3")
 def test_what_was_said_at_one_time_stands_in_the_order_in_which_it_was_said() -> None:
     workspace = in_memory()
     said = ["The parser is slow", "Lunch?", "The slow parser is the old slow parser", "The parser!"]

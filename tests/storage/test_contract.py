@@ -123,7 +123,6 @@ def test_a_missing_record_is_named_with_its_kind(backend: Backend) -> None:
     assert caught.value.message == f"there is no {KINDS[Episode]} {id_of(1)}"
 
 
-@pytest.mark.row("S2.11.2")
 def test_a_commit_replaces_and_removes(backend: Backend) -> None:
     put(backend, memory(id_of(1), "old"), memory(id_of(2)))
     put(backend, memory(id_of(1), "new"))
@@ -154,7 +153,6 @@ def test_removing_what_is_not_there_is_no_error(backend: Backend) -> None:
     assert backend.ids(Memory) == []
 
 
-@pytest.mark.row("S2.11.2")
 def test_an_empty_commit_changes_nothing(backend: Backend) -> None:
     with backend.lock():
         backend.commit([])
@@ -204,6 +202,7 @@ def test_a_scan_yields_exactly_what_passes(
     assert expected == [record.id for record in backend.scan(Memory, wanted)]
 
 
+@pytest.mark.row("S2.7.7")
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
@@ -362,7 +361,6 @@ def test_ids_of_one_millisecond_are_all_different(workspaces: Callable[[], Works
     assert len(set(made)) == 1000
 
 
-@pytest.mark.row("S2.10.4")
 def test_json_files_keep_the_promise_of_the_protocol(root: str) -> None:
     backend: Backend = json_files(root)
     assert isinstance(backend, JsonFiles)

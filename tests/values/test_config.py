@@ -70,14 +70,14 @@ def data(*arguments: str, stdin: bytes = b"", **environment: Any) -> Any:
     return done.data
 
 
-@pytest.mark.row("S2.7.9", "S2.13.1", "S3.8.1")
+@pytest.mark.row("S2.7.5", "S2.7.9", "S2.13.1", "S3.8.1")
 @pytest.mark.parametrize("name", DEFAULTS)
 def test_a_setting_of_the_design_exists_with_its_default(name: str) -> None:
     assert DEFAULTS[name] == known(name).default == getattr(Settings(), name)
     assert type(DEFAULTS[name]) is type(known(name).default)
 
 
-@pytest.mark.row("S2.6.1", "S3.8.2")
+@pytest.mark.row("S3.8.2")
 def test_no_token_limit_means_80_percent_of_the_window() -> None:
     assert Settings().conversation_tokens == 102_400
     assert Settings(max_tokens=9).conversation_tokens == 9

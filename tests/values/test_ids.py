@@ -10,6 +10,7 @@ from pmem.values import ids
 from tests import strategies
 
 
+@pytest.mark.row("S2.10.5")
 @given(st.integers(0, 2**56), st.integers(0, 2**64))
 def test_what_is_made_is_an_id_and_tells_its_moment(moment: int, chance: int) -> None:
     made = ids.make_id(moment, chance)

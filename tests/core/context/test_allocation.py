@@ -218,7 +218,6 @@ def test_what_is_brought_along_is_shown_with_what_brought_it(
         assert offered[item.id].via in {None, *present}
 
 
-@pytest.mark.row("S3.10.3")
 @given(candidates(), budgets, shares, formats, counters)
 def test_an_exchange_is_shown_so_that_it_makes_sense(
     drawn: Candidates, budget: int, share: float, format_: Format, count: Counter

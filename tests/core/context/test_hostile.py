@@ -197,7 +197,6 @@ def test_json_is_one_document_of_known_parts(drawn: Candidates, title: str, budg
         )
 
 
-@pytest.mark.row("S3.1.4")
 @given(attacks(), hostile, st.integers(50, 3000))
 def test_chat_messages_keep_their_roles(drawn: Candidates, title: str, budget: int) -> None:
     context = built(drawn, budget, format_="messages", title=title)

@@ -23,7 +23,7 @@ def message(content: str = PLAIN, **fields: Any) -> Message:
     return Message(id="m-00000001", content=content, **known | fields)
 
 
-@pytest.mark.row("S3.14.1", "S3.14.3")
+@pytest.mark.row("S3.4.2", "S3.4.3", "S3.14.1", "S3.14.2", "S3.14.3", "S3.14.4")
 @pytest.mark.parametrize(
     ("fields", "age", "expected"),
     [
@@ -68,7 +68,7 @@ def test_a_finished_task_makes_its_messages_less_important_once() -> None:
     assert score(message("Task complete."), LONG_AGO, NOW, Scoring(), finished=True) == 0.2
 
 
-@pytest.mark.row("S3.10.4", "S3.14.1")
+@pytest.mark.row("S3.14.1")
 def test_the_default_table_is_the_design_s() -> None:
     assert msgspec.to_builtins(Scoring()) == {
         "base": 0.5,
@@ -142,7 +142,6 @@ def test_a_score_lies_between_0_and_1(
     assert 0 <= score(one, age, now, table, finished) <= 1
 
 
-@pytest.mark.row("S3.14.2")
 @given(said, st.integers(0, 40), st.integers(0, 40), st.integers(0, 9), moments)
 def test_by_default_a_message_never_gains_by_growing_older(
     one: Message, age: int, more: int, days: int, now: Any

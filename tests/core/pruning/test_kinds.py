@@ -276,7 +276,6 @@ NOT_OPENING = [
 ]
 
 
-@pytest.mark.row("S3.4.2")
 @pytest.mark.parametrize(
     ("predicate", "yes", "no"),
     [
@@ -404,7 +403,6 @@ def test_references_to_earlier_messages_are_counted(text: str, count: int) -> No
     assert said(text).references == count
 
 
-@pytest.mark.row("S3.14.4")
 def test_a_system_message_has_no_kind() -> None:
     assert kinds_of(message("You must report every error. Done.", Role.SYSTEM)) == Kinds()
 

@@ -222,7 +222,7 @@ def test_what_is_worth_less_takes_no_room_from_talk(
         assert all(item.tokens > room for item in talk_lost if len(item.content.split()) > 4)
 
 
-@pytest.mark.row("S3.3.5")
+@pytest.mark.row("S3.3.5", "S3.10.3")
 @given(conversations(), by_units)
 def test_what_belongs_together_leaves_or_stays_together(
     said: list[Message], given_: PruningRules
@@ -555,7 +555,7 @@ def test_limits_that_the_protected_alone_pass_are_not_kept() -> None:
     assert len(made.kept) == 10
 
 
-@pytest.mark.row("S3.10.1")
+@pytest.mark.row("S3.10.1", "S3.10.6")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_long_conversation_is_planned_without_a_pause(strategy: Strategy) -> None:
     said = [
