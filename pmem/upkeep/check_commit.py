@@ -29,7 +29,7 @@ from pmem.storage.git.tracked import LOCAL
 from pmem.upkeep.integrity import Checked, of_problem, settings_findings
 from pmem.upkeep.record_checks import RecordCheck
 from pmem.values.ids import is_id
-from pmem.values.records import STORES, Memory, RecordType
+from pmem.values.records import RECORD_TYPES, STORES, Memory, RecordType
 from pmem.values.requests import NoArguments
 from pmem.vcs.doubts import find_unsound_successions
 from pmem.vcs.ignoring import TRANSCRIPTS, says_shared
@@ -39,7 +39,6 @@ _MOST_SUCCESSORS: Final = 20
 _OTHER_SIDES: Final = ("MERGE_HEAD", "CHERRY_PICK_HEAD")
 """What git calls the commit that it is bringing in."""
 
-_STORE_NAMES: Final = {folder: type_ for type_, folder in STORES.items()}
 Names = dict[RecordType, list[str]]
 """By store the ids of some records."""
 Files = Mapping[str, TreeEntry]
@@ -98,7 +97,7 @@ def _records_among(paths: Iterable[str]) -> Names:
     found: Names = {type_: [] for type_ in STORES}
     for path in sorted(paths):
         folder, _, name = path.partition("/")
-        type_ = _STORE_NAMES.get(folder)
+        type_ = RECORD_TYPES.get(folder)
         if type_ and name.endswith(SUFFIX) and not name.startswith(".") and "/" not in name:
             found[type_].append(name.removesuffix(SUFFIX))
     return found
@@ -117,7 +116,7 @@ def _others(staged: Staged, paths: Iterable[str]) -> Iterator[Finding]:
         if path.startswith(f"{LOCAL}/"):
             sentence = f"{where} is each clone's own: `git rm --cached` takes it out"
             yield Finding(where, "local", sentence)
-        elif path.partition("/")[0] not in _STORE_NAMES and path != CONFIG_FILE:
+        elif path.partition("/")[0] not in RECORD_TYPES and path != CONFIG_FILE:
             data = staged.text(path)
             if has_conflict(data):
                 sentence = f"{where} has git's conflict markers"

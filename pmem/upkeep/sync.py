@@ -30,12 +30,11 @@ from pmem.storage.local.state import LocalState
 from pmem.storage.local.sync_base import RecordKey, SyncBase, UnfinishedBatch
 from pmem.storage.postgres.exchange import ServerSide, server_side
 from pmem.values.ids import is_id
-from pmem.values.records import STORES, Chunk, Conversation, RecordType
+from pmem.values.records import RECORD_TYPES, STORES, Chunk, Conversation
 
 _BATCH: Final = 500
 """Records that are written together: more would keep other writers waiting."""
 _SUFFIX: Final = ".json"
-_TYPES: Final[dict[str, RecordType]] = {folder: type_ for type_, folder in STORES.items()}
 _TRANSCRIPTS: Final = (STORES[Conversation], STORES[Chunk])
 
 Fate = Literal["to_server", "to_folder", "merged", "removed"]
@@ -199,7 +198,7 @@ class _Sides:
 
     def _keys(self, stores: Sequence[str]) -> Iterator[RecordKey]:
         for store in stores:
-            for identifier in self._files.ids(_TYPES[store]):
+            for identifier in self._files.ids(RECORD_TYPES[store]):
                 yield store, identifier
 
     def _read(self, key: RecordKey) -> bytes | None:
@@ -230,7 +229,7 @@ def _decide(
         raise Damaged("its name is no id", "")
     for side in (ours, theirs):
         if side is not None:
-            parse(side, _TYPES[store], f"{store}/{identifier}{_SUFFIX}")
+            parse(side, RECORD_TYPES[store], f"{store}/{identifier}{_SUFFIX}")
     shape = SHAPES[store]
     sides = [None if side is None else version(side, shape) for side in (base, ours, theirs)]
     done = decide(Versions(*sides), shape)
@@ -254,7 +253,7 @@ def _stores(workspace: Workspace, request: SyncRequest) -> list[str]:
     """Return the stores that go along: transcripts only where they are shared anyway."""
     ignore = safe_files.text(os.path.join(workspace.root, IGNORE_FILE))
     shares = request.conversations or SHARE_CONVERSATIONS.strip() in ignore.splitlines()
-    return [store for store in _TYPES if shares or store not in _TRANSCRIPTS]
+    return [store for store in RECORD_TYPES if shares or store not in _TRANSCRIPTS]
 
 
 def _own_state(workspace: Workspace, request: SyncRequest) -> LocalState:

@@ -414,6 +414,8 @@ STORES: Final[dict[RecordType, str]] = {
     Chunk: "conversation-chunks",
 }
 """Each record type and the folder that holds it."""
+RECORD_TYPES: Final[dict[str, RecordType]] = {folder: type_ for type_, folder in STORES.items()}
+"""What each folder's records are."""
 
 KINDS: Final[dict[RecordType, str]] = {
     Memory: "memory",

@@ -16,11 +16,19 @@ from pmem.storage.files.listing import SUFFIX
 from pmem.storage.files.recordfile import parse
 from pmem.storage.git.repository import Commit, Repository
 from pmem.values.ids import is_id, matches, short
-from pmem.values.records import KINDS, STORES, Episode, Event, Memory, Record, RecordType
+from pmem.values.records import (
+    KINDS,
+    RECORD_TYPES,
+    STORES,
+    Episode,
+    Event,
+    Memory,
+    Record,
+    RecordType,
+)
 
 _HEAD: Final = "HEAD"
 _BODIES: Final[dict[RecordType, str]] = {Memory: "content", Episode: "summary"}
-_TYPES: Final = {folder: type_ for type_, folder in STORES.items()}
 
 
 class What(StrEnum):
@@ -107,17 +115,17 @@ def _in_git(
     found = sorted(
         (folder, file.removesuffix(SUFFIX))
         for folder, file in repository.touched(head, list(STORES.values()))
-        if folder in _TYPES and is_id(file.removesuffix(SUFFIX))
+        if folder in RECORD_TYPES and is_id(file.removesuffix(SUFFIX))
         if reference and matches(reference, file.removesuffix(SUFFIX))
     )
     exact = [it for it in found if reference in (it[1], short(it[1]))] or found
     if not exact:
         raise missing
     if len(exact) > 1:
-        shown = ", ".join(f"{KINDS[_TYPES[folder]]} {id_}" for folder, id_ in exact[:10])
+        shown = ", ".join(f"{KINDS[RECORD_TYPES[folder]]} {id_}" for folder, id_ in exact[:10])
         raise Ambiguous(f"{reference!r} fits, in git, {shown}", "give more of the id")
     folder, identifier = exact[0]
-    return _TYPES[folder], identifier
+    return RECORD_TYPES[folder], identifier
 
 
 def _states(repository: Repository, type_: RecordType, path: str, commits: list[Commit]) -> _States:

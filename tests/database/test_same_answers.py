@@ -196,8 +196,8 @@ def test_a_message_is_pinned_and_its_text_removed_alike(both: Both) -> None:
     for request in marks:
         files, server = both.answers(table.MARK, request)
         assert files == server
-    request = SearchRequest(query=TEXTS[5], top_k=30)
-    assert removed in repr(ask(both.postgres(), table.SEARCH, request).hits)
+    query = SearchRequest(query=TEXTS[5], top_k=30)
+    assert removed in repr(ask(both.postgres(), table.SEARCH, query).hits)
     going = RemoveMessageRequest(message=removed, reason="private")
     files, server = both.answers(table.REMOVE_MESSAGE, going)
     assert files == server
@@ -206,6 +206,6 @@ def test_a_message_is_pinned_and_its_text_removed_alike(both: Both) -> None:
         side.conversations.get(files.conversation) for side in (both.files(), both.postgres())
     )
     assert here == there
-    files, server = both.answers(table.SEARCH, request)
+    files, server = both.answers(table.SEARCH, query)
     assert files == server
     assert removed not in repr(server.hits)

@@ -26,8 +26,8 @@ from pmem.memory.requests import AddRequest, EditRequest
 from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.storage.files.recordfile import parse
-from pmem.storage.index.documents import TYPES
 from pmem.storage.postgres.server import Server
+from pmem.values.records import RECORD_TYPES
 from tests.asking import ask
 from tests.postgres import TestDatabase, any_server, database, served
 
@@ -147,7 +147,7 @@ def _faults(address: str, key: str, done: list[list[str]]) -> Iterator[str]:
         for identifier, text in done:
             if text.encode() not in held.get(identifier, b""):
                 yield f"{identifier} does not say: {text}"
-        records = [parse(data, TYPES[store], id_) for store, id_, data in rows]
+        records = [parse(data, RECORD_TYPES[store], id_) for store, id_, data in rows]
         yield from _wrong_postings(connection, project, records)
 
 

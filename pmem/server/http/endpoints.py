@@ -140,7 +140,9 @@ def enveloped(call: HttpCall, outcome: Outcome[Any]) -> Reply:
         outcome: What the operation led to.
     """
     data = call.masked(outcome.plain)
-    return Reply(status_of_answer(outcome.result), data_line(data, tuple(map(unsecret, _notes(outcome)))))
+    return Reply(
+        status_of_answer(outcome.result), data_line(data, tuple(map(unsecret, _notes(outcome))))
+    )
 
 
 def _notes(outcome: Outcome[Any]) -> Iterator[str]:

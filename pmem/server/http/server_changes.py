@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pmem.errors import PmemError
 from pmem.project.workspace import Workspace
 from pmem.server.http.streamed_change import StreamedChange, change_of
-from pmem.values.records import STORES
+from pmem.values.records import RECORD_TYPES
 
 if TYPE_CHECKING:
     from pmem.storage.postgres.listening import ChangedRecord
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 WAIT_SECONDS: Final = 2.0
 """How often the thread that listens looks whether it should end."""
 _BEGIN_SECONDS: Final = 10.0
-_TYPES: Final = {folder: type_ for type_, folder in STORES.items()}
 
 
 class ServerChanges:
@@ -46,9 +45,9 @@ class ServerChanges:
             latest[change.store, change.id] = change
         workspace = self._opened() if latest else None
         return [
-            change_of(workspace, _TYPES[change.store], change.id, None, not change.is_gone)
+            change_of(workspace, RECORD_TYPES[change.store], change.id, None, not change.is_gone)
             for change in latest.values()
-            if workspace is not None and change.store in _TYPES
+            if workspace is not None and change.store in RECORD_TYPES
         ]
 
     def close(self) -> None:

@@ -23,7 +23,7 @@ from pmem.storage.files.recordfile import parse
 from pmem.storage.git.repository import Repository, TreeEntry
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import is_id, matches
-from pmem.values.records import KINDS, STORES, Record, RecordType, dump
+from pmem.values.records import KINDS, RECORD_TYPES, STORES, Record, RecordType, dump
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import Pool
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
-_TYPES: Final[dict[str, RecordType]] = {folder: type_ for type_, folder in STORES.items()}
 _FOLDER: Final = TreeEntry("040000", "")
 _LINK: Final = "120000"
 _FILES: Final = ("100644", "100755", "100664")
@@ -154,7 +153,7 @@ class Tree:
             try:
                 if self._index is None:
                     self._index = passing_index()
-                    self._index.update(list(_TYPES), self._listing, self._readable, post=True)
+                    self._index.update(list(RECORD_TYPES), self._listing, self._readable, post=True)
                 with self._index.searching() as pool:
                     return search(pool)
             except BrokenIndex:
@@ -260,12 +259,12 @@ class Tree:
         return found
 
     def _listing(self, store: str) -> FolderListing:
-        return FolderListing.of(dict.fromkeys(self._names(_TYPES[store]), (0, 0, 0)))
+        return FolderListing.of(dict.fromkeys(self._names(RECORD_TYPES[store]), (0, 0, 0)))
 
     def _readable(self, store: str, name: str) -> "ReadRecord | Problem | None":
         from pmem.storage.index.records import ReadRecord
 
-        record = self._usable(_TYPES[store], name)
+        record = self._usable(RECORD_TYPES[store], name)
         if record is not None:
             return ReadRecord(record, dump(record))
         return self._problems.get(self.where(f"{store}/{name}{SUFFIX}"))

@@ -16,12 +16,11 @@ from pmem.core.retrieval.pool import label_of
 from pmem.core.text.terms import terms
 from pmem.storage.files.recordfile import decode
 from pmem.storage.index.postings import Postings
-from pmem.values.records import STORES, RecordType
+from pmem.values.records import RECORD_TYPES
 
-TYPES: Final[dict[str, RecordType]] = {folder: type_ for type_, folder in STORES.items()}
 _BATCH: Final = 10_000
 """Documents that are taken in together: more at once would take more memory, not less time."""
-_ORDER: Final = {folder: place for place, folder in enumerate(TYPES)}
+_ORDER: Final = {folder: place for place, folder in enumerate(RECORD_TYPES)}
 
 Source = tuple[str, str]
 """A record: its store's folder and its name."""
@@ -82,7 +81,7 @@ def _entries(
     query = "select data from record join body using (number) where store = ? and id = ?"
     for source in sources:
         for (data,) in connection.execute(query, source).fetchall():
-            record = decode(data, TYPES[source[0]])
+            record = decode(data, RECORD_TYPES[source[0]])
             yield from ((source, entry) for entry in entries(record))
 
 

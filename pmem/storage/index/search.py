@@ -20,7 +20,7 @@ from pmem.core.text.terms import sequence
 from pmem.storage.files.recordfile import decode
 from pmem.storage.index import postings
 from pmem.values.bounds import SEARCHED_CHARACTERS
-from pmem.values.records import STORES, Memory, RecordType
+from pmem.values.records import RECORD_TYPES, STORES, Memory
 
 _BODY: Final = "select data from record join body using (number) where store = ? and id = ?"
 _LINKS: Final = """
@@ -37,8 +37,11 @@ select asked.number, far.number, link.type, link.strength, 0 from asked
     where far.label = :label and far.number != asked.number
 """
 """Links of memories, first those that start at them, then those that lead to them."""
-_FACTS = msgspec.json.Decoder(Facts)
-_TYPES: Final[dict[str, RecordType]] = {folder: type_ for type_, folder in STORES.items()}
+DOCUMENT_COLUMNS: Final = (
+    "number, label, length, peak, traits, session, speaker, at, importance, accesses, about"
+)
+"""What `Document` is made of, in its order."""
+FACTS: Final = msgspec.json.Decoder(Facts)
 
 
 class SearchIndex:
@@ -82,16 +85,17 @@ class SearchIndex:
 
     def facts(self, numbers: Collection[int]) -> Mapping[int, Facts]:
         rows = _select(self._connection, "number, facts", numbers)
-        return {number: _FACTS.decode(facts) for number, facts in rows}
+        return {number: FACTS.decode(facts) for number, facts in rows}
 
     def invalid(self, at: datetime) -> Collection[int]:
         rows = self._connection.execute("select number, facts from document where bounded")
-        return {number for number, facts in rows if not holds_at(_FACTS.decode(facts), at)}
+        return {number for number, facts in rows if not holds_at(FACTS.decode(facts), at)}
 
     def places(self, numbers: Collection[int]) -> Mapping[int, DocumentKey]:
         rows = _select(self._connection, "number, store, record, id", numbers)
         return {
-            number: DocumentKey(_TYPES[store], record, id_) for number, store, record, id_ in rows
+            number: DocumentKey(RECORD_TYPES[store], record, id_)
+            for number, store, record, id_ in rows
         }
 
     def newest(self, labels: Collection[str], names: Collection[str]) -> Sequence[int]:
@@ -135,29 +139,13 @@ class _Statistics:
     def totals(self) -> Totals:
         query = f"select * from total where label in ({self._marks}) order by label"
         rows = self._connection.execute(query, self._labels).fetchall()
-        lengths: dict[str, tuple[int, float]] = {}
-        for label, count, length, *_ in rows:
-            known, whole = lengths.get(label.rstrip("!"), (0, 0.0))
-            lengths[label.rstrip("!")] = (known + count, whole + length)
-        return Totals(
-            documents=sum(row[1] for row in rows),
-            lengths=lengths,
-            sessions=sum(row[3] for row in rows),
-            said=sum(row[4] for row in rows),
-            said_length=sum((row[5] for row in rows), 0.0),
-        )
+        return totals_of(rows)
 
     def postings(self, term: str) -> Mapping[int, float]:
         return postings.read(self._connection, self._labels, term)
 
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
-        columns = (
-            "number, label, length, peak, traits, session, speaker, at, importance, accesses, about"
-        )
-        return {
-            row[0]: Document(row[0], row[1].rstrip("!"), *row[2:])
-            for row in _select(self._connection, columns, list(numbers))
-        }
+        return documents_of(_select(self._connection, DOCUMENT_COLUMNS, list(numbers)))
 
     def sessions(
         self, keys: Iterable[int], most: int | None = None
@@ -168,13 +156,7 @@ class _Statistics:
             " order by session, place, number"
         )
         asked = (_array(self._small(keys, most)), *self._labels)
-        found: dict[int, SessionDocuments] = {}
-        for key, number, length, speaker in self._connection.execute(query, asked):
-            session = found.setdefault(key, SessionDocuments([], [], {}))
-            session.numbers.append(number)
-            session.lengths.append(length)
-            session.speakers[speaker] = None
-        return found
+        return sessions_of(self._connection.execute(query, asked))
 
     def _small(self, keys: Iterable[int], most: int | None) -> Iterable[int]:
         """Those of these sessions that hold no more than so many documents."""
@@ -197,6 +179,50 @@ class _Statistics:
 
     def sequence(self, number: int) -> Sequence[str]:
         return self._sequence(number)
+
+
+def totals_of(rows: Sequence[Any]) -> Totals:
+    """Add up aggregates.
+
+    Args:
+        rows: For each label it, how many documents it has, how long these are, how many sessions
+            it has, how many documents of sessions, and how long those are; by ascending label.
+    """
+    lengths: dict[str, tuple[int, float]] = {}
+    for label, count, length, *_ in rows:
+        known, whole = lengths.get(label.rstrip("!"), (0, 0.0))
+        lengths[label.rstrip("!")] = (known + count, whole + length)
+    return Totals(
+        documents=sum(row[1] for row in rows),
+        lengths=lengths,
+        sessions=sum(row[3] for row in rows),
+        said=sum(row[4] for row in rows),
+        said_length=sum((row[5] for row in rows), 0.0),
+    )
+
+
+def documents_of(rows: Iterable[Any]) -> dict[int, Document]:
+    """Return documents by number.
+
+    Args:
+        rows: `DOCUMENT_COLUMNS` of each.
+    """
+    return {row[0]: Document(row[0], row[1].rstrip("!"), *row[2:]) for row in rows}
+
+
+def sessions_of(rows: Iterable[Any]) -> dict[int, SessionDocuments]:
+    """Return sessions by number.
+
+    Args:
+        rows: Of each document its session, number, length and speaker, in their order.
+    """
+    found: dict[int, SessionDocuments] = {}
+    for key, number, length, speaker in rows:
+        session = found.setdefault(key, SessionDocuments([], [], {}))
+        session.numbers.append(number)
+        session.lengths.append(length)
+        session.speakers[speaker] = None
+    return found
 
 
 def _select(

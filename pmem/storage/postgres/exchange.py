@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pmem.errors import NotFound
 from pmem.storage.files.recordfile import parse
-from pmem.storage.index.documents import TYPES
 from pmem.storage.postgres.asking import held_for_update
 from pmem.storage.postgres.posting import Source
 from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.writing import WrittenRecord, write_records
+from pmem.values.records import RECORD_TYPES, Record
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -93,13 +93,16 @@ class ServerSide:
             number = self._server.number
             known = held_for_update(connection, number, list(results))
             written = {
-                key: WrittenRecord(parse(data, TYPES[key[0]], f"{self.name}: {'/'.join(key)}"),
-                                   data, key in known)
-                for key, data in results.items() if data is not None
-            }  # fmt: skip
+                key: WrittenRecord(self._parse(key, data), data, key in known)
+                for key, data in results.items()
+                if data is not None
+            }
             gone = [key for key, data in results.items() if data is None and key in known]
             write_records(connection, number, written, gone)
             connection.execute(_BEGIN, (number, batch))
+
+    def _parse(self, key: Source, data: bytes) -> Record:
+        return parse(data, RECORD_TYPES[key[0]], f"{self.name}: {'/'.join(key)}")
 
     def has_written(self, batch: str) -> bool:
         """Tell whether a batch was written."""

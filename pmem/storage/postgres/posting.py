@@ -13,16 +13,16 @@ import msgspec
 from pmem.core.retrieval.documents import IndexedDocument, entries
 from pmem.core.retrieval.pool import label_of
 from pmem.storage.files.recordfile import decode
-from pmem.storage.index.documents import TYPES, document_row
+from pmem.storage.index.documents import document_row
 from pmem.storage.postgres.selecting import clean, digest_of_key
-from pmem.values.records import Record
+from pmem.values.records import RECORD_TYPES, Record
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 Source = tuple[str, str]
 """A record: its store's folder and its id."""
-_ORDER: Final = {folder: place for place, folder in enumerate(TYPES)}
+_ORDER: Final = {folder: place for place, folder in enumerate(RECORD_TYPES)}
 _RIVALS: Final = (
     "select distinct other.store, other.record from pmem.shared as own"
     " join pmem.shared as other on other.project = own.project and other.id = own.id"
@@ -113,7 +113,7 @@ class DocumentWriter:
 
     def _read(self, source: Source) -> Record | None:
         row = self._connection.execute(_HELD, (self._project, *source)).fetchone()
-        return None if row is None else decode(row[0], TYPES[source[0]])
+        return None if row is None else decode(row[0], RECORD_TYPES[source[0]])
 
     def _look_up(self, numbers: Iterable[int]) -> None:
         """Learn which of some numbers are taken on the server."""

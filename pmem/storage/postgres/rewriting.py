@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pmem.errors import Damaged
 from pmem.storage.files.recordfile import parse
-from pmem.storage.index.documents import TYPES
 from pmem.storage.index.schema import VERSION as READING
 from pmem.storage.postgres.turn import WRITER
 from pmem.storage.postgres.writing import WrittenRecord, write_records
+from pmem.values.records import RECORD_TYPES
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -61,7 +61,7 @@ def _readable(rows: list[Any]) -> "dict[Source, WrittenRecord]":
     found: dict[Source, WrittenRecord] = {}
     for store, identifier, data in rows:
         try:
-            record = parse(data, TYPES[store], identifier)
+            record = parse(data, RECORD_TYPES[store], identifier)
         except Damaged:
             continue
         found[store, identifier] = WrittenRecord(record, data, was_there=True)

@@ -10,8 +10,6 @@ from copy import copy
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
-
 from pmem.core.policy import EVERYTHING, Reach
 from pmem.core.retrieval.collection import CollectionStatistics, Document, SessionDocuments, Totals
 from pmem.core.retrieval.documents import Facts
@@ -20,9 +18,16 @@ from pmem.core.retrieval.pool import ACTIVE_MEMORIES, DocumentKey, holds_at
 from pmem.core.retrieval.relations import SeenLink
 from pmem.core.text.terms import sequence, terms
 from pmem.storage.files.recordfile import decode
+from pmem.storage.index.search import (
+    DOCUMENT_COLUMNS,
+    FACTS,
+    documents_of,
+    sessions_of,
+    totals_of,
+)
 from pmem.storage.postgres.selecting import clean
 from pmem.values.bounds import SEARCHED_CHARACTERS
-from pmem.values.records import STORES, Memory, RecordType
+from pmem.values.records import RECORD_TYPES, STORES, Memory
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -33,9 +38,6 @@ POSTINGS: Final = (
     " from pmem.posting where project = %s and label = any(%s) and term = %s"
 )
 _DATA: Final = "select data from pmem.record where project = %s and store = %s and id = %s"
-_COLUMNS: Final = (
-    "number, label, length, peak, traits, session, speaker, at, importance, accesses, about"
-)
 _LINKS: Final = """
 with asked as (select number, id from pmem.document
                where project = %(project)s and number = any(%(asked)s) and label = %(label)s)
@@ -50,8 +52,6 @@ select asked.number, far.number, link.type, link.strength, false from asked
     join pmem.document as far on far.project = %(project)s and far.number = link.source
     where far.label = %(label)s and far.number != asked.number
 """
-_FACTS: Final = msgspec.json.Decoder(Facts)
-_TYPES: Final[dict[str, RecordType]] = {folder: type_ for type_, folder in STORES.items()}
 
 
 class ServerPool:
@@ -99,17 +99,17 @@ class ServerPool:
 
     def facts(self, numbers: Collection[int]) -> Mapping[int, Facts]:
         return {
-            number: _FACTS.decode(facts) for number, facts in self.chosen("number, facts", numbers)
+            number: FACTS.decode(facts) for number, facts in self.chosen("number, facts", numbers)
         }
 
     def invalid(self, at: datetime) -> Collection[int]:
         query = "select number, facts from pmem.document where project = %s and bounded"
         rows = self._rows(query, (self._project,))
-        return {number for number, facts in rows if not holds_at(_FACTS.decode(facts), at)}
+        return {number for number, facts in rows if not holds_at(FACTS.decode(facts), at)}
 
     def places(self, numbers: Collection[int]) -> Mapping[int, DocumentKey]:
         return {
-            number: DocumentKey(_TYPES[store], record, id_)
+            number: DocumentKey(RECORD_TYPES[store], record, id_)
             for number, store, record, id_ in self.chosen("number, store, record, id", numbers)
         }
 
@@ -174,26 +174,13 @@ class _ServerStatistics:
             " where project = %s and label = any(%s) order by label"
         )
         rows = self._pool.asked(query, self._labels)
-        lengths: dict[str, tuple[int, float]] = {}
-        for label, count, length, *_ in rows:
-            known, whole = lengths.get(label.rstrip("!"), (0, 0.0))
-            lengths[label.rstrip("!")] = (known + count, whole + length)
-        return Totals(
-            documents=sum(row[1] for row in rows),
-            lengths=lengths,
-            sessions=sum(row[3] for row in rows),
-            said=sum(row[4] for row in rows),
-            said_length=sum((row[5] for row in rows), 0.0),
-        )
+        return totals_of(rows)
 
     def postings(self, term: str) -> Mapping[int, float]:
         return self._pool.postings(self._labels, term)
 
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
-        return {
-            row[0]: Document(row[0], row[1].rstrip("!"), *row[2:])
-            for row in self._pool.chosen(_COLUMNS, numbers)
-        }
+        return documents_of(self._pool.chosen(DOCUMENT_COLUMNS, numbers))
 
     def sessions(
         self, keys: Iterable[int], most: int | None = None
@@ -203,13 +190,7 @@ class _ServerStatistics:
             "select session, number, length, speaker from pmem.document where project = %s"
             " and session = any(%s) and label = any(%s) order by session, place, number"
         )
-        found: dict[int, SessionDocuments] = {}
-        for key, number, length, speaker in self._pool.asked(query, small, self._labels):
-            session = found.setdefault(key, SessionDocuments([], [], {}))
-            session.numbers.append(number)
-            session.lengths.append(length)
-            session.speakers[speaker] = None
-        return found
+        return sessions_of(self._pool.asked(query, small, self._labels))
 
     def _small(self, keys: list[int], most: int) -> list[int]:
         """Those of these sessions that hold no more than so many documents."""

@@ -13,9 +13,8 @@ from pmem.errors import Damaged, Locked
 from pmem.storage.files.listing import SUFFIX
 from pmem.storage.files.recordfile import read_bytes
 from pmem.values.ids import is_id
-from pmem.values.records import STORES, RecordType
+from pmem.values.records import RECORD_TYPES
 
-TYPES: Final[dict[str, RecordType]] = {folder: type_ for type_, folder in STORES.items()}
 UNREADABLE: Final = (NotJson, Doubt)
 
 
@@ -61,7 +60,7 @@ def key_of(path: str) -> RecordKey | None:
     """Return the record that a file's path stands for; None where it is no record's."""
     store, _, name = path.partition("/")
     identifier = name.removesuffix(SUFFIX)
-    if store not in TYPES or not name.endswith(SUFFIX) or not is_id(identifier):
+    if store not in RECORD_TYPES or not name.endswith(SUFFIX) or not is_id(identifier):
         return None
     return RecordKey(store, identifier)
 

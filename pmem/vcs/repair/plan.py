@@ -9,7 +9,8 @@ from pmem.core.threeway.markers import apart, has_markers, plain_lines
 from pmem.core.threeway.values import same
 from pmem.errors import PmemError
 from pmem.storage.files.recordfile import parse
-from pmem.vcs.repair.cases import TYPES, UNREADABLE, Case, RecordKey, Unfit, key_in, sound
+from pmem.values.records import RECORD_TYPES
+from pmem.vcs.repair.cases import UNREADABLE, Case, RecordKey, Unfit, key_in, sound
 
 _BY_HAND: Final = "finish it by hand, then `git add` it"
 Read = Callable[[str], bytes | None]
@@ -175,6 +176,6 @@ def _sound(case: Case, decided: MergeDecision) -> RepairOutcome:
 
 def _parse_case(key: RecordKey, data: bytes, what: str) -> None:
     try:
-        parse(data, TYPES[key.store], key.path)
+        parse(data, RECORD_TYPES[key.store], key.path)
     except PmemError as error:
         raise Unfit(f"{what} it would be no sound record ({error.message}): {_BY_HAND}") from None
