@@ -18,7 +18,7 @@ from pmem.interchange import arrays
 from pmem.memory.reading import LookRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from pmem.values.records import Memory, dump
 from tests.asking import ask
 from tests.conftest import NOW

@@ -12,9 +12,9 @@ from unittest import mock
 import pytest
 
 from pmem import Memory, PmemError, Project
-from pmem.storage.backend import InMemory
 from pmem.storage.index import open_indexes
 from pmem.storage.index.index import Index
+from pmem.storage.unindexed import InMemory
 from tests.conftest import NOW
 from tests.faults.console import PROGRAM
 from tests.storage.folders import contents, path_of, write

@@ -54,7 +54,9 @@ ARROWS: Final[dict[str, str]] = {
 """Each room, from the bottom to the top, and those that it may use: at the top of a module or in a
 function. What only a type checker reads is no arrow."""
 
-SERVED: Final = frozenset({"storage", "backend", "visible_backend", "past", "store", "kept"})
+SERVED: Final = frozenset(
+    {"storage", "backend", "unindexed", "visible_backend", "past", "store", "kept"}
+)
 """What of `storage` every service may use; each other part of it is a room of its own."""
 
 MOST_NAMES: Final = 23

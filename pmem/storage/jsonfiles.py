@@ -199,7 +199,7 @@ class JsonFiles:
     def searched(self, search: "Callable[[Pool], T]") -> T:
         self._files.staged.let_finish()
         found = self._current.search(partial(_search, search=search))
-        return search(pool_of(self)) if found is None else found[0]
+        return search(pool_of(self.scan)) if found is None else found[0]
 
     def moment(self) -> AbstractContextManager[None]:
         return self._current.moment()

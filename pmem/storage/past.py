@@ -1,6 +1,6 @@
 """Another backend as it was at a moment, to read and to search."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -9,19 +9,14 @@ import msgspec
 
 from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.core.past import begun, past
-from pmem.core.selection import Order, Portion, Selection, selected_among
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
 from pmem.storage.backend import (
     Backend,
     Change,
-    Holders,
     Problem,
-    Tally,
-    holders_among,
     pool_of,
-    tally_of,
-    twin_keys,
 )
+from pmem.storage.unindexed import Unindexed
 from pmem.values.records import KINDS, STORES, Chunk, Conversation, Record, RecordType
 
 if TYPE_CHECKING:
@@ -39,7 +34,7 @@ _ODD_HISTORY: Final = (
 )
 
 
-class PastBackend:
+class PastBackend(Unindexed):
     """The records of a backend as they were at a moment. Nothing can be written.
 
     A record is read when it is first asked for, with what its past depends on, and then kept.
@@ -88,52 +83,9 @@ class PastBackend:
             if record is not None and passes(record, wanted):
                 yield record
 
-    def select(
-        self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None
-    ) -> list[R]:
-        return selected_among(self.scan(type_), selection, order, limit)
-
-    def some_of(
-        self,
-        type_: type[R],
-        selection: Selection,
-        parts: Sequence[Portion],  # noqa: ARG002 - the protocol's
-        keys: Collection[str] = (),  # noqa: ARG002
-    ) -> list[R]:
-        return self.select(type_, selection)
-
-    def tally(
-        self, type_: RecordType, selection: Selection, columns: Sequence[str] = (), least: int = 1
-    ) -> Tally:
-        return tally_of(self.scan(type_), selection, columns, least)
-
-    def figure(
-        self,
-        type_: type[Record],  # noqa: ARG002 - none is kept
-        name: str,  # noqa: ARG002
-        kind: type[T],  # noqa: ARG002
-        make: Callable[[], T],
-    ) -> T:
-        return make()
-
-    def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002 - none are kept
-        return self.scan(type_)
-
-    def marked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002
-        return iter(())
-
-    def mark(self, type_: type[Record], mark: str, ids: Collection[str]) -> None:
-        """Keep no marks."""
-
-    def twins(self, type_: type[R], key: str) -> Iterator[R]:
-        return (record for record in self.scan(type_) if key in twin_keys(record))
-
-    def holders(self, type_: RecordType, keys: Collection[str], most: int) -> Holders:
-        return holders_among(self.scan(type_), keys, most)
-
     def searched(self, search: "Callable[[Pool], T]") -> T:
         if self._pool is None:
-            self._pool = pool_of(self)
+            self._pool = pool_of(self.scan)
         return search(self._pool)
 
     def moment(self) -> AbstractContextManager[None]:

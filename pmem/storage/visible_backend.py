@@ -11,6 +11,7 @@ from pmem.core.policy import Reach
 from pmem.core.selection import Order, Portion, Selection, selected_among
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
 from pmem.storage.backend import Backend, Change, Holders, Problem, Tally, pool_of, tally_of
+from pmem.storage.unindexed import Unindexed
 from pmem.values.records import KINDS, Record
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def unusable(what: str) -> str:
     return f"{what} cannot be used"
 
 
-class Limited:
+class Limited(Unindexed):
     """The records of a backend that lie within a reach; the others are as if they were not there.
 
     Args:
@@ -97,24 +98,6 @@ class Limited:
     def _within(self, selection: Selection) -> Selection:
         return msgspec.structs.replace(selection, reach=self._reach)
 
-    def figure(
-        self,
-        type_: type[Record],  # noqa: ARG002 - none is kept
-        name: str,  # noqa: ARG002
-        kind: type[T],  # noqa: ARG002
-        make: Callable[[], T],
-    ) -> T:
-        return make()
-
-    def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002 - none are kept
-        return self.scan(type_)
-
-    def marked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002
-        return iter(())
-
-    def mark(self, type_: type[Record], mark: str, ids: Collection[str]) -> None:
-        """Keep no marks."""
-
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
         return filter(self._admits, self._backend.twins(type_, key))
 
@@ -126,7 +109,7 @@ class Limited:
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
         if self._today is not None:
-            return search(pool_of(self))
+            return search(pool_of(self.scan))
         return self._backend.searched(lambda pool: search(pool.within(self._reach)))
 
     def moment(self) -> AbstractContextManager[None]:

@@ -17,8 +17,8 @@ from pmem.core.apps.alike import adds_little
 from pmem.core.apps.deciding import AppDecision, Surplus, Unusable, checked
 from pmem.core.filters import Filter
 from pmem.errors import InvalidValue, StorageRefused
-from pmem.storage.backend import InMemory
 from pmem.storage.jsonfiles import JsonFiles
+from pmem.storage.unindexed import InMemory
 from pmem.values.ids import short
 from pmem.values.records import EventKind, Memory, State
 from tests.apps import fakes

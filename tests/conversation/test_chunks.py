@@ -13,7 +13,7 @@ from pmem.errors import Damaged
 from pmem.memory.chunking import MERGED_TOKENS
 from pmem.memory.reading import LookRequest
 from pmem.operations import table
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from pmem.values.records import Chunk, Status
 from tests.asking import ask
 from tests.conftest import NOW

@@ -18,7 +18,7 @@ from pmem.errors import Ambiguous, Damaged, InvalidValue, NotFound
 from pmem.memory.reading import ConversationRequest, LookRequest, current
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from pmem.upkeep.integrity import CheckRequest
 from pmem.values.records import Conversation, EventKind, Message, Role, Status
 from tests import strategies

@@ -8,7 +8,7 @@ import pytest
 from pmem import Project
 from pmem.core.extraction.episodes import Arc
 from pmem.errors import Ambiguous, InvalidValue, NotFound
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from pmem.values.records import Episode, EpisodeType, Status, TurnRange
 from tests.conftest import NOW
 

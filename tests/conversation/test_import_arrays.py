@@ -19,7 +19,8 @@ from pmem.core.chunking import by_conversation, repeated
 from pmem.interchange import arrays
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import Change, InMemory
+from pmem.storage.backend import Change
+from pmem.storage.unindexed import InMemory
 from pmem.upkeep.integrity import CheckRequest
 from pmem.values.records import (
     STORES,

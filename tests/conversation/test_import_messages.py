@@ -24,7 +24,7 @@ from pmem.memory.reading import LookRequest
 from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from pmem.values.records import Role
 from tests import strategies
 from tests.asking import ask

@@ -9,7 +9,7 @@ import pytest
 
 from pmem import Project
 from pmem.interchange import arrays
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from pmem.values.records import Chunk, Conversation, Episode, Memory
 from tests.conftest import NOW
 

@@ -17,7 +17,7 @@ from pmem.core.context.parts import Format
 from pmem.errors import InvalidValue
 from pmem.memory.reading import LookRequest
 from pmem.operations import table
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from pmem.values.records import Message
 from tests.asking import ask
 from tests.conftest import NOW

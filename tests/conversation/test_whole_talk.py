@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pmem import Project
 from pmem.search.context_request import BuiltContext
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from tests.conftest import NOW
 from tests.effort import examples
 

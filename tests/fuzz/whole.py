@@ -19,8 +19,8 @@ from pmem.memory.requests import AddRequest, EditRequest
 from pmem.project.configuration import parse_config
 from pmem.search.evaluation import _accepted
 from pmem.search.search import SearchRequest
-from pmem.storage.backend import InMemory
 from pmem.storage.files.durable import _plan
+from pmem.storage.unindexed import InMemory
 from pmem.values.config import from_environment, resolve
 from pmem.values.records import STORES, Memory, Scope, dump, dump_line
 from pmem.vcs import gitmerge

@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from pmem import Project
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 
 TOLD = "The issue is that `flock` is not honoured on NFS. Use a lease file instead."
 

@@ -9,7 +9,7 @@ import pytest
 from pmem import Project
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory.facts import FactsRequest, Promotion, Stated
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from pmem.values.ids import short
 from pmem.values.records import Fact, MemoryType, Message, Standing
 from tests.conftest import NOW

@@ -23,7 +23,8 @@ from pmem.memory.journal import AuditRequest, EventsRequest
 from pmem.operations import table
 from pmem.project.setup import write_setting
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import Change, InMemory
+from pmem.storage.backend import Change
+from pmem.storage.unindexed import InMemory
 from pmem.values.records import Chunk, EventKind
 from tests import strategies
 from tests.asking import ask

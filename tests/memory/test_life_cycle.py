@@ -20,7 +20,7 @@ from pmem.core.retention import decay
 from pmem.errors import InvalidValue, Refused
 from pmem.memory.changes import Removable
 from pmem.operations import table
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from pmem.values.records import Access, Event, EventKind, Memory, State
 from tests.asking import ask
 from tests.conftest import NOW

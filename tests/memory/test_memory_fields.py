@@ -4,7 +4,7 @@ import pytest
 
 from pmem import Project
 from pmem.errors import InvalidValue
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from tests.conftest import NOW
 
 IMPORTANCE = {

@@ -18,8 +18,8 @@ from pmem.core.lifecycle.scopes import may_meet
 from pmem.core.retention import valid_at
 from pmem.errors import InvalidValue
 from pmem.operations import table
-from pmem.storage.backend import InMemory
 from pmem.storage.store import Store
+from pmem.storage.unindexed import InMemory
 from pmem.values.records import EventKind, Memory, State
 from tests.asking import ask
 from tests.conftest import NOW

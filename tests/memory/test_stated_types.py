@@ -3,7 +3,7 @@
 import pytest
 
 from pmem import Project
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from pmem.values.records import Fact
 from tests.conftest import NOW
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from pmem import Project
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from tests.conftest import NOW
 
 

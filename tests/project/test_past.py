@@ -15,7 +15,8 @@ from pmem.core.filters import Filter, passes
 from pmem.core.retention import valid_at
 from pmem.errors import Ambiguous, NotFound, PmemError
 from pmem.search.hits import SearchKind
-from pmem.storage.backend import Change, InMemory
+from pmem.storage.backend import Change
+from pmem.storage.unindexed import InMemory
 from pmem.values.records import (
     STORES,
     Conversation,

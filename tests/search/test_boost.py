@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pmem import Project
 from pmem.core.retrieval.boost import boosted
 from pmem.core.retrieval.ranking import RankedDocument
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from tests.conftest import NOW
 
 PORTS = (

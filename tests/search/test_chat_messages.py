@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from tests.conftest import NOW
 from tests.core.secrets.drawing import token
 from tests.effort import examples

@@ -13,7 +13,8 @@ from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import BuiltContext, ContextRequest
-from pmem.storage.backend import Change, InMemory
+from pmem.storage.backend import Change
+from pmem.storage.unindexed import InMemory
 from pmem.values.records import Memory, MemoryType, Relationship, Scope, State
 from tests.asking import ask
 from tests.conftest import NOW

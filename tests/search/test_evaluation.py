@@ -22,7 +22,7 @@ from pmem.search.evaluation import Evaluation, EvaluationRequest, QuestionResult
 from pmem.search.golden import Golden, Question, QuestionAdded, QuestionRequest, parse, read
 from pmem.search.hits import SearchHit, SearchKind
 from pmem.search.search import SearchRequest, SearchResult
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from pmem.values.ids import short
 from pmem.values.records import Memory, dump_line
 from tests.asking import ask

@@ -17,7 +17,7 @@ from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.hits import Expectation, SearchKind, Stage
 from pmem.search.search import SearchRequest, SearchResult
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from pmem.values.records import Memory, MemoryType, State
 from tests.asking import ask
 from tests.conftest import NOW

@@ -10,7 +10,7 @@ from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.hits import SearchHit
 from pmem.search.search import SearchRequest, SearchResult
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from pmem.values.records import Conversation, Message, Role
 from tests.asking import ask
 from tests.conftest import NOW

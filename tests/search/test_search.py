@@ -26,7 +26,7 @@ from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
 from pmem.search.hits import SearchKind
 from pmem.search.search import SearchRequest, SearchResult
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from pmem.values.records import Chunk, Episode, EpisodeType, Memory, MemoryType, State
 from tests.asking import ask
 from tests.conftest import NOW

@@ -9,7 +9,7 @@ import pytest
 
 from pmem import Project
 from pmem.core.retrieval.weighted_sum import Weights
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from pmem.values.records import STORES
 from tests.conftest import NOW
 from tests.storage.folders import tree

@@ -5,7 +5,7 @@ from unittest import mock
 import pytest
 
 from pmem import Project
-from pmem.storage.backend import InMemory
+from pmem.storage.unindexed import InMemory
 from tests.cli.shell import pmem
 from tests.conftest import NOW
 

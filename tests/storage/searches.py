@@ -64,7 +64,7 @@ class Scratch:
 
     def __init__(self, root: str) -> None:
         self.workspace = Workspace(root, now=AT, read_only=True)
-        self._pool = pool_of(self.workspace.backend)
+        self._pool = pool_of(self.workspace.backend.scan)
 
     def find(self, request: SearchRequest) -> tuple[SearchResult, SearchResult]:
         """Return our answer, and that of the reference."""

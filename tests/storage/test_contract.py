@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.errors import NotFound
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import Backend, Change, InMemory, twin_keys, word_keys_of
+from pmem.storage.backend import Backend, Change, twin_keys, word_keys_of
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.server import Server
 from pmem.storage.store import Store
+from pmem.storage.unindexed import InMemory
 from pmem.values.records import (
     KINDS,
     STORES,

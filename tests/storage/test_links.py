@@ -16,7 +16,8 @@ from pmem.core.retrieval.pool import Pool
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.search import SearchRequest, SearchResult
-from pmem.storage.backend import Backend, Change, InMemory
+from pmem.storage.backend import Backend, Change
+from pmem.storage.unindexed import InMemory
 from pmem.values.records import Conversation, Memory, Record, State
 from tests.asking import ask
 from tests.conftest import NOW

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from pmem.core.past import begun
 from pmem.errors import Damaged, NotFound, Refused
-from pmem.storage.backend import Change, InMemory
+from pmem.storage.backend import Change
 from pmem.storage.past import PastBackend
+from pmem.storage.unindexed import InMemory
 from pmem.values.records import STORES, Conversation, Episode, Event, EventKind, Memory, Record
 from tests import strategies
 from tests.conftest import NOW

@@ -10,7 +10,8 @@ from pmem import Project
 from pmem.operations import table
 from pmem.project.setup import write_setting
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import Change, InMemory
+from pmem.storage.backend import Change
+from pmem.storage.unindexed import InMemory
 from pmem.upkeep.statistics import LISTED
 from pmem.values.records import Access, Episode, EpisodeType, Memory, Record, State, dump_line
 from pmem.values.requests import AtRequest

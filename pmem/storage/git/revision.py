@@ -1,26 +1,21 @@
 """The records that git keeps in a tree, to read and to search without a checkout."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from threading import RLock
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, passes
-from pmem.core.selection import Order, Portion, Selection, selected_among
 from pmem.errors import Damaged, NotFound, PmemError, Refused
 from pmem.storage.backend import (
     Change,
-    Holders,
     Problem,
-    Tally,
-    holders_among,
     pool_of,
-    tally_of,
-    twin_keys,
 )
 from pmem.storage.files.listing import SUFFIX, FolderListing
 from pmem.storage.files.recordfile import parse
 from pmem.storage.git.repository import Repository, TreeEntry
+from pmem.storage.unindexed import Unindexed
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import is_id, matches
 from pmem.values.records import KINDS, RECORD_TYPES, STORES, Record, RecordType, dump
@@ -37,7 +32,7 @@ _LINK: Final = "120000"
 _FILES: Final = ("100644", "100755", "100664")
 
 
-class Tree:
+class Tree(Unindexed):
     """The records among files that git keeps. Nothing can be written; any thread may ask.
 
     Each store is listed once; the first record of a store is read alone, the second brings
@@ -100,49 +95,6 @@ class Tree:
             if isinstance(record, type_):
                 yield record
 
-    def select(
-        self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None
-    ) -> list[R]:
-        return selected_among(self.scan(type_), selection, order, limit)
-
-    def some_of(
-        self,
-        type_: type[R],
-        selection: Selection,
-        parts: Sequence[Portion],  # noqa: ARG002 - the protocol's
-        keys: Collection[str] = (),  # noqa: ARG002
-    ) -> list[R]:
-        return self.select(type_, selection)
-
-    def tally(
-        self, type_: RecordType, selection: Selection, columns: Sequence[str] = (), least: int = 1
-    ) -> Tally:
-        return tally_of(self.scan(type_), selection, columns, least)
-
-    def figure(
-        self,
-        type_: type[Record],  # noqa: ARG002 - none is kept
-        name: str,  # noqa: ARG002
-        kind: type[T],  # noqa: ARG002
-        make: Callable[[], T],
-    ) -> T:
-        return make()
-
-    def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002 - none are kept
-        return self.scan(type_)
-
-    def marked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002
-        return iter(())
-
-    def mark(self, type_: type[Record], mark: str, ids: Collection[str]) -> None:
-        """Keep no marks."""
-
-    def twins(self, type_: type[R], key: str) -> Iterator[R]:
-        return (record for record in self.scan(type_) if key in twin_keys(record))
-
-    def holders(self, type_: RecordType, keys: Collection[str], most: int) -> Holders:
-        return holders_among(self.scan(type_), keys, most)
-
     def searched(self, search: "Callable[[Pool], T]") -> T:
         from pmem.storage.index.errors import BrokenIndex
         from pmem.storage.index.index import passing_index
@@ -157,7 +109,7 @@ class Tree:
                 with self._index.searching() as pool:
                     return search(pool)
             except BrokenIndex:
-                return search(pool_of(self))
+                return search(pool_of(self.scan))
 
     def moment(self) -> AbstractContextManager[None]:
         return nullcontext()
