@@ -35,7 +35,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 def _functions() -> list[tuple[str, int, str]]:
     return sorted(
         (os.path.relpath(code.co_filename), code.co_firstlineno, code.co_name)
-        for code in _called
+        for code in _called.copy()  # a thread that goes on may add to it
         if code.co_filename.startswith(_PACKAGE) and code.co_name != "<module>"
     )
 

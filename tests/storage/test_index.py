@@ -7,17 +7,20 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pmem.core.selection import Portion, Selection
 from pmem.storage.backend import Change, twin_keys, word_keys_of
 from pmem.storage.files.listing import FolderListing
 from pmem.storage.files.recordfile import stamp_of
 from pmem.storage.index import database, records
 from pmem.storage.index.index import open_index
+from pmem.storage.index.indexed_records import IndexedRecords
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.record_files import RecordFiles
 from pmem.values.records import Memory, State, dump
@@ -409,3 +412,21 @@ def test_an_index_in_use_is_waited_for_once_in_a_moment(filled: str) -> None:
         other.execute("rollback")
     assert asked.call_count <= 1
     check_indexed(filled)
+
+
+def test_a_record_that_others_remove_while_it_is_looked_up_breaks_no_answer(filled: str) -> None:
+    """Between what fits and what it says, another process brings the index up to date."""
+    files, found = json_files(filled), IndexedRecords._numbers
+
+    def and_then_others_remove_it(self: IndexedRecords, store: str, part: Portion) -> Any:
+        numbers = found(self, store, part)
+        os.unlink(path_of(filled, id_of(1)))
+        assert len(list(json_files(filled).scan(Memory))) == 2
+        return numbers
+
+    with (
+        mock.patch.object(IndexedRecords, "_numbers", and_then_others_remove_it),
+        mock.patch.object(database, "BUSY_SECONDS", 0.0),
+    ):
+        answer = files.select(Memory, Selection())
+    assert sorted(each.id for each in answer) == [id_of(0), id_of(1), id_of(2)]

@@ -86,6 +86,20 @@ def trusted(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
+def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
+    """Let everything that is asked meanwhile be as of one moment, whoever updates the index.
+
+    Args:
+        connection: The open index.
+    """
+    connection.execute("begin")
+    try:
+        yield
+    finally:
+        connection.rollback()
+
+
+@contextmanager
 def rolled_back(connection: sqlite3.Connection) -> Iterator[None]:
     """Take back what an error has cut short.
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pmem.storage.files import safe_files
 from pmem.storage.files.recordfile import Stamp
 from pmem.storage.index import records
-from pmem.storage.index.database import FILE, connect, is_at_fault, rolled_back, trusted
+from pmem.storage.index.database import FILE, connect, is_at_fault, rolled_back, snapshot, trusted
 from pmem.storage.index.errors import BrokenIndex
 from pmem.storage.index.indexed_records import IndexedRecords
 from pmem.storage.index.records import Look, Reader, ReadRecord
@@ -124,12 +124,8 @@ class Index:
         """Let everything that a search asks be as of one moment, whoever updates the index."""
         from pmem.storage.index.search import SearchIndex
 
-        with trusted(self._connection):
-            self._connection.execute("begin")
-            try:
-                yield SearchIndex(self._connection)
-            finally:
-                self._connection.rollback()
+        with trusted(self._connection), snapshot(self._connection):
+            yield SearchIndex(self._connection)
 
     def _post(self, *, has_begun: bool) -> None:
         query = "select 1 from unposted limit 1"

@@ -2,11 +2,11 @@
 
 import sqlite3
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from pmem.core.selection import Order, Portion, Selection
-from pmem.storage.index.database import rolled_back, trusted
+from pmem.storage.index.database import rolled_back, snapshot, trusted
 from pmem.storage.index.selecting import AMONG, expression, json_array, ordered, where
 
 
@@ -67,8 +67,8 @@ class IndexedRecords:
 
     def select(
         self, store: str, selection: Selection, order: Order, limit: int | None
-    ) -> Iterator[bytes]:
-        """Yield the bytes of the records that can be selected, in order.
+    ) -> list[bytes]:
+        """Return the bytes of the records that can be selected, in order.
 
         Args:
             store: The store's folder.
@@ -77,29 +77,26 @@ class IndexedRecords:
             order: What they are sorted by.
             limit: So many at the most.
         """
-        with trusted(self._connection):
-            for (number,) in self._numbers(store, Portion(selection, order, limit)):
-                yield self._data(number)
+        with trusted(self._connection), snapshot(self._connection):
+            found = self._numbers(store, Portion(selection, order, limit))
+            return [self._data(number) for (number,) in found]
 
-    def some_of(
-        self, store: str, parts: Sequence[Portion], keys: Collection[str]
-    ) -> Iterator[bytes]:
-        """Yield the bytes of the records of any part, or with one of some twin keys, by id.
+    def some_of(self, store: str, parts: Sequence[Portion], keys: Collection[str]) -> list[bytes]:
+        """Return the bytes of the records of any part, or with one of some twin keys, by id.
 
         Args:
             store: The store's folder.
             parts: Which records; what no column answers is not looked at.
             keys: Twin keys.
         """
-        with trusted(self._connection):
+        with trusted(self._connection), snapshot(self._connection):
             numbers = {number for part in parts for (number,) in self._numbers(store, part)}
             query = f"select number from twin where key {AMONG}"
             found = self._connection.execute(query, (json_array(keys),))
             numbers.update(number for (number,) in found)
             query = f"select data from record join body using (number) where number {AMONG}"
             asked = (f"[{','.join(map(str, sorted(numbers)))}]",)
-            for (data,) in self._connection.execute(f"{query} order by id", asked):
-                yield data
+            return [data for (data,) in self._connection.execute(f"{query} order by id", asked)]
 
     def tally(
         self, store: str, selection: Selection, columns: Sequence[str], least: int
