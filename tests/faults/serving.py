@@ -189,8 +189,8 @@ def mixed(load: Load, process: int, seconds: float) -> None:
     load.is_over.set()
     for thread in threads:
         thread.join(60)
-    load.is_all_written.set()
     load.write("end")
+    load.is_all_written.set()  # the next change, or a sign of life, ends the listening
     listener[0].join(30)
     print(f"  {len(load.acknowledged)} writes, {len(load.seconds['read'])} reads")
     for kind, taken in load.seconds.items():

@@ -18,7 +18,7 @@ from pmem.core.selection import Portion, Selection
 from pmem.storage.backend import Change, twin_keys, word_keys_of
 from pmem.storage.files.listing import FolderListing
 from pmem.storage.files.recordfile import stamp_of
-from pmem.storage.index import database, records
+from pmem.storage.index import database, records, schema
 from pmem.storage.index.index import open_index
 from pmem.storage.index.indexed_records import IndexedRecords
 from pmem.storage.jsonfiles import JsonFiles
@@ -430,3 +430,20 @@ def test_a_record_that_others_remove_while_it_is_looked_up_breaks_no_answer(fill
     ):
         answer = files.select(Memory, Selection())
     assert sorted(each.id for each in answer) == [id_of(0), id_of(1), id_of(2)]
+
+
+def test_whoever_makes_the_index_at_the_same_time_keeps_what_others_have_learnt(
+    filled: str,
+) -> None:
+    os.unlink(index_of(filled))
+    others = json_files(filled)
+
+    def after_others_did(connection: sqlite3.Connection) -> None:
+        with mock.patch.object(database, "rebuild", schema.rebuild):
+            assert len(list(others.scan(Memory))) == 3
+        schema.rebuild(connection)
+
+    with mock.patch.object(database, "rebuild", after_others_did):
+        open_index(os.path.dirname(index_of(filled)))
+    with contextlib.closing(sqlite3.connect(index_of(filled))) as index:
+        assert index.execute("select count(*) from record").fetchone() == (3,)

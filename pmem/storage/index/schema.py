@@ -69,12 +69,15 @@ create table total (label text primary key, documents integer, length real, sess
 
 
 def rebuild(connection: sqlite3.Connection) -> None:
-    """Make the tables anew, whatever was there."""
+    """Make the tables anew, whatever was there, unless others have just made them."""
     from pmem.core.selection import STORED  # whoever asks for the version needs none of it
 
     columns = ", ".join(f"{name} {column.type}" for name, column in STORED.items())
     tables = f"{_RECORDS.strip()};\n{_DOCUMENTS.strip()}".replace(":columns", columns)
     connection.execute("begin immediate")
+    if connection.execute("pragma user_version").fetchone() == (VERSION,):
+        connection.execute("rollback")
+        return
     known = connection.execute("select name from sqlite_master where type = 'table'").fetchall()
     for (name,) in known:
         connection.execute(f'drop table "{name}"')
