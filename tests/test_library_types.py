@@ -176,7 +176,7 @@ def _fields(struct: Any) -> dict[str, Any]:
 
 NOTHING: Final = set(
     "apps.all apps.poll_energy apps.stats check export_arrays flush problems stats discover mine"
-    " apps apps.using close".split()
+    " apps close".split()
 )
 """What takes no values, or opens the memory in another way."""
 CALLS: Final = _calls(Made("", "", "", ""))

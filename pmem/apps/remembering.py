@@ -9,18 +9,8 @@ from msgspec.structs import replace
 
 from pmem.apps.reading import known_app
 from pmem.core import checks
-from pmem.core.apps.deciding import (
-    AppDecision,
-    EndedConversation,
-    Model,
-    OfflineModel,
-    Unusable,
-    impersonal,
-    may_be_told,
-    usable,
-    without_secret,
-)
-from pmem.core.apps.digest import importance
+from pmem.core.apps.deciding import AppDecision
+from pmem.core.apps.digest import digest, importance
 from pmem.core.retention import changed
 from pmem.errors import Ambiguous, InvalidValue, NotFound, PmemError, Refused, UsageError
 from pmem.memory.app_limit import Compacted, compact, once_more, within
@@ -36,8 +26,8 @@ from pmem.memory.app_memories import (
     shown,
     state_of,
 )
-from pmem.memory.app_models import answer, is_checked, made_by, may_work, model_for
-from pmem.memory.chunking import unfold
+from pmem.memory.app_models import asks
+from pmem.memory.chunking import Transcript, unfold
 from pmem.memory.memories import put_new
 from pmem.memory.reading import conversation_named
 from pmem.memory.requests import AddRequest
@@ -56,8 +46,7 @@ class RememberRequest(AppRequest, frozen=True, kw_only=True):
     """What an app is to remember: a text, or what an ended conversation leaves.
 
     `importance` goes from 0 to 10. When None it is half of that, or what the facts of the
-    conversation are worth. `model` sums up and decides; the
-    rules do when None. `user` is whom the memory concerns.
+    conversation are worth. `user` is whom the memory concerns.
     """
 
     content: str | None = None
@@ -65,13 +54,6 @@ class RememberRequest(AppRequest, frozen=True, kw_only=True):
     importance: float | None = None
     tags: tuple[str, ...] = ()
     user: str | None = None
-    model: Model | None = None
-
-
-class CompactRequest(AppRequest, frozen=True, kw_only=True):
-    """Which app is to be held to its limit; `model` decides, or the rules when None."""
-
-    model: Model | None = None
 
 
 class Remembered(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,24 +88,24 @@ def remember(workspace: Workspace, request: RememberRequest) -> Remembered:
     """
     if (request.content is None) == (request.conversation is None):
         raise UsageError("give a text or --conversation, one of the two")
-    app, model = name_of(request.app), model_for(workspace, request.model)
+    app = name_of(request.app)
     draft = _draft(workspace, app, request)
-    before = catch_up(workspace, app, model)
+    before = catch_up(workspace, app)
     state_of(workspace).install(app)
-    done = _remember_draft(workspace, draft, model)
+    done = _remember_draft(workspace, draft)
     return replace(done, decisions=(*before, *done.decisions))
 
 
-def tidy(workspace: Workspace, request: CompactRequest) -> Compacted:
+def tidy(workspace: Workspace, request: AppRequest) -> Compacted:
     """Do the work for an app that was put off, and hold it to its limit; see `compact`."""
-    app, model = known_app(workspace, request.app), model_for(workspace, request.model)
-    before = catch_up(workspace, app, model)
-    done = compact(workspace, app, model)
+    app = known_app(workspace, request.app)
+    before = catch_up(workspace, app)
+    done = compact(workspace, app)
     return replace(done, decisions=(*before, *done.decisions))
 
 
 def on_end(workspace: Workspace, conversation: Conversation) -> Remembered | None:
-    """Let the app of a conversation that has ended remember it, by the rules; never fail.
+    """Let the app of a conversation that has ended remember it; never fail.
 
     A conversation of no app leaves nothing.
     """
@@ -138,7 +120,7 @@ def on_end(workspace: Workspace, conversation: Conversation) -> Remembered | Non
         return Remembered(action="skipped", app=app, reason=f"{type(error).__name__}: {error}")
 
 
-def catch_up(workspace: Workspace, app: str, model: Model) -> tuple[AppDecision, ...]:
+def catch_up(workspace: Workspace, app: str) -> tuple[AppDecision, ...]:
     """Do the work for an app that was put off, as far as there is energy.
 
     Returns:
@@ -146,30 +128,28 @@ def catch_up(workspace: Workspace, app: str, model: Model) -> tuple[AppDecision,
     """
     made: list[AppDecision] = []
     for work in state_of(workspace).waiting(app):
-        waits, decisions = _caught_up(workspace, work, model)
+        waits, decisions = _caught_up(workspace, work)
         made += decisions
         if not waits:
             state_of(workspace).settle(work)
     return tuple(made)
 
 
-def _caught_up(
-    workspace: Workspace, work: DeferredWork, model: Model
-) -> tuple[bool, tuple[AppDecision, ...]]:
+def _caught_up(workspace: Workspace, work: DeferredWork) -> tuple[bool, tuple[AppDecision, ...]]:
     """Do what waits; tell whether it still waits, and what was decided.
 
     A conversation that can never be summed up waits no more: it was purged meanwhile, or goes on,
     or may not leave what it would leave.
     """
     if work.work == "compact":
-        compacted = compact(workspace, work.app, model)
+        compacted = compact(workspace, work.app)
         return compacted.deferred, compacted.decisions
     request = RememberRequest(
         app=work.app, conversation=work.conversation, importance=work.importance, tags=work.tags
     )
     try:
         draft = _draft(workspace, work.app, request)
-        done = _remember_draft(workspace, draft, model)
+        done = _remember_draft(workspace, draft)
     except (NotFound, Ambiguous, InvalidValue, Refused):
         return False, ()
     return done.action == "deferred", done.decisions
@@ -204,18 +184,19 @@ def _ended(workspace: Workspace, app: str, reference: str) -> Conversation:
     return conversation
 
 
-def _remember_draft(workspace: Workspace, draft: _Draft, model: Model) -> Remembered:
+def _remember_draft(workspace: Workspace, draft: _Draft) -> Remembered:
     wanted, conversation = draft
     if conversation is None:
-        return _make_memory(workspace, wanted, model)
+        return _make_memory(workspace, wanted)
     app, share = wanted.app or "", wanted.importance
     given = None if share is None else round(share * MOST_IMPORTANT, 6)
     why = "too little energy"
     work = DeferredWork(app, "create", conversation.id, workspace.now(), why, given, wanted.tags)
-    talk = talk_of(workspace, conversation, app)
-    if not may_work(workspace, model, work, workspace.settings.apps.creation_energy, talk):
+    talk = unfold(workspace, conversation)
+    summed = _summed_up(workspace, talk, work)
+    if summed is None:
         return Remembered(action="deferred", app=app, reason=why)
-    text, detail = _summary(talk, model, workspace.settings.apps.timeout)
+    text, detail = summed
     if not text:
         most = workspace.settings.limits.app_memory
         reason = f"no sentence that may be kept without consent says something in {most} characters"
@@ -223,77 +204,60 @@ def _remember_draft(workspace: Workspace, draft: _Draft, model: Model) -> Rememb
     source = Source(kind=KIND, conversation=conversation.id)
     worth = importance(talk.messages) if share is None else share
     wanted = replace(wanted, content=text, source=source, importance=worth)
-    return _make_memory(workspace, wanted, model, detail)
+    return _make_memory(workspace, wanted, detail)
 
 
-def talk_of(workspace: Workspace, conversation: Conversation, app: str) -> EndedConversation:
-    """Return a conversation that has ended as it is summed up.
+def _summed_up(
+    workspace: Workspace, talk: Transcript, work: DeferredWork
+) -> tuple[str, dict[str, str]] | None:
+    """Sum a conversation up, by the rules where a model fails; None where that is put off.
 
-    Args:
-        conversation: The conversation.
-        app: The app that is to remember it.
+    With the summary comes what the memory's history says of it: who made it, or what failed.
     """
-    settings = workspace.settings
-    return EndedConversation(
-        app=app,
-        conversation=conversation.id,
-        messages=unfold(workspace, conversation).messages,
-        outcome=conversation.outcome,
-        most=settings.limits.app_memory,
-        private=settings.consent.fields,
-        allowed=settings.secrets.allow,
-    )
+    detail: dict[str, str] = {}
+    if asks(workspace, "conversation_summary"):
+        from pmem.memory.app_questions import ask_summary, may_ask, talk_given
 
-
-def _summary(talk: EndedConversation, model: Model, seconds: float) -> tuple[str, dict[str, str]]:
-    """Sum a conversation up, by the rules where a model fails; tell who did, or what failed."""
-    try:
-        found = answer(model, lambda: model.summarise(talk), seconds)
-        if (model.is_free or is_checked(model)) and found == "":
-            return "", {}
-        text = usable(found, talk.most, f"what {model.name} wrote")
-        impersonal(text, talk.private, f"what {model.name} wrote")
-        without_secret(text, talk.allowed, f"what {model.name} wrote")
-        return text, made_by(model)
-    except Unusable as unusable:
-        failure = str(unusable)
-        if not may_be_told(failure, talk.private, talk.allowed):
-            failure = f"{model.name} failed"  # an error may quote what it failed at
-        return OfflineModel().summarise(talk), {"failure": failure}
+        question = talk_given(workspace, work.app, talk)
+        if not may_ask(workspace, "conversation_summary", question, work):
+            return None
+        said, detail = ask_summary(workspace, question)
+        if said is not None:
+            return said, detail
+    most, private = workspace.settings.limits.app_memory, workspace.settings.consent.fields
+    return digest(talk.messages, talk.conversation.outcome, most, private), detail
 
 
 def _make_memory(
-    workspace: Workspace,
-    wanted: AddRequest,
-    model: Model,
-    detail: Mapping[str, str] = MappingProxyType({}),
+    workspace: Workspace, wanted: AddRequest, detail: Mapping[str, str] = MappingProxyType({})
 ) -> Remembered:
     """Make the memory and room for it; with rules that is one commit."""
-    done = once_more(lambda: _commit(workspace, wanted, model, detail))
-    if model.is_free:
+    waits = asks(workspace, "compaction")
+    done = once_more(lambda: _commit(workspace, wanted, detail, makes_room=not waits))
+    if not waits:
         return done
-    compacted = compact(workspace, done.app, model)
-    waits = "compaction waits for energy" if compacted.deferred else ""
-    reason = "; ".join(filter(None, (done.reason, waits)))
+    compacted = compact(workspace, done.app)
+    deferred = "compaction waits for energy" if compacted.deferred else ""
+    reason = "; ".join(filter(None, (done.reason, deferred)))
     return replace(done, decisions=compacted.decisions, reason=reason)
 
 
 def _commit(
-    workspace: Workspace, wanted: AddRequest, model: Model, detail: Mapping[str, str]
+    workspace: Workspace, wanted: AddRequest, detail: Mapping[str, str], *, makes_room: bool
 ) -> Remembered:
     with workspace.transaction():
-        return put_app_memory(workspace, wanted, model, detail)
+        return put_app_memory(workspace, wanted, detail, makes_room=makes_room)
 
 
 def put_app_memory(
-    workspace: Workspace, wanted: AddRequest, model: Model, detail: Mapping[str, str]
+    workspace: Workspace, wanted: AddRequest, detail: Mapping[str, str], *, makes_room: bool = True
 ) -> Remembered:
     """Make a memory, or renew the one that the same conversation left, inside a transaction.
 
     Args:
         wanted: The memory.
-        model: Who makes room, if it is free.
         detail: What its history says of how it came about.
+        makes_room: Whether the rules make room for it.
     """
     app, failure = wanted.app or "", detail.get("failure", "")
     earlier = left_before(workspace, wanted)
@@ -301,7 +265,7 @@ def put_app_memory(
         action, memory = _new(workspace, wanted, detail)
     else:
         action, memory = _renewed(workspace, earlier, wanted.content, detail)
-    made = within(workspace, app, model) if model.is_free else ()
+    made = within(workspace, app) if makes_room else ()
     now = shown(workspace.memories.get(memory.id))
     return Remembered(action=action, app=app, memory=now, decisions=tuple(made), reason=failure)
 

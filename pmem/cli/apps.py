@@ -7,7 +7,7 @@ import typer
 
 from pmem.apps.figures import AppFigures
 from pmem.apps.reading import AppContextRequest, AppLookRequest, AppOverview, AppShowRequest
-from pmem.apps.remembering import CompactRequest, Remembered, RememberRequest
+from pmem.apps.remembering import Remembered, RememberRequest
 from pmem.apps.removal import AppDeleteRequest, UninstallRequest
 from pmem.cli import options, render
 from pmem.cli.panels import figure
@@ -143,7 +143,7 @@ def context(
 def compact(ctx: typer.Context, app: App) -> Answer:
     """Hold an app to its limit: one decision for each memory too many."""
     session: CommandSession = ctx.obj
-    done = session.run(table.COMPACT, CompactRequest(app=app))
+    done = session.run(table.COMPACT, AppRequest(app=app))
     lines: list[Line] = [[(line, "")] for line in room_notes(done.decisions)]
     said = f"app {done.app} has {done.memories} of {done.limit} memories"
     return Answer(data=done, lines=lines, note=said)

@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from typing import Any, Protocol, TypeVar
 
-from msgspec.structs import replace
-
 from pmem.apps.figures import AppFigures
 from pmem.apps.reading import (
     AppContext,
@@ -14,9 +12,8 @@ from pmem.apps.reading import (
     AppOverview,
     AppShowRequest,
 )
-from pmem.apps.remembering import CompactRequest, Remembered, RememberRequest
+from pmem.apps.remembering import Remembered, RememberRequest
 from pmem.apps.removal import AppDeleteRequest, Purged, Uninstalled, UninstallRequest
-from pmem.core.apps.deciding import Model
 from pmem.library.typed import Typed, made
 from pmem.memory.app_limit import Compacted
 from pmem.memory.app_memories import AppMemory, AppRequest
@@ -39,16 +36,10 @@ class Apps(Typed):
 
     Args:
         run: Runs an operation, and returns its answer.
-        model: Who sums conversations up and decides what goes; by rules when None.
     """
 
-    def __init__(self, run: RunsOperations, model: Model | None = None) -> None:
+    def __init__(self, run: RunsOperations) -> None:
         self._run = run
-        self._model = model
-
-    def using(self, model: Model) -> "Apps":
-        """Return the same with a model that sums up and decides."""
-        return Apps(self._run, model)
 
     def remember(self, app: str, content: str | None = None, **request: Any) -> Remembered:
         """Make a memory for an app, and room for it.
@@ -63,7 +54,7 @@ class Apps(Typed):
             InvalidValue: A value is not allowed.
         """
         wanted = made(RememberRequest, app=app, content=content, **request)
-        return self._run(table.REMEMBER, replace(wanted, model=self._model))
+        return self._run(table.REMEMBER, wanted)
 
     def all(self) -> Iterable[AppOverview]:
         """Return every app that has left a trace."""
@@ -86,7 +77,7 @@ class Apps(Typed):
 
     def compact(self, app: str) -> Compacted:
         """Hold an app to its limit, and do the work that was put off for it."""
-        return self._run(table.COMPACT, CompactRequest(app=app, model=self._model))
+        return self._run(table.COMPACT, AppRequest(app=app))
 
     def delete(self, app: str, reference: str, *, for_good: bool = False) -> AppMemory:
         """Remove one memory of an app."""

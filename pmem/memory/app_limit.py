@@ -7,41 +7,26 @@ from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
-from pmem.core.apps.deciding import (
-    AppDecision,
-    Model,
-    OfflineModel,
-    Surplus,
-    Unusable,
-    checked,
-    impersonal,
-    may_be_told,
-    oldest,
-    without_secret,
-)
-from pmem.core.consent import sensitive
-from pmem.core.lifecycle.presence import presence
+from pmem.core.apps.deciding import AppDecision, OfflineRules, oldest_goes
 from pmem.core.retention import changed, purge_time
 from pmem.errors import InvalidValue, Locked, StorageRefused
-from pmem.memory import recalls
 from pmem.memory.app_memories import (
     CONVERSATIONS,
     AppAnswer,
     members,
     name_of,
     related_conversations,
+    worths_of,
 )
-from pmem.memory.app_models import answer, may_work, signature
+from pmem.memory.app_models import asks
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import DeferredWork
-from pmem.values.config import Settings
 from pmem.values.records import Event, EventKind, Memory, State
 
 SOURCE: Final = "compaction"
 """The source of the events that a compaction leaves."""
-FIFO: Final = "fifo"
 _ASKED: Final = 3
-"""How often a decider is asked again because other writers were quicker."""
+"""How often a model is asked again because other writers were quicker."""
 T = TypeVar("T")
 
 
@@ -54,21 +39,21 @@ class Compacted(AppAnswer, frozen=True, kw_only=True):
     deferred: bool = False
 
 
-def compact(workspace: Workspace, app: str, model: Model) -> Compacted:
+def compact(workspace: Workspace, app: str) -> Compacted:
     """Hold an app to its limit: one decision for each memory too many.
 
-    The rules are asked under the writers' lock, in one commit. A model that is not free is asked
-    before it; what others have written meanwhile is looked at again.
+    The rules decide under the writers' lock, in one commit. A model is asked before it; what
+    others have written meanwhile is looked at again.
 
     Raises:
         InvalidValue: The app's name is not allowed.
         Locked, StorageRefused, Refused: See `Workspace.transaction`; nothing changed.
     """
     app, limit = name_of(app), workspace.settings.apps.limit
-    if model.is_free:
-        made, deferred = once_more(lambda: _at_once(workspace, app, model)), False
+    if asks(workspace, "compaction"):
+        made, deferred = _one_by_one(workspace, app)
     else:
-        made, deferred = _one_by_one(workspace, app, model)
+        made, deferred = once_more(lambda: _at_once(workspace, app)), False
     left = len(members(workspace, app))
     return Compacted(app=app, decisions=tuple(made), memories=left, limit=limit, deferred=deferred)
 
@@ -85,8 +70,8 @@ def once_more(attempt: Callable[[], T]) -> T:
         return attempt()
 
 
-def within(workspace: Workspace, app: str, model: Model) -> list[AppDecision]:
-    """Hold an app to its limit inside a transaction, and return what was decided.
+def within(workspace: Workspace, app: str) -> list[AppDecision]:
+    """Hold an app to its limit by the rules, inside a transaction; return what was decided.
 
     Raises:
         InvalidValue: A new memory would go because every other one is pinned.
@@ -97,11 +82,11 @@ def within(workspace: Workspace, app: str, model: Model) -> list[AppDecision]:
         return []
     new = {change.id for change in memories.changes() if memories.before(change.id) is None}
     kept.sort(key=lambda memory: memory.id in new)  # another clone's clock may have run ahead
-    worths = _worths(workspace, kept)
+    rules, worths = OfflineRules(kept), worths_of(workspace, kept)
     made: list[AppDecision] = []
     while len(kept) > limit:
-        decision = _decision(workspace, model, _surplus(workspace, app, kept, worths))
-        kept = _carry_out(workspace, kept, decision)
+        decision = rules.decide(kept, worths)
+        kept = carry_out(workspace, kept, decision)
         if decision.merged:
             worths[decision.target] = max(worths[decision.target], worths[decision.merged])
         made.append(decision)
@@ -124,8 +109,7 @@ def make_room(workspace: Workspace) -> tuple[AppDecision, ...]:
         for change in workspace.memories.changes()
         if isinstance(change.record, Memory) and change.record.state is State.ACTIVE
     }
-    rules, apps = OfflineModel(), sorted(filter(None, grown))
-    return tuple(made for app in apps for made in within(workspace, app, rules))
+    return tuple(made for app in sorted(filter(None, grown)) for made in within(workspace, app))
 
 
 def check_room(workspace: Workspace, app: str) -> None:
@@ -142,59 +126,36 @@ def check_room(workspace: Workspace, app: str) -> None:
         )
 
 
-def surplus_of(workspace: Workspace, app: str) -> Surplus:
-    """Return an app's memories as a decision is taken about them.
-
-    Args:
-        app: The app's name.
-    """
-    kept = members(workspace, app)
-    return _surplus(workspace, app, kept, _worths(workspace, kept))
-
-
-def carry_out_decision(workspace: Workspace, surplus: Surplus, decision: AppDecision) -> None:
-    """Do what was decided about an app's memories, inside a transaction.
-
-    Args:
-        surplus: The memories as they are.
-        decision: A checked decision.
-
-    Raises:
-        Unusable: It says something of a person that nobody agreed to.
-    """
-    _check_agreed(decision, surplus, workspace.settings)
-    _carry_out(workspace, list(surplus.memories), decision)
-
-
-def _at_once(workspace: Workspace, app: str, model: Model) -> list[AppDecision]:
+def _at_once(workspace: Workspace, app: str) -> list[AppDecision]:
     with workspace.transaction():
-        return within(workspace, app, model)
+        return within(workspace, app)
 
 
-def _one_by_one(workspace: Workspace, app: str, model: Model) -> tuple[list[AppDecision], bool]:
+def _one_by_one(workspace: Workspace, app: str) -> tuple[list[AppDecision], bool]:
     """Ask for one decision after the other, without the lock; tell whether work is put off."""
-    rules = workspace.settings.apps
+    from pmem.memory.app_questions import ask_decision, crowd_given, may_ask
+
     made: list[AppDecision] = []
     overtaken = 0
-    while len(kept := members(workspace, app)) > rules.limit:
+    while len(kept := members(workspace, app)) > workspace.settings.apps.limit:
+        question = crowd_given(workspace, app, kept)
         work = DeferredWork(app, "compact", "", workspace.now(), "too little energy")
-        surplus = _surplus(workspace, app, kept, _worths(workspace, kept))
-        if not may_work(workspace, model, work, rules.compaction_energy, surplus):
+        if not may_ask(workspace, "compaction", question, work):
             return made, True
-        decision = _decision(workspace, model, surplus)
+        decision = ask_decision(workspace, question, kept)
         last = overtaken >= _ASKED
         try:
-            done = once_more(partial(_if_it_holds, workspace, surplus, decision, last=last))
+            done = once_more(partial(_if_it_holds, workspace, app, kept, decision, last=last))
         except (StorageRefused, Locked) as error:  # as S0 has it: then the oldest goes
-            instead = _fallback(surplus, error.message)
-            done = _if_it_holds(workspace, surplus, instead, last=True)
+            instead = oldest_goes(kept, error.message)
+            done = _if_it_holds(workspace, app, kept, instead, last=True)
         overtaken = 0 if done else overtaken + 1
         made += [done] if done else []
     return made, False
 
 
 def _if_it_holds(
-    workspace: Workspace, surplus: Surplus, decision: AppDecision, *, last: bool
+    workspace: Workspace, app: str, seen: Sequence[Memory], decision: AppDecision, *, last: bool
 ) -> AppDecision | None:
     """Carry a decision out, unless others have changed what it is about.
 
@@ -202,15 +163,14 @@ def _if_it_holds(
         What was done: the decision, the oldest's end where it is the `last` attempt, or nothing.
     """
     with workspace.transaction():
-        kept = members(workspace, surplus.app)
-        if len(kept) <= surplus.limit:
+        kept = members(workspace, app)
+        if len(kept) <= workspace.settings.apps.limit:
             return None
-        if _memories_named(surplus.memories, decision) != _memories_named(kept, decision):
+        if _memories_named(seen, decision) != _memories_named(kept, decision):
             if not last:
                 return None
-            present = replace(surplus, memories=tuple(kept))
-            decision = _fallback(present, "other writers changed the memories meanwhile")
-        _carry_out(workspace, kept, decision)
+            decision = oldest_goes(kept, "other writers changed the memories meanwhile")
+        carry_out(workspace, kept, decision)
         return decision
 
 
@@ -218,59 +178,13 @@ def _memories_named(memories: Sequence[Memory], decision: AppDecision) -> list[M
     return [memory for memory in memories if memory.id in (decision.target, decision.merged)]
 
 
-def _surplus(
-    workspace: Workspace, app: str, kept: Sequence[Memory], worths: Mapping[str, float]
-) -> Surplus:
-    settings = workspace.settings
-    return Surplus(
-        app=app,
-        memories=tuple(kept),
-        limit=settings.apps.limit,
-        most=settings.limits.app_memory,
-        worths=worths,
-    )
+def carry_out(workspace: Workspace, kept: Sequence[Memory], decision: AppDecision) -> list[Memory]:
+    """Do what was decided, inside a transaction; return the memories that are left.
 
-
-def _worths(workspace: Workspace, kept: Sequence[Memory]) -> dict[str, float]:
-    """Return each memory's importance times its presence, which falls with age and grows by use."""
-    now, half_life = workspace.now(), workspace.settings.half_life_days
-    return {
-        memory.id: memory.importance * presence(memory, now, half_life)
-        for memory in recalls.counted(workspace, kept)
-    }
-
-
-def _decision(workspace: Workspace, model: Model, surplus: Surplus) -> AppDecision:
-    """Ask for a decision; where none can be used, let the oldest go."""
-    settings = workspace.settings
-    try:
-        said = answer(model, lambda: model.decide(surplus), settings.apps.timeout)
-        decision = checked(said, surplus)
-        _check_agreed(decision, surplus, settings)
-    except Unusable as unusable:
-        told = may_be_told(str(unusable), settings.consent.fields, settings.secrets.allow)
-        return _fallback(surplus, str(unusable) if told else f"{model.name} failed")
-    return replace(decision, by=signature(model))
-
-
-def _check_agreed(decision: AppDecision, surplus: Surplus, settings: Settings) -> None:
-    """See that an edit says nothing new of a person, and that a decision holds no secret."""
-    without_secret(decision.reason, settings.secrets.allow, "the decision's reason")
-    said = [memory.content for memory in _memories_named(surplus.memories, decision)]
-    known = {sensitive(text, settings.consent.fields) for text in said}
-    if decision.content is not None and decision.content not in said:
-        private = [item for item in settings.consent.fields if item not in known]
-        impersonal(decision.content, private, "the edit")
-        without_secret(decision.content, settings.secrets.allow, "the edit")
-
-
-def _fallback(surplus: Surplus, failure: str) -> AppDecision:
-    target, reason = oldest(surplus.memories).id, "it is the oldest"
-    return AppDecision(action="delete", target=target, reason=reason, by=FIFO, failure=failure)
-
-
-def _carry_out(workspace: Workspace, kept: Sequence[Memory], decision: AppDecision) -> list[Memory]:
-    """Do what was decided, inside a transaction; return the memories that are left."""
+    Args:
+        kept: The app's memories.
+        decision: What is to become of one of them.
+    """
     by_id = {memory.id: memory for memory in kept}
     target = by_id[decision.target]
     if decision.merged is None:

@@ -10,8 +10,10 @@ from msgspec.structs import replace
 from pmem.core import checks
 from pmem.core.apps.deciding import AppDecision
 from pmem.core.filters import EVERYTHING
+from pmem.core.lifecycle.presence import presence
 from pmem.core.trust import Trust, trust_of
 from pmem.errors import Ambiguous, InvalidValue, NotFound
+from pmem.memory import recalls
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import app_key
 from pmem.storage.kept import AppKeeper
@@ -104,6 +106,19 @@ def members(workspace: Workspace, app: str) -> list[Memory]:
     """Return the active memories of an app, the oldest first."""
     found = workspace.memories.twins(app_key(app))
     return sorted(found, key=lambda memory: (memory.created_at, memory.id))
+
+
+def worths_of(workspace: Workspace, kept: Sequence[Memory]) -> dict[str, float]:
+    """Return each memory's importance times its presence, which falls with age and grows by use.
+
+    Args:
+        kept: The memories.
+    """
+    now, half_life = workspace.now(), workspace.settings.half_life_days
+    return {
+        memory.id: memory.importance * presence(memory, now, half_life)
+        for memory in recalls.counted(workspace, kept)
+    }
 
 
 def all_of(workspace: Workspace, app: str) -> list[Memory]:

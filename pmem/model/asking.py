@@ -219,8 +219,17 @@ def note_failure(workspace: Workspace, kind: TaskKind, reason: str) -> None:
     workspace.notes.append(f"model: {kind} went by the rules: {reason}")
     if workspace.read_only or not workspace.settings.record_operations:
         return
-    told = {"status": "error", "reason": _QUOTED.sub("", reason).strip()}
+    told = {"status": "error", "reason": unquoted(reason)}
     workspace.own.operations.note([operation(workspace.now(), "model", kind, told)])
+
+
+def unquoted(reason: str) -> str:
+    """Return why there is no answer, without what it quotes of an answer, an error or a question.
+
+    Args:
+        reason: Why, in words.
+    """
+    return _QUOTED.sub("", reason).strip()
 
 
 def _known_answer(

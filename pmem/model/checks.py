@@ -136,12 +136,18 @@ def _conversation_summary(check: _Check, given: ConversationGiven, answer: Summa
 
 
 def _compaction(check: _Check, given: CompactionGiven, answer: CompactionAnswer) -> None:
-    known = {memory.id for memory in given.memories}
-    for name in filter(None, (answer.targetMemoryId, answer.mergedMemoryId)):
+    known = {memory.id: memory for memory in given.memories}
+    target, merged = answer.targetMemoryId, answer.mergedMemoryId or given.memories[-1].id
+    for name in (target, merged):
         if name not in known:
             raise AnswerRefused(f"the decision names {name[:60]!r}, which is no memory of the app")
     check.text(answer.reason, "the reason", MOST_REASON, share=0)
-    if answer.action == "edit":
+    if answer.action == "delete":
+        if known[target].pinned and not all(memory.pinned for memory in given.memories):
+            raise AnswerRefused(f"the decision deletes {target}, which is pinned")
+    else:
+        if target == merged:
+            raise AnswerRefused(f"the decision merges {target} with itself")
         content = answer.newContent or ""
         check.text(content, "the new content", given.most_characters, style=_FORMAL)
 

@@ -6,55 +6,41 @@ from datetime import timedelta
 from typing import Any
 
 from pmem import Project
-from pmem.core.apps.deciding import EndedConversation, OfflineModel, Surplus
+from pmem.model.models import Models
+from pmem.model.tasks import CompactionGiven, ConversationGiven
 from tests.conftest import NOW
 
-Answer = Callable[[Surplus], Any]
+Decide = Callable[[CompactionGiven], Any]
+Summarise = Callable[[ConversationGiven], Any]
 
 
-class FakeModel:
-    """A model that decides and sums up by functions.
-
-    Args:
-        decide: What it decides.
-        summarise: What it says of a conversation.
-    """
-
-    name = "fake"
-    is_free = False
-
-    def __init__(self, decide: Answer, summarise: Callable[[EndedConversation], Any]) -> None:
-        self._decide = decide
-        self._summarise = summarise
-
-    def summarise(self, talk: EndedConversation) -> Any:
-        """Answer."""
-        return self._summarise(talk)
-
-    def decide(self, surplus: Surplus) -> Any:
-        """Answer."""
-        return self._decide(surplus)
-
-
-def limited(root: str, hours: float = 0, of: str | None = None, **rules: float) -> Project:
+def limited(
+    root: str,
+    hours: float = 0,
+    of: str | None = None,
+    models: Models | None = None,
+    **rules: float,
+) -> Project:
     """Open a project some hours later, with other rules for apps.
 
     Args:
         root: Its folder.
         hours: How much later.
         of: The agent that opens it, if it is one.
+        models: Who sums up and decides; the rules when None.
         rules: Settings below `apps`.
     """
     settings: dict[str, Any] = {f"apps.{name}": value for name, value in rules.items()}
-    return Project(root, now=NOW + timedelta(hours=hours), actor="ada", agent=of, **settings)
+    now = NOW + timedelta(hours=hours)
+    return Project(root, now=now, actor="ada", agent=of, models=models, **settings)
 
 
-def raising(_request: Any) -> Any:
+def raising(_given: Any) -> Any:
     """Fail."""
     raise ConnectionError("nobody is there")
 
 
-def stammering(_request: Any) -> Any:
+def stammering(_given: Any) -> Any:
     """Fail with a sentence that no file can hold."""
     raise ValueError("half a character: \ud800")
 
@@ -64,22 +50,50 @@ class _Unspeakable(Exception):
         raise RuntimeError("there is nothing to say")
 
 
-def unspeakable(_request: Any) -> Any:
+def unspeakable(_given: Any) -> Any:
     """Fail with an error that fails as well when it is asked what it says."""
     raise _Unspeakable
 
 
-def hanging(_request: Any) -> Any:
+def hanging(_given: Any) -> Any:
     """Answer never, or too late."""
     threading.Event().wait(5)
     return "too late"
 
 
-def model(
-    decide: Answer | None = None, summarise: Callable[[EndedConversation], Any] | None = None
-) -> FakeModel:
-    """Return a model with these answers; by the rules, yet at a price, where none is given."""
-    return FakeModel(
-        decide or OfflineModel().decide,
-        summarise or (lambda talk: f"A talk: {talk.messages[-1].content}"),
-    )
+def least(given: CompactionGiven) -> Any:
+    """Let the memory go that counts least, neither the new one nor one that is pinned."""
+    older = given.memories[:-1]
+    loose = [memory for memory in older if not memory.pinned] or older
+    target = min(loose, key=lambda memory: memory.worth).id
+    return {"action": "delete", "targetMemoryId": target, "reason": "it counts least"}
+
+
+def last_words(given: ConversationGiven) -> Any:
+    """Sum a conversation up by what was said last."""
+    return {"summary": f"A talk: {given.messages[-1].text}"}
+
+
+def delete(place: int, reason: str = "it is the one") -> Decide:
+    """Return what lets the memory at a place go, the oldest first."""
+    return lambda given: {
+        "action": "delete",
+        "targetMemoryId": given.memories[place].id,
+        "reason": reason,
+    }
+
+
+def merge(place: int, content: str, taken: int | None = None, reason: str = "one") -> Decide:
+    """Return what lets the memory at a place take another one in, the newest when None."""
+    return lambda given: {
+        "action": "edit",
+        "targetMemoryId": given.memories[place].id,
+        "mergedMemoryId": None if taken is None else given.memories[taken].id,
+        "newContent": content,
+        "reason": reason,
+    }
+
+
+def model(decide: Decide = least, summarise: Summarise = last_words) -> Models:
+    """Return models with these answers."""
+    return Models("fake", compaction=decide, conversation_summary=summarise)

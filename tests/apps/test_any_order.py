@@ -20,16 +20,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from pmem import AddRequest, Project
 from pmem.apps.remembering import Remembered
-from pmem.core.apps.deciding import (
-    AppDecision,
-    EndedConversation,
-    Model,
-    OfflineModel,
-    Surplus,
-)
 from pmem.core.filters import Filter
 from pmem.errors import NotFound, StorageRefused
 from pmem.memory.app_limit import Compacted
+from pmem.model.models import Models
+from pmem.model.tasks import CompactionGiven
 from pmem.project.setup import initialise
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.values.records import Memory, State
@@ -40,17 +35,17 @@ from tests.conftest import NOW
 APPS = ("calendar", "mail", "calendar-2")
 LIMIT = 3
 RULES: dict[str, Any] = {"apps.limit": LIMIT, "apps.timeout": 0.05, "apps.energy": 1e6}
-EMPTY_TALKS: tuple[Callable[[EndedConversation], Any], ...] = (
+EMPTY_TALKS: tuple[fakes.Summarise, ...] = (
     fakes.raising,
     fakes.stammering,
     fakes.unspeakable,
     fakes.hanging,
-    lambda talk: "",
-    lambda talk: "x" * 999,
-    lambda talk: {"text": 1},
-    lambda talk: "The user lives in Quuxville.",
+    lambda given: {"summary": ""},
+    lambda given: {"summary": "word " * 200},
+    lambda given: {"text": 1},
+    lambda given: {"summary": "The user lives in Quuxville."},
 )
-DECIDERS = {**LIES, "no answer": fakes.hanging, "the rules": OfflineModel().decide}
+DECIDERS = {**LIES, "no answer": fakes.hanging, "the least": fakes.least}
 
 
 class Apps(RuleBasedStateMachine):
@@ -68,9 +63,10 @@ class Apps(RuleBasedStateMachine):
     def teardown(self) -> None:
         shutil.rmtree(self.base)
 
-    def project(self) -> Project:
+    def project(self, models: Models | None = None) -> Project:
         self.hours += 1
-        return Project(self.root, now=NOW + timedelta(hours=self.hours), actor="ada", **RULES)
+        now = NOW + timedelta(hours=self.hours)
+        return Project(self.root, now=now, actor="ada", models=models, **RULES)
 
     def text(self) -> str:
         self.count += 1
@@ -107,11 +103,6 @@ class Apps(RuleBasedStateMachine):
     def active(self, app: str) -> list[str]:
         return [item.id for item in Project(self.root, now=NOW, **RULES).apps.list(app).items]
 
-    def model(
-        self, name: str, summarise: Callable[[EndedConversation], Any] | None = None
-    ) -> Model:
-        return fakes.model(DECIDERS[name], summarise)
-
     @rule(app=st.sampled_from(APPS), importance=st.integers(0, 10))
     def remember(self, app: str, importance: int) -> None:
         self.holds(
@@ -120,7 +111,7 @@ class Apps(RuleBasedStateMachine):
 
     @rule(app=st.sampled_from(APPS), decider=st.sampled_from(sorted(DECIDERS)))
     def remember_with_a_model(self, app: str, decider: str) -> None:
-        theirs = self.project().apps.using(self.model(decider))
+        theirs = self.project(fakes.model(DECIDERS[decider])).apps
         self.holds(app, lambda: theirs.remember(app, self.text()))
 
     @rule(
@@ -128,42 +119,42 @@ class Apps(RuleBasedStateMachine):
         decider=st.sampled_from(sorted(DECIDERS)),
         summarise=st.sampled_from(EMPTY_TALKS),
     )
-    def sum_up(self, app: str, decider: str, summarise: Callable[[EndedConversation], Any]) -> None:
-        project = self.project()
+    def sum_up(self, app: str, decider: str, summarise: fakes.Summarise) -> None:
+        project = self.project(fakes.model(DECIDERS[decider], summarise))
         talk = project.start_conversation().id
         project.add_message("user", f"We decided this: {self.text()} I live in Quuxville.")
         project.end_conversation(reference=talk)
-        theirs = project.apps.using(self.model(decider, summarise))
-        self.holds(app, lambda: theirs.remember(app, conversation=talk))
+        self.holds(app, lambda: project.apps.remember(app, conversation=talk))
 
     @rule(app=st.sampled_from(APPS), count=st.integers(1, 9), decider=st.sampled_from(sorted(LIES)))
     def import_many(self, app: str, count: int, decider: str) -> None:
-        project = self.project()
+        project = self.project(fakes.model(DECIDERS[decider]) if count % 2 else None)
         project.add_all([AddRequest(content=self.text(), app=app) for _ in range(count)])
-        theirs = project.apps.using(self.model(decider)) if count % 2 else project.apps
-        self.holds(app, lambda: theirs.compact(app))
+        self.holds(app, lambda: project.apps.compact(app))
 
     @rule(app=st.sampled_from(APPS), pick=st.integers(0, 9), again=st.booleans())
     def others_are_quicker(self, app: str, pick: int, again: bool) -> None:
         """Let another writer remove what a model is about to choose, once or each time."""
         rounds: list[str] = []
 
-        def decide(surplus: Surplus) -> AppDecision:
-            target = surplus.memories[pick % len(surplus.memories)].id
+        def decide(given: CompactionGiven) -> Any:
+            place = pick % len(given.memories)
+            name = given.memories[place].id
+            (target,) = (id_ for id_ in self.memories() if id_.endswith(name))
             if again or not rounds:
                 other = self.project()
                 other.edit(target, self.text())
                 self.others.add(target)
             rounds.append(target)
-            return AppDecision(action="delete", target=target, reason="it is the one")
+            return fakes.delete(place)(given)
 
-        theirs = self.project().apps.using(fakes.model(decide))
+        theirs = self.project(fakes.model(decide)).apps
         self.holds(app, lambda: theirs.remember(app, self.text()))
         assert len(rounds) <= 4
 
     @rule(app=st.sampled_from(APPS), times=st.integers(1, 2), decider=st.sampled_from(sorted(LIES)))
     def storage_refuses(self, app: str, times: int, decider: str) -> None:
-        project = self.project()
+        project = self.project(fakes.model(DECIDERS[decider]))
         project.add_all([AddRequest(content=self.text(), app=app) for _ in range(LIMIT + 1)])
         commit, failures = JsonFiles.commit, [StorageRefused("the disk hiccups")] * times
 
@@ -172,9 +163,8 @@ class Apps(RuleBasedStateMachine):
                 raise failures.pop()
             commit(files, changes)
 
-        theirs = project.apps.using(self.model(decider))
         with mock.patch.object(JsonFiles, "commit", failing):
-            self.holds(app, lambda: theirs.compact(app))
+            self.holds(app, lambda: project.apps.compact(app))
 
     @rule(app=st.sampled_from(APPS), pick=st.integers(0, 9))
     def pin(self, app: str, pick: int) -> None:
@@ -211,20 +201,15 @@ _LIAR = """
 import sys
 from itertools import cycle
 from pmem import Project
-from pmem.core.apps.deciding import AppDecision, OfflineModel
-def fail(surplus): raise ConnectionError("nobody is there")
-lies = cycle((fail, lambda s: "nonsense", lambda s: None,
-    lambda s: AppDecision(action="delete", target=s.memories[2].id, reason="the third goes"),
-    lambda s: {"action": "delete", "targetMemoryId": "nobody", "reason": "gone"},
-    lambda s: AppDecision(action="edit", target=s.memories[1].id, content="Both.", reason="same")))
-class Liar(OfflineModel):
-    name, is_free = "liar", False
-    def decide(self, surplus): return next(lies)(surplus)
+from tests.apps import fakes
+lies = cycle((fakes.raising, lambda given: "nonsense", lambda given: None, fakes.delete(2),
+    lambda given: {"action": "delete", "targetMemoryId": "nobody", "reason": "gone"},
+    fakes.merge(1, "Writers saw cases.")))
+models = fakes.model(lambda given: next(lies)(given))
 options = {"apps.energy": 1e6, "apps.limit": 5}
-project = Project(sys.argv[1], lock_timeout=60, **options)
-theirs = project.apps.using(Liar())
+project = Project(sys.argv[1], lock_timeout=60, models=models, **options)
 for number in range(6):
-    theirs.remember("calendar", f"Writer {sys.argv[2]} saw case {number} of {sys.argv[2]}.")
+    project.apps.remember("calendar", f"Writer {sys.argv[2]} saw case {number} of {sys.argv[2]}.")
 """
 
 

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -14,9 +13,11 @@ from hypothesis import strategies as st
 
 from pmem import AddRequest, Project
 from pmem.core.apps.alike import adds_little
-from pmem.core.apps.deciding import AppDecision, Surplus, Unusable, checked
 from pmem.core.filters import Filter
 from pmem.errors import InvalidValue, StorageRefused
+from pmem.model.answers import read_model_answer
+from pmem.model.models import AnswerRefused
+from pmem.model.tasks import CompactionGiven
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.unindexed import InMemory
 from pmem.values.ids import short
@@ -30,12 +31,13 @@ EVERY = Filter(states=())
 NUMBERS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath", "isle", "jade")
 
 
-def filled(root: str, count: int, app: str = "calendar", **rules: float) -> Project:
+def filled(root: str, count: int, decide: fakes.Decide | None = None, **rules: float) -> Project:
     """Give an app so many memories, as a merge in git may, and hold it to its limit from now on."""
-    project = fakes.limited(root, 0, None, **rules)
+    models = None if decide is None else fakes.model(decide)
+    project = fakes.limited(root, 0, None, models, **rules)
     fakes.limited(root, limit=max(count, 10)).add_all(
         [
-            AddRequest(content=f"The {NUMBERS[n % 10]} room {n} has {n * 3} seats.", app=app)
+            AddRequest(content=f"The {NUMBERS[n % 10]} room {n} has {n * 3} seats.", app="calendar")
             for n in range(count)
         ]
     )
@@ -120,79 +122,63 @@ def test_what_is_pinned_stays(root: str) -> None:
 
 @pytest.mark.parametrize("lie", ["delete the pinned one", "nonsense"])
 def test_no_model_and_no_failure_takes_what_is_pinned(root: str, lie: str) -> None:
-    project = filled(root, 11)
+    answers = {"delete the pinned one": fakes.delete(0), "nonsense": lambda given: "nonsense"}
+    project = filled(root, 11, answers[lie])
     first, second, *_ = sorted(every(project))
     project.pin(first)
-    answers: dict[str, Any] = {
-        "delete the pinned one": AppDecision(action="delete", target=first, reason="no pin counts"),
-        "nonsense": "nonsense",
-    }
-    theirs = project.apps.using(fakes.model(lambda surplus: answers[lie]))
-    (decided,) = theirs.compact("calendar").decisions
+    (decided,) = project.apps.compact("calendar").decisions
     assert (decided.target, decided.by) == (second, "fifo")
+    assert ("pinned" in decided.failure) == (lie != "nonsense")
 
 
 def test_a_merge_keeps_the_pin_of_what_it_takes_in(root: str) -> None:
-    project = filled(root, 11)
+    project = filled(root, 11, fakes.merge(0, "Both rooms have seats.", 1))
     first, second, *_ = sorted(every(project))
     project.pin(second)
-    merge = AppDecision(action="edit", target=first, merged=second, content="Both.", reason="same")
-    project.apps.using(fakes.model(lambda surplus: merge)).compact("calendar")
+    (decided,) = project.apps.compact("calendar").decisions
+    assert (decided.target, decided.merged) == (first, second)
     assert project.apps.show("calendar", first).pinned
 
 
 def test_after_three_more_questions_nobody_is_asked_again(root: str) -> None:
-    project = filled(root, 11)
     asked: list[str] = []
 
-    def decide(surplus: Surplus) -> AppDecision:
-        asked.append(surplus.memories[5].id)
+    def decide(given: CompactionGiven) -> Any:
+        asked.append(given.memories[5].id)
         if len(asked) > 10:
             raise RuntimeError("asked for ever")
         fakes.limited(root).edit(asked[-1], f"Room 5 has {len(asked)} seats.")
-        return AppDecision(action="delete", target=asked[-1], reason="the sixth goes")
+        return fakes.delete(5)(given)
 
-    (decided,) = project.apps.using(fakes.model(decide)).compact("calendar").decisions
+    project = filled(root, 11, decide)
+    (decided,) = project.apps.compact("calendar").decisions
     assert (len(asked), decided.by) == (4, "fifo")
     assert (decided.target, "other writers" in decided.failure) == (min(every(project)), True)
 
 
-LIES: dict[str, Callable[[Surplus], Any]] = {
+LIES: dict[str, fakes.Decide] = {
     "an exception": fakes.raising,
-    "no JSON": lambda surplus: "delete the first one",
-    "endless brackets": lambda surplus: "[" * 100_000,
-    "nothing": lambda surplus: None,
-    "an unknown id": lambda surplus: {
+    "no JSON": lambda given: "delete the first one",
+    "endless brackets": lambda given: "[" * 100_000,
+    "nothing": lambda given: None,
+    "an unknown id": lambda given: {
         "action": "delete",
         "targetMemoryId": "mwqi0000-00000000",
         "reason": "old",
     },
-    "an unknown action": lambda surplus: {
+    "no id": lambda given: {"action": "delete", "targetMemoryId": "", "reason": "old"},
+    "an unknown action": lambda given: {
         "action": "keep",
-        "targetMemoryId": surplus.memories[3].id,
+        "targetMemoryId": given.memories[3].id,
         "reason": "good",
     },
-    "an empty text": lambda surplus: {
-        "action": "edit",
-        "targetMemoryId": surplus.memories[3].id,
-        "newContent": "  ",
-        "reason": "shorter",
-    },
-    "a long text": lambda surplus: AppDecision(
-        action="edit", target=surplus.memories[3].id, content="x" * 201, reason="longer"
-    ),
-    "half a character": lambda surplus: AppDecision(
-        action="edit", target=surplus.memories[3].id, content="\ud800", reason="odd"
-    ),
-    "itself": lambda surplus: AppDecision(
-        action="edit", target=surplus.memories[-1].id, content="both", reason="one"
-    ),
-    "no reason": lambda surplus: AppDecision(
-        action="delete", target=surplus.memories[3].id, reason=" "
-    ),
-    "half a character as the reason": lambda surplus: AppDecision(
-        action="delete", target=surplus.memories[3].id, reason="odd \ud800"
-    ),
+    "an empty text": fakes.merge(3, "  "),
+    "a long text": fakes.merge(3, "room " * 41),
+    "half a character": fakes.merge(3, "\ud800"),
+    "itself": fakes.merge(3, "Both rooms have seats.", 3),
+    "itself as the newest": fakes.merge(-1, "Both rooms have seats."),
+    "no reason": fakes.delete(3, " "),
+    "half a character as the reason": fakes.delete(3, "odd \ud800"),
     "an exception that says half a character": fakes.stammering,
     "an exception that cannot be told": fakes.unspeakable,
 }
@@ -203,9 +189,9 @@ LIES: dict[str, Callable[[Surplus], Any]] = {
 def test_after_a_failure_or_a_lie_the_oldest_goes_and_the_history_says_why(
     lie: str, root: str
 ) -> None:
-    project = filled(root, 11)
+    project = filled(root, 11, LIES[lie])
     before = every(project)
-    done = project.apps.using(fakes.model(LIES[lie])).compact("calendar")
+    done = project.apps.compact("calendar")
     (decided,) = done.decisions
     assert (decided.action, decided.by, decided.target) == ("delete", "fifo", min(before))
     event = every(project)[decided.target].history[-1]
@@ -220,8 +206,8 @@ def test_after_a_failure_or_a_lie_the_oldest_goes_and_the_history_says_why(
 
 
 def test_a_decider_that_hangs_is_left_alone(root: str) -> None:
-    project = filled(root, 12, timeout=0.05)
-    done = project.apps.using(fakes.model(fakes.hanging)).compact("calendar")
+    project = filled(root, 12, fakes.hanging, timeout=0.05)
+    done = project.apps.compact("calendar")
     assert [decided.by for decided in done.decisions] == ["fifo", "fifo"]
     assert "no answer within 0.05 s" in done.decisions[0].failure
     assert len(active(project)) == 10
@@ -248,13 +234,8 @@ def test_the_new_one_stays_also_where_clocks_disagree(root: str) -> None:
 
 
 def test_a_model_writes_nothing_of_people_into_a_merge(root: str) -> None:
-    project = filled(root, 11)
-
-    def decide(surplus: Surplus) -> AppDecision:
-        text = "The user lives in Quuxville."
-        return AppDecision(action="edit", target=surplus.memories[0].id, content=text, reason="one")
-
-    (decided,) = project.apps.using(fakes.model(decide)).compact("calendar").decisions
+    project = filled(root, 11, fakes.merge(0, "The user lives in Quuxville."))
+    (decided,) = project.apps.compact("calendar").decisions
     assert (decided.by, "city" in decided.failure) == ("fifo", True)
     assert "Quuxville" not in repr(every(project))
 
@@ -274,27 +255,27 @@ def test_an_agent_can_make_room_where_what_people_agreed_to_is_merged(root: str)
 
 
 def test_another_apps_memory_is_no_target(root: str) -> None:
-    project = filled(root, 11)
-    theirs = project.apps.remember("mail", "Newsletters go into the archive.").memory
+    theirs = fakes.limited(root).apps.remember("mail", "Newsletters go into the archive.").memory
     assert theirs
-    stolen = AppDecision(action="delete", target=theirs.id, reason="not ours")
-    project.apps.using(fakes.model(lambda surplus: stolen)).compact("calendar")
+    stolen = {"action": "delete", "targetMemoryId": short(theirs.id), "reason": "not ours"}
+    project = filled(root, 11, lambda given: stolen)
+    (decided,) = project.apps.compact("calendar").decisions
+    assert decided.by == "fifo"
     assert active(project, "mail") == [theirs.id]
     assert len(active(project)) == 10
 
 
 @pytest.mark.row("S0.3.4")
 def test_a_model_may_merge_two_and_write_the_content(root: str) -> None:
-    project = filled(root, 11)
-
-    def decide(surplus: Surplus) -> bytes:
-        target = short(surplus.memories[2].id)
+    def decide(given: CompactionGiven) -> bytes:
+        target = given.memories[2].id
         return (
             b'{"action": "edit", "targetMemoryId": "%b", "newContent": "Rooms have seats.",'
             b' "reason": "both are about rooms", "confidence": 1}'
         ) % target.encode()
 
-    (decided,) = project.apps.using(fakes.model(decide)).compact("calendar").decisions
+    project = filled(root, 11, decide)
+    (decided,) = project.apps.compact("calendar").decisions
     ids = sorted(every(project))
     assert (decided.target, decided.merged) == (ids[2], ids[10])
     assert project.apps.show("calendar", decided.target).content == "Rooms have seats."
@@ -303,12 +284,11 @@ def test_a_model_may_merge_two_and_write_the_content(root: str) -> None:
 
 
 def test_without_energy_a_compaction_waits_and_the_block_stays_small(root: str) -> None:
-    project = filled(root, 11, energy=0)
-    theirs = project.apps.using(fakes.model())
-    assert theirs.compact("calendar").deferred
+    project = filled(root, 11, fakes.least, energy=0)
+    assert project.apps.compact("calendar").deferred
     assert len(project.apps.context("calendar").items) == 10
-    assert theirs.remember("calendar", "The lift is broken.").decisions == ()
-    later = fakes.limited(root).apps.using(fakes.model())
+    assert project.apps.remember("calendar", "The lift is broken.").decisions == ()
+    later = fakes.limited(root, models=fakes.model()).apps
     assert later.compact("calendar").memories == 10
     energy = later.stats().energy
     assert energy
@@ -316,22 +296,21 @@ def test_without_energy_a_compaction_waits_and_the_block_stays_small(root: str) 
 
 
 def test_others_that_are_quicker_are_asked_about_again(root: str) -> None:
-    project = filled(root, 12)
+    def decide(given: CompactionGiven) -> Any:
+        if len(given.memories) == 12:
+            fakes.limited(root).remove(given.memories[5].id)
+        return fakes.delete(5)(given)
+
+    project = filled(root, 12, decide)
     ids = sorted(every(project))
-
-    def decide(surplus: Surplus) -> AppDecision:
-        if len(surplus.memories) == 12:
-            fakes.limited(root).remove(ids[5])
-        return AppDecision(action="delete", target=surplus.memories[5].id, reason="the sixth goes")
-
-    done = project.apps.using(fakes.model(decide)).compact("calendar")
-    assert [decided.by for decided in done.decisions] == ["fake"]
+    (decided,) = project.apps.compact("calendar").decisions
+    assert decided.by.startswith("fake compaction/")
     assert sorted(active(project)) == [id_ for id_ in ids if id_ not in (ids[5], ids[6])]
 
 
 @pytest.mark.row("S0.7.8")
 def test_a_storage_error_is_tried_again_and_then_the_oldest_goes(root: str) -> None:
-    project = filled(root, 11)
+    project = filled(root, 11, fakes.delete(3))
     commit, failures = JsonFiles.commit, [StorageRefused("the disk hiccups")] * 2
 
     def failing(files: JsonFiles, changes: Any) -> None:
@@ -339,11 +318,8 @@ def test_a_storage_error_is_tried_again_and_then_the_oldest_goes(root: str) -> N
             raise failures.pop()
         commit(files, changes)
 
-    third = sorted(every(project))[3]
-    decision = AppDecision(action="delete", target=third, reason="the fourth goes")
-    theirs = project.apps.using(fakes.model(lambda surplus: decision))
     with mock.patch.object(JsonFiles, "commit", failing):
-        (decided,) = theirs.compact("calendar").decisions
+        (decided,) = project.apps.compact("calendar").decisions
     assert (decided.by, decided.failure) == ("fifo", "the disk hiccups")
     assert len(active(project)) == 10
 
@@ -391,12 +367,18 @@ STEPS = st.lists(
 def test_the_limit_and_the_isolation_hold_whatever_happens(
     steps: list[tuple[str, str, int]], limit: int
 ) -> None:
-    rules: dict[str, Any] = {"apps.limit": limit}
-    project = Project("memory", backend=InMemory(), actor="ada", now=NOW, **rules)
+    rules: dict[str, Any] = {"apps.limit": limit, "apps.energy": 1e6}
+    files = InMemory()
+    project = Project("memory", backend=files, actor="ada", now=NOW, **rules)
     for number, (step, app, pick) in enumerate(steps):
         others = {name: project.apps.list(name).items for name in APPS if name != app}
         with suppress(InvalidValue):  # there is no room where every other one is pinned
-            _take(project, step, app, pick, number)
+            if step == "lie":
+                lies = fakes.model(list(LIES.values())[pick])
+                liar = Project("memory", backend=files, actor="ada", now=NOW, models=lies, **rules)
+                liar.apps.remember(app, f"Case {number} is open.")
+            else:
+                _take(project, step, app, pick, number)
         assert others == {name: project.apps.list(name).items for name in others}
         assert len(active(project, app)) <= limit
         shown = project.apps.context(app)
@@ -410,10 +392,6 @@ def _take(project: Project, step: str, app: str, pick: int, number: int) -> None
         project.apps.remember(app, f"Case {number} has {pick} parts.", importance=pick)
     elif step == "add":
         project.add(f"Case {number} was added with {pick} parts.", app=app, force=True)
-    elif step == "lie":
-        liar = fakes.model(list(LIES.values())[pick])
-        liar.is_free = True
-        project.apps.using(liar).remember(app, f"Case {number} is open.")
     elif mine:
         memory = mine[pick % len(mine)]
         if step == "delete":
@@ -426,9 +404,8 @@ def _take(project: Project, step: str, app: str, pick: int, number: int) -> None
 
 @given(json_values)
 def test_no_answer_gets_past_the_check_but_a_decision(answer: Any) -> None:
-    surplus = Surplus(app="calendar", memories=(), limit=10, most=200, worths={})
-    with pytest.raises(Unusable):
-        checked(answer, surplus)
+    with pytest.raises(AnswerRefused):
+        read_model_answer("compaction", answer)
 
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
@@ -437,12 +414,11 @@ SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 @pytest.mark.row("S0.7.7")
 @pytest.mark.parametrize("field", ["reason", "newContent"])
 def test_f33_a_decision_with_a_secret_lets_the_oldest_go(root: str, field: str) -> None:
-    project = filled(root, 11)
-    first, second, *_ = sorted(every(project))
-    said = {"action": "edit", "targetMemoryId": second, "newContent": "Both.", "reason": "near"}
+    said = {"newContent": "Both rooms have seats.", "reason": "near"}
     said[field] = f"The key is {SECRET}"
-    (decided,) = project.apps.using(fakes.model(lambda _: said)).compact("calendar").decisions
-    assert (decided.target, decided.by) == (first, "fifo")
+    project = filled(root, 11, lambda given: fakes.merge(1, "")(given) | said)
+    (decided,) = project.apps.compact("calendar").decisions
+    assert (decided.target, decided.by) == (min(every(project)), "fifo")
     assert "secret" in decided.failure
 
 

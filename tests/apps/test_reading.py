@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from pmem import AddRequest, Project
 from pmem.core.apps.block import block, fitting
-from pmem.core.apps.deciding import AppDecision
 from pmem.core.filters import Filter
 from pmem.errors import NotFound
 from pmem.memory.app_memories import state_of
@@ -91,11 +90,11 @@ def test_a_purge_takes_every_state_and_the_links_that_led_there(project: Project
 
 @pytest.mark.row("S0.11.2")
 def test_a_merge_is_a_decision_in_the_figures_as_well(root: str) -> None:
-    project = fakes.limited(root)
+    project = fakes.limited(root, models=fakes.model(fakes.merge(0, "Rooms have seats.")))
     rooms = [AddRequest(content=f"Room {n} has {n * 3} seats.", app="mail") for n in range(11)]
-    first = project.add_all(rooms)[0].memory.id
-    merge = AppDecision(action="edit", target=first, content="Rooms have seats.", reason="one")
-    project.apps.using(fakes.model(lambda surplus: merge)).compact("mail")
+    fakes.limited(root, limit=11).add_all(rooms)
+    (decided,) = project.apps.compact("mail").decisions
+    assert decided.action == "edit"
     assert project.apps.stats().compactions_per_app_per_day == round(1 / 7, 4)
 
 

@@ -1,6 +1,5 @@
 """Making memories for apps, from texts and from conversations."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -11,10 +10,11 @@ from hypothesis import strategies as st
 
 from pmem import Project
 from pmem.apps.remembering import on_end
-from pmem.core.apps.deciding import EndedConversation
 from pmem.core.apps.digest import digest
 from pmem.errors import InvalidValue, NotFound, Refused, StorageRefused, UsageError
 from pmem.memory.proposals import Withheld
+from pmem.model.models import Models
+from pmem.model.tasks import ConversationGiven
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.values.records import Message, Role
 from tests.apps import fakes
@@ -134,11 +134,8 @@ def test_a_memory_that_took_another_one_in_is_left_alone(root: str) -> None:
 
 
 def test_an_uninstalled_app_is_there_again_once_it_remembers_and_nothing_waits(root: str) -> None:
-    project = fakes.limited(root, energy=0)
-    talk = ended(project, "We decided to use PostgreSQL.")
-    project.apps.delete("calendar", project.apps.list("calendar").items[0].id)
-    theirs = project.apps.using(fakes.model())
-    assert theirs.remember("calendar", conversation=talk).action == "deferred"
+    project = fakes.limited(root, energy=0, models=fakes.model())
+    ended(project, "We decided to use PostgreSQL.")
     assert [(app.waiting, app.installed) for app in project.apps.all()] == [(1, True)]
     project.apps.uninstall("calendar")
     assert [(app.waiting, app.installed) for app in project.apps.all()] == [(0, False)]
@@ -148,12 +145,11 @@ def test_an_uninstalled_app_is_there_again_once_it_remembers_and_nothing_waits(r
 
 
 def test_work_that_waits_keeps_the_importance_and_the_tags_it_was_given(root: str) -> None:
-    project = fakes.limited(root, energy=0)
-    talk = ended(project, "We decided to use PostgreSQL.", app=None)
-    theirs = project.apps.using(fakes.model())
-    theirs.remember("calendar", conversation=talk, importance=9, tags=("db", "plan"))
-    later = fakes.limited(root, hours=1)
-    later.apps.using(fakes.model()).compact("calendar")
+    project = fakes.limited(root, energy=0, models=fakes.model())
+    talk = ended(project, "Ben decided to use PostgreSQL.", app=None)
+    project.apps.remember("calendar", conversation=talk, importance=9, tags=("db", "plan"))
+    later = fakes.limited(root, hours=1, models=fakes.model())
+    later.apps.compact("calendar")
     (memory,) = later.apps.list("calendar").items
     assert (memory.importance, memory.tags) == (9, ("db", "plan"))
 
@@ -174,21 +170,21 @@ def test_a_conversation_that_says_nothing_leaves_nothing(
         fakes.raising,
         fakes.stammering,
         fakes.unspeakable,
-        lambda talk: "",
-        lambda talk: "x" * 201,
-        lambda talk: 7,
-        lambda talk: "\ud800",
-        lambda talk: "The user lives in Quuxville.",
+        lambda given: "",
+        lambda given: {"summary": "word " * 41},
+        lambda given: {"summary": 7},
+        lambda given: {"summary": "\ud800"},
+        lambda given: {"summary": "The user lives in Quuxville."},
     ],
 )
 def test_a_summariser_that_fails_or_lies_is_done_without(
-    project: Project, summarise: Callable[[EndedConversation], Any]
+    root: str, summarise: fakes.Summarise
 ) -> None:
+    project = fakes.limited(root, models=fakes.model(summarise=summarise))
     talk = ended(project, "We decided to use PostgreSQL.", app=None)
-    model = fakes.model(summarise=summarise)
-    done = project.apps.using(model).remember("calendar", conversation=talk)
+    done = project.apps.remember("calendar", conversation=talk)
     assert (done.action, contents(project)) == ("created", ["user: We decided to use PostgreSQL."])
-    assert "fake" in done.reason
+    assert done.reason
     assert done.memory
     (added,) = project.history(done.memory.id)
     assert added.detail["failure"] == done.reason
@@ -196,17 +192,22 @@ def test_a_summariser_that_fails_or_lies_is_done_without(
 
 @pytest.mark.row("S0.7.5")
 def test_a_summariser_that_hangs_is_left_alone(root: str) -> None:
-    project = fakes.limited(root, timeout=0.05)
+    models = fakes.model(summarise=fakes.hanging)
+    project = fakes.limited(root, timeout=0.05, models=models)
     talk = ended(project, "We decided to use PostgreSQL.", app=None)
-    model = fakes.model(summarise=fakes.hanging)
-    done = project.apps.using(model).remember("calendar", conversation=talk)
+    done = project.apps.remember("calendar", conversation=talk)
     assert done.action == "created"
     assert "no answer within 0.05 s" in done.reason
 
 
-def leaking(talk: EndedConversation) -> str:
+def leaking(given: ConversationGiven) -> Any:
     """Fail, and say what of."""
-    raise ValueError(f"no JSON: {talk.messages[0].content}")
+    raise ValueError(f"no JSON: {given.messages[0].text}")
+
+
+def repeating(given: ConversationGiven) -> Any:
+    """Repeat what was said."""
+    return {"summary": given.messages[0].text}
 
 
 def traces(root: str, token: str) -> list[str]:
@@ -221,17 +222,14 @@ def traces(root: str, token: str) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("summarise", [None, leaking, lambda talk: talk.messages[0].content])
+@pytest.mark.parametrize("summarise", [None, leaking, repeating])
 @pytest.mark.parametrize("agent", [None, "bot"])
 def test_what_is_said_of_people_is_in_no_apps_memory(
-    root: str, summarise: Callable[[EndedConversation], Any] | None, agent: str | None
+    root: str, summarise: fakes.Summarise | None, agent: str | None
 ) -> None:
-    project = Project(root, now=NOW, actor="ada", agent=agent)
-    said = "I live in Quuxville. We decided to use PostgreSQL."
-    talk = ended(project, said, app="calendar" if summarise is None else None)
-    if summarise is not None:
-        model = fakes.model(summarise=summarise)
-        project.apps.using(model).remember("calendar", conversation=talk)
+    models = None if summarise is None else fakes.model(summarise=summarise)
+    project = Project(root, now=NOW, actor="ada", agent=agent, models=models)
+    ended(project, "I live in Quuxville. We decided to use PostgreSQL.")
     assert contents(project) == ["user: We decided to use PostgreSQL."]
     assert "long-term-memory" not in traces(root, "Quuxville")
     assert "Quuxville" not in project.apps.context("calendar").text
@@ -253,17 +251,16 @@ def test_an_agent_is_told_that_its_text_waits_for_consent(root: str) -> None:
 
 
 def test_work_that_waits_and_can_never_be_done_keeps_no_other_work_back(root: str) -> None:
-    project = fakes.limited(root, energy=0)
-    model = fakes.model()
-    talk = ended(project, "We chose A1.", app=None)
-    assert project.apps.using(model).remember("calendar", conversation=talk).action == "deferred"
-    later = fakes.limited(root, hours=1)
+    project = fakes.limited(root, energy=0, models=fakes.model())
+    talk = ended(project, "Ben chose A1.", app=None)
+    assert project.apps.remember("calendar", conversation=talk).action == "deferred"
+    later = fakes.limited(root, hours=1, models=fakes.model())
     with mock.patch("pmem.apps.remembering.put_new", side_effect=Refused("no")):
-        later.apps.using(model).compact("calendar")
+        later.apps.compact("calendar")
     figures = later.apps.stats().energy
     assert figures
     assert figures.waiting == 0
-    assert later.apps.using(model).remember("calendar", "The lift is broken.").action == "created"
+    assert later.apps.remember("calendar", "The lift is broken.").action == "created"
 
 
 @pytest.mark.row("S0.7.9")
@@ -297,21 +294,17 @@ def test_a_storage_error_is_tried_once_more(project: Project) -> None:
 
 
 def test_work_waits_while_energy_is_low_and_is_done_by_the_next_command(root: str) -> None:
-    project = fakes.limited(root, energy=40, energy_per_hour=20)
-    model = fakes.model()
-    first, second, third = (ended(project, f"We chose {n}.", app=None) for n in ("A1", "B2", "C3"))
-    theirs = project.apps.using(model)
-    done = [
-        theirs.remember("calendar", conversation=talk).action for talk in (first, second, third)
-    ]
+    project = fakes.limited(root, energy=40, energy_per_hour=20, models=fakes.model())
+    talks = [ended(project, f"Ben chose {name}.", app=None) for name in ("A1", "B2", "C3")]
+    done = [project.apps.remember("calendar", conversation=talk).action for talk in talks]
     assert done == ["created", "created", "created"]  # at 40, 28 and 16 units
-    fourth = ended(project, "We chose D4.", app=None)
-    assert theirs.remember("calendar", conversation=fourth).action == "deferred"
+    fourth = ended(project, "Ben chose D4.", app=None)
+    assert project.apps.remember("calendar", conversation=fourth).action == "deferred"
     figures = project.apps.stats().energy
     assert figures
     assert (figures.spent, figures.waiting) == (36, 1)
-    later = fakes.limited(root, hours=2, energy=40, energy_per_hour=20)
-    later.apps.using(model).compact("calendar")
+    later = fakes.limited(root, hours=2, energy=40, energy_per_hour=20, models=fakes.model())
+    later.apps.compact("calendar")
     assert len(contents(later)) == 4
     after = later.apps.stats().energy
     assert after
@@ -324,6 +317,19 @@ def test_rules_cost_nothing_and_never_wait(root: str) -> None:
     project = fakes.limited(root, energy=0)
     ended(project, "We decided to use PostgreSQL.")
     assert len(contents(project)) == 1
+    energy = project.apps.stats().energy
+    assert energy
+    assert (energy.spent, energy.waiting) == (0, 0)
+
+
+def test_what_the_models_of_a_project_do_not_do_the_rules_do_at_no_price(root: str) -> None:
+    models = Models("some", insight=fakes.raising)
+    project = fakes.limited(root, limit=1, models=models)
+    project.apps.remember("calendar", "The lift is broken.", importance=1)
+    first = project.apps.list("calendar").items[0].id
+    ended(project, "We decided to use PostgreSQL.")
+    assert contents(project) == ["user: We decided to use PostgreSQL."]
+    assert project.history(first)[-1].detail["by"] == "offline"
     energy = project.apps.stats().energy
     assert energy
     assert (energy.spent, energy.waiting) == (0, 0)
@@ -438,22 +444,23 @@ def test_a_value_that_nobody_changed_is_kept_beside_one_on_something_else(
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
 
-def spilling(_talk: EndedConversation) -> str:
+def spilling(_given: ConversationGiven) -> Any:
     """Fail, and quote a secret."""
     raise ValueError(f"refused: {SECRET}")
 
 
 @pytest.mark.row("S0.7.2")
-@pytest.mark.parametrize("summarise", [lambda talk: f"The key is {SECRET}.", spilling])
+@pytest.mark.parametrize(
+    "summarise", [lambda given: {"summary": f"The key is {SECRET}."}, spilling]
+)
 def test_f33_a_summary_with_a_secret_is_done_without_and_is_nobodys_error(
-    root: str, summarise: Callable[[EndedConversation], Any]
+    root: str, summarise: fakes.Summarise
 ) -> None:
-    project = Project(root, now=NOW, actor="ada")
+    project = fakes.limited(root, models=fakes.model(summarise=summarise))
     talk = ended(project, "We decided to use PostgreSQL.", app=None)
-    model = fakes.model(summarise=summarise)
-    done = project.apps.using(model).remember("calendar", conversation=talk)
+    done = project.apps.remember("calendar", conversation=talk)
     assert (done.action, contents(project)) == ("created", ["user: We decided to use PostgreSQL."])
-    assert "fake" in done.reason
+    assert done.reason in ("fake failed", "the summary holds what looks like a secret")
     assert traces(root, SECRET) == []
 
 

@@ -53,15 +53,9 @@ def test_f3_a_merge_keeps_the_conversation_of_what_goes(root: str) -> None:
     project.apps.remember("calendar", "The lift is broken.")
     second = talk(project, "The review takes place with Ana.")
     by_talk = {one.conversation: one.id for one in project.apps.list("calendar").items}
-    answer = {
-        "action": "edit",
-        "targetMemoryId": by_talk[first],
-        "mergedMemoryId": by_talk[second],
-        "newContent": "The review is in room 4 on Thursday, with Ana.",
-        "reason": "one review",
-    }
-    small = fakes.limited(root, limit=2)
-    small.apps.using(fakes.model(lambda _: answer)).compact("calendar")
+    merge = fakes.merge(0, "The review is in room 4 on Thursday, with Ana.", 2)
+    small = fakes.limited(root, limit=2, models=fakes.model(merge))
+    small.apps.compact("calendar")
     merged = small.apps.show("calendar", by_talk[first])
     assert merged.related_conversations == (second,)
 

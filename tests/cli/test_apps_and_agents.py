@@ -199,20 +199,15 @@ def test_an_export_into_a_folder_that_is_not_there_makes_none() -> None:
 
 def test_a_history_tells_whole_reasons(root: str) -> None:
     from pmem import Project
-    from pmem.core.apps.deciding import OfflineModel
+    from pmem.model.models import Models
 
     why = "It is about a dentist who has moved away, " + "and so on " * 20 + "to the very end."
 
-    class Model(OfflineModel):
-        name, is_free = "model", True
+    def decide(given: Any) -> Any:
+        return {"action": "delete", "targetMemoryId": given.memories[0].id, "reason": why}
 
-        def decide(self, surplus: Any) -> Any:
-            target = surplus.memories[0].id
-            return {"action": "delete", "targetMemoryId": target, "reason": why}
-
-    project = Project(root, apps={"limit": 1})
-    told = project.apps.using(Model())
-    first = told.remember("calendar", "The dentist is on Tuesday.").memory
+    project = Project(root, apps={"limit": 1}, models=Models("mine", compaction=decide))
+    first = project.apps.remember("calendar", "The dentist is on Tuesday.").memory
     assert first is not None
-    told.remember("calendar", "The review moves to Thursday.")
+    project.apps.remember("calendar", "The review moves to Thursday.")
     assert why in pmem("history", first.id).text

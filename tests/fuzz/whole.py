@@ -9,19 +9,24 @@ from pmem import Project
 from pmem.cli.recall import _weights
 from pmem.cli.upkeep import _planned
 from pmem.core import exactjson
-from pmem.core.apps.deciding import Surplus, Unusable, checked
 from pmem.core.instructions import instruction_in
 from pmem.core.rawjson import load
 from pmem.core.secrets import find, redacted, unsecret
 from pmem.core.secrets.texts import in_file
 from pmem.library.typed import made
+from pmem.memory.app_questions import decision_of
 from pmem.memory.requests import AddRequest, EditRequest
+from pmem.model.answers import read_model_answer
+from pmem.model.checks import CheckRules, checked_answer
+from pmem.model.models import AnswerRefused
+from pmem.model.tasks import CompactionGiven, KeptMemory
 from pmem.project.configuration import parse_config
 from pmem.search.evaluation import _accepted
 from pmem.search.search import SearchRequest
 from pmem.storage.files.durable import _plan
 from pmem.storage.unindexed import InMemory
 from pmem.values.config import from_environment, resolve
+from pmem.values.ids import short
 from pmem.values.records import STORES, Memory, Scope, dump, dump_line
 from pmem.vcs import gitmerge
 from tests.fuzz import files
@@ -167,7 +172,10 @@ def _commit_plan(data: bytes) -> Any:
 
 
 def _decided(data: bytes) -> Any:
-    return checked(data, _SURPLUS)
+    """Read a decision as a model may write it, check it, and see what it means."""
+    answer = read_model_answer("compaction", data)
+    checked = checked_answer("compaction", _CROWD, answer, CheckRules())
+    return decision_of(checked, _MEMORIES, "model")
 
 
 def _secret(data: bytes) -> Any:
@@ -217,12 +225,18 @@ def _memory(identifier: str, content: str) -> Memory:
     )
 
 
-_SURPLUS: Final = Surplus(
+_MEMORIES: Final = (
+    _memory("0a0a0a0a-k3v9m2x1", "Tea at four"),
+    _memory("0a0a0a0a-k3v9m2x2", "Walks"),
+)
+_CROWD: Final = CompactionGiven(
     app="calendar",
-    memories=(_memory("0a0a0a0a-k3v9m2x1", "Tea at four"), _memory("0a0a0a0a-k3v9m2x2", "Walks")),
+    memories=tuple(
+        KeptMemory(id=short(memory.id), content=memory.content, created="2026-11-21", worth=0.5)
+        for memory in _MEMORIES
+    ),
     limit=1,
-    most=500,
-    worths={},
+    most_characters=500,
 )
 _FILTERS: Final = (
     b"3d\n2027-01-01\ndecision\nproject\nx\nAda\n\nada\nuser\n0.1\n0.9\nlow\nactive\n2026-11-20",
@@ -231,7 +245,7 @@ _FILTERS: Final = (
 )
 _REVISIONS: Final = (b"HEAD", b"HEAD~1", b"main..HEAD", b"HEAD..", b"3d", b"v1.0^{commit}", b"@{u}")
 _DECIDED: Final = (
-    b'{"action":"delete","targetMemoryId":"0a0a0a0a-k3v9m2x1","reason":"old"}',
+    b'{"action":"delete","targetMemoryId":"k3v9m2x1","reason":"old"}',
     b'{"action":"edit","targetMemoryId":"k3v9m2x1","newContent":"Tea at four, then walks",'
     b'"mergedMemoryId":"k3v9m2x2","reason":"both"}',
 )
@@ -276,7 +290,7 @@ ENTRIES: Final = (
     Entry("plans of upkeep", _plan_file, _PLANNED, share=0.5),
     Entry("accepted runs", _accepted_run, (_RUN,), share=0.3),
     Entry("plans of commits", _commit_plan, (_STEPS,), share=0.3),
-    Entry("decisions of models", _decided, _DECIDED, (Unusable,), share=0.5),
+    Entry("decisions of models", _decided, _DECIDED, (AnswerRefused,), share=0.5),
     Entry("secrets and instructions", _secret, _SECRETS, share=0.5),
     Entry("requests of programs", _library, _SAID, (exactjson.InexactJson, TypeError), share=0.3),
     Entry("merge driver", _driver, (SEPARATOR.join(files._sides("long-term-memory", 1)),)),

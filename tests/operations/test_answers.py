@@ -11,7 +11,7 @@ import pytest
 
 from pmem import Project
 from pmem.apps.reading import AppContextRequest, AppLookRequest, AppShowRequest
-from pmem.apps.remembering import CompactRequest, RememberRequest
+from pmem.apps.remembering import RememberRequest
 from pmem.apps.removal import AppDeleteRequest, UninstallRequest
 from pmem.assistants.hook_answers import HookRequest
 from pmem.assistants.setup import AssistantSetupRequest
@@ -172,7 +172,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "app.memories": lambda _: AppLookRequest(app="calendar"),
     "app.show": lambda kept: AppShowRequest(app="calendar", reference=kept.of_app),
     "app.context": lambda _: AppContextRequest(app="calendar"),
-    "app.compact": lambda _: CompactRequest(app="calendar"),
+    "app.compact": lambda _: AppRequest(app="calendar"),
     "app.delete": lambda kept: AppDeleteRequest(app="calendar", reference=kept.of_app),
     "app.purge": lambda _: AppRequest(app="calendar"),
     "app.uninstall": lambda _: UninstallRequest(app="calendar"),

@@ -129,7 +129,7 @@ CALLS: Final[dict[str, Call]] = {
 }
 """Each by its name, those of apps behind `apps.`."""
 
-OPENING: Final = {"discover", "mine", "at", "apps", "apps.using", "close"}
+OPENING: Final = {"discover", "mine", "at", "apps", "close"}
 """They open a memory in another way, or let go of it, and answer nothing."""
 
 BLOCKS: Final = ("build_context", "build_context for an app", "block", "query", "delta")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         AppOverviews,
         AppShowRequest,
     )
-    from pmem.apps.remembering import CompactRequest, Remembered, RememberRequest
+    from pmem.apps.remembering import Remembered, RememberRequest
     from pmem.apps.removal import AppDeleteRequest, Purged, Uninstalled, UninstallRequest
     from pmem.conversation.conversations import (
         ConversationsRequest,
@@ -187,7 +187,7 @@ APP_CONTEXT: Final[Operation[AppContextRequest, AppContext]] = Operation(
     "app.context", "Write an app's memories as a block for a model", "apps.reading:context",
     recalls=True, logged="context:retrieve"
 )  # fmt: skip
-COMPACT: Final[Operation[CompactRequest, Compacted]] = Operation(
+COMPACT: Final[Operation[AppRequest, Compacted]] = Operation(
     "app.compact", "Hold an app to its limit: one decision for each memory too many",
     "apps.remembering:tidy", writes="beside", effect="idempotent"
 )  # fmt: skip

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import asdict
 
-from pmem.apps.remembering import KIND, left_before, put_app_memory, talk_of
-from pmem.core.apps.deciding import OfflineModel
+from pmem.apps.remembering import KIND, left_before, put_app_memory
 from pmem.errors import Damaged, NotFound
-from pmem.memory.asked_app_model import talk_given
+from pmem.memory.app_questions import talk_given
+from pmem.memory.chunking import unfold
 from pmem.memory.requests import AddRequest
 from pmem.model.tasks import ConversationGiven, SummaryAnswer
 from pmem.project.workspace import Workspace
@@ -39,7 +39,7 @@ def given(workspace: Workspace, name: str) -> ConversationGiven | None:
         left = left_before(workspace, _app_memory(conversation))
         if left is None or is_by_model(left):
             return None
-        return talk_given(talk_of(workspace, conversation, conversation.app or ""))
+        return talk_given(workspace, conversation.app or "", unfold(workspace, conversation))
     except (NotFound, Damaged):
         return None
 
@@ -55,7 +55,7 @@ def apply(workspace: Workspace, name: str, answer: SummaryAnswer, made_by: Origi
     if not answer.summary:
         return ()
     wanted = _app_memory(workspace.conversations.get(name), answer.summary)
-    done = put_app_memory(workspace, wanted, OfflineModel(), asdict(made_by))
+    done = put_app_memory(workspace, wanted, asdict(made_by))
     return () if done.memory is None or done.action == "known" else (done.memory.id,)
 
 

@@ -4,11 +4,10 @@ from typing import Any, Final, Literal, cast
 
 import msgspec
 
-from pmem.core.apps.deciding import Unusable
 from pmem.core.operations import operation
 from pmem.errors import InvalidValue, PmemError, Refused
 from pmem.model.answers import read_model_answer
-from pmem.model.asking import check_rules, origin
+from pmem.model.asking import check_rules, origin, unquoted
 from pmem.model.checks import checked_answer
 from pmem.model.models import AnswerRefused
 from pmem.model.tasks import TASKS, TaskKind
@@ -123,7 +122,7 @@ def apply_answer(
             if found is None or found.digest != digest:
                 return _moved(identifier, found)
             records = _apply_found(workspace, found, answer, who)
-    except (AnswerRefused, Unusable, InvalidValue, Refused) as error:
+    except (AnswerRefused, InvalidValue, Refused) as error:
         reason = error.message if isinstance(error, PmemError) else str(error)
         _note_refusal(workspace, kind, digest, reason)
         return AnsweredWork(id=identifier, status="refused", reason=reason)
@@ -169,5 +168,5 @@ def _moved(identifier: str, found: FoundWork | None) -> AnsweredWork:
 def _note_refusal(workspace: Workspace, kind: TaskKind, digest: str, reason: str) -> None:
     settle_work(workspace, digest, "refused", reason)
     if workspace.settings.record_operations:
-        told = {"status": "error", "reason": reason.partition(":")[0].partition("'")[0].strip()}
+        told = {"status": "error", "reason": unquoted(reason)}
         workspace.own.operations.note([operation(workspace.now(), "model", kind, told)])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from pmem.errors import Damaged, NotFound
-from pmem.memory.asked_app_model import told_messages
+from pmem.memory.app_questions import told_messages
 from pmem.model.tasks import ChunkGiven, SummaryAnswer
 from pmem.project.workspace import Workspace
 from pmem.upkeep.work.kinds import Changed

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator
 
-from msgspec.structs import replace
+from msgspec.structs import astuple
 
-from pmem.core.apps.deciding import Unusable, checked
 from pmem.core.filters import Filter
 from pmem.errors import Refused
-from pmem.memory.app_limit import carry_out_decision, surplus_of
-from pmem.memory.asked_app_model import crowd_given, decision_of
+from pmem.memory.app_limit import carry_out
+from pmem.memory.app_memories import members
+from pmem.memory.app_questions import crowd_given, decision_of
 from pmem.memory.proposals import needs_leave
-from pmem.model.models import AnswerRefused
 from pmem.model.tasks import CompactionAnswer, CompactionGiven
 from pmem.project.workspace import Workspace
 from pmem.upkeep.work.kinds import Changed
@@ -34,8 +33,8 @@ def given(workspace: Workspace, name: str) -> CompactionGiven | None:
     Args:
         name: The app's name.
     """
-    surplus = surplus_of(workspace, name)
-    return crowd_given(surplus) if len(surplus.memories) > surplus.limit else None
+    kept = members(workspace, name)
+    return crowd_given(workspace, name, kept) if len(kept) > workspace.settings.apps.limit else None
 
 
 def apply(workspace: Workspace, name: str, answer: CompactionAnswer, made_by: Origin) -> Changed:
@@ -47,16 +46,12 @@ def apply(workspace: Workspace, name: str, answer: CompactionAnswer, made_by: Or
         made_by: Who took it.
 
     Raises:
-        AnswerRefused: It cannot be carried out.
+        Refused: An agent may not let go what a person wrote.
     """
-    surplus = surplus_of(workspace, name)
-    try:
-        decision = checked(decision_of(answer), surplus)
-    except Unusable as unusable:
-        raise AnswerRefused(str(unusable)) from None
-    named = [one for one in surplus.memories if one.id in (decision.target, decision.merged)]
+    kept = members(workspace, name)
+    decision = decision_of(answer, kept, " ".join(astuple(made_by)))
+    named = [one for one in kept if one.id in (decision.target, decision.merged)]
     if any(needs_leave(workspace, memory) for memory in named):
         raise Refused("a person wrote what would go", "let a person do this work")
-    signed = f"{made_by.model} {made_by.prompt} {made_by.digest}"
-    carry_out_decision(workspace, surplus, replace(decision, by=signed))
+    carry_out(workspace, kept, decision)
     return tuple(memory.id for memory in named)

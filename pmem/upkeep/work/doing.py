@@ -56,11 +56,10 @@ def catch_up_apps(workspace: Workspace) -> None:
     """Do what was put off for apps, as far as there is energy for it by now."""
     from pmem.apps.remembering import catch_up
     from pmem.memory.app_memories import state_of
-    from pmem.memory.app_models import model_for
 
     try:
         for app in dict.fromkeys(work.app for work in state_of(workspace).waiting()):
-            catch_up(workspace, app, model_for(workspace, None))
+            catch_up(workspace, app)
     except PmemError as error:
         workspace.notes.append(f"model: {error.message}; what was put off for apps waits")
 

@@ -7,7 +7,7 @@ from msgspec.structs import asdict
 from pmem.core.filters import Filter
 from pmem.core.retention import changed
 from pmem.errors import Damaged, NotFound
-from pmem.memory.asked_app_model import told_messages
+from pmem.memory.app_questions import told_messages
 from pmem.memory.chunking import unfold
 from pmem.memory.proposals import check_leave
 from pmem.model.tasks import EpisodeAnswer, EpisodeGiven

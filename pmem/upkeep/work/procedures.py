@@ -6,7 +6,7 @@ from msgspec.structs import asdict
 
 from pmem.core.filters import Filter
 from pmem.errors import Damaged, NotFound
-from pmem.memory.asked_app_model import told_messages
+from pmem.memory.app_questions import told_messages
 from pmem.memory.chunking import unfold
 from pmem.memory.memories import put_new
 from pmem.memory.requests import AddRequest

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from pmem.core.extraction.facts import key
 from pmem.errors import Damaged, NotFound
-from pmem.memory.asked_app_model import told_message
+from pmem.memory.app_questions import told_message
 from pmem.memory.facts import promoted_at_once
 from pmem.model.tasks import FactsAnswer, FoundFact, TurnGiven
 from pmem.project.workspace import Workspace
