@@ -31,7 +31,6 @@ class Energy(msgspec.Struct, frozen=True, kw_only=True):
         floor: Units up to which work waits.
         creation: What summing a conversation up costs.
         compaction: What a decision costs.
-        timeout: Seconds that an answer may take.
         spent: Units spent in all.
         since_last_poll: Units spent since somebody last polled.
         waiting: Pieces of work that wait for energy.
@@ -43,7 +42,6 @@ class Energy(msgspec.Struct, frozen=True, kw_only=True):
     floor: float
     creation: float
     compaction: float
-    timeout: float
     spent: float
     since_last_poll: float
     waiting: int
@@ -134,7 +132,6 @@ def _energy(workspace: Workspace) -> Energy | None:
         floor=round(rules.energy * rules.energy_floor, 2),
         creation=rules.creation_energy,
         compaction=rules.compaction_energy,
-        timeout=rules.timeout,
         spent=round(level.spent, 2),
         since_last_poll=round(level.unpolled, 2),
         waiting=waiting,

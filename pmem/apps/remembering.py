@@ -26,7 +26,7 @@ from pmem.memory.app_memories import (
     shown,
     state_of,
 )
-from pmem.memory.app_models import asks
+from pmem.memory.app_models import WorkWaits, asks
 from pmem.memory.chunking import Transcript, unfold
 from pmem.memory.memories import put_new
 from pmem.memory.reading import conversation_named
@@ -190,13 +190,14 @@ def _remember_draft(workspace: Workspace, draft: _Draft) -> Remembered:
         return _make_memory(workspace, wanted)
     app, share = wanted.app or "", wanted.importance
     given = None if share is None else round(share * MOST_IMPORTANT, 6)
-    why = "too little energy"
-    work = DeferredWork(app, "create", conversation.id, workspace.now(), why, given, wanted.tags)
     talk = unfold(workspace, conversation)
-    summed = _summed_up(workspace, talk, work)
-    if summed is None:
+    try:
+        text, detail = _summed_up(workspace, app, talk)
+    except WorkWaits as waits:
+        why, now = waits.reason, workspace.now()
+        work = DeferredWork(app, "create", conversation.id, now, why, given, wanted.tags)
+        state_of(workspace).put_off(work)
         return Remembered(action="deferred", app=app, reason=why)
-    text, detail = summed
     if not text:
         most = workspace.settings.limits.app_memory
         reason = f"no sentence that may be kept without consent says something in {most} characters"
@@ -207,21 +208,19 @@ def _remember_draft(workspace: Workspace, draft: _Draft) -> Remembered:
     return _make_memory(workspace, wanted, detail)
 
 
-def _summed_up(
-    workspace: Workspace, talk: Transcript, work: DeferredWork
-) -> tuple[str, dict[str, str]] | None:
-    """Sum a conversation up, by the rules where a model fails; None where that is put off.
+def _summed_up(workspace: Workspace, app: str, talk: Transcript) -> tuple[str, dict[str, str]]:
+    """Sum a conversation up, by the rules where a model fails.
 
     With the summary comes what the memory's history says of it: who made it, or what failed.
+
+    Raises:
+        WorkWaits: A model is to do it, and may not be asked now.
     """
     detail: dict[str, str] = {}
     if asks(workspace, "conversation_summary"):
-        from pmem.memory.app_questions import ask_summary, may_ask, talk_given
+        from pmem.memory.app_questions import ask_summary
 
-        question = talk_given(workspace, work.app, talk)
-        if not may_ask(workspace, "conversation_summary", question, work):
-            return None
-        said, detail = ask_summary(workspace, question)
+        said, detail = ask_summary(workspace, app, talk)
         if said is not None:
             return said, detail
     most, private = workspace.settings.limits.app_memory, workspace.settings.consent.fields
@@ -237,7 +236,7 @@ def _make_memory(
     if not waits:
         return done
     compacted = compact(workspace, done.app)
-    deferred = "compaction waits for energy" if compacted.deferred else ""
+    deferred = f"a decision is put off: {compacted.reason}" if compacted.deferred else ""
     reason = "; ".join(filter(None, (done.reason, deferred)))
     return replace(done, decisions=compacted.decisions, reason=reason)
 

@@ -146,6 +146,8 @@ def compact(ctx: typer.Context, app: App) -> Answer:
     done = session.run(table.COMPACT, AppRequest(app=app))
     lines: list[Line] = [[(line, "")] for line in room_notes(done.decisions)]
     said = f"app {done.app} has {done.memories} of {done.limit} memories"
+    if done.deferred:
+        said += f"; a decision is put off: {done.reason}"
     return Answer(data=done, lines=lines, note=said)
 
 

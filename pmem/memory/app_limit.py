@@ -16,9 +16,10 @@ from pmem.memory.app_memories import (
     members,
     name_of,
     related_conversations,
+    state_of,
     worths_of,
 )
-from pmem.memory.app_models import asks
+from pmem.memory.app_models import WorkWaits, asks
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import DeferredWork
 from pmem.values.records import Event, EventKind, Memory, State
@@ -31,12 +32,16 @@ T = TypeVar("T")
 
 
 class Compacted(AppAnswer, frozen=True, kw_only=True):
-    """What a compaction did, and how many memories there are now; `deferred` if it waits."""
+    """What a compaction did, and how many memories there are now.
+
+    `deferred` says that a decision is put off, and `reason` why.
+    """
 
     decisions: tuple[AppDecision, ...]
     memories: int
     limit: int
     deferred: bool = False
+    reason: str = ""
 
 
 def compact(workspace: Workspace, app: str) -> Compacted:
@@ -51,11 +56,18 @@ def compact(workspace: Workspace, app: str) -> Compacted:
     """
     app, limit = name_of(app), workspace.settings.apps.limit
     if asks(workspace, "compaction"):
-        made, deferred = _one_by_one(workspace, app)
+        made, reason = _one_by_one(workspace, app)
     else:
-        made, deferred = once_more(lambda: _at_once(workspace, app)), False
+        made, reason = once_more(lambda: _at_once(workspace, app)), ""
     left = len(members(workspace, app))
-    return Compacted(app=app, decisions=tuple(made), memories=left, limit=limit, deferred=deferred)
+    return Compacted(
+        app=app,
+        decisions=tuple(made),
+        memories=left,
+        limit=limit,
+        deferred=bool(reason),
+        reason=reason,
+    )
 
 
 def once_more(attempt: Callable[[], T]) -> T:
@@ -131,18 +143,19 @@ def _at_once(workspace: Workspace, app: str) -> list[AppDecision]:
         return within(workspace, app)
 
 
-def _one_by_one(workspace: Workspace, app: str) -> tuple[list[AppDecision], bool]:
-    """Ask for one decision after the other, without the lock; tell whether work is put off."""
-    from pmem.memory.app_questions import ask_decision, crowd_given, may_ask
+def _one_by_one(workspace: Workspace, app: str) -> tuple[list[AppDecision], str]:
+    """Ask for one decision after the other, without the lock; tell why one is put off."""
+    from pmem.memory.app_questions import ask_decision
 
     made: list[AppDecision] = []
     overtaken = 0
     while len(kept := members(workspace, app)) > workspace.settings.apps.limit:
-        question = crowd_given(workspace, app, kept)
-        work = DeferredWork(app, "compact", "", workspace.now(), "too little energy")
-        if not may_ask(workspace, "compaction", question, work):
-            return made, True
-        decision = ask_decision(workspace, question, kept)
+        try:
+            decision = ask_decision(workspace, app, kept)
+        except WorkWaits as waits:
+            work = DeferredWork(app, "compact", "", workspace.now(), waits.reason)
+            state_of(workspace).put_off(work)
+            return made, waits.reason
         last = overtaken >= _ASKED
         try:
             done = once_more(partial(_if_it_holds, workspace, app, kept, decision, last=last))
@@ -151,7 +164,7 @@ def _one_by_one(workspace: Workspace, app: str) -> tuple[list[AppDecision], bool
             done = _if_it_holds(workspace, app, kept, instead, last=True)
         overtaken = 0 if done else overtaken + 1
         made += [done] if done else []
-    return made, False
+    return made, ""
 
 
 def _if_it_holds(

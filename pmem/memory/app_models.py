@@ -1,4 +1,4 @@
-"""Whether apps ask a model at all."""
+"""Whether apps ask a model at all, and may."""
 
 from typing import TYPE_CHECKING
 
@@ -7,6 +7,18 @@ from pmem.project.workspace import Workspace
 
 if TYPE_CHECKING:
     from pmem.model.tasks import TaskKind
+
+
+class WorkWaits(Exception):
+    """A model may not be asked now, and its work is put off.
+
+    Args:
+        reason: Why.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 def asks(workspace: Workspace, kind: "TaskKind") -> bool:

@@ -1,13 +1,14 @@
-"""Asking the project's models for apps: for so much energy, and what becomes of their answers."""
+"""Asking the project's models for apps, and what becomes of their answers."""
 
 from collections.abc import Iterable, Sequence
 
 from pmem.core import secrets
 from pmem.core.apps.deciding import AppDecision, oldest_goes
 from pmem.core.consent import sensitive
-from pmem.memory.app_memories import state_of, worths_of
+from pmem.memory.app_memories import worths_of
+from pmem.memory.app_models import WorkWaits
 from pmem.memory.chunking import Transcript
-from pmem.model.asking import ModelAnswered, NoAnswer, ask, clean_given, knows, unquoted
+from pmem.model.asking import ModelAnswered, NoAnswer, ask, clean_given, unquoted
 from pmem.model.tasks import (
     CompactionAnswer,
     CompactionGiven,
@@ -18,7 +19,6 @@ from pmem.model.tasks import (
     TaskKind,
 )
 from pmem.project.workspace import Workspace
-from pmem.storage.local.appstate import DeferredWork
 from pmem.values.ids import short
 from pmem.values.records import Memory, Message
 from pmem.values.times import day
@@ -29,62 +29,52 @@ MOST_CHARACTERS = 1500
 """Of one message."""
 
 
-def may_ask(workspace: Workspace, kind: TaskKind, given: Given, work: DeferredWork) -> bool:
-    """Take the units of energy that a question costs; where too few are left, put the work off.
-
-    A question that was answered before costs nothing.
-
-    Args:
-        kind: The task.
-        given: What is asked.
-        work: What is to be done.
-    """
-    if knows(workspace, kind, clean_given(workspace, given)):
-        return True
-    rules, state = workspace.settings.apps, state_of(workspace)
-    cost = rules.compaction_energy if kind == "compaction" else rules.creation_energy
-    if state.spend(cost, workspace.now(), rules):
-        return True
-    state.put_off(work)
-    return False
-
-
 def ask_summary(
-    workspace: Workspace, question: ConversationGiven
+    workspace: Workspace, app: str, talk: Transcript
 ) -> tuple[str | None, dict[str, str]]:
     """Return what a model says of a conversation, and what the memory's history says of that.
 
     Args:
-        question: The conversation.
+        app: The app that is to remember it.
+        talk: The conversation.
 
     Returns:
         The summary: empty where there is nothing to keep, None where the rules are to sum it up.
+
+    Raises:
+        WorkWaits: It may not be asked now.
     """
     try:
-        found = _ask(workspace, "conversation_summary", question)
+        found = _ask(workspace, "conversation_summary", talk_given(workspace, app, talk))
     except NoAnswer as none:
         return None, {"failure": _failure(workspace, none)}
     return found.answer.summary, found.made_by
 
 
-def ask_decision(
-    workspace: Workspace, question: CompactionGiven, memories: Sequence[Memory]
-) -> AppDecision:
+def ask_decision(workspace: Workspace, app: str, memories: Sequence[Memory]) -> AppDecision:
     """Return what a model decides; where no answer can be used, that the oldest goes, and why.
 
     Args:
-        question: What it is asked.
-        memories: The memories that it is asked about.
+        app: The app's name.
+        memories: Its memories, the oldest first.
+
+    Raises:
+        WorkWaits: It may not be asked now.
     """
     try:
-        found = _ask(workspace, "compaction", question)
+        found = _ask(workspace, "compaction", crowd_given(workspace, app, memories))
     except NoAnswer as none:
         return oldest_goes(memories, _failure(workspace, none))
     return decision_of(found.answer, memories, " ".join(found.made_by.values()))
 
 
 def _ask(workspace: Workspace, kind: TaskKind, given: Given) -> ModelAnswered:
-    return ask(workspace, kind, clean_given(workspace, given), workspace.settings.apps.timeout)
+    try:
+        return ask(workspace, kind, clean_given(workspace, given))
+    except NoAnswer as none:
+        if none.waits:
+            raise WorkWaits(none.reason) from None
+        raise
 
 
 def _failure(workspace: Workspace, none: NoAnswer) -> str:

@@ -119,25 +119,12 @@ def check_rules(workspace: Workspace) -> CheckRules:
     return CheckRules(private=settings.consent.fields, allowed=settings.secrets.allow)
 
 
-def knows(workspace: Workspace, kind: TaskKind, given: Given) -> bool:
-    """Tell whether a question was answered before, so that asking it costs nothing.
-
-    Args:
-        kind: The task.
-        given: What it is given, clean.
-    """
-    return _known_answer(workspace, kind, given, key_of(kind, given)) is not None
-
-
-def ask(
-    workspace: Workspace, kind: TaskKind, given: Given, seconds: float | None = None
-) -> ModelAnswered:
+def ask(workspace: Workspace, kind: TaskKind, given: Given) -> ModelAnswered:
     """Return a checked answer: the one that is known, or one that a model gives now.
 
     Args:
         kind: The task.
         given: What it is given, clean (see `clean_given`).
-        seconds: How long it may take; as long as the settings say when None.
 
     Raises:
         NoAnswer: There is none that can be used; why is noted, and told where that is wanted.
@@ -149,11 +136,10 @@ def ask(
     models = _models_for(workspace, kind)
     if models is None or not models.does(kind):
         raise NoAnswer("no model does this", waits=True)
-    _count_call(workspace)
+    _count_call(workspace, kind)
     started = time.monotonic()
-    limit = workspace.settings.model.timeout if seconds is None else seconds
     try:
-        said, tokens = ask_once(models, kind, given, limit)
+        said, tokens = ask_once(models, kind, given, workspace.settings.model.timeout)
         answer = checked_answer(kind, given, read_model_answer(kind, said), check_rules(workspace))
     except (AnswerRefused, ModelUnreachable) as error:
         is_down = isinstance(error, ModelUnreachable)
@@ -247,17 +233,27 @@ def _known_answer(
     return ModelAnswered(answer=answer, key=key, made_by=origin(kind, key, kept.model))
 
 
-def _count_call(workspace: Workspace) -> None:
-    """Take one of the day's calls.
+def _count_call(workspace: Workspace, kind: TaskKind) -> None:
+    """Take one of the day's calls, and the energy that it costs where it is for an app.
 
     Raises:
-        NoAnswer: None is left, or it cannot be counted.
+        NoAnswer: None is left, or too little energy, or it cannot be counted.
     """
-    most, now = workspace.settings.model.calls_per_day, workspace.now()
+    most, now, rules = (
+        workspace.settings.model.calls_per_day,
+        workspace.now(),
+        workspace.settings.apps,
+    )
+    costs = {
+        "conversation_summary": rules.creation_energy,
+        "compaction": rules.compaction_energy,
+    }
     try:
         answers = workspace.own.model_answers
         if answers.calls(now) >= most:
             raise NoAnswer(f"the day's {most} calls are used up", is_down=True, waits=True)
+        if kind in costs and not workspace.own.apps.spend(costs[kind], now, rules):
+            raise NoAnswer("too little energy", waits=True)
         answers.count_call(now)
     except PmemError as error:
         raise NoAnswer(error.message, is_down=True, waits=True) from None

@@ -149,10 +149,6 @@ class AppRules(msgspec.Struct, frozen=True, kw_only=True):
         float, units("Units that a model costs to sum up a conversation.")
     ] = 12.0
     compaction_energy: Annotated[float, units("Units that a model costs to compact.")] = 25.0
-    timeout: Annotated[
-        float,
-        Meta(gt=0, le=3600, description="How long a model may take for an app, in seconds."),
-    ] = 30.0
 
 
 class Scoring(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,6 +19,7 @@ def limited(
     hours: float = 0,
     of: str | None = None,
     models: Models | None = None,
+    timeout: float = 30,
     **rules: float,
 ) -> Project:
     """Open a project some hours later, with other rules for apps.
@@ -28,9 +29,11 @@ def limited(
         hours: How much later.
         of: The agent that opens it, if it is one.
         models: Who sums up and decides; the rules when None.
+        timeout: Seconds that they may take.
         rules: Settings below `apps`.
     """
     settings: dict[str, Any] = {f"apps.{name}": value for name, value in rules.items()}
+    settings["model.timeout"] = timeout
     now = NOW + timedelta(hours=hours)
     return Project(root, now=now, actor="ada", agent=of, models=models, **settings)
 

@@ -34,7 +34,7 @@ from tests.conftest import NOW
 
 APPS = ("calendar", "mail", "calendar-2")
 LIMIT = 3
-RULES: dict[str, Any] = {"apps.limit": LIMIT, "apps.timeout": 0.05, "apps.energy": 1e6}
+RULES: dict[str, Any] = {"apps.limit": LIMIT, "model.timeout": 0.05, "apps.energy": 1e6}
 EMPTY_TALKS: tuple[fakes.Summarise, ...] = (
     fakes.raising,
     fakes.stammering,

@@ -479,3 +479,19 @@ def test_f45_a_conversations_memory_counts_by_what_it_states(project: Project) -
     done = project.apps.remember("d", conversation=given, importance=2)
     assert done.memory
     assert done.memory.importance == 2
+
+
+def test_what_was_asked_of_nobody_costs_no_energy_and_waits(root: str) -> None:
+    models = fakes.model()
+    one: dict[str, Any] = {"model.calls_per_day": 1}
+    project = Project(root, now=NOW, actor="ada", models=models, **one)
+    for name in ("A1", "B2"):
+        talk = ended(project, f"Ben chose {name}.", app=None)
+        done = project.apps.remember("calendar", conversation=talk)
+    assert (done.action, done.reason) == ("deferred", "the day's 1 calls are used up")
+    energy = project.apps.stats().energy
+    assert energy
+    assert (energy.spent, energy.waiting) == (12, 1)
+    tomorrow = fakes.limited(root, hours=24, models=models)
+    tomorrow.apps.compact("calendar")
+    assert contents(tomorrow) == ["A talk: Ben chose B2.", "A talk: Ben chose A1."]

@@ -193,4 +193,4 @@ def test_the_numbers_are_those_that_were_asked_for(project: Project) -> None:
     assert (settings.apps.limit, settings.limits.app_memory) == (10, 200)
     assert 10 <= settings.apps.creation_energy <= 15
     assert 20 <= settings.apps.compaction_energy <= 30
-    assert (settings.apps.energy_floor, settings.apps.timeout) == (0.2, 30)
+    assert (settings.apps.energy_floor, settings.model.timeout) == (0.2, 30)

@@ -742,6 +742,7 @@ class AppCompacted(Strict):
     memories: int
     limit: int
     deferred: bool
+    reason: str
 
 
 class AppPurged(Strict):
@@ -763,7 +764,6 @@ class AppEnergy(Strict):
     floor: float
     creation: float
     compaction: float
-    timeout: float
     spent: float
     since_last_poll: float
     waiting: int

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from pmem.errors import InvalidValue
-from pmem.model.asking import NoAnswer, ask, knows
+from pmem.model.asking import NoAnswer, ask, key_of
 from pmem.model.chosen import chosen_models
 from pmem.model.command import CommandModel, trimmed
 from pmem.model.models import Models, ModelUnreachable
@@ -99,7 +99,7 @@ def test_a_wrong_answer_of_a_server_is_refused_and_noted(
     assert not none.is_down
     assert workspace.model_failures == [f"{kind}: {none.reason}"]
     assert any(none.reason in note for note in workspace.notes)
-    assert not knows(workspace, kind, EXAMPLES[kind])
+    assert workspace.own.model_answers.find(key_of(kind, EXAMPLES[kind])) is None
     logged = Path(root, "local/operations.log").read_text()
     assert f'"op":"{kind}"' in logged
     assert '"status":"error"' in logged

@@ -28,7 +28,6 @@ def run(server: ChatServer, *words: str, now: str = DAY, **more: str) -> Any:
         "PMEM_MODEL_URL": f"http://127.0.0.1:{server.server_port}/v1",
         "PMEM_MODEL_NAME": "fake",
         "PMEM_MODEL_TIMEOUT": "2",
-        "PMEM_APPS_TIMEOUT": "2",
         **more,
     }
     return pmem(*words, environment=environment)
