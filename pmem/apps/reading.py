@@ -76,8 +76,11 @@ class AppContext(AppAnswer, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def noted(self) -> dict[str, str]:
         """What the log of operations says of it."""
-        count = f"{len(self.items)} memories of app {self.app}"
-        return {"status": "ok", "reason": count} if self.items else {"status": "skipped"}
+        if not self.items:
+            return {"status": "skipped"}
+        count = len(self.items)
+        told = f"{count} {'memory' if count == 1 else 'memories'} of app {self.app}"
+        return {"status": "ok", "reason": told}
 
     @property
     def recalled(self) -> list[str]:

@@ -173,7 +173,7 @@ def _insight(check: _Check, given: Given, answer: InsightsAnswer) -> None:  # no
     for insight in answer.insights:
         check.text(insight.summary, "an insight", MOST_INSIGHT, style=style, share=_LOOSE)
         for tag in insight.tags:
-            check.text(tag, "a tag", MOST_TAG, share=0)
+            check.text(tag, "a tag", MOST_TAG, share=_LOOSE)
 
 
 def _same_fact(check: _Check, given: PairsGiven, answer: PairsAnswer) -> None:  # noqa: ARG001

@@ -265,6 +265,14 @@ def test_another_apps_memory_is_no_target(root: str) -> None:
     assert len(active(project)) == 10
 
 
+@pytest.mark.row("S0.3.5")
+@pytest.mark.parametrize("reason", ["It is outdated.", "Both are redundant.", "Low value"])
+def test_a_reason_may_be_short_and_in_words_of_its_own(root: str, reason: str) -> None:
+    project = filled(root, 11, fakes.delete(4, reason))
+    (decided,) = project.apps.compact("calendar").decisions
+    assert (decided.target, decided.reason) == (sorted(every(project))[4], reason)
+
+
 @pytest.mark.row("S0.3.4")
 def test_a_model_may_merge_two_and_write_the_content(root: str) -> None:
     def decide(given: CompactionGiven) -> bytes:

@@ -79,7 +79,7 @@ def test_f44_a_retrieval_stands_in_the_log_of_operations(root: str) -> None:
     assert pmem("app", "context", "calendar").code == 0
     assert pmem("app", "context", "mail").code == 0
     *_, found, none = data("events", "--operations")["items"]
-    assert (found["op"], found["reason"]) == ("retrieve", "1 memories of app calendar")
+    assert (found["op"], found["reason"]) == ("retrieve", "1 memory of app calendar")
     assert (none["op"], none["status"]) == ("retrieve", "skipped")
 
 
