@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pmem.cli import options
-from pmem.cli.changes import keep_drafts
-from pmem.cli.drafts import WrittenText, write_drafts
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import Refused
 from pmem.memory.changes import RecordsRequest
@@ -18,6 +16,7 @@ from pmem.values.ids import matches, short
 from pmem.values.records import Fact, MemoryType, Standing
 
 if TYPE_CHECKING:
+    from pmem.cli.drafts import WrittenText
     from pmem.memory.proposals import Held
 
 _ALL = "all"
@@ -89,19 +88,23 @@ def promote(
     notes = [*map(told, done.held), _describe_left_facts(left)]
     if not done.items and not any(notes):
         notes = [_NOTHING]
+    lines = [line for item in done.items for line in _promotion_lines(item)]
+    if drafts:
+        from pmem.cli.changes import keep_drafts  # slow, rarely needed
+
+        lines += keep_drafts(session, memories, drafts)
     return Answer(
         data=done,
-        lines=[
-            *(line for item in done.items for line in _promotion_lines(item)),
-            *keep_drafts(session, memories, drafts),
-        ],
+        lines=lines,
         note="\n".join(filter(None, notes)),
         exit_code=Refused.exit_code if done.held else 0,
     )
 
 
-def _drafts(session: CommandSession, request: PromoteRequest) -> dict[str, WrittenText]:
+def _drafts(session: CommandSession, request: PromoteRequest) -> "dict[str, WrittenText]":
     """Let a person change what facts say, as long as they are none but facts."""
+    from pmem.cli.drafts import write_drafts
+
     pending = [item.fact for item in session.run(table.FACTS, FactsRequest()).items]
     fitting = [[fact for fact in pending if matches(name, fact.id)] for name in request.references]
     chosen = [facts[0] for facts in fitting if len(facts) == 1]

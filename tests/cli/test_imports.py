@@ -161,3 +161,9 @@ def test_without_a_model_no_command_knows_of_models(
     names = imported(*command)
     assert {name for name in names if name.startswith(("pmem.model", "pmem.upkeep.work"))} == set()
     assert {"httpx", "llm"} & names == set()
+
+
+def test_a_message_loads_nothing_that_changes_memories(project: str) -> None:
+    subprocess.run([sys.executable, "-m", "pmem", "conversation", "start"], check=True)
+    names = imported("conversation", "say", "We use PostgreSQL because it keeps every row.")
+    assert {"pmem.cli.changes", "pmem.cli.memory", "pmem.memory.lifecycle"} & names == set()
