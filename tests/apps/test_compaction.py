@@ -20,6 +20,7 @@ from pmem.model.models import AnswerRefused
 from pmem.model.tasks import CompactionGiven
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.unindexed import InMemory
+from pmem.upkeep.work.handing_out import count_waiting
 from pmem.values.ids import short
 from pmem.values.records import EventKind, Memory, State
 from tests.apps import fakes
@@ -301,6 +302,14 @@ def test_without_energy_a_compaction_waits_and_the_block_stays_small(root: str) 
     energy = later.stats().energy
     assert energy
     assert (energy.spent, energy.waiting) == (50, 0)
+
+
+def test_a_decision_that_waits_is_counted_once_and_caught_up_by_consolidate(root: str) -> None:
+    project = filled(root, 12, fakes.least, energy=0)
+    assert project.apps.compact("calendar").reason == "too little energy"
+    assert count_waiting(project.workspace) == 1
+    fakes.limited(root, models=fakes.model()).consolidate()
+    assert len(active(project)) == 10
 
 
 def test_others_that_are_quicker_are_asked_about_again(root: str) -> None:

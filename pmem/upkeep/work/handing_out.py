@@ -96,11 +96,14 @@ def list_work(workspace: Workspace, request: WorkListRequest) -> WorkListing:
 
 
 def count_waiting(workspace: Workspace) -> int:
-    """Count the work that waits, what was put off for apps with it, up to a point."""
+    """Count the work that waits, conversations put off for apps with it, up to a point.
+
+    A decision that was put off is found as any other.
+    """
     from pmem.memory.app_memories import state_of
 
     found = sum(1 for _ in islice(waiting_work(workspace), MOST_LISTED))
-    return found + len(state_of(workspace).waiting())
+    return found + sum(work.work == "create" for work in state_of(workspace).waiting())
 
 
 def hand_out(workspace: Workspace, request: WorkRequest) -> WorkHandedOut:
