@@ -27,10 +27,6 @@ class Energy(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         units: Units that there are.
         capacity: Units at the most.
-        per_hour: Units that come back each hour.
-        floor: Units up to which work waits.
-        creation: What summing a conversation up costs.
-        compaction: What a decision costs.
         spent: Units spent in all.
         since_last_poll: Units spent since somebody last polled.
         waiting: Pieces of work that wait for energy.
@@ -38,10 +34,6 @@ class Energy(msgspec.Struct, frozen=True, kw_only=True):
 
     units: float
     capacity: float
-    per_hour: float
-    floor: float
-    creation: float
-    compaction: float
     spent: float
     since_last_poll: float
     waiting: int
@@ -128,10 +120,6 @@ def _energy(workspace: Workspace) -> Energy | None:
     return Energy(
         units=round(level.units, 2),
         capacity=rules.energy,
-        per_hour=rules.energy_per_hour,
-        floor=round(rules.energy * rules.energy_floor, 2),
-        creation=rules.creation_energy,
-        compaction=rules.compaction_energy,
         spent=round(level.spent, 2),
         since_last_poll=round(level.unpolled, 2),
         waiting=waiting,

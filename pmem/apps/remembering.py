@@ -1,7 +1,6 @@
 """Making memories for an app: from a text, or from a conversation that has ended."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Literal
 
 import msgspec
@@ -187,7 +186,7 @@ def _ended(workspace: Workspace, app: str, reference: str) -> Conversation:
 def _remember_draft(workspace: Workspace, draft: _Draft) -> Remembered:
     wanted, conversation = draft
     if conversation is None:
-        return _make_memory(workspace, wanted)
+        return _make_memory(workspace, wanted, {})
     app, share = wanted.app or "", wanted.importance
     given = None if share is None else round(share * MOST_IMPORTANT, 6)
     talk = unfold(workspace, conversation)
@@ -227,9 +226,7 @@ def _summed_up(workspace: Workspace, app: str, talk: Transcript) -> tuple[str, d
     return digest(talk.messages, talk.conversation.outcome, most, private), detail
 
 
-def _make_memory(
-    workspace: Workspace, wanted: AddRequest, detail: Mapping[str, str] = MappingProxyType({})
-) -> Remembered:
+def _make_memory(workspace: Workspace, wanted: AddRequest, detail: Mapping[str, str]) -> Remembered:
     """Make the memory and room for it; with rules that is one commit."""
     waits = asks(workspace, "compaction")
     done = once_more(lambda: _commit(workspace, wanted, detail, makes_room=not waits))

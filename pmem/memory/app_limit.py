@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
@@ -241,7 +240,7 @@ def _merge_memories(
         event = _event(workspace, EventKind.UPDATE, decision)
         tokens = workspace.count(decision.content)
         survivor = changed(survivor, event, content=decision.content, tokens=tokens)
-    workspace.memories.put(_explained(absorbed(gone, target.id, actor, at), decision))
+    workspace.memories.put(_explained(absorbed(gone, target.id, actor, at), decision, {}))
     changes = {target.id: workspace.memories.put(survivor)}
     for memory in kept:
         if memory.id not in (target.id, gone.id):
@@ -257,9 +256,7 @@ def _said_in(gone: Memory) -> dict[str, list[str]]:
     return {CONVERSATIONS: said} if said else {}
 
 
-def _explained(
-    memory: Memory, decision: AppDecision, more: Mapping[str, Any] = MappingProxyType({})
-) -> Memory:
+def _explained(memory: Memory, decision: AppDecision, more: Mapping[str, Any]) -> Memory:
     """Say in the last event of a history what was decided, and what more there is to say."""
     *earlier, last = memory.history
     told = replace(last, source=SOURCE, detail={**last.detail, **_detail(decision), **more})

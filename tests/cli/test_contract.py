@@ -760,10 +760,6 @@ class AppUninstalled(Strict):
 class AppEnergy(Strict):
     units: float
     capacity: float
-    per_hour: float
-    floor: float
-    creation: float
-    compaction: float
     spent: float
     since_last_poll: float
     waiting: int
