@@ -124,7 +124,8 @@ def _model(workspace: Workspace) -> list[Diagnosis]:
     except PmemError as error:
         return [Diagnosis(name="model", ok=False, detail=f"{error.message}; rules go on alone")]
     name = models.name if models else ""
-    detail = f"{name}: {waiting} pieces of work wait, {max(0, left)} calls are left today"
+    work = "1 piece of work waits" if waiting == 1 else f"{waiting} pieces of work wait"
+    detail = f"{name}: {work}, {max(0, left)} calls are left today"
     return [Diagnosis(name="model", ok=True, detail=detail)]
 
 
