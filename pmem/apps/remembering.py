@@ -188,18 +188,22 @@ def _remember_draft(workspace: Workspace, draft: _Draft) -> Remembered:
     if conversation is None:
         return _make_memory(workspace, wanted, {})
     app, share = wanted.app or "", wanted.importance
-    given = None if share is None else round(share * MOST_IMPORTANT, 6)
     talk = unfold(workspace, conversation)
     try:
         text, detail = _summed_up(workspace, app, talk)
     except WorkWaits as waits:
         why, now = waits.reason, workspace.now()
-        work = DeferredWork(app, "create", conversation.id, now, why, given, wanted.tags)
-        state_of(workspace).put_off(work)
-        return Remembered(action="deferred", app=app, reason=why)
+        if wanted.user is None:
+            given = None if share is None else round(share * MOST_IMPORTANT, 6)
+            work = DeferredWork(app, "create", conversation.id, now, why, given, wanted.tags)
+            state_of(workspace).put_off(work)
+            return Remembered(action="deferred", app=app, reason=why)
+        text, detail = _by_rules(workspace, talk), {"failure": why}  # what waits names no user
     if not text:
         most = workspace.settings.limits.app_memory
         reason = f"no sentence that may be kept without consent says something in {most} characters"
+        if "model" in detail:
+            reason = f"{detail['model']} found nothing to keep"
         return Remembered(action="skipped", app=app, reason=reason)
     source = Source(kind=KIND, conversation=conversation.id)
     worth = importance(talk.messages) if share is None else share
@@ -222,8 +226,12 @@ def _summed_up(workspace: Workspace, app: str, talk: Transcript) -> tuple[str, d
         said, detail = ask_summary(workspace, app, talk)
         if said is not None:
             return said, detail
+    return _by_rules(workspace, talk), detail
+
+
+def _by_rules(workspace: Workspace, talk: Transcript) -> str:
     most, private = workspace.settings.limits.app_memory, workspace.settings.consent.fields
-    return digest(talk.messages, talk.conversation.outcome, most, private), detail
+    return digest(talk.messages, talk.conversation.outcome, most, private)
 
 
 def _make_memory(workspace: Workspace, wanted: AddRequest, detail: Mapping[str, str]) -> Remembered:

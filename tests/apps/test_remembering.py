@@ -495,3 +495,24 @@ def test_what_was_asked_of_nobody_costs_no_energy_and_waits(root: str) -> None:
     tomorrow = fakes.limited(root, hours=24, models=models)
     tomorrow.apps.compact("calendar")
     assert contents(tomorrow) == ["A talk: Ben chose B2.", "A talk: Ben chose A1."]
+
+
+@pytest.mark.row("S0.2.7")
+def test_a_model_may_find_nothing_to_keep(root: str) -> None:
+    models = fakes.model(summarise=lambda given: {"summary": ""})
+    project = fakes.limited(root, models=models)
+    talk = ended(project, "We decided to use PostgreSQL.", app=None)
+    done = project.apps.remember("calendar", conversation=talk)
+    assert (done.action, done.reason) == ("skipped", "fake found nothing to keep")
+
+
+@pytest.mark.row("S0.12.7")
+def test_what_concerns_a_user_does_not_wait_and_is_that_users(root: str) -> None:
+    project = fakes.limited(root, energy=0, models=fakes.model())
+    talk = ended(project, "We decided to use PostgreSQL.", app=None)
+    done = project.apps.remember("calendar", conversation=talk, user="mira")
+    assert (done.action, done.reason) == ("created", "too little energy")
+    later = fakes.limited(root, hours=9, models=fakes.model())
+    later.apps.compact("calendar")
+    assert later.apps.list("calendar", user="bob").items == ()
+    assert len(later.apps.list("calendar", user="mira").items) == 1
