@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from pmem import Project
 from pmem.apps.remembering import on_end
 from pmem.core.apps.digest import digest
-from pmem.errors import InvalidValue, NotFound, Refused, StorageRefused, UsageError
+from pmem.errors import InvalidValue, NotFound, StorageRefused, UsageError
 from pmem.memory.proposals import Withheld
-from pmem.model.models import Models
 from pmem.model.tasks import ConversationGiven
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.values.records import Message, Role
@@ -133,27 +132,6 @@ def test_a_memory_that_took_another_one_in_is_left_alone(root: str) -> None:
     assert len(contents(later)) == 2
 
 
-def test_an_uninstalled_app_is_there_again_once_it_remembers_and_nothing_waits(root: str) -> None:
-    project = fakes.limited(root, energy=0, models=fakes.model())
-    ended(project, "We decided to use PostgreSQL.")
-    assert [(app.waiting, app.installed) for app in project.apps.all()] == [(1, True)]
-    project.apps.uninstall("calendar")
-    assert [(app.waiting, app.installed) for app in project.apps.all()] == [(0, False)]
-    project.apps.remember("calendar", "The lift is broken.")
-    assert [(app.waiting, app.installed) for app in project.apps.all()] == [(0, True)]
-    assert contents(project) == ["The lift is broken."]
-
-
-def test_work_that_waits_keeps_the_importance_and_the_tags_it_was_given(root: str) -> None:
-    project = fakes.limited(root, energy=0, models=fakes.model())
-    talk = ended(project, "Ben decided to use PostgreSQL.", app=None)
-    project.apps.remember("calendar", conversation=talk, importance=9, tags=("db", "plan"))
-    later = fakes.limited(root, hours=1, models=fakes.model())
-    later.apps.compact("calendar")
-    (memory,) = later.apps.list("calendar").items
-    assert (memory.importance, memory.tags) == (9, ("db", "plan"))
-
-
 @pytest.mark.row("S0.2.7")
 @pytest.mark.parametrize("said", [(), ("Hello!", "Thanks"), ("Can you move it?",), ("x" * 300,)])
 def test_a_conversation_that_says_nothing_leaves_nothing(
@@ -250,19 +228,6 @@ def test_an_agent_is_told_that_its_text_waits_for_consent(root: str) -> None:
     assert contents(agent) == []
 
 
-def test_work_that_waits_and_can_never_be_done_keeps_no_other_work_back(root: str) -> None:
-    project = fakes.limited(root, energy=0, models=fakes.model())
-    talk = ended(project, "Ben chose A1.", app=None)
-    assert project.apps.remember("calendar", conversation=talk).action == "deferred"
-    later = fakes.limited(root, hours=1, models=fakes.model())
-    with mock.patch("pmem.apps.remembering.put_new", side_effect=Refused("no")):
-        later.apps.compact("calendar")
-    figures = later.apps.stats().energy
-    assert figures
-    assert figures.waiting == 0
-    assert later.apps.remember("calendar", "The lift is broken.").action == "created"
-
-
 @pytest.mark.row("S0.7.9")
 @pytest.mark.parametrize("error", [StorageRefused("full"), ZeroDivisionError("oh")])
 def test_a_conversation_ends_whatever_its_memory_meets(project: Project, error: Exception) -> None:
@@ -291,48 +256,6 @@ def test_a_storage_error_is_tried_once_more(project: Project) -> None:
     ):
         project.apps.remember("calendar", "The stairs are steep.")
     assert contents(project) == ["The lift is broken."]
-
-
-def test_work_waits_while_energy_is_low_and_is_done_by_the_next_command(root: str) -> None:
-    project = fakes.limited(root, energy=40, energy_per_hour=20, models=fakes.model())
-    talks = [ended(project, f"Ben chose {name}.", app=None) for name in ("A1", "B2", "C3")]
-    done = [project.apps.remember("calendar", conversation=talk).action for talk in talks]
-    assert done == ["created", "created", "created"]  # at 40, 28 and 16 units
-    fourth = ended(project, "Ben chose D4.", app=None)
-    assert project.apps.remember("calendar", conversation=fourth).action == "deferred"
-    figures = project.apps.stats().energy
-    assert figures
-    assert (figures.spent, figures.waiting) == (36, 1)
-    later = fakes.limited(root, hours=2, energy=40, energy_per_hour=20, models=fakes.model())
-    later.apps.compact("calendar")
-    assert len(contents(later)) == 4
-    after = later.apps.stats().energy
-    assert after
-    assert after.waiting == 0
-    assert later.apps.poll_energy() == 48
-    assert later.apps.poll_energy() == 0
-
-
-def test_rules_cost_nothing_and_never_wait(root: str) -> None:
-    project = fakes.limited(root, energy=0)
-    ended(project, "We decided to use PostgreSQL.")
-    assert len(contents(project)) == 1
-    energy = project.apps.stats().energy
-    assert energy
-    assert (energy.spent, energy.waiting) == (0, 0)
-
-
-def test_what_the_models_of_a_project_do_not_do_the_rules_do_at_no_price(root: str) -> None:
-    models = Models("some", insight=fakes.raising)
-    project = fakes.limited(root, limit=1, models=models)
-    project.apps.remember("calendar", "The lift is broken.", importance=1)
-    first = project.apps.list("calendar").items[0].id
-    ended(project, "We decided to use PostgreSQL.")
-    assert contents(project) == ["user: We decided to use PostgreSQL."]
-    assert project.history(first)[-1].detail["by"] == "offline"
-    energy = project.apps.stats().energy
-    assert energy
-    assert (energy.spent, energy.waiting) == (0, 0)
 
 
 @pytest.mark.row("S0.5.1")
@@ -481,22 +404,6 @@ def test_f45_a_conversations_memory_counts_by_what_it_states(project: Project) -
     assert done.memory.importance == 2
 
 
-def test_what_was_asked_of_nobody_costs_no_energy_and_waits(root: str) -> None:
-    models = fakes.model()
-    one: dict[str, Any] = {"model.calls_per_day": 1}
-    project = Project(root, now=NOW, actor="ada", models=models, **one)
-    for name in ("A1", "B2"):
-        talk = ended(project, f"Ben chose {name}.", app=None)
-        done = project.apps.remember("calendar", conversation=talk)
-    assert (done.action, done.reason) == ("deferred", "the day's 1 calls are used up")
-    energy = project.apps.stats().energy
-    assert energy
-    assert (energy.spent, energy.waiting) == (12, 1)
-    tomorrow = fakes.limited(root, hours=24, models=models)
-    tomorrow.apps.compact("calendar")
-    assert contents(tomorrow) == ["A talk: Ben chose B2.", "A talk: Ben chose A1."]
-
-
 @pytest.mark.row("S0.2.7")
 def test_a_model_may_find_nothing_to_keep(root: str) -> None:
     models = fakes.model(summarise=lambda given: {"summary": ""})
@@ -504,15 +411,3 @@ def test_a_model_may_find_nothing_to_keep(root: str) -> None:
     talk = ended(project, "We decided to use PostgreSQL.", app=None)
     done = project.apps.remember("calendar", conversation=talk)
     assert (done.action, done.reason) == ("skipped", "fake found nothing to keep")
-
-
-@pytest.mark.row("S0.12.7")
-def test_what_concerns_a_user_does_not_wait_and_is_that_users(root: str) -> None:
-    project = fakes.limited(root, energy=0, models=fakes.model())
-    talk = ended(project, "We decided to use PostgreSQL.", app=None)
-    done = project.apps.remember("calendar", conversation=talk, user="mira")
-    assert (done.action, done.reason) == ("created", "too little energy")
-    later = fakes.limited(root, hours=9, models=fakes.model())
-    later.apps.compact("calendar")
-    assert later.apps.list("calendar", user="bob").items == ()
-    assert len(later.apps.list("calendar", user="mira").items) == 1
