@@ -14,6 +14,7 @@ from pmem.core.pruning.plan import (
     Thresholds,
     Trigger,
     due,
+    limit_passed,
     plan,
     rules_for,
 )
@@ -195,12 +196,12 @@ def filled_beyond(workspace: Workspace, conversation: Conversation) -> float | N
 
 def gone(workspace: Workspace, conversation: Conversation) -> frozenset[str]:
     """Return the ids of the messages that a context leaves out by the limits of today."""
-    given = rules(workspace.settings)
-    said = window(conversation)
-    trigger = _due(workspace.settings, conversation, given)
-    if trigger in (None, "task_boundary"):
+    settings, said = workspace.settings, window(conversation)
+    given, limit = rules(settings), settings.conversation_tokens
+    trigger = limit_passed(said, conversation.pruned, limit, given, _shares(settings))
+    if trigger is None:
         return frozenset(conversation.pruned) & {message.id for message in said}
-    wanted = _rules_for(workspace.settings, trigger, given)
+    wanted = _rules_for(settings, trigger, given)
     found = plan(said, wanted, workspace.now(), conversation.pruned)
     return frozenset(item.id for item in found.pruned)
 

@@ -720,6 +720,19 @@ def test_the_tail_of_a_finished_task_goes_when_it_is_none_of_the_latest_any_more
     assert due(said, gone_from(made), 0, base) is None
 
 
+@pytest.mark.row("S3.11.3")
+def test_a_task_shorter_than_the_latest_messages_goes_once_it_is_none_of_them() -> None:
+    base = rules(keep=10)
+    said = [*refactoring(6), message(6, "Now let's work on the tests")]
+    assert due(said, (), 0, base) is None
+    said += [message(number, role=Role.ASSISTANT) for number in range(7, 13)]
+    assert due(said, (), 0, base) is None  # nobody has gone on yet
+    said.append(message(13, "Is there one for the lexer", role=Role.USER))
+    assert due(said, (), 0, base) == "task_boundary"
+    made = plan(said, rules_for("task_boundary", base, 0), NOW)
+    assert gone_from(made) == ids(said, 1, 2, 3)
+
+
 def test_an_unfinished_task_does_not_go_when_the_next_begins() -> None:
     said = [*talk(30), message(30, "Now let's work on the tests")]
     assert due(said, (), 100_000, rules()) is None
