@@ -110,6 +110,40 @@ def test_the_designs_files_are_read_whatever_field_is_missing(name: str, tmp_pat
         assert f"{name}[0]" not in [skipped.where for skipped in done.skipped], field
 
 
+@pytest.mark.row("S2.10.3")
+def test_the_designs_messages_need_no_more_than_a_role_and_a_content(tmp_path: Path) -> None:
+    began, later = "2026-01-01T09:00:00Z", "2026-01-01T09:05:00Z"
+    talk = {"id": "talk", "startedAt": began}
+    said: list[dict[str, Any]] = [
+        {"role": "user", "content": "Which cache do we take?"},
+        {"role": "assistant", "content": "Redis.", "timestamp": later},
+        {"role": "user", "content": "So be it."},
+    ]
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps([{**talk, "totalTurns": 3, "recentMessages": said}]))
+    made = kept_in_memory()
+    assert made.import_arrays(str(tmp_path)).skipped == ()
+    (overview,) = made.conversations()
+    read = made.transcript(overview.id).messages
+    assert [one.content for one in read] == [one["content"] for one in said]
+    assert [one.created_at.minute for one in read] == [0, 5, 5]
+    assert [one.tokens for one in read] == [made.workspace.count(one.content) for one in read]
+    assert len({one.id for one in read}) == 3
+    assert made.import_arrays(str(tmp_path)).unchanged == 1
+
+
+@pytest.mark.row("S2.10.3")
+def test_tokens_that_the_designs_files_do_not_tell_are_counted(tmp_path: Path) -> None:
+    memory = {"id": "mlk2p0a1-9f3c21df", "content": "Redis runs on host r1"}
+    (tmp_path / "long-term-memory.json").write_text(json.dumps([memory]))
+    episode = {"id": "mlk2p0a1-9f3c21e0", "title": "Cache", "summary": "We chose Redis"}
+    (tmp_path / "episodic-memory.json").write_text(json.dumps([episode]))
+    made = kept_in_memory()
+    made.import_arrays(str(tmp_path))
+    assert made.list().items[0].tokens == made.workspace.count("Redis runs on host r1")
+    assert made.episodes().items[0].tokens == made.workspace.count("We chose Redis")
+
+
 @pytest.mark.row("S2.10.4")
 def test_every_record_is_json_that_people_can_read(root: str) -> None:
     made = Project(root, actor="tester", now=NOW, max_recent_messages=2, chunk_size=2)
@@ -123,6 +157,17 @@ def test_every_record_is_json_that_people_can_read(root: str) -> None:
     for data in files.values():
         read = json.loads(data)
         assert data.decode() == json.dumps(read, indent=2, ensure_ascii=False) + "\n"
+
+
+@pytest.mark.row("S2.10.5")
+def test_the_id_of_a_record_has_its_moment_and_a_part_of_chance() -> None:
+    texts = ["The harbour closes at nine.", "The bakery opens at six."]
+    here, there = kept_in_memory(), kept_in_memory()
+    ids = [made.add(text).memory.id for made in (here, there) for text in texts]
+    moments, chances = zip(*(one.split("-") for one in ids), strict=True)
+    began = int(NOW.timestamp() * 1000)
+    assert [int(moment, 36) for moment in moments] == [began, began + 1] * 2
+    assert len(set(chances)) == 4
 
 
 @pytest.mark.row("S2.11.1")
