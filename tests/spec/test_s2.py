@@ -13,6 +13,7 @@ from pmem.storage.unindexed import InMemory
 from pmem.values.records import STORES
 from tests.conftest import NOW
 from tests.storage.folders import tree
+from tests.work import WITHIN, calls
 
 
 def kept_in_memory(**settings: Any) -> Project:
@@ -28,6 +29,16 @@ def test_a_conversation_counts_its_turns_and_knows_when_it_began_and_ended() -> 
         made.add_message("user", f"Loaf {number} is made of rye.")
     ended = made.end_conversation()
     assert (ended.turns, ended.started_at, ended.ended_at) == (7, NOW, NOW)
+
+
+@pytest.mark.row("S2.1.6")
+def test_what_is_at_hand_is_gone_when_the_conversation_ends() -> None:
+    made = kept_in_memory(extract_facts=False, detect_episodes=False)
+    made.start_conversation("Bakery")
+    made.add_message("user", "Two loaves of rye, please.")
+    assert [part.name for part in made.build_context(budget=500).sections] == ["recent"]
+    made.end_conversation()
+    assert made.build_context(budget=500).sections == ()
 
 
 @pytest.mark.row("S2.6.1")
@@ -84,6 +95,17 @@ def test_a_run_says_what_it_merged_and_how_many_tokens_that_gives_back() -> None
         copy = made.add("The harbour closes at nine.", force=True).memory
     counts = made.consolidate().counts
     assert (counts["merge"], counts["tokens_reclaimed"]) == (2, 2 * copy.tokens)
+
+
+@pytest.mark.row("S2.12.6")
+def test_a_hundred_memories_are_consolidated_without_a_pause() -> None:
+    made = kept_in_memory(link_on_add=False)
+    for number in range(100):
+        text = f"Oven {number} bakes loaf {number % 7} for {number * 3} minutes."
+        made.add(text, force=True, importance=number / 100)
+    made.search("oven")
+    work = calls(made.consolidate)
+    assert 100 < work < 100 * WITHIN
 
 
 NEEDED = {
