@@ -194,7 +194,8 @@ def show(
 ) -> Answer:
     """Show a conversation with everything that was said in it.
 
-    Marks say which messages are pinned, were pruned, or had their text removed.
+    Marks say which messages are pinned, were pruned, or had their text removed, and where contexts
+    start afresh.
     """
     session: CommandSession = ctx.obj
     request = LookRequest(conversation=reference, **session.when(at))
@@ -265,7 +266,9 @@ def _transcript_lines(shown: Transcript, *, ids: bool) -> Iterator[Line]:
         for chunk in shown.chunks
         if chunk.messages and chunk.summary and not chunk.merged_into
     }
-    for message in shown.messages:
+    for turn, message in enumerate(shown.messages):
+        if turn and turn == conversation.cleared_turns:
+            yield [("[contexts start afresh here]", "dim")]
         if day(message.created_at) != shown_day:
             shown_day = day(message.created_at)
             yield [("", "")]
@@ -274,6 +277,8 @@ def _transcript_lines(shown: Transcript, *, ids: bool) -> Iterator[Line]:
             yield [(f"[in short: {' '.join(summaries[message.id].split())}]", "dim")]
         named = [(f"{short(message.id)} ", "cyan")] if ids else []
         yield [*named, *message_line(message, is_pruned=message.id in conversation.pruned)]
+    if shown.messages and conversation.cleared_turns == len(shown.messages):
+        yield [("[contexts start afresh here]", "dim")]
     if conversation.outcome:
         yield [("", "")]
         yield [("outcome: ", "dim"), (conversation.outcome, "")]

@@ -69,7 +69,7 @@ def add(
 def list_(
     ctx: typer.Context,
     types: Annotated[
-        list[EpisodeType] | None, typer.Option("--type", help="Only this kind.")
+        list[EpisodeType] | None, typer.Option("--type", help="Only this kind; repeatable.")
     ] = None,
     conversation: Annotated[
         str | None, typer.Option(metavar="REF", help="Only of this conversation.")

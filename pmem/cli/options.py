@@ -16,7 +16,9 @@ from pmem.values.records import MemoryType, State
 Reference = Annotated[str, typer.Argument(metavar="REF", help="An id, or the start of one.")]
 References = Annotated[list[str], typer.Argument(metavar="REF...", help="Ids, or their starts.")]
 
-Types = Annotated[list[MemoryType] | None, typer.Option("--type", help="Only this type.")]
+Types = Annotated[
+    list[MemoryType] | None, typer.Option("--type", help="Only this type; repeatable.")
+]
 _DESCRIBED: Final[dict[str, Any]] = {
     field: Annotated[str | None, typer.Option(help=kind.__metadata__[0].description)]
     for field, kind in Filter.__annotations__.items()
@@ -36,8 +38,8 @@ At = Annotated[
 WithoutOwn = Annotated[bool, typer.Option("--no-mine", help="Leave out your own memory.")]
 _FILTERS: Final[dict[str, Any]] = {
     "types": Types,
-    "category": Annotated[list[str] | None, typer.Option(help="Only this category.")],
-    "tag": Annotated[list[str] | None, typer.Option(help="Only with this tag.")],
+    "category": Annotated[list[str] | None, typer.Option(help="Only this category; repeatable.")],
+    "tag": Annotated[list[str] | None, typer.Option(help="Only with this tag; repeatable.")],
     **_DESCRIBED,
     "min_importance": Annotated[
         float | None, typer.Option(help="At least this important, from 0 to 1.")
@@ -49,7 +51,9 @@ _FILTERS: Final[dict[str, Any]] = {
         bool | None, typer.Option("--pinned/--not-pinned", help="Only (un)pinned.")
     ],
     "trust": Trusted,
-    "state": Annotated[list[State] | None, typer.Option(help="In this state [active].")],
+    "state": Annotated[
+        list[State] | None, typer.Option(help="In this state [active]; repeatable.")
+    ],
     "all_states": Annotated[bool, typer.Option("--all-states", help="In any state.")],
     "after": Annotated[
         str | None, typer.Option(metavar="TIME", help="Created at this time or later.")

@@ -157,7 +157,10 @@ def _pruned_note(done: Pruning) -> str:
     state = f"{_many(done.messages_left)} {stay}, {done.tokens_after:,} tokens ({share:.0f} %)"
     if done.pruned:
         return state
-    return f"nothing to prune: {state}; --keep N or --tokens N goes further"
+    further = "--keep N or --tokens N goes further"
+    if not done.could_go:
+        further = "what is left is never pruned; `pmem conversation clear` starts afresh"
+    return f"nothing to prune: {state}; {further}"
 
 
 def _screen(found: ContextUsage, title: str, width: int) -> Iterable[Line]:

@@ -36,7 +36,9 @@ def search(
     top_k: Annotated[
         int | None, typer.Option("-k", "--top-k", help="Show at most N hits [retrieval_top_k].")
     ] = None,
-    kind: Annotated[list[SearchKind] | None, typer.Option(help="Only this kind.")] = None,
+    kind: Annotated[
+        list[SearchKind] | None, typer.Option(help="Only this kind; repeatable.")
+    ] = None,
     *,
     wanted: Filter,
     at: options.At = None,

@@ -237,7 +237,8 @@ def import_arrays(workspace: Workspace, request: ArraysRequest) -> Imported:
         for store in workspace.stores:
             known = set(store.ids())
             for number, record in enumerate(parsed.records[store.type], start=1):
-                admitted = request.admit(record, f"{KINDS[store.type]} {number}")
+                counted = _with_token_counts(workspace, record)
+                admitted = request.admit(counted, f"{KINDS[store.type]} {number}")
                 done = _keep_record(store, admitted, known, doubt)
                 where = f"{KINDS[store.type]} {short(record.id)}"
                 if done is None:
@@ -335,6 +336,24 @@ def _part(progress: Progress, done: int, total: int) -> Callable[[int], None]:
 def with_token_count(workspace: Workspace, message: Message) -> Message:
     """Return a message with its number of tokens."""
     return msgspec.structs.replace(message, tokens=workspace.count(message.content))
+
+
+def _with_token_counts(workspace: Workspace, record: Record) -> Record:
+    """Return a record with the numbers of tokens that its file does not tell."""
+
+    def counted(messages: Iterable[Message]) -> tuple[Message, ...]:
+        return tuple(one if one.tokens else with_token_count(workspace, one) for one in messages)
+
+    changes: dict[str, Any] = {}
+    if isinstance(record, Conversation):
+        changes["recent_messages"] = counted(record.recent_messages)
+    elif isinstance(record, Memory):
+        changes["tokens"] = record.tokens or workspace.count(record.content)
+    elif isinstance(record, Episode | Chunk):
+        changes["tokens"] = record.tokens or workspace.count(record.summary)
+    if isinstance(record, Chunk):
+        changes["messages"] = counted(record.messages)
+    return msgspec.structs.replace(record, **changes)
 
 
 def _array_files(folder: str) -> dict[str, bytes]:

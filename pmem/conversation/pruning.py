@@ -1,6 +1,6 @@
 """Pruning conversations: which of the messages outside chunks a context leaves out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Final
@@ -14,6 +14,7 @@ from pmem.core.pruning.plan import (
     Thresholds,
     Trigger,
     due,
+    limit_passed,
     plan,
     rules_for,
 )
@@ -56,13 +57,15 @@ class Leaving(msgspec.Struct, frozen=True, kw_only=True):
 class Pruning(msgspec.Struct, frozen=True, kw_only=True):
     """What pruning a conversation did, or would do.
 
-    `trigger` is what called for it, None when nothing did.
+    `trigger` is what called for it, None when nothing did. Of the messages left, `could_go` are
+    those that a smaller `keep` or `tokens` would take; the others are never pruned.
     """
 
     conversation: str
     trigger: str | None
     pruned: tuple[Leaving, ...] = ()
     messages_left: int
+    could_go: int
     tokens_before: int
     tokens_after: int
     token_limit: int
@@ -195,12 +198,12 @@ def filled_beyond(workspace: Workspace, conversation: Conversation) -> float | N
 
 def gone(workspace: Workspace, conversation: Conversation) -> frozenset[str]:
     """Return the ids of the messages that a context leaves out by the limits of today."""
-    given = rules(workspace.settings)
-    said = window(conversation)
-    trigger = _due(workspace.settings, conversation, given)
-    if trigger in (None, "task_boundary"):
+    settings, said = workspace.settings, window(conversation)
+    given, limit = rules(settings), settings.conversation_tokens
+    trigger = limit_passed(said, conversation.pruned, limit, given, _shares(settings))
+    if trigger is None:
         return frozenset(conversation.pruned) & {message.id for message in said}
-    wanted = _rules_for(workspace.settings, trigger, given)
+    wanted = _rules_for(settings, trigger, given)
     found = plan(said, wanted, workspace.now(), conversation.pruned)
     return frozenset(item.id for item in found.pruned)
 
@@ -232,7 +235,7 @@ def usage(workspace: Workspace, reference: str | None) -> Usage:
         gone(workspace, conversation) | _cleared_ids(conversation),
         chunks,
         settings.conversation_tokens,
-        conversation.pruned_at,
+        max((at for at in (conversation.pruned_at, *_clearings(conversation)) if at), default=None),
     )
     return Usage(
         conversation=conversation.id,
@@ -290,6 +293,11 @@ def _planned(
 ) -> Pruning:
     said = window(conversation)
     made = plan(said, wanted, workspace.now(), conversation.pruned)
+    emptied = msgspec.structs.replace(
+        wanted, most_messages=0, most_tokens=0, finished_only=False, strategy="rolling_window"
+    )
+    gone_so_far = {item.id for item in made.pruned}
+    least = plan(said, emptied, workspace.now(), gone_so_far)
     known = {message.id: message for message in said}
     fresh = [item for item in made.pruned if item.id not in conversation.pruned]
     return Pruning(
@@ -304,6 +312,7 @@ def _planned(
             for item in fresh
         ),
         messages_left=len(made.kept),
+        could_go=len(made.kept) - len(least.kept),
         tokens_before=made.tokens_before,
         tokens_after=made.tokens_after,
         token_limit=workspace.settings.conversation_tokens,
@@ -325,6 +334,10 @@ def _without_pruned(
         updated_at=max(event.at, conversation.updated_at),
         history=(*conversation.history, event),
     )
+
+
+def _clearings(conversation: Conversation) -> Iterator[datetime]:
+    return (event.at for event in conversation.history if "cleared_turns" in event.before)
 
 
 def _cleared_ids(conversation: Conversation) -> frozenset[str]:

@@ -230,7 +230,7 @@ def _conversation(item: dict[str, Any], renamed: _Renamed) -> dict[str, Any]:
         "chunks": _references(item, "chunks", Chunk, renamed),
         "milestones": _references(item, "milestones", Episode, renamed),
         "active_facts": _references(item, "active_facts", Memory, renamed),
-        "recent_messages": [_message(said) for said in _objects(item, "recent_messages")],
+        "recent_messages": _messages(item, "recent_messages", started),
     }
 
 
@@ -239,17 +239,20 @@ def _chunk(item: dict[str, Any], renamed: _Renamed) -> dict[str, Any]:
         **item,
         "id": _identifier(item, KINDS[Chunk]),
         "conversation": renamed(Conversation, item.get("conversation")),
-        "messages": [_message(said) for said in _objects(item, "messages")],
+        "messages": _messages(item, "messages", item.get("created_at")),
     }
 
 
-def _message(item: dict[str, Any]) -> dict[str, Any]:
-    metadata = _object(item.pop("metadata", {}), "metadata")
-    return {
-        **item,
-        "id": _identifier(item, "message"),
-        "tokens": metadata.get("tokens", item.get("tokens", 0)),
-    }
+def _messages(item: dict[str, Any], name: str, began: Any) -> list[dict[str, Any]]:
+    """Read messages; one without a time has that of the one before it, or of the beginning."""
+    read: list[dict[str, Any]] = []
+    for place, said in enumerate(_objects(item, name)):
+        metadata = _object(said.pop("metadata", {}), "metadata")
+        said.setdefault("created_at", read[-1]["created_at"] if read else began)
+        said.setdefault("id", f"{item['id']} {place}")
+        tokens = metadata.get("tokens", said.get("tokens", 0))
+        read.append({**said, "id": _identifier(said, "message"), "tokens": tokens})
+    return read
 
 
 def _memory_type(item: dict[str, Any]) -> MemoryType:

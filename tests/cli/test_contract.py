@@ -338,6 +338,7 @@ class Pruning(Strict):
     trigger: str | None
     pruned: list[Leaving]
     messages_left: int
+    could_go: int
     tokens_before: int
     tokens_after: int
     token_limit: int

@@ -201,6 +201,28 @@ def test_no_tokens_at_all_leave_what_is_protected() -> None:
     assert made.prune_conversation(tokens=0).messages_left == 2
 
 
+@pytest.mark.row("S3.7.2")
+@pytest.mark.parametrize(("said", "could_go"), [(2, 0), (5, 3)])
+def test_pruning_by_hand_says_how_much_more_could_go(said: int, could_go: int) -> None:
+    made = begun()
+    say(made, *[20] * said)
+    done = made.prune_conversation()
+    assert (done.pruned, done.could_go) == ((), could_go)
+    assert len(made.prune_conversation(tokens=0).pruned) == could_go
+
+
+@pytest.mark.row("S3.7.2")
+def test_the_last_time_that_contexts_were_cleared_counts_as_pruning() -> None:
+    made = Project(actor="tester", now=NOW, min_recent_messages=2)
+    made.start_conversation("Bakery")
+    say(made, *[20] * 5)
+    made.prune_conversation(keep=4)
+    later = NOW + timedelta(hours=1)
+    Project(actor="tester", now=later).clear_conversation()
+    shown = figures(made)
+    assert (shown.pruned_messages, shown.last_prune) == (5, later)
+
+
 @pytest.mark.row("S3.8.3")
 @pytest.mark.parametrize("strategy", ["rolling_window", "importance", "hybrid"])
 def test_every_strategy_keeps_so_many(strategy: str) -> None:

@@ -92,7 +92,7 @@ def _moments(data: bytes) -> Any:
 
 def _pruning(data: bytes) -> Any:
     said = _said(data)
-    return [kinds.kinds_of(item) for item in said], segments.tasks(said), segments.boundary(said)
+    return [kinds.kinds_of(item) for item in said], segments.tasks(said)
 
 
 def _summary(data: bytes) -> Any:

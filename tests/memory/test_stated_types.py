@@ -53,6 +53,26 @@ def test_constraints_are_told_by_their_words(text: str, least: float) -> None:
     assert fact.confidence >= least
 
 
+@pytest.mark.row("S2.8.10")
+@pytest.mark.parametrize(
+    ("text", "types"),
+    [
+        ("The client needs to retry three times.", ["constraint"]),
+        ("We need to support Python 3.11.", ["constraint"]),
+        ("We need to look at the log first.", []),
+        ("I need to leave early.", []),
+    ],
+)
+def test_need_to_is_a_constraint_where_it_asks_for_what_lasts(text: str, types: list[str]) -> None:
+    assert [fact.type for fact in stated(text)] == types
+
+
+def test_a_change_of_plan_is_no_goal() -> None:
+    assert stated("Change of plan: Redis is too slow for the queue.") == ()
+    (fact,) = stated("Change of plan: we drop S3 and go with MinIO instead.")
+    assert (fact.type, fact.content) == ("decision", "we drop S3 and go with MinIO instead")
+
+
 @pytest.mark.row("S2.8.4")
 @pytest.mark.parametrize("word", ["goal", "objective", "aim", "target"])
 def test_goals_are_told_by_their_words(word: str) -> None:

@@ -13,6 +13,7 @@ from pmem.storage.unindexed import InMemory
 from pmem.values.records import STORES
 from tests.conftest import NOW
 from tests.storage.folders import tree
+from tests.work import WITHIN, calls
 
 
 def kept_in_memory(**settings: Any) -> Project:
@@ -28,6 +29,16 @@ def test_a_conversation_counts_its_turns_and_knows_when_it_began_and_ended() -> 
         made.add_message("user", f"Loaf {number} is made of rye.")
     ended = made.end_conversation()
     assert (ended.turns, ended.started_at, ended.ended_at) == (7, NOW, NOW)
+
+
+@pytest.mark.row("S2.1.6")
+def test_what_is_at_hand_is_gone_when_the_conversation_ends() -> None:
+    made = kept_in_memory(extract_facts=False, detect_episodes=False)
+    made.start_conversation("Bakery")
+    made.add_message("user", "Two loaves of rye, please.")
+    assert [part.name for part in made.build_context(budget=500).sections] == ["recent"]
+    made.end_conversation()
+    assert made.build_context(budget=500).sections == ()
 
 
 @pytest.mark.row("S2.6.1")
@@ -86,6 +97,17 @@ def test_a_run_says_what_it_merged_and_how_many_tokens_that_gives_back() -> None
     assert (counts["merge"], counts["tokens_reclaimed"]) == (2, 2 * copy.tokens)
 
 
+@pytest.mark.row("S2.12.6")
+def test_a_hundred_memories_are_consolidated_without_a_pause() -> None:
+    made = kept_in_memory(link_on_add=False)
+    for number in range(100):
+        text = f"Oven {number} bakes loaf {number % 7} for {number * 3} minutes."
+        made.add(text, force=True, importance=number / 100)
+    made.search("oven")
+    work = calls(made.consolidate)
+    assert 100 < work < 100 * WITHIN
+
+
 NEEDED = {
     "long-term-memory.json": {"id", "content"},
     "episodic-memory.json": {"id", "title", "summary"},
@@ -110,6 +132,40 @@ def test_the_designs_files_are_read_whatever_field_is_missing(name: str, tmp_pat
         assert f"{name}[0]" not in [skipped.where for skipped in done.skipped], field
 
 
+@pytest.mark.row("S2.10.3")
+def test_the_designs_messages_need_no_more_than_a_role_and_a_content(tmp_path: Path) -> None:
+    began, later = "2026-01-01T09:00:00Z", "2026-01-01T09:05:00Z"
+    talk = {"id": "talk", "startedAt": began}
+    said: list[dict[str, Any]] = [
+        {"role": "user", "content": "Which cache do we take?"},
+        {"role": "assistant", "content": "Redis.", "timestamp": later},
+        {"role": "user", "content": "So be it."},
+    ]
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps([{**talk, "totalTurns": 3, "recentMessages": said}]))
+    made = kept_in_memory()
+    assert made.import_arrays(str(tmp_path)).skipped == ()
+    (overview,) = made.conversations()
+    read = made.transcript(overview.id).messages
+    assert [one.content for one in read] == [one["content"] for one in said]
+    assert [one.created_at.minute for one in read] == [0, 5, 5]
+    assert [one.tokens for one in read] == [made.workspace.count(one.content) for one in read]
+    assert len({one.id for one in read}) == 3
+    assert made.import_arrays(str(tmp_path)).unchanged == 1
+
+
+@pytest.mark.row("S2.10.3")
+def test_tokens_that_the_designs_files_do_not_tell_are_counted(tmp_path: Path) -> None:
+    memory = {"id": "mlk2p0a1-9f3c21df", "content": "Redis runs on host r1"}
+    (tmp_path / "long-term-memory.json").write_text(json.dumps([memory]))
+    episode = {"id": "mlk2p0a1-9f3c21e0", "title": "Cache", "summary": "We chose Redis"}
+    (tmp_path / "episodic-memory.json").write_text(json.dumps([episode]))
+    made = kept_in_memory()
+    made.import_arrays(str(tmp_path))
+    assert made.list().items[0].tokens == made.workspace.count("Redis runs on host r1")
+    assert made.episodes().items[0].tokens == made.workspace.count("We chose Redis")
+
+
 @pytest.mark.row("S2.10.4")
 def test_every_record_is_json_that_people_can_read(root: str) -> None:
     made = Project(root, actor="tester", now=NOW, max_recent_messages=2, chunk_size=2)
@@ -123,6 +179,17 @@ def test_every_record_is_json_that_people_can_read(root: str) -> None:
     for data in files.values():
         read = json.loads(data)
         assert data.decode() == json.dumps(read, indent=2, ensure_ascii=False) + "\n"
+
+
+@pytest.mark.row("S2.10.5")
+def test_the_id_of_a_record_has_its_moment_and_a_part_of_chance() -> None:
+    texts = ["The harbour closes at nine.", "The bakery opens at six."]
+    here, there = kept_in_memory(), kept_in_memory()
+    ids = [made.add(text).memory.id for made in (here, there) for text in texts]
+    moments, chances = zip(*(one.split("-") for one in ids), strict=True)
+    began = int(NOW.timestamp() * 1000)
+    assert [int(moment, 36) for moment in moments] == [began, began + 1] * 2
+    assert len(set(chances)) == 4
 
 
 @pytest.mark.row("S2.11.1")

@@ -8,6 +8,7 @@ from pmem import Project
 from pmem.storage.unindexed import InMemory
 from tests.cli.shell import pmem
 from tests.conftest import NOW
+from tests.work import WITHIN, calls
 
 
 def begun() -> Project:
@@ -53,3 +54,16 @@ def test_tokens_are_counted_once_and_kept_with_the_message() -> None:
         done = made.prune_conversation(keep=12)
     assert figures.total_tokens == sum(message.tokens for message in said)
     assert done.tokens_after == sum(message.tokens for message in said[18:])
+
+
+@pytest.mark.row("S3.10.11")
+def test_counting_building_and_looking_take_no_pause_in_a_long_session() -> None:
+    made = begun()
+    for number in range(200):
+        role = "assistant" if number % 2 else "user"
+        made.add_message(role, f"Oven {number} bakes loaf {number % 7} for {number * 3} minutes.")
+    message = "The loaf is made of rye and rests for an hour. " * 20
+    assert calls(lambda: made.workspace.count(message)) < 10 * WITHIN
+    made.build_context(budget=4000)  # once, for what is read but once a process
+    assert calls(lambda: made.build_context(budget=4000)) < 200 * WITHIN
+    assert calls(made.conversation_stats) < 100 * WITHIN

@@ -322,8 +322,9 @@ def _became(sentence: ParsedSentence, place: int) -> bool:
 
 
 def _is_lasting(sentence: ParsedSentence, place: int) -> bool:
-    """Tell whether enough follows to say what is wanted."""
-    return len(sentence.words) - place >= _LASTING
+    """Tell whether enough follows to say what is wanted; in "change of plan" there is no verb."""
+    words = sentence.words[place:]
+    return len(words) >= _LASTING and words[0] != "of"
 
 
 _PLACED: Final[dict[str, Callable[[ParsedSentence, Clause, int], bool]]] = {

@@ -138,16 +138,15 @@ def _merge(draft: Draft, first: Episode, others: list[Episode], most: int) -> No
 def _told_together(first: Episode, others: Sequence[Episode], most: int) -> str:
     """Return a summary with what the others add to it."""
     told = {first.summary: claim_of(first.summary)}
-    length = len(first.summary)
     for other in others:
-        claim = claim_of(other.summary)
+        text, claim = other.summary, claim_of(other.summary)
         known = any(
-            other.summary in text or compare(claim, said).relation is Relation.DUPLICATE
-            for text, said in told.items()
+            text in one or compare(claim, said).relation is Relation.DUPLICATE
+            for one, said in told.items()
         )
-        if not known and length + 1 + len(other.summary) <= most:
-            told[other.summary] = claim
-            length += 1 + len(other.summary)
+        grown = {one: said for one, said in told.items() if one not in text} | {text: claim}
+        if not known and len(" ".join(grown)) <= most:
+            told = grown
     return " ".join(told)
 
 

@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from pmem.core.pruning.importance import score
-from pmem.core.pruning.segments import Task, boundary, tasks, units
+from pmem.core.pruning.segments import Task, tasks, units
 from pmem.values.records import Message, Role
 from pmem.values.rules import Scoring
 
@@ -136,6 +136,20 @@ def due(
     Returns:
         The strongest trigger; None when nothing calls for pruning.
     """
+    passed = limit_passed(messages, gone, limit_tokens, rules, thresholds)
+    if passed is None and _has_ended(messages, frozenset(gone), rules.keep):
+        return "task_boundary"
+    return passed
+
+
+def limit_passed(
+    messages: Sequence[Message],
+    gone: Collection[str],
+    limit_tokens: int,
+    rules: PruningRules,
+    thresholds: Thresholds = THRESHOLDS,
+) -> Trigger | None:
+    """Tell which limit a conversation passes: as `due`, but for tasks that have ended."""
     left = frozenset(gone)
     live = [message for message in messages if message.id not in left]
     tokens = sum(message.tokens for message in live)
@@ -143,9 +157,7 @@ def due(
         return "aggressive"
     if limit_tokens and tokens >= thresholds.normal * limit_tokens:
         return "normal"
-    if len(live) > rules.most_messages:
-        return "messages"
-    return "task_boundary" if _has_ended(messages, left, rules.keep) else None
+    return "messages" if len(live) > rules.most_messages else None
 
 
 def rules_for(
@@ -278,10 +290,9 @@ def _list_pruned(seen: _Survey, reasons: dict[int, Reason]) -> Iterator[Pruned]:
 def _has_ended(messages: Sequence[Message], gone: frozenset[str], keep: int) -> bool:
     """Tell whether a user goes on after a finished task of which messages may leave.
 
-    That is where a new task opens; and later as well for the latest messages of the finished one,
-    which do not leave when it opens.
+    That is where a new task opens; and later as well for what was among the latest messages then.
     """
-    if not messages or messages[-1].role is not Role.USER or not (gone or boundary(messages)):
+    if len(messages) <= keep or messages[-1].role is not Role.USER:
         return False
     return any(
         message.id not in gone and message.role is not Role.SYSTEM

@@ -65,13 +65,6 @@ def tasks(messages: Sequence[Message]) -> list[Task]:
     return done
 
 
-def boundary(messages: Sequence[Message]) -> bool:
-    """Tell whether the last message opens a new task."""
-    if len(messages) < 2 or not _opens(messages, len(messages) - 1, kinds_of(messages[-1]), True):
-        return False
-    return tasks(messages)[-1].first == len(messages) - 1
-
-
 def units(messages: Sequence[Message]) -> list[tuple[int, ...]]:
     """Group the messages that only make sense together.
 

@@ -7,6 +7,8 @@ goes first, and within a class finished tasks, then what has the least merit, su
 2. what assistants say;
 3. what people say; and last of all their directives and what opens the task at hand.
 
+Where no tools are called, assistants and people are one class.
+
 What is worth more takes room first, so the target is met, and small messages stay where a large
 one does not fit.
 """
@@ -173,13 +175,18 @@ def _shown_groups(
 def _worths(
     said: Sequence[Speech], kinds: Sequence[Kinds], opening: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield each message's place and class; what people say to people is no request."""
-    is_work = any(speech is Speech.ASSISTANT or speech in TOOLS for speech in said)
+    """Yield each message's place and class.
+
+    What people say to people is no request. Where no tools are called, an assistant's words are no
+    report on its way, but one side of a talk.
+    """
+    with_tools = not TOOLS.isdisjoint(said)
+    is_work = with_tools or Speech.ASSISTANT in said
     for place, (speech, kind) in enumerate(zip(said, kinds, strict=True)):
         if speech in TOOLS:
             yield place, _ERROR if kind.error else _TOOL
         elif speech is Speech.ASSISTANT:
-            yield place, _ASSISTANT
+            yield place, _ASSISTANT if with_tools else _PERSON
         else:
             is_standing = kind.directive or (is_work and place == opening)
             yield place, _STANDING if is_standing else _PERSON

@@ -56,6 +56,15 @@ def test_what_the_merged_ones_held_is_in_the_survivor() -> None:
     assert [other.state for other in others] == [State.MERGED, State.MERGED]
 
 
+@pytest.mark.row("S2.9.2")
+def test_a_summary_that_another_one_holds_is_told_once() -> None:
+    bread, more = "We chose rye bread", "We chose rye bread, and no wheat for the rolls"
+    for one, other in ((bread, more), (more, bread)):
+        first = episode(1, (1, 4), significance=0.9, summary=one)
+        survivor, _ = merged(first, episode(2, (2, 5), summary=other))
+        assert survivor.summary == more
+
+
 def test_a_summary_that_would_grow_too_long_stays_where_it_was() -> None:
     parts = [episode(n, (1, 4), summary=chr(64 + n) * 10) for n in range(1, 5)]
     survivor, *others = merged(*parts, most=32)

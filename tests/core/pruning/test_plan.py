@@ -329,11 +329,20 @@ def test_the_same_messages_are_always_pruned(said: list[Message], given_: Prunin
     assert plan(said, given_, NOW) == plan(list(said), given_, NOW, frozenset())
 
 
+@pytest.mark.row("S3.3.1", "S3.10.3")
+def test_where_no_tools_are_called_the_latest_of_both_sides_stay() -> None:
+    said = talk(60)
+    made = plan(said, rules(most_messages=20), NOW)
+    assert made.kept == ids_tuple(said, 0, *range(41, 60))
+    with_tools = plan([*said, *tool(60, "a")], rules(most_messages=20), NOW)
+    assert all(said[place].id in with_tools.kept for place in range(38, 50, 2))
+
+
 @pytest.mark.row("S3.3.4")
 def test_of_a_class_the_oldest_go_first() -> None:
     said = talk(30)
     made = plan(said, rules(most_messages=25), NOW)
-    assert gone_from(made) == ids(said, 1, 3, 5, 7, 9)
+    assert gone_from(made) == ids(said, 1, 2, 3, 4, 5)
     assert {item.reason for item in made.pruned} == {"oldest"}
 
 
@@ -344,6 +353,11 @@ def tool(number: int, name: str, *, fails: bool = False) -> list[Message]:
         message(number, role=Role.ASSISTANT, tool_call={"id": name}),
         message(number + 1, role=Role.TOOL, tool_result=told),
     ]
+
+
+def work(count: int) -> list[Message]:
+    """Return questions and answers in turn, and a tool that is called in the end."""
+    return [*talk(count - 2), *tool(count - 2, "a")]
 
 
 def session() -> list[Message]:
@@ -392,7 +406,7 @@ def test_the_opening_request_may_stand_behind_a_system_message() -> None:
 
 
 def test_of_a_class_finished_tasks_go_first() -> None:
-    said = talk(40)
+    said = work(40)
     said[9] = message(9, "Task complete")
     said[10] = message(10, "Now let's work on the tests")
     said[1] = message(1, role=Role.USER)
@@ -402,7 +416,7 @@ def test_of_a_class_finished_tasks_go_first() -> None:
 
 
 def test_a_short_answer_goes_and_stays_with_its_question() -> None:
-    said = talk(30)
+    said = work(30)
     said[5] = message(5, "Shall the port be 8443 or 8080?")
     said[6] = message(6, "the first")
     made = plan(said, rules(most_messages=19), NOW)
@@ -434,7 +448,7 @@ def test_an_error_is_not_shown_without_its_explanation() -> None:
     ],
 )
 def test_what_asks_is_told_by_an_assistant_s_own_words(asked: str, stays: bool) -> None:
-    said = talk(30)
+    said = work(30)
     said[5], said[6] = message(5, asked), message(6, "the first")
     made = plan(said, rules(most_messages=19), NOW)
     assert (said[5].id in made.kept) == stays
@@ -504,8 +518,11 @@ def test_of_equally_important_units_the_older_goes() -> None:
 def test_hybrid_weighs_age_and_importance_equally() -> None:
     said = [message(n, importance=0.5) for n in range(40)]
     said[21] = message(21, importance=0.1)
-    # 1: (0.5 + 1/40) / 2 = 0.2625; 3: 0.2875; 5 and 21: 0.3125; 7: 0.3375
-    for most, gone in ((39, [1]), (38, [1, 3]), (37, [1, 3, 5]), (36, [1, 3, 5, 21])):
+    # 1: (0.5 + 1/40) / 2 = 0.2625; 2: 0.275; 3: 0.2875; 4: 0.3; 5 and 21: 0.3125; 6: 0.325
+    for most, gone in ((39, [1]), (36, [1, 2, 3, 4]), (35, [1, 2, 3, 4, 5])):
+        made = plan(said, rules(most_messages=most, strategy="hybrid"), NOW)
+        assert gone_from(made) == ids(said, *gone)
+    for most, gone in ((34, [1, 2, 3, 4, 5, 21]), (33, [1, 2, 3, 4, 5, 6, 21])):
         made = plan(said, rules(most_messages=most, strategy="hybrid"), NOW)
         assert gone_from(made) == ids(said, *gone)
         assert {item.reason for item in made.pruned} == {"hybrid"}
@@ -647,7 +664,7 @@ def test_a_long_conversation_is_pruned_when_it_reaches_80_percent() -> None:
     said = talk(40)
     assert due(said, (), limit, base) == "normal"
     made = plan(said, rules_for("normal", base, limit), NOW)
-    assert gone_from(made) == ids(said, 1, 3, 5, 7, 9)
+    assert gone_from(made) == ids(said, 1, 2, 3, 4, 5)
     assert made.tokens_after == 350
 
 
@@ -718,6 +735,19 @@ def test_the_tail_of_a_finished_task_goes_when_it_is_none_of_the_latest_any_more
     made = plan(said, rules_for("task_boundary", base, 0), NOW, gone)
     assert [item.id for item in made.pruned if item.reason == "finished_task"] == ids(said, 8, 9)
     assert due(said, gone_from(made), 0, base) is None
+
+
+@pytest.mark.row("S3.11.3")
+def test_a_task_shorter_than_the_latest_messages_goes_once_it_is_none_of_them() -> None:
+    base = rules(keep=10)
+    said = [*refactoring(6), message(6, "Now let's work on the tests")]
+    assert due(said, (), 0, base) is None
+    said += [message(number, role=Role.ASSISTANT) for number in range(7, 13)]
+    assert due(said, (), 0, base) is None  # nobody has gone on yet
+    said.append(message(13, "Is there one for the lexer", role=Role.USER))
+    assert due(said, (), 0, base) == "task_boundary"
+    made = plan(said, rules_for("task_boundary", base, 0), NOW)
+    assert gone_from(made) == ids(said, 1, 2, 3)
 
 
 def test_an_unfinished_task_does_not_go_when_the_next_begins() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.pruning.kinds import kinds_of
-from pmem.core.pruning.segments import CORRECTED_WITHIN, TOGETHER, Task, boundary, tasks, units
+from pmem.core.pruning.segments import CORRECTED_WITHIN, TOGETHER, Task, tasks, units
 from pmem.values.records import Message, Role
 from tests.conftest import NOW
 from tests.core.pruning.conversations import MISSED, OPENINGS, TRAPS, Labelled
@@ -47,13 +47,6 @@ def test_tasks_are_found_where_people_see_them(example: Labelled) -> None:
     found = tasks(example.messages)
     assert [task.first for task in found] == example.opens
     assert [task.finished for task in found] == example.finished
-
-
-@pytest.mark.parametrize("example", EXAMPLES, ids=last_lines)
-def test_each_new_task_is_noticed_when_it_opens(example: Labelled) -> None:
-    said = example.messages
-    opened = [n for n in range(1, len(said) + 1) if boundary(said[:n])]
-    assert [n - 1 for n in opened] == example.opens[1:]
 
 
 def test_boundaries_are_seldom_wrong_and_seldom_missed() -> None:
@@ -140,11 +133,6 @@ def test_a_later_message_never_moves_an_earlier_boundary(said: list[Message]) ->
     firsts = [task.first for task in tasks(said)]
     for n in range(1, len(said) + 1):
         assert [task.first for task in tasks(said[:n])] == [first for first in firsts if first < n]
-
-
-@given(messages)
-def test_the_boundary_is_where_the_last_task_begins(said: list[Message]) -> None:
-    assert boundary(said) == (len(said) > 1 and tasks(said)[-1].first == len(said) - 1)
 
 
 @given(messages)
