@@ -10,7 +10,7 @@ from pmem.cli import options
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import Refused
 from pmem.memory.changes import RecordsRequest
-from pmem.memory.facts import FactsRequest, PromoteRequest, Promotion
+from pmem.memory.facts import FactsRequest, PromoteRequest, Promotion, UnpromotedFact
 from pmem.operations import table
 from pmem.values.ids import matches, short
 from pmem.values.records import Fact, MemoryType, Standing
@@ -85,7 +85,8 @@ def promote(
     done = session.run(table.PROMOTE, request)
     left = len(references or ()) - len(done.items) - len(done.held)
     memories = {short(item.fact.id): item.memory for item in done.items}
-    notes = [*map(told, done.held), _describe_left_facts(left)]
+    notes = [*map(told, done.held), *map(_why_pending, done.unpromoted)]
+    notes.append(_describe_left_facts(left))
     if not done.items and not any(notes):
         notes = [_NOTHING]
     lines = [line for item in done.items for line in _promotion_lines(item)]
@@ -148,6 +149,7 @@ def judgement_notes(item: Promotion) -> Iterator[str]:
 
 def _promotion_lines(item: Promotion) -> Iterator[Line]:
     from pmem.cli.memory import neighbour_lines
+    from pmem.core.lifecycle.neighbours import advice
 
     word = "promoted" if item.added else "known"
     yield [
@@ -158,7 +160,15 @@ def _promotion_lines(item: Promotion) -> Iterator[Line]:
         (f"  {item.memory.type}  ", "dim"),
         (" ".join(item.memory.content.split()), ""),
     ]
+    beside, told_of = item.beside, {one.link.target for one in item.neighbours}
+    if beside is not None and beside.id not in told_of:
+        yield [(f"  beside {short(beside.id)}: ", "dim"), (" ".join(beside.content.split()), "")]
+        yield [(f"    {advice('updates', beside.id, item.memory.id)}", "dim")]
     yield from neighbour_lines(item.memory, item.neighbours)
+
+
+def _why_pending(fact: UnpromotedFact) -> str:
+    return f"{short(fact.fact)} stays pending: {fact.reason}"
 
 
 def _describe_left_facts(count: int) -> str:

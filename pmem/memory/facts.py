@@ -97,12 +97,14 @@ class Rejected(msgspec.Struct, frozen=True, kw_only=True):
 class Promotion(msgspec.Struct, frozen=True, kw_only=True):
     """A fact that became a memory, or that a memory said already.
 
-    `neighbours` are memories that the new one updates or contradicts.
+    `neighbours` are memories that the new one updates or contradicts; `beside` is one on the same
+    subject, or that says the same in other words.
     """
 
     fact: Fact
     memory: Memory
     added: bool
+    beside: Memory | None = None
     neighbours: "tuple[Neighbour, ...]" = ()
 
 
@@ -133,7 +135,12 @@ class Promotions(msgspec.Struct, frozen=True, kw_only=True):
 
     def to_plain(self) -> dict[str, Any]:
         """Return the memories, how many they are, and what waits."""
-        return {"items": self.items, "total": len(self.items), "held": self.held}
+        return {
+            "items": self.items,
+            "total": len(self.items),
+            "held": self.held,
+            "unpromoted": self.unpromoted,
+        }
 
 
 def promoted_at_once(
@@ -159,8 +166,9 @@ def promoted_at_once(
     for fact in certain:
         if short(fact.id) in settled or not reaches(workspace, DEFAULT_CATEGORY[fact.type]):
             continue
-        if sum(item.added for item in done) >= most:
-            unpromoted.append(UnpromotedFact(fact=fact.id, memory=None, reason=cap))
+        reason = cap if sum(item.added for item in done) >= most else _unnamed(fact)
+        if reason:
+            unpromoted.append(_left(fact, reason))
         else:
             with suppress(InvalidValue):  # settings may not allow such a memory
                 made = _promote_fact(workspace, Stated(fact=fact, conversation=conversation.id))
@@ -170,6 +178,19 @@ def promoted_at_once(
     settled |= {short(item.fact.id): item.fact for item in done}
     promotions = Promotions(items=tuple(done), held=tuple(held), unpromoted=tuple(unpromoted))
     return with_standing(conversation, settled), promotions
+
+
+def _left(fact: Fact, reason: str, memory: str | None = None) -> UnpromotedFact:
+    return UnpromotedFact(fact=fact.id, memory=memory, reason=reason)
+
+
+def _unnamed(fact: Fact) -> str:
+    """Return why a fact does not stand on its own as a memory; nothing where it does."""
+    from pmem.core.extraction.third_person import leaves_open
+
+    if not leaves_open(fact.content, fact.user):
+        return ""
+    return "whom or what it means is not said in it; `pmem facts promote` makes it a memory"
 
 
 def _most_promotions(workspace: Workspace, already: int, today: int) -> tuple[int, str]:
@@ -201,7 +222,8 @@ def list_facts(workspace: Workspace, wanted: FactsRequest) -> FactListing:
 def promote(workspace: Workspace, request: PromoteRequest) -> Promotions:
     """Make memories of facts; one that needs a person's consent waits for it.
 
-    A person who names a fact agrees to it. What only passes `above` is trusted as what was said.
+    A person who names a fact agrees to it. What only passes `above` is trusted as what was said,
+    and stays pending where `say` would leave it so.
 
     Raises:
         NotFound, Ambiguous: A reference.
@@ -218,17 +240,21 @@ def promote(workspace: Workspace, request: PromoteRequest) -> Promotions:
     elif not chosen:
         raise InvalidValue("no fact is named", "give ids, or --above 0.8")
     made = [
-        _promote_fact(workspace, item, force=True, is_named=name in named)
+        _promote_fact(workspace, item, is_named=name in named)
+        if name in named or not _unnamed(item.fact)
+        else Promotions(unpromoted=(_left(item.fact, _unnamed(item.fact)),))
         for name, item in chosen.items()
     ]
     done = tuple(item for each in made for item in each.items)
     write_standing(workspace, [item.fact for item in done])
     held = tuple(item for each in made for item in each.held)
+    left = tuple(item for each in made for item in each.unpromoted)
     if not any(item.memory.scope.app for item in done):
-        return Promotions(items=done, held=held)
+        return Promotions(items=done, held=held, unpromoted=left)
     from pmem.memory.app_limit import make_room
 
-    return Promotions(items=done, held=held, made_room=make_room(workspace))
+    room = make_room(workspace)
+    return Promotions(items=done, held=held, unpromoted=left, made_room=room)
 
 
 def reject(workspace: Workspace, request: RecordsRequest) -> Rejected:
@@ -376,13 +402,10 @@ def _find_fact(everything: Sequence[Stated], reference: str) -> Stated:
     return found.popitem()[1]
 
 
-def _promote_fact(
-    workspace: Workspace, item: Stated, *, force: bool = False, is_named: bool = False
-) -> Promotions:
+def _promote_fact(workspace: Workspace, item: Stated, *, is_named: bool = False) -> Promotions:
     """Add the memory of a fact; one that says the same already is taken for it.
 
-    Without `force` nothing is added beside a memory on the same subject. `is_named` is whether
-    somebody chose this very fact.
+    Beside a memory on the same subject only what somebody chose by name is added, and that is told.
     """
     fact = item.fact
     if fact.standing is Standing.PROMOTED:
@@ -390,39 +413,49 @@ def _promote_fact(
     memory = _saying(workspace, fact.content, Scope(app=item.app, user=_concerned(fact)))
     is_new = memory is None
     neighbours: tuple[Neighbour, ...] = ()
+    beside = None
     if memory is None:
-        source = _source_of(item)
-        request = AddRequest(
-            content=fact.content,
-            type=fact.type,
-            subject=fact.subject,
-            user=_concerned(fact),
-            app=item.app,
-            source=source,
-            places=fact.places,
-            tried=fact.tried,
-            because=fact.because,
-            evidence=fact.evidence,
-            cite=_files_named(workspace, fact.content),
-            force=force,
-        )
-        detail = _agreement_of(workspace, fact, is_named=is_named)
-        if fact.made_by is not None:
-            detail = {**msgspec.structs.asdict(fact.made_by), **detail}
-        added = memories.put_new(workspace, request, short(fact.id), **detail)
+        added = _put_fact(workspace, item, is_named=is_named)
+        if is_named and added.held is None and added.action != "added":
+            beside = added.memory
+            added = _put_fact(workspace, item, is_named=is_named, force=True)
         if added.held is not None:
             return Promotions(held=(added.held,))
         memory = added.memory
         if added.action != "added":
             why = f"{added.reason}; {added.next_step}"
-            left = UnpromotedFact(fact=fact.id, memory=memory.id, reason=why)
-            return Promotions(unpromoted=(left,))
+            return Promotions(unpromoted=(_left(fact, why, memory.id),))
         neighbours = _judged(added)
     settled = msgspec.structs.replace(
         fact, standing=Standing.PROMOTED, memory=memory.id, settled_at=workspace.now()
     )
-    promotion = Promotion(fact=settled, memory=memory, added=is_new, neighbours=neighbours)
+    promotion = Promotion(
+        fact=settled, memory=memory, added=is_new, neighbours=neighbours, beside=beside
+    )
     return Promotions(items=(promotion,))
+
+
+def _put_fact(workspace: Workspace, item: Stated, *, is_named: bool, force: bool = False) -> Added:
+    """Add a memory that says what a fact says, in the ways of `add`."""
+    fact = item.fact
+    request = AddRequest(
+        content=fact.content,
+        type=fact.type,
+        subject=fact.subject,
+        user=_concerned(fact),
+        app=item.app,
+        source=_source_of(item),
+        places=fact.places,
+        tried=fact.tried,
+        because=fact.because,
+        evidence=fact.evidence,
+        cite=_files_named(workspace, fact.content),
+        force=force,
+    )
+    detail = _agreement_of(workspace, fact, is_named=is_named)
+    if fact.made_by is not None:
+        detail = {**msgspec.structs.asdict(fact.made_by), **detail}
+    return memories.put_new(workspace, request, short(fact.id), **detail)
 
 
 def _source_of(item: Stated) -> Source:

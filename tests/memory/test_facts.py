@@ -17,6 +17,7 @@ from tests.conftest import NOW
 CERTAIN = "Remember that the staging port is 8443."
 FACT = "the staging port is 8443"
 LIKELY = "I prefer tabs over spaces."
+PREFERRED = "The user prefers tabs over spaces"
 RULE = "We must never log passwords."
 
 
@@ -81,7 +82,7 @@ def test_what_is_said_is_noted_with_where_and_when() -> None:
     made = shy()
     heard = made.add_message("user", f"{LIKELY} {RULE}")
     first, second = heard.facts
-    assert (first.content, first.type) == ("I prefer tabs over spaces", MemoryType.PREFERENCE)
+    assert (first.content, first.type) == (PREFERRED, MemoryType.PREFERENCE)
     assert (second.content, second.type) == ("We must never log passwords", MemoryType.CONSTRAINT)
     assert {fact.message for fact in heard.facts} == {heard.message.id}
     assert {fact.extracted_at for fact in heard.facts} == {NOW}
@@ -92,7 +93,7 @@ def test_what_is_said_is_noted_with_where_and_when() -> None:
 def test_a_transcript_states_facts_too_and_promotes_none() -> None:
     made = project()
     imported(made, CERTAIN, LIKELY, "How are you?")
-    assert every(made) == [(FACT, "pending"), ("I prefer tabs over spaces", "pending")]
+    assert every(made) == [(FACT, "pending"), (PREFERRED, "pending")]
     assert remembered(made) == []
 
 
@@ -116,7 +117,7 @@ def test_facts_are_told_of_when_others_move_into_a_chunk() -> None:
     for number in range(3):
         made.add_message("user", f"We must never log secret {number}.")
     heard = made.add_message("user", LIKELY)
-    assert [fact.content for fact in heard.facts] == ["I prefer tabs over spaces"]
+    assert [fact.content for fact in heard.facts] == [PREFERRED]
     assert len(made.transcript().chunks) == 1
 
 
@@ -129,14 +130,13 @@ def test_facts_are_told_of_when_others_move_into_a_chunk() -> None:
         LIKELY,
         "i prefer TABS over spaces!",
         "I prefer the tabs over spaces",
-        "Prefer tabs over spaces",
     ],
 )
 def test_another_wording_of_the_same_is_not_noted_again(again: str) -> None:
     made = shy()
     made.add_message("user", LIKELY)
     assert made.add_message("user", again).facts == ()
-    assert pending(made) == ["I prefer tabs over spaces"]
+    assert pending(made) == [PREFERRED]
 
 
 def test_a_message_that_says_it_twice_states_it_once() -> None:
@@ -155,7 +155,7 @@ def test_two_conversations_share_a_fact() -> None:
     assert made.facts().total == 1
     assert made.facts(conversation=first.conversation).total == 1
     (rejected,) = made.reject_facts(short(first.facts[0].id))
-    assert every(made) == [("I prefer tabs over spaces", "rejected")]
+    assert every(made) == [(PREFERRED, "rejected")]
     assert rejected.standing is Standing.REJECTED
 
 
@@ -178,7 +178,7 @@ def test_what_was_rejected_stays_so_when_its_message_is_in_a_chunk() -> None:
     chatter(made)
     heard = made.add_message("user", LIKELY)
     assert (heard.facts, heard.promoted) == ((), ())
-    assert every(made) == [("I prefer tabs over spaces", "rejected")]
+    assert every(made) == [(PREFERRED, "rejected")]
     assert remembered(made) == []
 
 
@@ -214,9 +214,9 @@ def test_a_fact_is_pending_once_when_it_is_said_again_after_moving_into_a_chunk(
     made.add_message("user", LIKELY)
     chatter(made)
     made.add_message("user", LIKELY)
-    assert pending(made) == ["I prefer tabs over spaces"]
+    assert pending(made) == [PREFERRED]
     made.promote_facts(only(made).fact.id)
-    assert every(made) == [("I prefer tabs over spaces", "promoted")]
+    assert every(made) == [(PREFERRED, "promoted")]
     assert made.conversation_stats().usage.pending_facts == 0
 
 
@@ -227,7 +227,10 @@ def test_an_edited_message_states_what_it_says_now() -> None:
     made = shy()
     imported(made, LIKELY, RULE)
     imported(made, "I prefer spaces over tabs.", RULE)
-    assert sorted(pending(made)) == ["I prefer spaces over tabs", "We must never log passwords"]
+    assert sorted(pending(made)) == [
+        "The user prefers spaces over tabs",
+        "We must never log passwords",
+    ]
 
 
 @pytest.mark.parametrize("before", [2, 45])
@@ -239,10 +242,10 @@ def test_what_was_settled_survives_the_edit_of_its_message(before: int) -> None:
     made.reject_facts(only(made, types=(MemoryType.CONSTRAINT,)).fact.id)
     imported(made, f"{LIKELY} That is all.", f"Well: {RULE}", *talk[2:])
     assert sorted(every(made)) == [
-        ("I prefer tabs over spaces", "promoted"),
+        (PREFERRED, "promoted"),
         ("We must never log passwords", "rejected"),
     ]
-    assert remembered(made) == ["I prefer tabs over spaces"]
+    assert remembered(made) == [PREFERRED]
     assert made.check().findings == ()
 
 
@@ -261,7 +264,7 @@ def test_what_is_certain_becomes_a_memory_at_once() -> None:
         heard.conversation,
         heard.message.id,
     )
-    assert pending(made) == ["I prefer tabs over spaces"]
+    assert pending(made) == [PREFERRED]
     assert [fact.standing for fact in heard.facts] == [Standing.PROMOTED, Standing.PENDING]
     assert made.transcript().conversation.active_facts == (memory.id,)
 
@@ -285,14 +288,14 @@ def test_a_fact_is_promoted_by_hand() -> None:
     assert promotion.memory.source.message == heard.message.id
     assert made.transcript().conversation.active_facts == (promotion.memory.id,)
     assert list(made.promote_facts(heard.facts[0].id)) == []
-    assert remembered(made) == ["I prefer tabs over spaces"]
+    assert remembered(made) == [PREFERRED]
 
 
 def test_facts_of_a_confidence_are_promoted_together() -> None:
     made = shy()
     made.add_message("user", f"{CERTAIN} {LIKELY} The deploy script lives in tools/deploy.sh.")
     assert [item.fact.confidence for item in made.facts().items] == [0.95, 0.8, 0.7]
-    assert contents(made.promote_facts(above=0.8)) == [FACT, "I prefer tabs over spaces"]
+    assert contents(made.promote_facts(above=0.8)) == [FACT, PREFERRED]
     assert pending(made) == ["The deploy script lives in tools/deploy.sh"]
     assert contents(made.promote_facts(above=0.8)) == []
 
@@ -345,6 +348,28 @@ def test_a_memory_on_the_same_subject_leaves_the_fact_pending() -> None:
     (promotion,) = list(made.promote_facts(heard.facts[0].id))
     assert promotion.added
     assert sorted(remembered(made)) == ["Mira is the designer", "Mira writes the docs"]
+
+
+@pytest.mark.row("S1.13.5")
+def test_f125_what_a_person_chose_is_told_of_the_memory_that_it_stands_beside() -> None:
+    made = project()
+    known = made.add("Mira writes the docs", subject="Mira").memory
+    heard = made.add_message("user", "Remember that Mira is the designer.")
+    assert [one.memory for one in heard.unpromoted] == [known.id]
+    assert list(made.promote_facts(above=0.5)) == []
+    (promotion,) = list(made.promote_facts(heard.facts[0].id))
+    assert promotion.beside is not None
+    assert promotion.beside.id == known.id
+
+
+@pytest.mark.row("S1.9.7")
+def test_f105_what_does_not_say_whom_it_means_waits_for_somebody_who_names_it() -> None:
+    made = project()
+    heard = made.add_message("user", "Remember that they live in the tower.")
+    assert [one.fact for one in heard.unpromoted] == [heard.facts[0].id]
+    assert list(made.promote_facts(above=0.5)) == []
+    assert pending(made) == ["they live in the tower"]
+    assert contents(made.promote_facts(heard.facts[0].id)) == ["they live in the tower"]
 
 
 @pytest.mark.row("S1.13.7")
@@ -409,7 +434,7 @@ def test_what_was_promoted_in_a_chunk_cannot_be_rejected_through_its_repetition(
     made.add_message("user", LIKELY)
     with pytest.raises(InvalidValue, match="is the memory"):
         made.reject_facts(short(fact.id))
-    assert every(made) == [("I prefer tabs over spaces", "promoted")]
+    assert every(made) == [(PREFERRED, "promoted")]
 
 
 def test_rejecting_is_all_or_nothing() -> None:
@@ -417,7 +442,7 @@ def test_rejecting_is_all_or_nothing() -> None:
     heard = made.add_message("user", f"{CERTAIN} {LIKELY}")
     with pytest.raises(InvalidValue, match="is the memory"):
         made.reject_facts(heard.facts[1].id, heard.facts[0].id)
-    assert pending(made) == ["I prefer tabs over spaces"]
+    assert pending(made) == [PREFERRED]
 
 
 def test_a_rejected_fact_can_still_be_promoted_by_name_but_not_by_confidence() -> None:
@@ -425,8 +450,8 @@ def test_a_rejected_fact_can_still_be_promoted_by_name_but_not_by_confidence() -
     (fact,) = made.add_message("user", LIKELY).facts
     made.reject_facts(fact.id)
     assert list(made.promote_facts(above=0)) == []
-    assert contents(made.promote_facts(fact.id)) == ["I prefer tabs over spaces"]
-    assert every(made) == [("I prefer tabs over spaces", "promoted")]
+    assert contents(made.promote_facts(fact.id)) == [PREFERRED]
+    assert every(made) == [(PREFERRED, "promoted")]
 
 
 # References
@@ -450,7 +475,7 @@ def test_an_unknown_reference_says_so(reference: str) -> None:
     for change in (made.promote_facts, made.reject_facts):
         with pytest.raises(NotFound, match="no fact"):
             change(reference)
-    assert pending(made) == ["I prefer tabs over spaces"]
+    assert pending(made) == [PREFERRED]
 
 
 # On disk
@@ -498,7 +523,7 @@ def test_a_listing_can_be_narrowed() -> None:
     assert FactsRequest().standing is Standing.PENDING
 
 
-CORRECTED = "use 8082 instead (before: The port is 8081)"
+CORRECTED = "The user asked to use 8082 instead (before: The port is 8081)"
 
 
 @pytest.mark.parametrize("way", ["said", "imported"])
@@ -538,4 +563,6 @@ def test_only_people_correct() -> None:
 def test_a_correction_may_be_certain_enough_to_be_promoted() -> None:
     made = project(promotion_threshold=0.6)
     heard = made.add_message("user", "No, use 8082 instead.")
-    assert [item.memory.content for item in heard.promoted] == ["use 8082 instead"]
+    assert [item.memory.content for item in heard.promoted] == [
+        "The user asked to use 8082 instead"
+    ]

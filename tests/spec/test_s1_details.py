@@ -4,10 +4,12 @@ import json
 import os
 import tomllib
 
+import msgspec
 import pytest
 
 from pmem import Project
 from pmem.core.extraction.facts import extract
+from pmem.core.extraction.third_person import leaves_open
 from pmem.core.signals import says_the_same
 from pmem.core.style_rules import lints
 from pmem.errors import InvalidValue, NotFound
@@ -18,7 +20,12 @@ from pmem.operations.pipeline import run
 from pmem.values.records import Memory
 from tests.cli.shell import pmem
 from tests.conformance.table import TESTS
-from tests.core.extraction.scores import MESSAGES, labelled_messages
+from tests.core.extraction.scores import (
+    DIALOGUES,
+    MESSAGES,
+    labelled_dialogues,
+    labelled_messages,
+)
 from tests.docs.examples import blocks
 from tests.spec.test_s1_memory import opened
 
@@ -306,6 +313,19 @@ def test_9_what_conversations_state_passes_the_checks_of_form_at_once() -> None:
     passed = sum(not form & {lint.rule for lint in lints(content)} for content in facts)
     assert len(facts) > 200
     assert passed / len(facts) >= 0.95
+
+
+@pytest.mark.row("S1.9.6", "S1.9.7")
+def test_9_f105_what_named_people_decide_and_wish_names_them_and_no_pronoun() -> None:
+    said = [one.message for name in MESSAGES for one in labelled_messages(name)]
+    said += [one for name in DIALOGUES for each in labelled_dialogues(name) for one in each.said]
+    named = [msgspec.structs.replace(one, speaker="Mira") for one in said if one.role == "user"]
+    sure = [fact.content for one in named for fact in extract(one) if fact.confidence >= 0.9]
+    kept = [content for content in sure if not leaves_open(content, "Mira")]
+    unnamed = {"third_person", "pronouns"}
+    passed = sum(not unnamed & {lint.rule for lint in lints(content)} for content in kept)
+    assert len(kept) > 40
+    assert passed / len(kept) >= 0.95
 
 
 STEPS = "1. Open the valve.\n2. Press the start button.\n3. Close the lid."

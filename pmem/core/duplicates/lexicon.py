@@ -17,6 +17,9 @@ LONGEST_KEPT: Final = 64
 _UNSPACED: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e01-\u0eff"
 _AMOUNT: Final = re.compile(r"([-+$€£¥]{0,2})(\d[\d.,]*)-?([^\W\d_]{0,12})(%?)")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_TIME: Final = re.compile(r"(\d\d?)(?::([0-5]\d))?")
+_TIME_OF_HALF: Final = re.compile(r"(\d\d?:[0-5]\d)(am|pm)")  # 9:30am
+_HALVES: Final = {"am": 0, "pm": 12}
 _DATED: Final = re.compile(r"v?\d[\d.:/-]*[.:/-]\d+")  # 04:00, 2026-03-01, v2.4.0
 _WEAK: Final = frozenset("on in out up down".split())  # no opposites where they are prepositions
 _PRONOUNS: Final = frozenset("we i you they he she it wir ich".split())
@@ -138,6 +141,22 @@ def _pairs(table: str) -> dict[str, str]:
     return dict(entry.split(":") for entry in table.split())
 
 
+def measured(value: str, unit_: str) -> str:
+    """Return a number with its unit; a time of day in one spelling, "6 pm" as "18:00".
+
+    Args:
+        value: The number.
+        unit_: The unit, or nothing.
+    """
+    time = _TIME.fullmatch(value)
+    if time is None or not (time[2] or unit_ in _HALVES):
+        return f"{value} {unit_}".rstrip()
+    hour = int(time[1])
+    if unit_ in _HALVES and 1 <= hour <= 12:
+        hour, unit_ = hour % 12 + _HALVES[unit_], ""
+    return f"{hour}:{time[2] or '00'} {unit_}".rstrip()
+
+
 def is_number(word: str) -> bool:
     """Tell whether a word is a number, a day or a month.
 
@@ -215,7 +234,10 @@ def _odd(word: str) -> tuple[Meaning, ...]:
     if word[0] == "`":
         return (Meaning(WordClass.EXACT, word[1:]),)
     if word[-1].isdigit() and _DATED.fullmatch(word):
-        return (Meaning(WordClass.NUMBER, word.lstrip("v")),)
+        return (Meaning(WordClass.NUMBER, measured(word.lstrip("v"), "")),)
+    time = _TIME_OF_HALF.fullmatch(word)
+    if time:
+        return (Meaning(WordClass.NUMBER, measured(*time.groups())),)
     amount = _AMOUNT.fullmatch(word) if len(word) <= LONGEST_KEPT else None
     if amount:
         return _amount(*amount.groups())
@@ -233,7 +255,7 @@ def _amount(sign: str, digits: str, name: str, percent: str) -> tuple[Meaning, .
     known = unit(name) if name else percent
     if name and not known:
         return (Meaning(WordClass.EXACT, value + name), Meaning(WordClass.NUMBER, value + name))
-    return (Meaning(WordClass.NUMBER, f"{value} {known}".rstrip()),)
+    return (Meaning(WordClass.NUMBER, measured(value, known)),)
 
 
 @lru_cache(maxsize=1)

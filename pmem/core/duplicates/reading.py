@@ -238,7 +238,7 @@ def _items(words: list[str]) -> list[Meaning]:
     for place, word in enumerate(words):
         unit = lexicon.unit(word) if items and items[-1].kind is WordClass.NUMBER else ""
         if unit:
-            items[-1] = Meaning(WordClass.NUMBER, f"{items[-1].value} {unit}")
+            items[-1] = Meaning(WordClass.NUMBER, lexicon.measured(items[-1].value, unit))
             continue
         following = "".join(words[place + 1 : place + 2])
         before_number = word in tables.BEFORE_NUMBERS and lexicon.is_number(following)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from pmem.core.duplicates import tables
 from pmem.core.duplicates.lexicon import Meaning, WordClass
 
 _LOOSE: Final = frozenset(
@@ -11,6 +12,7 @@ _LOOSE: Final = frozenset(
 """Prepositions that paraphrases exchange; the others say a direction."""
 _OF_USE: Final = ("for", "as", "to")
 """What leads to what something is used for."""
+_NAME: Final = "name"
 _BARE: Final = ""
 _FREE: Final = "~"
 _AGENT: Final = "agent"
@@ -40,7 +42,8 @@ def same_roles(one: Sequence[Meaning], other: Sequence[Meaning]) -> bool:
     if _PLAIN_ORDER.issuperset(i.kind for i in (*one, *other)):
         return [i for i in one if i.kind in _NAMING] == [i for i in other if i.kind in _NAMING]
     first, second = _sorted_lists(one), _sorted_lists(other)
-    if [i for i in first if i.kind in _TOLD] == [i for i in second if i.kind in _TOLD]:
+    told, said = ([i for i in items if i.kind in _TOLD] for items in (first, second))
+    if told == said or _as_stated(told) == said or told == _as_stated(said):
         return True
     mine, theirs = _copula(first), _copula(second)
     if mine and theirs and mine == theirs[::-1]:
@@ -48,6 +51,14 @@ def same_roles(one: Sequence[Meaning], other: Sequence[Meaning]) -> bool:
     verbs = {i.value for i in one if i.kind is WordClass.SOFT}
     verbs &= {i.value for i in other if i.kind is WordClass.SOFT}
     return _agree(_roles(first, verbs), _roles(second, verbs))
+
+
+def _as_stated(told: list[Meaning]) -> list[Meaning]:
+    """A request with the verb behind its object: "ship v1 by May" as "v1 ships by May"."""
+    if not told or told[0].value not in tables.SHIPPED:
+        return told
+    end = next((n for n, item in enumerate(told) if item.kind not in _NAMING), len(told))
+    return [*told[1:end], told[0], *told[end:]]
 
 
 _TOLD: Final = (
@@ -158,6 +169,10 @@ def _copula(items: Sequence[Meaning]) -> tuple[list[str], list[str]] | None:
     named = [
         [i.value for i in part if i.kind in _COUPLED] for part in (items[:place], items[place:])
     ]
+    if named[1][:1] == [_NAME] and named[1][1:2] != [
+        "of"
+    ]:  # "the server is named Atlas": the name of the server is Atlas
+        return [_NAME, "of", *named[0]], named[1][1:]
     return named[0], named[1]
 
 

@@ -29,7 +29,7 @@ biggest largest|smallest tiniest|newest latest|employee staff|movie film|doctor 
 kid child children|bug defect|outage downtime|summary summarize summarise|convert conversion
 verify verification|verwenden benutzen nutzen verwendet benutzt nutzt|email mail e-mail
 markdown md|euro eur|dollar usd|password passwd pwd|agree agreed|control controlled controlling
-override overridden overrode|backoff|frontend|backend
+override overridden overrode|backoff|frontend|backend|intolerant intolerance
 """
 """Groups of words that mean the same here, and what an abbreviation stands for."""
 
@@ -158,6 +158,9 @@ PREPOSITIONS: Final = frozenset(
     nach vor durch gegen als""".split()
 )
 
+SHIPPED: Final = frozenset("ship launch deploy release".split())
+"""Verbs of what is made known: who ships v1 lets v1 ship."""
+
 SOFT: Final = frozenset(
     """get run live store keep write make handle manage host serve take happen occur sit
     reside go hold
@@ -223,7 +226,7 @@ has switched=switched|have switched=switched|went with=picked|go with=pick|settl
 agreed on=picked|decided against=rejected|decided not to=not|agreed not to=not
 stopped using=not still use|the team chose=we chose|the team picked=we picked
 is based in=is in|are based in=are in|is located=is|are located=are|takes place=|take place=
-is called=is named|are called=are named|does not like=dislike|do not like=dislike
+is called=is name|is named=is name|are called=are named|does not like=dislike|do not like=dislike
 not allowed=forbid|is not allowed=is forbid|are not allowed=are forbid
 would like=want|wants to=want|want to=want|plan to=aim|plans to=aim|aims to=aim|aim to=aim
 the plan is to=aim|the goal is to=aim|our goal is to=aim|a lot of=many|lots of=many

@@ -26,7 +26,7 @@ from pmem.core.extraction.cues import LABELS, NOTES, SETS, WISHES
 from pmem.core.extraction.outcomes import outcome
 from pmem.core.extraction.phrases import Clause, names_code, phrase_at
 from pmem.core.extraction.shapes import StatementMatch
-from pmem.core.extraction.third_person import in_third_person
+from pmem.core.extraction.third_person import in_third_person, with_others
 from pmem.core.text.paths import named_paths, named_symbols
 from pmem.core.text.sentences import (
     LINK,
@@ -59,6 +59,9 @@ _REMINISCENT: Final = frozenset("time day night evening one guy summer trip when
 _OPENING: Final = 2  # words: an article and a name
 _EVERYDAY: Final = frozenset(SETS["everyday"].split())
 _NEAR: Final = 7  # words
+_USER: Final = "user"  # who speaks where no name is known
+_DASHES: Final = frozenset("-–—")
+_REMARKS: Final = frozenset(("it", "they", "he", "she"))
 _ARTICLES: Final = frozenset(("a", "an", "the"))
 
 _LEADS: Final = frozenset(("we", "i", "have"))
@@ -108,7 +111,10 @@ def extract(message: Message) -> list[Candidate]:
     for fact in _told(message):
         if fact.confidence >= LEAST and len(fact.content) >= SHORTEST:
             found.setdefault(key(fact.content), fact)
-    return [_of_speaker(fact, message.speaker) for fact in found.values()]
+    told: dict[str, Candidate] = {}
+    for fact in (_of_speaker(one, message) for one in found.values()):
+        told.setdefault(key(fact.content), fact)
+    return list(told.values())
 
 
 def _told(message: Message) -> Iterator[Candidate]:
@@ -128,12 +134,15 @@ def _told(message: Message) -> Iterator[Candidate]:
         yield ready
 
 
-def _of_speaker(fact: Candidate, speaker: str | None) -> Candidate:
-    """A fact in the third person; it is about its speaker if it names him."""
-    told = in_third_person(fact.content, speaker)
-    if told == fact.content:
-        return fact._replace(subject=fact.subject or _named_first(fact.content))
-    return fact._replace(content=told[:LONGEST], subject=fact.subject or speaker)
+def _of_speaker(fact: Candidate, message: Message) -> Candidate:
+    """A fact in the third person; it is about its speaker if it names him alone."""
+    is_person = message.role is Role.USER
+    speaker = message.speaker or (_USER if is_person else None)
+    alone = in_third_person(fact.content, speaker)
+    told = with_others(alone, speaker) if is_person else alone
+    if alone == fact.content:
+        return fact._replace(content=told[:LONGEST], subject=fact.subject or _named_first(told))
+    return fact._replace(content=told[:LONGEST], subject=fact.subject or message.speaker)
 
 
 def _named_first(content: str) -> str | None:
@@ -218,13 +227,18 @@ def _best_statements(
         best = max(sound, key=lambda hit: (hit.confidence, -hit.place), default=None)
         if best is not None and is_thought(sentence.words, begin, best.place):
             best = best._replace(confidence=best.confidence - THOUGHT)
-        goes_on = found and best is None and sentence.words[clause.begin - 1] != "and"
-        if goes_on:
+        if found and best is None and _goes_on(sentence.words, clause.begin):
             (start, _), told = found[-1]
             found[-1] = (Clause(start, clause.end), told)
         else:
             found.append((clause, best))
     return [_candidate(sentence, clause, hit) for clause, hit in found if hit is not None]
+
+
+def _goes_on(words: list[str], begin: int) -> bool:
+    """Tell whether a clause belongs to the one before it: no further thing, and no remark on it."""
+    before, word = words[begin - 1], words[begin]
+    return before != "and" and not (before in _DASHES and word in _REMARKS)
 
 
 def _is_passing(words: list[str], hit: StatementMatch) -> bool:

@@ -10,7 +10,6 @@ from pmem.core.extraction.phrases import phrase_at
 from pmem.core.text.blocks import prose_lines
 from pmem.core.text.sentences import MOST, ParsedSentence, sentences
 
-LONGEST: Final = 400  # characters of an outcome
 _READ: Final = 2000  # characters from which its lines are taken
 _LOOKED_AT: Final = 3  # sentences in which the work is named
 _BEFORE: Final = frozenset("been is are was were now successfully i we have has just".split())
@@ -22,7 +21,7 @@ _ANNOUNCED: Final = "let me|let us|i will|i need to|i am going to|would you"
 
 
 def outcome(text: str) -> str | None:
-    """Return what a message says was done: a piece of it, of at most 400 characters.
+    """Return what a message says was done: a piece of it, no longer than a memory should be.
 
     A message that goes on to do something ("Let me ...", "Now the tests:") tells no outcome.
 
@@ -37,7 +36,8 @@ def outcome(text: str) -> str | None:
     if telling is None or any(_announces(sentence.words) for sentence in first):
         return None
     begin = text.find(telling.text)
-    lines = (line.lstrip(" #*-•") for line in prose_lines(text[begin : begin + _READ]))
+    prose = prose_lines(text[begin : begin + _READ])
+    lines = (line.replace("**", "").lstrip(" #*-•") for line in prose)
     return _cut(" ".join(filter(None, lines)))
 
 
@@ -78,13 +78,17 @@ def _has(words: list[str], phrases: str) -> bool:
 
 def _cut(text: str) -> str:
     """The beginning of a text, cut at the end of a sentence, else of a word."""
-    if len(text) <= LONGEST:
-        return text
-    ends = [match.end() for match in _end().finditer(text, 0, LONGEST)]
-    end = ends[-1] if ends and ends[-1] > LONGEST // 2 else text.rfind(" ", 0, LONGEST)
-    return text[: end if end > 0 else LONGEST].rstrip(" ,;:-–—(")
+    from pmem.core.style_rules import MOST_CHARACTERS, MOST_SENTENCES
+
+    ends = [match.end() for match in _end().finditer(text, 0, MOST_CHARACTERS)][:MOST_SENTENCES]
+    if len(ends) < MOST_SENTENCES:
+        if len(text) <= MOST_CHARACTERS:
+            return text
+        if not ends or ends[-1] <= MOST_CHARACTERS // 2:
+            ends = [max(0, text.rfind(" ", 0, MOST_CHARACTERS)) or MOST_CHARACTERS]
+    return text[: ends[-1]].rstrip(" ,;:-–—(")
 
 
 @lru_cache(maxsize=1)
 def _end() -> re.Pattern[str]:
-    return re.compile(r"[.!?](?=\s)")
+    return re.compile(r"(?<!\s\d)[.!?](?=\s)")

@@ -1,17 +1,19 @@
 """A statement in the third person: its speaker's name in the place of "I" and "my".
 
-A request says who asked, and a report without a subject who did it. Everything else stays in its
-own words; "we" does too, as nobody can tell who that is.
+A request says who asked, and a report without a subject who did it. "We" are the speaker and
+others, which is all that the word says. Everything else stays in its own words.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Mapping
 from itertools import groupby
 from typing import Final
 
+from pmem.core.extraction.clauses import BREAKS
 from pmem.core.extraction.cues import DONE, IMPERATIVES, SETS
 from pmem.core.text.sentences import ParsedSentence, read
 from pmem.core.text.words import STOP_WORDS
 
+AND_OTHERS: Final = "and others"
 _GENERIC: Final = {"user": "the user", "human": "the user", "assistant": "the assistant"}
 _FORMS: Final = {"am": "is", "have": "has", "do": "does", "go": "goes", "try": "tries"}
 _SAME: Final = frozenset(
@@ -30,6 +32,13 @@ _REQUESTS: Final = (
 _ADDING: Final = frozenset(("and", "or", "but"))
 _VERBS: Final = frozenset("am do enjoy go hate have like love need prefer think use want".split())
 _LIKELY_VERBS: Final = IMPERATIVES | frozenset("live play speak study teach work".split())
+_ALL_VERBS: Final = _VERBS | _LIKELY_VERBS
+_SMALL: Final = BREAKS | {"others", "asked", "please"}
+_YOU: Final = frozenset("you your yours yourself".split())
+_OTHERS: Final = frozenset(
+    """he she it they him her them his hers its their theirs himself herself itself
+    themselves""".split()
+)
 _BETWEEN: Final = frozenset("just also always never really still now already then often".split())
 
 
@@ -46,13 +55,56 @@ def in_third_person(text: str, speaker: str | None) -> str:
         return text
     name = _GENERIC.get(speaker.casefold(), speaker)
     sentence = read(text)
-    told, end = _beginning(sentence, name)
-    for start, stop, piece in _pieces(sentence, name):
-        if start >= end:
-            told += text[end:start] + piece
-            end = stop
-    told += text[end:]
+    forms = dict.fromkeys(("i", "me", "myself"), name) | dict.fromkeys(("my", "mine"), f"{name}'s")
+    told = _with_forms(sentence, forms, _own_verbs(sentence.words), _beginning(sentence, name))
     return told[:1].upper() + told[1:] if told.startswith(name) else told
+
+
+def with_others(text: str, speaker: str | None) -> str:
+    """Return a statement with its speaker and others for "we", and "the" for "our".
+
+    Without a name it stays as it was.
+
+    Args:
+        text: What somebody said.
+        speaker: Who said it; "user" and "assistant" are no names.
+    """
+    if speaker is None or speaker.casefold() in _GENERIC:
+        return text
+    forms = dict.fromkeys(("we", "us"), f"{speaker} {AND_OTHERS}") | {"our": "the"}
+    told = _with_forms(read(text), forms)
+    is_begun = text[:1].isupper() or told.startswith(speaker)
+    return told[:1].upper() + told[1:] if is_begun else told
+
+
+def leaves_open(text: str, speaker: str | None) -> bool:
+    """Tell whether a statement has a pronoun before anything that this could stand for.
+
+    Args:
+        text: A statement in the third person.
+        speaker: Whom it names as its speaker. In what he says of himself "you" is somebody, too;
+            elsewhere it is anybody who reads.
+    """
+    name = (speaker or _GENERIC["user"]).casefold()
+    names, words = {"user", *name.split()}, read(text).words
+    if text.casefold().startswith(name) and not _YOU.isdisjoint(words):
+        return True
+    first = next((place for place, word in enumerate(words) if word in _OTHERS), len(words))
+    return first < len(words) and not any(_is_thing(word, names) for word in words[:first])
+
+
+def _is_thing(word: str, names: Collection[str]) -> bool:
+    """Tell whether a word may name what a pronoun stands for: no verb, and not who speaks."""
+    is_verb = word in _SAME or word.endswith(("ing", "ed")) or word.removesuffix("s") in _ALL_VERBS
+    return not (is_verb or word in STOP_WORDS or word in _SMALL or word in names)
+
+
+def _stays(sentence: ParsedSentence, place: int) -> bool:
+    """Tell "the US", "let us", and "our own", which no article can take the place of."""
+    words, (start, stop) = sentence.words, sentence.places[place]
+    if words[place] == "us":
+        return sentence.text[start:stop].isupper() or words[max(0, place - 1)] == "let"
+    return words[place] == "our" and words[place + 1 : place + 2] == ["own"]
 
 
 def _beginning(sentence: ParsedSentence, name: str) -> tuple[str, int]:
@@ -69,16 +121,26 @@ def _beginning(sentence: ParsedSentence, name: str) -> tuple[str, int]:
     return f"{name} asked to {words[begin]}", sentence.places[begin][1]
 
 
-def _pieces(sentence: ParsedSentence, name: str) -> Iterator[tuple[int, int, str]]:
-    """Yield what changes: where it stands in the text, and what comes there instead."""
-    forms = dict.fromkeys(("i", "me", "myself"), name) | dict.fromkeys(("my", "mine"), f"{name}'s")
-    verbs = _own_verbs(sentence.words)
+def _with_forms(
+    sentence: ParsedSentence,
+    forms: Mapping[str, str],
+    verbs: Collection[int] = (),
+    beginning: tuple[str, int] = ("", 0),
+) -> str:
+    """A sentence with other forms for some words, and for verbs those that they have behind a name.
+
+    `beginning` is what it begins with instead, up to which place.
+    """
+    told, end = beginning
     numbered = enumerate(zip(sentence.places, sentence.words, strict=True))
     for (start, stop), group in groupby(numbered, key=lambda pair: pair[1][0]):
         words = [(place, word) for place, (_, word) in group]
-        told = [_agreed(word) if place in verbs else forms.get(word, word) for place, word in words]
-        if told != [word for _, word in words]:
-            yield start, stop, " ".join(told)
+        new = [_agreed(word) if place in verbs else forms.get(word, word) for place, word in words]
+        is_new = new != [word for _, word in words] and not _stays(sentence, words[-1][0])
+        if is_new and start >= end:
+            told += sentence.text[end:start] + " ".join(new)
+            end = stop
+    return told + sentence.text[end:]
 
 
 def _own_verbs(words: list[str]) -> set[int]:

@@ -9,6 +9,7 @@ open until something was done about it and its reporter goes on with something e
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 from pmem.core.extraction.facts import extract
@@ -21,6 +22,7 @@ from pmem.values.records import EpisodeType, MemoryType, Message, Role
 READ: Final = 1000  # characters of a message
 _STEPS: Final = 6  # tool messages of a turn that was a task
 _CURT: Final = 3  # words; a message of so few only says to go on
+_BARE: Final = 2  # words of "Done" or "All set"
 _CHOICE: Final = 200  # characters of an answer to options
 _RULES: Final = (MemoryType.DECISION, MemoryType.CONSTRAINT)
 _ASKING: Final = (["can"], ["could"], ["would"])
@@ -128,19 +130,21 @@ def _turn(kind: EpisodeType, told: str, first: int, source: str = "") -> Turn:
 
 
 def _outcome_title(told: str, source: str) -> str:
-    """What was done: the first sentence, or what was asked for if that only sums up."""
-    first = next(sentences(told), None)
-    if first is None:
-        return told
-    if sums_up(first.words):
-        return source or told.partition(":")[2].strip() or told
-    return _first_point().sub("", first.text)
+    """What was done: the first sentence that says more than "Committed" or that a list follows.
+
+    Where neither of the first two does, it is what was asked for.
+    """
+    for sentence in islice(sentences(told), 2):
+        title = _first_point().sub("", sentence.text)
+        if len(title.split()) > _BARE and title[-1] != ":" and not sums_up(read(title).words):
+            return title
+    return source or told.partition(":")[2].strip() or told
 
 
 @lru_cache(maxsize=1)
 def _first_point() -> re.Pattern[str]:
-    """The number of a first point, which ends a sentence before the list."""
-    return re.compile(r":? \d\.$")
+    """The number of a first point, and all that follows."""
+    return re.compile(r":? 1\.(?:\s.*)?$")
 
 
 @lru_cache(maxsize=128)

@@ -74,7 +74,7 @@ mm mmm nah naturally nearly needless nevermind nope obviously oof ooh oops omg p
 plus possibly probably regarding right seriously shoot shortly simply sorta sorry soon sounds
 speaking surely sup tbh technically thank thankfully thanks thanx thing thx til tho tight totally
 true truly tbf ugh uh um unfortunately usually welcome well whatcha whew whoa woah woo woohoo
-wouldve wow xd xoxo ya yay yall yea yeh yo yup yum goodbye buddy can't won't shan't
+wouldve wow xd xoxo ya yay yall yea yeh yo yup yum goodbye buddy can't won't shan't e.g i.e
 """
 
 

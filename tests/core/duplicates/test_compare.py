@@ -91,6 +91,13 @@ def test_a_reason_is_given_in_plain_words(one: str, other: str, reason: str) -> 
         ("Every release is signed.", "Each release is signed."),
         ("On Friday at noon the deploy happens.", "The deploy happens on Friday at noon."),
         ("In the shop, reports are kept by Anna.", "Reports in the shop are by Anna."),
+        ("Ben is gluten intolerant.", "Ben has a gluten intolerance."),
+        ("Ship the mobile app by May.", "The mobile app ships by May."),
+        ("Launch v3 on Friday.", "v3 launches on Friday."),
+        ("Borg is the name of the mail server.", "The mail server is called Borg."),
+        ("The name of the mail server is Borg.", "The mail server is named Borg."),
+        ("The sync runs at 18:00.", "The sync runs at 6 pm."),
+        ("The sync runs at 09:30.", "The sync runs at 9:30am."),
     ],
 )
 def test_what_only_sounds_different_is_a_duplicate(one: str, other: str) -> None:
@@ -122,10 +129,33 @@ def test_an_update_gives_one_value_for_another(one: str, other: str, expected: s
         ("All releases are signed.", "Some releases are signed."),
         ("Tests run before a release.", "You must run the tests before a release."),
         ("Run `pmem list` for #001.", "Run `pmem list` for #001 done."),
+        ("Ben is gluten intolerant.", "Ben is gluten tolerant."),
+        ("Ship the mobile app by May.", "The mobile app shipped by May."),
+        ("Ship the app to Ana.", "Ana ships the app."),
+        ("Ship v3 by May.", "v3 ships to May."),
+        ("Mail the report by May.", "The report mails by May."),
+        ("Borg is the name of the mail server.", "Borg is the owner of the mail server."),
+        ("The mail server is called Old.", "The mail server is old."),
+        ("The sync runs at 18:00.", "The sync runs at 6 am."),
+        ("The sync runs at 18:00.", "The sync runs at 6."),
     ],
 )
 def test_what_only_sounds_the_same_is_no_duplicate(one: str, other: str) -> None:
     assert compare(claim_of(one), claim_of(other)).relation is not Relation.DUPLICATE
+
+
+@pytest.mark.row("S1.4.5")
+@given(st.integers(0, 23), st.integers(0, 59), st.integers(0, 23), st.integers(0, 59))
+def test_f68_a_time_of_day_is_one_whether_it_counts_to_12_or_to_24(
+    hour: int, minute: int, other: int, later: int
+) -> None:
+    half, short = ("am", "pm")[hour >= 12], hour % 12 or 12
+    told = claim_of(f"The sync runs at {short}:{minute:02d} {half}.")
+    wanted = Relation.DUPLICATE if (hour, minute) == (other, later) else Relation.UPDATE
+    assert compare(told, claim_of(f"The sync runs at {hour:02d}:{minute:02d}.")).relation == (
+        Relation.DUPLICATE
+    )
+    assert compare(told, claim_of(f"The sync runs at {other}:{later:02d}.")).relation == wanted
 
 
 def test_scores_fall_from_duplicates_to_strangers() -> None:

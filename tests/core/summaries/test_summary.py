@@ -287,6 +287,15 @@ def test_names_of_two_words_and_identifiers_stay_whole() -> None:
     assert {"San Francisco", "Redis Cluster", "parse_rows"} <= set(key_topics(said))
 
 
+@pytest.mark.row("S2.3.4")
+def test_g3_what_only_leads_to_an_example_is_no_topic() -> None:
+    said = chatter(
+        "The parser reads rows, e.g. wide ones.", "The parser skips some, e.g. empty ones."
+    )
+    assert "e.g" not in key_topics(said)
+    assert "parser" in key_topics(said)
+
+
 def test_chatter_and_speakers_are_no_topics() -> None:
     said = talk(
         ("Melanie", "Hey Ada, how are you? Great to see you again, thanks!"),

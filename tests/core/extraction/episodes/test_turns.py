@@ -141,6 +141,23 @@ def test_a_title_ends_before_a_list() -> None:
     assert moment.title == "I've created two files"
 
 
+@pytest.mark.row("S2.5.1")
+@pytest.mark.parametrize(
+    ("told", "title"),
+    [
+        ("Committed. The parser and its tests are in `a.py` now.", "The parser and its tests"),
+        ("Fixed. All done.", "Add an export of the tables"),
+        ("I've added the **export** in `out.py`:\n1. **Rows** come first", "I've added the export"),
+    ],
+)
+def test_g7_a_title_says_more_than_that_it_is_done_and_has_no_marks(told: str, title: str) -> None:
+    moment = of_last(person(ASKED), *calls(), assistant(told))
+    assert moment is not None
+    assert moment.title.startswith(title)
+    assert not moment.title.endswith(":")
+    assert "**" not in moment.title
+
+
 def test_what_is_done_about_an_open_issue_solves_it() -> None:
     moment = of_last(*calls(1), person("The table is empty."), *calls(1), assistant(FIXED))
     assert moment is not None

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from pmem.core.extraction import shapes
 from pmem.core.extraction.cues import CUES, REPORTS
 from pmem.core.extraction.facts import Candidate, extract
-from pmem.core.extraction.outcomes import LONGEST, outcome
-from pmem.core.extraction.third_person import in_third_person
+from pmem.core.extraction.outcomes import outcome
+from pmem.core.extraction.third_person import in_third_person, leaves_open, with_others
+from pmem.core.style_rules import MOST_CHARACTERS
 from pmem.values.records import MemoryType, Message, Role
 from tests.conftest import NOW
 from tests.core.extraction.scores import MESSAGES, labelled_messages, message
@@ -119,7 +120,7 @@ def test_an_outcome_is_short_and_holds_no_code() -> None:
     assert told is not None
     assert told.startswith("I've added `a.py`. a point")
     assert "x = 1" not in told
-    assert len(told) <= LONGEST
+    assert len(told) <= MOST_CHARACTERS
 
 
 def test_an_outcome_takes_the_place_of_a_decision_that_it_begins_with() -> None:
@@ -169,6 +170,73 @@ def test_a_tool_call_is_no_speech() -> None:
 def test_a_statement_names_its_speaker(text: str, expected: str) -> None:
     assert expected == in_third_person(text, "Ada")
     assert text == in_third_person(text, None)
+
+
+@pytest.mark.row("S1.9.7")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("we decided to use Kafka", "Ada and others decided to use Kafka"),
+        ("We've settled on Figma", "Ada and others have settled on Figma"),
+        ("it helps us in the US", "it helps Ada and others in the US"),
+        ("Our goal is peace", "The goal is peace"),
+        ("the list is in our repository", "the list is in the repository"),
+        ("Let's stay with Kafka", "Let's stay with Kafka"),
+        ("the editor is our own", "the editor is our own"),
+        ("so our own names stay", "so our own names stay"),
+        ("the list is long", "the list is long"),
+    ],
+)
+def test_f105_we_are_the_speaker_and_others_where_a_name_is_known(text: str, expected: str) -> None:
+    assert with_others(text, "Ada") == expected
+    assert [with_others(text, name) for name in (None, "user", "assistant")] == [text] * 3
+
+
+def test_f105_what_several_decided_is_about_no_one_of_them() -> None:
+    (told,) = facts("We decided to use Kafka.", speaker="Ada")
+    assert (told.content, told.subject) == ("Ada and others decided to use Kafka", None)
+    (unnamed,) = facts("I prefer small commits.")
+    assert (unnamed.content, unnamed.subject) == ("The user prefers small commits", None)
+    (report,) = facts("We decided to use `a.py`.", Role.ASSISTANT, "Robo")
+    assert report.content == "We decided to use `a.py`"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ada and others keep them in the vault",
+        "Ada and others went with it in the end",
+        "The user prefers it",
+        "They live in Porto",
+        "Ada writes down some memories with you",
+        "keep it short",
+        "we agreed on it",
+    ],
+)
+def test_f105_a_pronoun_before_anything_that_it_could_stand_for_leaves_it_open(text: str) -> None:
+    assert leaves_open(text, "Ada")
+    assert leaves_open(text.replace("Ada", "The user"), None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We decided to use RabbitMQ because it routes by topic",
+        "Ada and others agreed that every service has its own database",
+        "Ada prefers tabs because they are wide",
+        "You must never log personal data",
+        "The cache drops its oldest entry",
+        "The port is 8081",
+    ],
+)
+def test_f105_what_names_its_things_stands_on_its_own(text: str) -> None:
+    assert not leaves_open(text, "Ada")
+    assert not leaves_open(text.replace("Ada", "The user"), None)
+
+
+def test_a_remark_behind_a_dash_is_left_out() -> None:
+    (told,) = facts("I've been learning the cello - it's so calming.", speaker="Ada")
+    assert told.content == "Ada has been learning the cello"
 
 
 def test_a_role_is_no_name() -> None:
