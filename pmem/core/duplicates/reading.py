@@ -63,7 +63,7 @@ def claim_of(content: str) -> Claim:
     """
     text, rest = content[:MOST_READ], content[MOST_READ:]
     words, spelled = _words(fold(text))
-    words = _without_leads(words)
+    words = _without_leads(_as_we(words))
     items = _items(_with_phrases(words))
     while items and items[-1].kind is WordClass.BREAK:
         items.pop()
@@ -111,6 +111,10 @@ def _in_pairs(words: Iterable[str]) -> Iterator[str]:
         else:
             yield from map("".join, pairwise(word))
 
+
+_AND_OTHERS: Final = ["and", "others"]
+_LONGEST_NAME: Final = 2
+"""Words of a speaker's name."""
 
 _ReadPiece = tuple[tuple[str, ...], str]
 
@@ -191,6 +195,14 @@ def _plain(token: str) -> list[str]:
     if word.endswith("/") and "/" not in word[:-1]:
         return ["`" + word]
     return [word]
+
+
+def _as_we(words: list[str]) -> list[str]:
+    """The words with "we" for "Mira and others", as a conversation's memory names who said it."""
+    for end in range(1, _LONGEST_NAME + 1):
+        if words[end : end + 2] == _AND_OTHERS:
+            return ["we", *words[end + 2 :]]
+    return words
 
 
 def _without_leads(words: list[str]) -> list[str]:

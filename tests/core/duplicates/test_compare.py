@@ -192,3 +192,22 @@ def test_case_space_and_a_full_stop_do_not_matter(text: str) -> None:
     plain = " ".join(text.split()).rstrip(".!")
     if plain and "`" not in plain and plain.isascii() and plain.islower():
         assert compare(claim_of(plain), claim_of(f"  {plain}.")).relation is Relation.DUPLICATE
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("Mira and others decided to use Kafka.", "We decided to use Kafka.", True),
+        (
+            "Mira and others decided to use Kafka.",
+            "Ben Weber and others decided to use Kafka.",
+            True,
+        ),
+        ("Mira and others use PostgreSQL.", "Mira and others use MySQL.", False),
+        ("Mira uses PostgreSQL.", "We use PostgreSQL.", False),
+        ("Mira uses vim and others use emacs.", "We use emacs.", False),
+    ],
+)
+def test_who_speaks_for_others_says_we(one: str, other: str, is_same: bool) -> None:
+    found = compare(claim_of(one), claim_of(other)).relation
+    assert (found is Relation.DUPLICATE) is is_same
