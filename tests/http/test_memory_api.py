@@ -51,7 +51,7 @@ def test_post_api_memory_creates_one_and_answers_each_field_of_memory_response(a
         ({"content": "four"}, "content"),
         ({"content": "x" * 501}, "content"),
         ({"content": None}, "content"),
-        ({"category": "gossip"}, "category"),
+        ({"category": "gossip"}, "category must be one of person, preference, context, project"),
         ({"subject": "x" * 201}, "subject"),
         ({"mood": "good"}, "mood"),
     ],

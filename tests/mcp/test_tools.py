@@ -160,6 +160,8 @@ def test_a_value_is_read_as_models_write_it(value: Any, hint: Any, found: Any) -
         ("search", {"query": "x", "budget": True}, "a budget is a number of tokens"),
         ("add_to_memory", {"content": "We use Go.", "type": "zebra"}, "there are constraint"),
         ("history", {}, "reference is missing"),
+        ("forget", {"id": ""}, "id is missing"),
+        ("forget", {"memory_id": []}, "id is missing"),
         ("stats", {"zebra": 1}, "there is no argument 'zebra'"),
         ("list", {"wanted": {"zebra": 1}}, "zebra"),
     ],
