@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from pmem.core.dead_ends import COMMIT
+from pmem.core.extraction.categories import category_of
 from pmem.core.extraction.facts import key
 from pmem.core.filters import Filter
 from pmem.core.text.paths import named_paths
@@ -21,7 +22,6 @@ from pmem.memory.reading import conversation_named
 from pmem.memory.requests import Added, AddRequest
 from pmem.project.caller import reaches
 from pmem.project.workspace import Workspace
-from pmem.values.defaults import DEFAULT_CATEGORY
 from pmem.values.ids import matches, short
 from pmem.values.records import (
     Conversation,
@@ -157,7 +157,7 @@ def promoted_at_once(
     held: list[Held] = []
     unpromoted: list[UnpromotedFact] = []
     for fact in certain:
-        if short(fact.id) in settled or not reaches(workspace, DEFAULT_CATEGORY[fact.type]):
+        if short(fact.id) in settled or not reaches(workspace, category_of(fact)):
             continue
         if sum(item.added for item in done) >= most:
             unpromoted.append(UnpromotedFact(fact=fact.id, memory=None, reason=cap))
@@ -395,6 +395,7 @@ def _promote_fact(
         request = AddRequest(
             content=fact.content,
             type=fact.type,
+            category=category_of(fact),
             subject=fact.subject,
             user=_concerned(fact),
             app=item.app,
