@@ -201,12 +201,16 @@ def text_of(record: Memory | Episode | Chunk | Message) -> str:
 
 
 def shown_text(record: Memory | Episode | Chunk | Message) -> str:
-    """Return the text of a record for readers: the title of an episode that it repeats once."""
-    if isinstance(record, Episode) and _plain(record.summary).startswith(
-        _plain(record.title).rstrip(".…")
-    ):
+    """Return the text of a record for readers: the title of an episode that repeats it once."""
+    if isinstance(record, Episode) and repeats_title(record):
         return record.summary
     return text_of(record)
+
+
+def repeats_title(episode: Episode) -> bool:
+    """Tell whether an episode begins with the words of its title."""
+    title = _plain(episode.title).rstrip(".…")
+    return _plain(episode.summary).startswith(title)
 
 
 def _plain(text: str) -> str:
