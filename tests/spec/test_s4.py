@@ -128,7 +128,7 @@ def test_a_batch_suggests_what_stands_earlier_in_itself(root: str) -> None:
     assert b'"added":1,"suggested":1' in done.out
 
 
-@pytest.mark.row("S4.1.3", "S4.2.7", "S4.6.1", "S4.6.4")
+@pytest.mark.row("S4.1.3", "S4.2.7", "S4.6.1", "S4.6.4", "S4.7.3")
 def test_the_block_is_by_category_and_age_and_the_same_bytes_every_time(root: str) -> None:
     project = Project(root, now=NOW)
     for text, category in (("B", "tasks"), ("C", "person"), ("A", "person")):
@@ -181,7 +181,8 @@ def test_an_explicit_wish_is_stored_without_asking(said: str, kept: str, root: s
         ("I work at TechCorp", "Mira works at TechCorp", "context"),
         ("I work on the Platform team", "Mira works on the Platform team", "context"),
         ("I prefer tasks due on Friday", "Mira prefers tasks due on Friday", "preference"),
-        ("My project uses Python 3.12", "Mira's project uses Python 3.12", "knowledge"),
+        ("My project uses Python 3.12", "Mira's project uses Python 3.12", "project"),
+        ("Project X uses Python 3.12", "Project X uses Python 3.12", "project"),
         ("My timezone is Europe/London", "Mira's timezone is Europe/London", "context"),
         ("RabbitMQ is our queue", "RabbitMQ is our queue", "context"),
         ("Our vendor is Globex", "Our vendor is Globex", "context"),

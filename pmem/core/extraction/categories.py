@@ -1,6 +1,7 @@
 """Which category the memory of a fact has, where its type alone does not say it.
 
-Who somebody is belongs to `person`; where its speaker works, lives or is to be found, to `context`.
+Who somebody is belongs to `person`; what is said of a project, to `project`; where its speaker works,
+lives or is to be found, to `context`.
 """
 
 from itertools import pairwise
@@ -13,6 +14,7 @@ from pmem.values.records import Fact, MemoryType
 
 PERSON: Final = "person"
 CONTEXT: Final = "context"
+PROJECT: Final = "project"
 
 _COMPANIES: Final = frozenset("client customer vendor supplier provider name codename".split())
 """Roles that a company or a thing may have as well."""
@@ -34,6 +36,8 @@ def category_of(fact: Fact) -> str:
     words = read(fact.content).words
     if fact.type is MemoryType.ENTITY and _is_of_person(words):
         return PERSON
+    if fact.type is MemoryType.FACT and PROJECT in words:
+        return PROJECT
     own = fact.subject == fact.user if fact.user else words[:1] in (["i"], ["my"])
     if fact.type is MemoryType.FACT and own and not _ABOUT_ONESELF.isdisjoint(words):
         return CONTEXT
