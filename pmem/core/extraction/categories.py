@@ -1,7 +1,7 @@
 """Which category the memory of a fact has, where its type alone does not say it.
 
-Who somebody is belongs to `person`; what is said of a project, to `project`; where its speaker works,
-lives or is to be found, to `context`.
+Who somebody is belongs to `person`; a fact about a project to `project`; where its speaker works,
+lives or is to be found to `context`.
 """
 
 from itertools import pairwise
