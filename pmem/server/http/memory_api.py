@@ -151,7 +151,7 @@ def _create(call: HttpCall) -> Reply:
     wanted = read_body(CreateMemoryRequest, call.body)
     is_preference = wanted.category == "preference"
     request = AddRequest(
-        content=_told(wanted.content),
+        content=_without_blanks(wanted.content),
         category=wanted.category,
         subject=wanted.subject,
         type=MemoryType.PREFERENCE if is_preference else MemoryType.FACT,
@@ -173,7 +173,7 @@ def _create(call: HttpCall) -> Reply:
 def _update(call: HttpCall) -> Reply:
     wanted = read_body(UpdateMemoryRequest, call.body)
     reference = _find_active(call).id
-    content = _told(wanted.content)
+    content = _without_blanks(wanted.content)
     edited = call.run(table.EDIT, EditRequest(reference=reference, content=content)).result
     old = call.masked_struct(edited.was or edited.memory)
     return shaped(
@@ -185,7 +185,7 @@ def _update(call: HttpCall) -> Reply:
     )
 
 
-def _told(content: str) -> str:
+def _without_blanks(content: str) -> str:
     """Return a content without the blanks around it, which count for nothing.
 
     Raises:
