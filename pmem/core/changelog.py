@@ -13,6 +13,7 @@ import msgspec
 
 from pmem.core.journal import one_line
 from pmem.core.retention import json_value
+from pmem.core.retrieval.documents import repeats_title
 from pmem.values.ids import is_id, short
 from pmem.values.records import (
     KINDS,
@@ -184,7 +185,7 @@ def about(record: Kept) -> dict[str, Any]:
     subject, text = (
         (record.subject, record.content)
         if isinstance(record, Memory)
-        else (record.title, record.summary)
+        else (None if repeats_title(record) else record.title, record.summary)
     )
     return {
         "id": record.id,

@@ -14,7 +14,7 @@ from pmem.core import decode_errors
 from pmem.core.filters import Filter
 from pmem.core.grades import GRADES, grade, lowest
 from pmem.core.policy import category_of
-from pmem.core.retrieval.documents import text_of
+from pmem.core.retrieval.documents import shown_text
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import InvalidValue, PmemError
 from pmem.values.ids import short
@@ -211,7 +211,7 @@ def item_of(document: Any, kind: str, score: float, form: Form, via: Via | None 
         via: What brings it along, where it does not answer by itself.
     """
     category = category_of(document)
-    text = text_of(document)
+    text = shown_text(document)
     if form == "bullets":
         line = f"[{category}] {shown(trust_of(document))}{text}"
         line += f" ({via.phrase})" if via else ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from pmem.core.dead_ends import COMMIT
+from pmem.core.extraction.categories import category_of
 from pmem.core.extraction.facts import key
 from pmem.core.filters import Filter
 from pmem.core.text.paths import named_paths
@@ -21,7 +22,6 @@ from pmem.memory.reading import conversation_named
 from pmem.memory.requests import Added, AddRequest
 from pmem.project.caller import reaches
 from pmem.project.workspace import Workspace
-from pmem.values.defaults import DEFAULT_CATEGORY
 from pmem.values.ids import matches, short
 from pmem.values.records import (
     Conversation,
@@ -164,7 +164,7 @@ def promoted_at_once(
     held: list[Held] = []
     unpromoted: list[UnpromotedFact] = []
     for fact in certain:
-        if short(fact.id) in settled or not reaches(workspace, DEFAULT_CATEGORY[fact.type]):
+        if short(fact.id) in settled or not reaches(workspace, category_of(fact)):
             continue
         reason = cap if sum(item.added for item in done) >= most else _unnamed(fact)
         if reason:
@@ -441,6 +441,7 @@ def _put_fact(workspace: Workspace, item: Stated, *, is_named: bool, force: bool
     request = AddRequest(
         content=fact.content,
         type=fact.type,
+        category=category_of(fact),
         subject=fact.subject,
         user=_concerned(fact),
         app=item.app,

@@ -314,7 +314,7 @@ def write_block(workspace: Workspace, request: ListRequest) -> Block:
         reach = workspace.reach or EVERYTHING
         workspace = within(workspace, msgspec.structs.replace(reach, procedures=False))
     found = _listed(workspace, request, workspace.now())
-    text = block(map(workspace.mask.fields, found.items))
+    text = block([*map(workspace.mask.fields, found.items)])
     return Block(text=text, total=found.total, reason=found.reason)
 
 

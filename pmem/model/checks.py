@@ -11,7 +11,7 @@ from pmem.core.instructions import instruction_in
 from pmem.core.style_rules import Rule, lints
 from pmem.core.text.sentences import split_sentences
 from pmem.core.visible import visible
-from pmem.model.founded import FoundedText, check_founded, source_of
+from pmem.model.founded import LEAST_SHARE, FoundedText, check_founded, source_of
 from pmem.model.models import AnswerRefused
 from pmem.model.tasks import (
     ChunkGiven,
@@ -70,9 +70,9 @@ class _Check(msgspec.Struct, frozen=True):
         style: Collection[Rule] = (),
         episodic: bool = False,
         private: bool = True,
-        share: float | None = None,
+        share: float | None = LEAST_SHARE,
     ) -> None:
-        """See that a text may be kept.
+        """See that a text may be kept; without a share it need not be founded.
 
         Raises:
             AnswerRefused: It may not.
@@ -84,7 +84,8 @@ class _Check(msgspec.Struct, frozen=True):
         field = sensitive(text, self.rules.private) if private else None
         if field is not None:
             raise AnswerRefused(f"{what} tells a person's {field.replace('_', ' ')}")
-        check_founded(text, self.source, what, *([] if share is None else [share]))
+        if share is not None:
+            check_founded(text, self.source, what, share)
 
     def form(self, text: str, what: str, most: int) -> None:
         """See that a text has the length it may have, and holds nothing that harms its readers.
@@ -141,7 +142,7 @@ def _compaction(check: _Check, given: CompactionGiven, answer: CompactionAnswer)
     for name in (target, merged):
         if name not in known:
             raise AnswerRefused(f"the decision names {name[:60]!r}, which is no memory of the app")
-    check.text(answer.reason, "the reason", MOST_REASON, share=0)
+    check.text(answer.reason, "the reason", MOST_REASON, share=None)  # "outdated" is no quotation
     if answer.action == "delete":
         if known[target].pinned and not all(memory.pinned for memory in given.memories):
             raise AnswerRefused(f"the decision deletes {target}, which is pinned")

@@ -76,8 +76,7 @@ def check_founded(text: str, source: FoundedText, what: str, share: float = LEAS
         text: What a model wrote.
         source: What it was given.
         what: What it is, for the sentence.
-        share: Of its words that say something, so many must stand in the source, and one of few;
-            none when zero.
+        share: Of its words that say something, so many must stand in the source, and one of few.
 
     Raises:
         AnswerRefused: A number, a path, a symbol or a name is not in the source, or too few of the
@@ -85,8 +84,6 @@ def check_founded(text: str, source: FoundedText, what: str, share: float = LEAS
     """
     for kind, name in _unknown_names(text, source):
         raise AnswerRefused(f"{what} has the {kind} {name[:_QUOTED]!r}, which the source has not")
-    if not share:
-        return
     telling = [term for term in dict.fromkeys(terms(text)) if term not in everyday_terms()]
     known = sum(term in source.stems for term in telling)
     enough = known >= share * len(telling) if len(telling) >= _FEW else known or not telling

@@ -10,9 +10,9 @@ from pmem.core.context.parts import Item
 from pmem.core.context.worth import made
 from pmem.core.dead_ends import warns
 from pmem.core.outcomes import failed, told_with
-from pmem.core.retrieval.documents import place_of
+from pmem.core.retrieval.documents import place_of, shown_text
 from pmem.core.text.speech import TOOLS, speech_of
-from pmem.core.text.terms import fold, terms
+from pmem.core.text.terms import terms
 from pmem.core.trust import shown as trust_label
 from pmem.core.trust import trust_of
 from pmem.search.hits import LoadedHit
@@ -98,11 +98,9 @@ def _earlier_item(message: Message, place: int, conversation: str | None) -> Ite
 def episode_item(found: LoadedHit) -> Item:
     """Describe an episode that was found."""
     episode: Episode = found.document
-    told = " ".join(fold(episode.summary).split())
-    repeats = told.startswith(" ".join(fold(episode.title).split()).rstrip(".…"))
     return Item(
         id=episode.id,
-        text=episode.summary if repeats else f"{episode.title}: {episode.summary}",
+        text=shown_text(episode),
         label=f"[{day(episode.created_at).strip()}] {trust_label(trust_of(episode))}",
         score=found.hit.score,
         tokens=episode.tokens,

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from pmem.core.retrieval.documents import text_of
+from pmem.core.retrieval.documents import shown_text
 from pmem.core.retrieval.pool import DocumentKey
 from pmem.core.retrieval.ranking import RankedDocument as Ranked
 from pmem.core.retrieval.relations import LinkedMemory, RelatedHit, brought_along
@@ -214,7 +214,7 @@ def describe_related(workspace: Workspace, along: dict[str, RelatedHit]) -> Iter
         yield Related(
             id=tie.id,
             short=short(tie.id),
-            text=workspace.mask.text(text_of(found.document)),
+            text=workspace.mask.text(shown_text(found.document)),
             type=tie.type,
             strength=tie.strength,
             via=tie.via,
@@ -230,7 +230,7 @@ def _hit(found: LoadedHit, stale: tuple[str, ...]) -> SearchHit:
         short=short(document.id),
         kind=kind,
         score=hit.score,
-        text=text_of(document),
+        text=shown_text(document),
         created_at=document.created_at,
         state=getattr(document, "state", None),
         external_id=getattr(document, "external_id", None),

@@ -104,7 +104,9 @@ def fields_of(
             continue
         if key in place:
             raise InvalidValue(f"{name} is given twice, also as {written!r}", "give it once")
-        place[key] = lenient(value, _hint(one, request, is_shown=False))
+        meant = lenient(value, _hint(one, request, is_shown=False))
+        if not (one.is_needed and meant == []):
+            place[key] = meant
     missing = [one.name for one in arguments if one.is_needed and (one.field or one.name)
                not in (fields if one.field else own)]  # fmt: skip
     if missing:

@@ -288,7 +288,8 @@ def _upkeep(workspace: Workspace) -> Diagnosis:
     for entry in workspace.own.operations.all():
         if entry.node == "worker" and entry.op in ("consolidate", "sweep"):
             last[entry.op] = day(entry.ts).strip()
-    told = [f"{name} ran {last.get(name, 'never')}" for name in ("consolidate", "sweep")]
+    names = ("consolidate", "sweep")
+    told = [f"{name} ran {last[name]}" if name in last else f"{name} never ran" for name in names]
     detail = f"{', '.join(told)} (`pmem help life-cycle.md` shows how to run them once a day)"
     return Diagnosis(name="upkeep", ok=True, detail=detail)
 

@@ -11,6 +11,7 @@ from pmem.core.citations import CitationState
 from pmem.core.filters import Filter
 from pmem.core.inbox import InboxItem, InboxKind, inbox_item
 from pmem.core.lifecycle.presence import last_use
+from pmem.core.retrieval.documents import shown_text
 from pmem.core.selection import Selection, ticks
 from pmem.core.threeway.conflicts import open_conflicts
 from pmem.core.trust import LEVELS, Trust
@@ -91,7 +92,7 @@ def _other(fields: dict[str, object]) -> str:
 
 def _text(record: Memory | Episode) -> str:
     if isinstance(record, Episode):
-        return f"{record.title}: {record.summary}" if record.title else record.summary
+        return shown_text(record)
     return f"{record.subject}: {record.content}" if record.subject else record.content
 
 

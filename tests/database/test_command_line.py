@@ -35,6 +35,7 @@ def data(*words: str) -> Any:
     return json.loads(done.text)["data"]
 
 
+@pytest.mark.row("S4.8.1")
 def test_the_same_lines_work_and_the_folder_stays_empty(project: TestDatabase) -> None:
     added = data("add", "The queue is RabbitMQ", "--subject", "queue")["memory"]["id"]
     assert pmem("add", "The queue is Kafka", "--subject", "queue").code == 9

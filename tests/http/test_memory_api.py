@@ -49,9 +49,10 @@ def test_post_api_memory_creates_one_and_answers_each_field_of_memory_response(a
     ("change", "word"),
     [
         ({"content": "four"}, "content"),
+        ({"content": "  four  "}, "content must have at least 5 characters"),
         ({"content": "x" * 501}, "content"),
         ({"content": None}, "content"),
-        ({"category": "gossip"}, "category"),
+        ({"category": "gossip"}, "category must be one of person, preference, context, project"),
         ({"subject": "x" * 201}, "subject"),
         ({"mood": "good"}, "mood"),
     ],
@@ -134,6 +135,9 @@ def test_put_api_memory_id_makes_a_new_version_and_answers_old_and_new(ask: Aske
         "old_content": SARAH["content"],
         "old_version": 1,
     }
+    refused = ask("PUT", f"/api/memory/{name}", {"content": "  none  "})
+    assert refused.status_code == 422
+    assert ask("GET", f"/api/memory/{name}").json()["version"] == 2
 
 
 @pytest.mark.row("S4.3.6")

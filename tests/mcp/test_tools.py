@@ -152,14 +152,19 @@ def test_a_value_is_read_as_models_write_it(value: Any, hint: Any, found: Any) -
     assert lenient(value, hint) == found
 
 
+@pytest.mark.row("S4.4.7")
 @pytest.mark.parametrize(
     ("name", "given", "said"),
     [
+        ("add_to_memory", {"content": "four"}, "5 to 500 characters, and this has 4"),
+        ("add_to_memory", {"content": "x" * 501}, "5 to 500 characters, and this has 501"),
         ("search", {"query": "x", "limit": "many"}, "limit must be a whole number"),
         ("search", {"query": "x", "kinds": "zebra"}, "there are chunk, episode, memory, message"),
         ("search", {"query": "x", "budget": True}, "a budget is a number of tokens"),
         ("add_to_memory", {"content": "We use Go.", "type": "zebra"}, "there are constraint"),
         ("history", {}, "reference is missing"),
+        ("forget", {"id": ""}, "id is missing"),
+        ("forget", {"memory_id": []}, "id is missing"),
         ("stats", {"zebra": 1}, "there is no argument 'zebra'"),
         ("list", {"wanted": {"zebra": 1}}, "zebra"),
     ],

@@ -1,5 +1,6 @@
 """What an answer may say: founded, in form, and nothing that harms who reads it."""
 
+import json
 import sys
 from contextlib import suppress
 from hashlib import sha256
@@ -76,6 +77,17 @@ def test_an_answer_in_the_language_of_the_source_is_founded() -> None:
     said = SaidMessage(who="李", text="我们决定使用 PostgreSQL 作为数据库，因为 MySQL 丢失了数据。")
     given = ChunkGiven(messages=(said,), most_characters=300)
     check_founded("团队决定使用 PostgreSQL 数据库，因为 MySQL 丢失数据。", source_of(given), "it")
+
+
+@pytest.mark.row("S0.3.5")
+@pytest.mark.parametrize("reason", ["It is outdated.", "Obsolete.", "Redundant with another one."])
+def test_a_reason_may_be_in_words_of_its_own(reason: str) -> None:
+    known = {"action": "delete", "mergedMemoryId": None, "newContent": None}
+    said = {**known, "targetMemoryId": "bbbbbbbb", "reason": reason}
+    answer = read_model_answer("compaction", json.dumps(said))
+    assert (
+        checked_answer("compaction", EXAMPLES["compaction"], answer, CheckRules()).reason == reason
+    )
 
 
 @drawn(st.text(max_size=300), st.text(max_size=300))

@@ -108,7 +108,7 @@ def test_messages_moved_into_a_chunk_are_found_like_the_others(full: Workspace) 
     assert len({hit.conversation for hit in found.hits}) == 1
 
 
-@pytest.mark.row("S2.7.9")
+@pytest.mark.row("S2.7.9", "S4.8.2")
 def test_top_k_limits_the_hits_and_not_the_total(full: Workspace) -> None:
     found = find(full, "parser", top_k=2)
     assert (len(found.hits), found.total) == (2, 9)

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from pmem.core.filters import Filter
 from pmem.core.text.terms import terms
-from pmem.values.records import MemoryType
+from pmem.values.records import Episode, EpisodeType, MemoryType
 from tests.conftest import NOW
 from tests.search.test_search import find, in_memory, keep, texts
 
@@ -27,6 +27,34 @@ def test_a_subject_a_tag_or_a_speaker_holds_a_word_as_well() -> None:
         found = find(workspace, query)
         assert found.is_answered
         assert found.hits[0].id not in found.associated
+
+
+def test_an_episode_says_its_sentence_once() -> None:
+    workspace = in_memory()
+    for number, (title, summary) in enumerate(
+        (
+            (
+                "We decided to use Kafka because of its log",
+                "We decided to use Kafka because of its log.",
+            ),
+            ("Kafka came up", "The log decided it."),
+        )
+    ):
+        with workspace.transaction():
+            workspace.episodes.put(
+                Episode(
+                    id=f"e-0000000{number}",
+                    type=EpisodeType.DECISION_MADE,
+                    title=title,
+                    summary=summary,
+                    created_at=NOW,
+                    updated_at=NOW,
+                )
+            )
+    assert texts(find(workspace, "Kafka")) == [
+        "We decided to use Kafka because of its log.",
+        "Kafka came up: The log decided it.",
+    ]
 
 
 def test_what_has_expired_is_counted_where_it_holds_every_word() -> None:

@@ -135,6 +135,16 @@ def test_s0_a_hundred_memories_of_ten_apps_stay_apart_and_are_read_within_100_ms
     assert calls(lambda: app_memories(Project(root, now=NOW), "app-5")) < WITHIN * 100
 
 
+@pytest.mark.row("S0.9.4")
+def test_s0_a_memory_of_a_long_conversation_is_made_within_5_seconds(root: str) -> None:
+    project = Project(root, now=NOW)
+    project.start_conversation(app="calendar")
+    for number in range(60):
+        project.add_message("user", f"We decided to hold meeting {number} in room {number * 7}.")
+    assert calls(project.end_conversation) < WITHIN * 5000
+    assert project.apps.list("calendar").total == 1
+
+
 @pytest.mark.row("S0.11.1", "S0.11.2", "S0.11.3", "S0.11.5", "S0.12.4")
 def test_s0_the_five_figures_are_counted(root: str) -> None:
     project = Project(root, now=NOW, **LIMIT_OF_TWO)

@@ -109,9 +109,9 @@ def test_4_the_doctor_says_when_upkeep_ran_last(root: str) -> None:
 
     project = opened(root)
     project.add("Tea is green.")
-    assert "consolidate ran never, sweep ran never" in told()
+    assert "consolidate never ran, sweep never ran" in told()
     project.consolidate(dry_run=True)
-    assert "consolidate ran never" in told()
+    assert "consolidate never ran" in told()
     project.consolidate()
     opened(root, 1).sweep()
     assert "consolidate ran 2026-11-21, sweep ran 2026-11-22" in told()

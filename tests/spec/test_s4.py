@@ -128,7 +128,7 @@ def test_a_batch_suggests_what_stands_earlier_in_itself(root: str) -> None:
     assert b'"added":1,"suggested":1' in done.out
 
 
-@pytest.mark.row("S4.1.3", "S4.2.7", "S4.6.1", "S4.6.4")
+@pytest.mark.row("S4.1.3", "S4.2.7", "S4.6.1", "S4.6.4", "S4.7.3")
 def test_the_block_is_by_category_and_age_and_the_same_bytes_every_time(root: str) -> None:
     project = Project(root, now=NOW)
     for text, category in (("B", "tasks"), ("C", "person"), ("A", "person")):
@@ -174,20 +174,49 @@ def test_an_explicit_wish_is_stored_without_asking(said: str, kept: str, root: s
 
 @pytest.mark.row("S4.5.3")
 @pytest.mark.parametrize(
-    ("said", "noted"),
+    ("said", "noted", "category"),
     [
-        ("Alec is my boss by the way", "Alec is Mira's boss"),
-        ("I work at TechCorp", "Mira works at TechCorp"),
-        ("I prefer tasks due on Friday", "Mira prefers tasks due on Friday"),
-        ("My project uses Python 3.12", "Mira's project uses Python 3.12"),
-        ("My timezone is Europe/London", "Mira's timezone is Europe/London"),
+        ("Alec is my boss by the way", "Alec is Mira's boss", "person"),
+        ("Sarah works on the Platform team", "Sarah works on the Platform team", "person"),
+        ("I work at TechCorp", "Mira works at TechCorp", "context"),
+        ("I work on the Platform team", "Mira works on the Platform team", "context"),
+        ("I prefer tasks due on Friday", "Mira prefers tasks due on Friday", "preference"),
+        ("My project uses Python 3.12", "Mira's project uses Python 3.12", "project"),
+        ("Project X uses Python 3.12", "Project X uses Python 3.12", "project"),
+        ("My timezone is Europe/London", "Mira's timezone is Europe/London", "context"),
+        ("RabbitMQ is our queue", "RabbitMQ is the queue", "context"),
+        ("Our vendor is Globex", "The vendor is Globex", "context"),
     ],
 )
-def test_people_preferences_and_context_are_noticed(said: str, noted: str, root: str) -> None:
+def test_people_preferences_and_context_are_noticed(
+    said: str, noted: str, category: str, root: str
+) -> None:
     project = Project(root, now=NOW)
     project.start_conversation()
     project.add_message("user", said, speaker="Mira")
-    assert [item.fact.content for item in project.facts().items] == [noted]
+    (item,) = project.facts().items
+    assert item.fact.content == noted
+    (promotion,) = project.promote_facts(item.fact.id)
+    assert promotion.memory.category == category
+
+
+@pytest.mark.row("S4.1.2", "S4.5.6")
+def test_what_was_corrected_in_a_talk_says_so_in_the_block_until_somebody_replaces_it(
+    project: Project, root: str
+) -> None:
+    (sarah,) = project.list().items
+    project.start_conversation()
+    project.add_message("user", "Actually Sarah moved to the Design team", speaker="Mira")
+    (item,) = project.facts().items
+    (promotion,) = project.promote_facts(item.fact.id)
+    assert [one.link.type for one in promotion.neighbours] == ["updates"]
+    old = f"[id:{short(sarah.id)}] [Sarah] (2026-11-21; a newer memory updates it) Sarah works"
+    assert old in project.block()
+    assert f"[Sarah] (2026-11-21) {promotion.memory.content}" in project.block()
+    new = short(promotion.memory.id)
+    assert pmem("-C", root, "edit", short(sarah.id), "--superseded-by", new).code == 0
+    assert [item.id for item in project.list().items] == [promotion.memory.id]
+    assert "a newer memory" not in project.block()
 
 
 @pytest.mark.row("S4.5.4")

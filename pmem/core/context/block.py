@@ -5,11 +5,12 @@ it again: the categories by name, in each the oldest memory first. What memories
 fence that no text can close, as in a context.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Final
 
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
+from pmem.core.lifecycle.differences import SaidOtherwise, differences
 from pmem.core.trust import shown, trust_of
 from pmem.values.ids import short
 from pmem.values.records import Memory
@@ -21,8 +22,10 @@ _INTRODUCTION: Final = (
 )
 
 
-def block(memories: Iterable[Memory]) -> str:
+def block(memories: Collection[Memory]) -> str:
     """Write memories as the block of a system prompt.
+
+    One that a newer one of them updates or contradicts says so.
 
     Args:
         memories: Which ones.
@@ -33,13 +36,21 @@ def block(memories: Iterable[Memory]) -> str:
     ordered = sorted(memories, key=lambda item: (_title(item), item.created_at, item.id))
     if not ordered:
         return ""
-    return "\n".join([TITLE, "", _INTRODUCTION, "", *fence_of([*map(_item, ordered)])]) + "\n"
+    differing = differences(memories)
+    items = [_item(memory, differing.get(memory.id)) for memory in ordered]
+    return "\n".join([TITLE, "", _INTRODUCTION, "", *fence_of(items)]) + "\n"
 
 
-def _item(memory: Memory) -> Item:
+def _item(memory: Memory, difference: SaidOtherwise | None) -> Item:
     subject = f"[{' '.join(memory.subject.split())}] " if memory.subject else ""
     label = f"[id:{short(memory.id)}] {shown(trust_of(memory))}{subject}"
-    return Item(id=memory.id, text=memory.content, label=label, heading=_title(memory))
+    return Item(
+        id=memory.id,
+        text=memory.content,
+        label=label,
+        heading=_title(memory),
+        difference=difference,
+    )
 
 
 def _title(memory: Memory) -> str:

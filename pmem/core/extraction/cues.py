@@ -62,6 +62,7 @@ goal 0.75 free: what we want is|what we are after is|what i am after is|what we 
 
 fact 0.65 thing: runs|run|has +number|have +number|*are mostly
 fact 0.75 i: am a ~role|am an ~role|live in|work at|work for|work as|work from|based in
+fact 0.75 i: work on ~team|work in ~team|am on ~team
 fact 0.75 start: my timezone is|my time zone is|my working hours are|my office is
 fact 0.75 i: allergic to|born in|born on|study at|speak +named
 fact 0.7 thing: *stored in|*stored on|*stored at|*stored with|*stored to|*kept for|*kept after

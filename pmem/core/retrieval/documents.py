@@ -24,7 +24,7 @@ from pmem.core.retrieval.signals import (
     traits,
 )
 from pmem.core.text.speech import Speech, speech_of
-from pmem.core.text.terms import characters, terms, written_dates
+from pmem.core.text.terms import characters, fold, terms, written_dates
 from pmem.core.trust import trust_of
 from pmem.values.bounds import SEARCHED_CHARACTERS, SEARCHED_NAMES, SEARCHED_TERMS
 from pmem.values.ids import is_id, short
@@ -194,10 +194,27 @@ def _first_place(record: Chunk | Conversation) -> int:
 
 
 def text_of(record: Memory | Episode | Chunk | Message) -> str:
-    """Return the text that a hit shows and that phrases are looked for in."""
+    """Return the text that phrases are looked for in."""
     if isinstance(record, Episode):
         return f"{record.title}: {record.summary}"
     return record.summary if isinstance(record, Chunk) else record.content
+
+
+def shown_text(record: Memory | Episode | Chunk | Message) -> str:
+    """Return the text of a record for readers: the title of an episode that repeats it once."""
+    if isinstance(record, Episode) and repeats_title(record):
+        return record.summary
+    return text_of(record)
+
+
+def repeats_title(episode: Episode) -> bool:
+    """Tell whether an episode begins with the words of its title."""
+    title = _plain(episode.title).rstrip(".…")
+    return _plain(episode.summary).startswith(title)
+
+
+def _plain(text: str) -> str:
+    return " ".join(fold(text).split())
 
 
 def _add_unspelt(counts: dict[str, float], text: str) -> None:

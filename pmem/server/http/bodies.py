@@ -5,10 +5,11 @@ function that is told of progress, is no field here.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
 from functools import cache
 from inspect import signature
 from types import NoneType, UnionType
-from typing import Any, Final, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -107,7 +108,20 @@ def read_body(type_: type[msgspec.Struct], data: bytes) -> Any:
         for part in _parts(found):
             check_bounds(part)
     except msgspec.ValidationError as error:
-        raise InvalidValue(decode_errors.sentence(error)) from None
+        raise InvalidValue(decode_errors.sentence(error, _choices(type_))) from None
+    return found
+
+
+def _choices(type_: type[msgspec.Struct]) -> dict[str, tuple[str, ...]]:
+    """Return what may stand in the fields of a struct in which only some words may."""
+    hints = get_type_hints(type_)
+    found: dict[str, tuple[str, ...]] = {}
+    for one in msgspec.structs.fields(type_):
+        for hint in (hints[one.name], *get_args(hints[one.name])):
+            if get_origin(hint) is Literal:
+                found[one.encode_name] = get_args(hint)
+            elif isinstance(hint, type) and issubclass(hint, Enum):
+                found[one.encode_name] = tuple(hint)
     return found
 
 

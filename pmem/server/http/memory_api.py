@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from pmem.core.versions import MemoryVersion, version_number, versions
-from pmem.errors import NotFound
+from pmem.errors import InvalidValue, NotFound
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.reading import ListRequest, ShowRequest
 from pmem.memory.requests import AddRequest, EditRequest
@@ -31,7 +31,9 @@ from pmem.server.http.refusals import HttpRefusal, status_of_answer
 from pmem.values.ids import short
 from pmem.values.records import Memory, MemoryType, State
 
-Content = Annotated[str, Meta(min_length=5, max_length=500)]
+LEAST_CONTENT: Final = 5  # characters, without blanks around them
+
+Content = Annotated[str, Meta(min_length=LEAST_CONTENT, max_length=500)]
 MemorySubject = Annotated[str, Meta(max_length=200)]
 MemoryCategory = Literal["person", "preference", "context", "project"]
 
@@ -149,7 +151,7 @@ def _create(call: HttpCall) -> Reply:
     wanted = read_body(CreateMemoryRequest, call.body)
     is_preference = wanted.category == "preference"
     request = AddRequest(
-        content=wanted.content,
+        content=_without_blanks(wanted.content),
         category=wanted.category,
         subject=wanted.subject,
         type=MemoryType.PREFERENCE if is_preference else MemoryType.FACT,
@@ -171,7 +173,8 @@ def _create(call: HttpCall) -> Reply:
 def _update(call: HttpCall) -> Reply:
     wanted = read_body(UpdateMemoryRequest, call.body)
     reference = _find_active(call).id
-    edited = call.run(table.EDIT, EditRequest(reference=reference, content=wanted.content)).result
+    content = _without_blanks(wanted.content)
+    edited = call.run(table.EDIT, EditRequest(reference=reference, content=content)).result
     old = call.masked_struct(edited.was or edited.memory)
     return shaped(
         MemoryUpdated(
@@ -180,6 +183,18 @@ def _update(call: HttpCall) -> Reply:
             old_version=version_number(old),
         )
     )
+
+
+def _without_blanks(content: str) -> str:
+    """Return a content without the blanks around it, which count for nothing.
+
+    Raises:
+        InvalidValue: What is left is too short.
+    """
+    told = content.strip()
+    if len(told) < LEAST_CONTENT:
+        raise InvalidValue(f"content must have at least {LEAST_CONTENT} characters")
+    return told
 
 
 def _delete(call: HttpCall) -> Reply:

@@ -27,6 +27,7 @@ def test_a_recall_is_a_use_of_memories_and_of_episodes() -> None:
     assert last_use(memory(created_at=NOW, access=Access(count=1, last_at=OLD))) == NOW
 
 
+@pytest.mark.row("S4.8.3")
 @given(st.integers(0, 400), st.integers(0, 20))
 def test_presence_halves_with_each_half_life_and_rises_with_recalls(days: int, count: int) -> None:
     known = memory(created_at=NOW - days * DAY, access=Access(count=count))

@@ -292,6 +292,7 @@ EXAMPLES = (
     "It must run on one small machine.",
     "We voted to keep the old name.",
     "The API only supports JSON.",
+    "I work on the Platform team.",
 )  # fmt: skip
 """What holds the lines that no labelled message holds."""
 

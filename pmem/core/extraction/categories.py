@@ -1,0 +1,49 @@
+"""Which category the memory of a fact has, where its type alone does not say it.
+
+Who somebody is belongs to `person`; a fact about a project to `project`; where its speaker works,
+lives or is to be found to `context`.
+"""
+
+from itertools import pairwise
+from typing import Final
+
+from pmem.core.extraction.cues import SETS
+from pmem.core.text.sentences import read
+from pmem.values.defaults import DEFAULT_CATEGORY
+from pmem.values.records import Fact, MemoryType
+
+PERSON: Final = "person"
+CONTEXT: Final = "context"
+PROJECT: Final = "project"
+
+_COMPANIES: Final = frozenset("client customer vendor supplier provider name codename".split())
+"""Roles that a company or a thing may have as well."""
+_PEOPLE: Final = frozenset(
+    "team department joined leads manages heads reports_to moved_to".split()
+) | (frozenset(f"{SETS['role']} {SETS['kin']}".split()) - _COMPANIES)
+_EMPLOYED: Final = frozenset(("at", "for", "as"))
+_ABOUT_ONESELF: Final = frozenset(
+    "work works live lives team timezone zone hours office based".split()
+)
+
+
+def category_of(fact: Fact) -> str:
+    """Return the category that the memory of a fact has.
+
+    Args:
+        fact: What was stated.
+    """
+    words = read(fact.content).words
+    if fact.type is MemoryType.ENTITY and _is_of_person(words):
+        return PERSON
+    if fact.type is MemoryType.FACT and PROJECT in words:
+        return PROJECT
+    own = fact.subject == fact.user if fact.user else words[:1] in (["i"], ["my"])
+    if fact.type is MemoryType.FACT and own and not _ABOUT_ONESELF.isdisjoint(words):
+        return CONTEXT
+    return DEFAULT_CATEGORY[fact.type]
+
+
+def _is_of_person(words: list[str]) -> bool:
+    spoken = set(words) | {"_".join(pair) for pair in pairwise(words)}
+    return not _PEOPLE.isdisjoint(spoken) or any(f"works_{word}" in spoken for word in _EMPLOYED)
