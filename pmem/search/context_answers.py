@@ -104,8 +104,10 @@ def rank_answers(
     given = [*request.paths, *_named_here(workspace, asked)]
     paths, symbols = task_paths(given, asked), task_symbols(asked)
     applying = usable.read_applying(paths, symbols)
+    settings = workspace.settings
+    modes = settings.categories.context
     if not asked:
-        return Answers(valuation=Valuation(applying=applying), weighs=bool(applying))
+        return Answers(valuation=Valuation(applying=applying, modes=modes), weighs=bool(applying))
     most = min(MOST_RECALLED, LEAST_RECALLED + budget // TOKENS_A_HIT)
     remembered, said, standing = _picked(workspace, request, asked, most)
     hits = [*remembered.ranked, *standing.ranked]
@@ -122,10 +124,9 @@ def rank_answers(
     known = [
         one for one in remembered.ranked if one[0] is SearchKind.EPISODE or one[1].id in usable
     ]
-    settings = workspace.settings
     is_sum = settings.ranking == "weighted_sum"
     passed = _above(known, settings.relevance_threshold if is_sum else 0.0, below)
-    lengths = Lengths(settings.categories.context, settings.categories.rag_length)
+    lengths = Lengths(modes, settings.categories.rag_length)
     found = []
     for one in passed:
         if one[0] is SearchKind.EPISODE or lengths.take(usable[one[1].id]):
@@ -146,6 +147,7 @@ def rank_answers(
             applying=applying,
             subjects=first_subjects(memories),
             standing=_relative([one for one in standing.ranked if one[1].id in usable]),
+            modes=modes,
         ),
         weighs=bool(applying)
         or any(hit.score >= WEIGHTY for kind, _, hit in found if kind is SearchKind.MEMORY)
