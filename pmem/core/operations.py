@@ -13,6 +13,14 @@ Status = Literal["ok", "error", "skipped"]
 Node = Literal["hotpath", "context", "episodic", "worker", "model"]
 UPKEEP: Final = "consolidate"
 """The source of events that consolidation and sweeps make."""
+_WRITES: Final = {
+    "edit": "hotpath:update",
+    "episode.add": "episodic:create",
+    "facts.promote": "hotpath:create",
+    "pin": "hotpath:update",
+    "rm": "hotpath:delete",
+}
+"""What the log calls writes whose operation has another name."""
 DAYS: Final = 14
 """How many days figures go back."""
 
@@ -70,6 +78,15 @@ def operation(at: datetime, node: Node, op: str, told: Mapping[str, Any]) -> Log
     return LoggedOperation(ts=at, node=node, op=op, **told)
 
 
+def write_name(operation: str) -> str:
+    """Return what the log calls a write: a part of pmem, a colon, and what it did.
+
+    Args:
+        operation: The operation's name.
+    """
+    return _WRITES.get(operation, f"hotpath:{operation}")
+
+
 def written(record: Memory | Episode, old: Memory | Episode | None) -> Iterator[LoggedOperation]:
     """Yield what a write did to a memory or an episode.
 
@@ -82,15 +99,16 @@ def written(record: Memory | Episode, old: Memory | Episode | None) -> Iterator[
         yield _write_operation(record, event)
 
 
-def removed(identifier: str, at: datetime, actor: str) -> LoggedOperation:
+def removed(identifier: str, at: datetime, actor: str, node: Node) -> LoggedOperation:
     """Return what deleting a record for good did.
 
     Args:
         identifier: The record's id.
         at: When.
         actor: Who did it.
+        node: Which part of pmem.
     """
-    return LoggedOperation(ts=at, node="hotpath", op="purge", memory=identifier, actor=actor)
+    return LoggedOperation(ts=at, node=node, op="purge", memory=identifier, actor=actor)
 
 
 def counts(operations: Iterable[LoggedOperation], now: datetime) -> tuple[OperationCount, ...]:

@@ -145,7 +145,7 @@ def _all(
 def _standing(
     workspace: Workspace, usable: Iterable[Memory], valuation: Valuation
 ) -> list[tuple[Memory, str]]:
-    """Return what stands in the block whatever the task: pinned, standing, lifted or shown whole."""
+    """Return what stands in the block whatever the task: pinned, standing, lifted, whole."""
     modes = workspace.settings.categories.context
     shown = []
     for memory in valuation.standing_first(usable):

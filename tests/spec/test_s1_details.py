@@ -3,6 +3,7 @@
 import json
 import os
 import tomllib
+from collections.abc import Callable
 
 import msgspec
 import pytest
@@ -12,7 +13,7 @@ from pmem.core.extraction.facts import extract
 from pmem.core.extraction.third_person import leaves_open
 from pmem.core.signals import says_the_same
 from pmem.core.style_rules import lints
-from pmem.errors import InvalidValue, NotFound
+from pmem.errors import InvalidValue, NotFound, PmemError
 from pmem.memory.reading import ShowRequest
 from pmem.memory.requests import Added
 from pmem.operations import table
@@ -298,7 +299,7 @@ def test_8_a_purge_leaves_who_did_it_and_nothing_that_was_said(root: str) -> Non
     project.remove(memory.id)
     opened(root, 40).sweep()
     told = [item for item in opened(root, 40).operations(limit=0).items if item.op == "purge"]
-    assert [(item.memory, item.actor) for item in told] == [(memory.id, "kim")]
+    assert [(item.node, item.memory, item.actor) for item in told] == [("worker", memory.id, "kim")]
     listed = pmem("-C", root, "events", "--operations").text
     assert f"{memory.id[9:]}  kim" in listed
     assert "ebras" not in listed
@@ -355,3 +356,41 @@ def test_14_what_failed_is_noted_as_an_error(root: str) -> None:
     items = json.loads(pmem("-C", root, "events", "--operations", "--json").text)["data"]["items"]
     found = [(item["op"], item["status"]) for item in items]
     assert found == [("create", "ok"), ("search", "skipped"), ("create", "error")]
+
+
+@pytest.mark.row("S1.14.2")
+def test_14_every_write_that_is_refused_or_fails_is_noted(root: str) -> None:
+    """A refused command leaves an error under the name that a success would have had."""
+    project = opened(root)
+    memory = project.add("Tea is green.")
+    conversation = project.start_conversation("Tea")
+    fails: list[tuple[str, Callable[[], object]]] = [
+        ("update", lambda: project.edit(memory.memory.id, content=" ")),
+        ("update", lambda: project.pin("zzzz")),
+        ("delete", lambda: project.remove("zzzz")),
+        ("purge", lambda: project.purge(memory.memory.id)),
+        ("link", lambda: project.link(memory.memory.id, memory.memory.id)),
+        ("create", lambda: project.add_episode(" ")),
+        ("conversation.resume", lambda: project.resume_conversation("zzzz")),
+    ]
+    for _, fail in fails:
+        with pytest.raises(PmemError):
+            fail()
+    assert conversation.status == "active"
+    failed = [item for item in project.operations(limit=0).items if item.status == "error"]
+    assert [item.op for item in failed] == [op for op, _ in fails]
+
+
+@pytest.mark.row("S1.14.2", "S1.5.4")
+def test_14_what_an_agent_may_not_write_is_noted(root: str) -> None:
+    assert pmem("-C", root, "config", "set", "allowlists.planner", "goals").code == 0
+    assert pmem("-C", root, "--agent", "planner", "consolidate").code == 7
+    assert (
+        pmem("-C", root, "--agent", "planner", "add", "Tea is green.", "--category", "tasks").code
+        == 7
+    )
+    failed = [item for item in opened(root).operations(limit=0).items if item.status == "error"]
+    assert [(item.node, item.op) for item in failed] == [
+        ("worker", "consolidate"),
+        ("hotpath", "create"),
+    ]

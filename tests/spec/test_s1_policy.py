@@ -144,7 +144,8 @@ def test_s1_5_each_agent_gets_its_categories_and_no_other(agent: str, root: str)
 
 @pytest.mark.row("S1.5.1")
 @pytest.mark.parametrize(
-    ("mode", "quiet", "asked", "beside"), [("all", 60, 60, 60), ("rag", 0, 50, 0), ("none", 0, 0, 0)]
+    ("mode", "quiet", "asked", "beside"),
+    [("all", 60, 60, 60), ("rag", 0, 50, 0), ("none", 0, 0, 0)],
 )
 def test_s1_5_every_mode_shows_what_it_says(
     mode: str, quiet: int, asked: int, beside: int, root: str
