@@ -292,7 +292,8 @@ def _add_draft(session: CommandSession, request: AddRequest, draft: WrittenText)
     else:
         draft.drop()
     lines = len(request.content.splitlines())
-    if draft.path is None and lines > 1 and added.action == "added":
+    is_list = draft.path is None and request.type is not MemoryType.PROCEDURE
+    if is_list and lines > 1 and added.action == "added":
         notes.append(f"{lines} lines are one memory; `pmem add - --each-line` makes one of each")
     return Answer(
         data=added,

@@ -2,8 +2,8 @@
 
 Every rule that brings a memory into a context is asked of the store: what is pinned or lifted,
 what belongs to a category that is shown whole, what binds, what has a subject of the answers, what
-answers. Of those that a rule does not tell apart but by their cost or their importance, only so many
-are read as a budget could ever hold.
+answers. Of those that a rule does not tell apart but by their cost or their importance, only so
+many are read as a budget could ever hold.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -12,7 +12,7 @@ from pmem import Project
 from pmem.core.extraction.facts import extract
 from pmem.core.extraction.third_person import leaves_open
 from pmem.core.signals import says_the_same
-from pmem.core.style_rules import lints
+from pmem.core.style_rules import lints, lints_of_steps
 from pmem.errors import InvalidValue, NotFound, PmemError
 from pmem.memory.reading import ShowRequest
 from pmem.memory.requests import Added
@@ -330,6 +330,54 @@ def test_9_f105_what_named_people_decide_and_wish_names_them_and_no_pronoun() ->
 
 
 STEPS = "1. Open the valve.\n2. Press the start button.\n3. Close the lid."
+
+
+@pytest.mark.row("S1.12.7")
+@pytest.mark.parametrize(
+    "sound",
+    [
+        STEPS,
+        "Rolling back:\n1. Stop the app.\n2. Run `pg_restore`.\n3. When it is up, start the app.",
+        "1) Read the log 2) Set the limit to 5 3) Always restart it",
+        "1. Process the queue.",
+    ],
+)
+def test_12_numbered_steps_in_the_imperative_are_what_an_agent_is_held_to(sound: str) -> None:
+    assert lints_of_steps(sound) == []
+
+
+@pytest.mark.row("S1.12.7")
+@pytest.mark.parametrize(
+    "loose",
+    [
+        "The rollback is hard and nobody likes it",
+        "1. The engineer stops the app.\n2. Run it again.",
+        "1. Mira must stop the app.",
+        "1. Stopping the app\n2. Started it again",
+        "2. Stop the app\n3. Start it",
+        "Version 1.2 stops the app",
+    ],
+)
+def test_12_what_is_no_list_of_steps_is_told(loose: str) -> None:
+    assert [lint.rule for lint in lints_of_steps(loose)] == ["steps"]
+
+
+@pytest.mark.row("S1.12.7")
+def test_12_an_agent_is_told_where_a_procedure_has_no_steps(root: str) -> None:
+    bot = ("-C", root, "--agent", "bot")
+    told = pmem(*bot, "add", "The rollback is hard.", "--type", "procedure").said
+    assert told == "better: number the steps from 1, and begin each with what to do\n"
+    assert pmem("-C", root, "add", STEPS, "--type", "procedure").said == ""
+    assert pmem("-C", root, "config", "set", "writing.enforce", "true").code == 0
+    refused = pmem(*bot, "add", "The release is hard.", "--type", "procedure")
+    assert (refused.code, "number the steps from 1" in refused.said) == (3, True)
+    made = pmem(*bot, "add", "1. Pull. 2. Push.", "--type", "procedure").text.split()[1]
+    assert pmem(*bot, "edit", made, "1. Pull. 2. Test. 3. Push.").code == 0
+    assert pmem(*bot, "edit", made, "The team pulls.").code == 3
+    assert (
+        pmem(*bot, "edit", made, "The team pulls.", "--type", "fact", "--category", "tasks").code
+        == 0
+    )
 
 
 @pytest.mark.row("S1.12.5")
