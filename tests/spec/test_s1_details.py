@@ -332,6 +332,17 @@ def test_9_f105_what_named_people_decide_and_wish_names_them_and_no_pronoun() ->
 STEPS = "1. Open the valve.\n2. Press the start button.\n3. Close the lid."
 
 
+@pytest.mark.row("S1.10.1")
+def test_10_to_turn_consent_off_is_told(root: str) -> None:
+    off = pmem("-C", root, "config", "set", "consent.fields", "city")
+    assert off.code == 0
+    assert off.said.startswith("consent.fields leaves out preferred_name, pronouns, language")
+    assert pmem("-C", root, "config", "set", "consent.days", "3").said == ""
+    assert "agents change what people wrote" in (
+        pmem("-C", root, "config", "set", "consent.changes", "false").said
+    )
+
+
 @pytest.mark.row("S1.12.7")
 @pytest.mark.parametrize(
     "sound",
