@@ -13,7 +13,7 @@ from pmem.core.retention import changed
 from pmem.core.versions import CONVERSATION
 from pmem.errors import InvalidValue, Refused
 from pmem.memory.changes import Removable, change, change_all, check_mark, vouched
-from pmem.memory.neighbours import NOTHING, compare_with_known, link_to_all, link_to_judged
+from pmem.memory.neighbours import NOTHING, compare_with_known, link_again, link_to_all
 from pmem.memory.requests import (
     AddAllRequest,
     Added,
@@ -179,7 +179,7 @@ def edit_from(workspace: Workspace, request: EditRequest, source: str) -> Edited
         if {"valid_from", "valid_until"} & fresh.keys():
             checks.validity(new.valid_from, new.valid_until)
         if {"content", "subject"} & fresh.keys():
-            new, neighbours, same = link_to_judged(workspace, new)
+            new, neighbours, same = link_again(workspace, new)
         return new
 
     memory = change(workspace, Memory, request.reference, EventKind.UPDATE, apply)

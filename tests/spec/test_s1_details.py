@@ -60,6 +60,13 @@ def test_2_what_an_edit_makes_alike_is_linked_as_well(root: str) -> None:
     assert memory.relationships == ()
     edited = project.edit(memory.id, REVIEWS[1])
     assert [link.target for link in edited.relationships] == [near.id]
+    other = project.add("The lift is out of order.").memory
+    alike = "The printer on floor 3 jams when it is humid"
+    printer = project.add(alike).memory
+    told = pmem("-C", root, "edit", other.id, f"{alike} and the paper is old").text
+    assert f"related to {printer.id[9:]}" in told
+    (link,) = opened(root).workspace.memories.get(other.id).relationships
+    assert (link.target, link.type, link.strength >= 0.6) == (printer.id, "related_to", True)
 
 
 @pytest.mark.row("S1.2.8")
