@@ -87,16 +87,19 @@ def write_name(operation: str) -> str:
     return _WRITES.get(operation, f"hotpath:{operation}")
 
 
-def written(record: Memory | Episode, old: Memory | Episode | None) -> Iterator[LoggedOperation]:
+def written(
+    record: Memory | Episode, old: Memory | Episode | None, node: Node
+) -> Iterator[LoggedOperation]:
     """Yield what a write did to a memory or an episode.
 
     Args:
         record: As it was written.
         old: As it was before, where that is known.
+        node: Which part of pmem wrote a memory; what upkeep planned is its own, whoever does it.
     """
     events = _new_events(record, old)
     for event in [event for event in events if event.event is EventKind.ADD] or events:
-        yield _write_operation(record, event)
+        yield _write_operation(record, event, node)
 
 
 def removed(identifier: str, at: datetime, actor: str, node: Node) -> LoggedOperation:
@@ -137,14 +140,14 @@ def _new_events(record: Memory | Episode, old: Memory | Episode | None) -> Seque
     return [event for event in record.history if event.at == latest]
 
 
-def _write_operation(record: Memory | Episode, event: Event) -> LoggedOperation:
+def _write_operation(record: Memory | Episode, event: Event, node: Node) -> LoggedOperation:
     op = "create" if event.event is EventKind.ADD else event.event.lower()
     if isinstance(record, Episode):
         return LoggedOperation(ts=event.at, node="episodic", op=op, memory=record.id)
     links = [link.strength for link in record.relationships if link.created_at == event.at]
     return LoggedOperation(
         ts=event.at,
-        node="worker" if event.source == UPKEEP else "hotpath",
+        node="worker" if event.source == UPKEEP else node,
         op=op,
         memory=record.id,
         category=record.category,

@@ -164,11 +164,11 @@ def _note_written(workspace: "Workspace", changes: Sequence[Change]) -> None:
         return
     from pmem.core.operations import removed, written
 
+    node: Node = "worker" if workspace.is_upkeep else "hotpath"
     found: list[LoggedOperation] = []
     for change in about:
         if isinstance(change.record, Memory | Episode):
-            found += written(change.record, _before(workspace, change))
+            found += written(change.record, _before(workspace, change), node)
         else:
-            node: Node = "worker" if workspace.is_upkeep else "hotpath"
             found.append(removed(change.id, workspace.now(), workspace.actor, node))
     workspace.own.operations.note(found)
