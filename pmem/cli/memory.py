@@ -31,6 +31,7 @@ from pmem.values.records import (
     Memory,
     MemoryType,
     Record,
+    Relationship,
     Settlement,
     State,
 )
@@ -376,8 +377,7 @@ def neighbour_lines(memory: Memory, neighbours: "Sequence[Neighbour]") -> Iterat
 
     for neighbour in neighbours:
         link = neighbour.link
-        name = f"  {link.type.replace('_', ' ')} {short(link.target)} ({link.strength:.2f}): "
-        yield [(name, "dim"), (" ".join(neighbour.content.split()), "")]
+        yield [(f"  {link_words(link)}: ", "dim"), (" ".join(neighbour.content.split()), "")]
         what_next = advice(link.type, link.target, memory.id)
         if what_next:
             yield [(f"    {what_next}", "dim")]
@@ -446,10 +446,17 @@ def _field(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def link_words(link: Relationship) -> str:
+    """Say in words what a link means, where it leads, and how close that is."""
+    return f"{link.type.replace('_', ' ')} {short(link.target)} ({link.strength:.2f})"
+
+
 def _part(value: msgspec.Struct) -> str:
     """Return a part of a record on one line."""
     if isinstance(value, Citation):
         return value.place
+    if isinstance(value, Relationship):
+        return link_words(value)
     if isinstance(value, Consequence):
         return f"{value.verdict} {day(value.at).strip()}{': ' * bool(value.text)}{value.text}"
     if isinstance(value, Settlement):
