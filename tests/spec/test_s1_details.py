@@ -354,6 +354,44 @@ def test_10_to_turn_consent_off_is_told(root: str) -> None:
     )
 
 
+@pytest.mark.row("S1.12.2", "S1.12.7")
+def test_12_numbered_steps_that_are_said_wait_as_one_procedure(root: str) -> None:
+    project = opened(root)
+    project.start_conversation("Deploys")
+    steps = "To roll back:\n1. Stop the worker.\n2. Restore the dump.\n3. Start it"
+    said = f"We decided to use Redis.\n{steps}.\nRemember that Friday is release day."
+    kinds = [(fact.type, fact.content) for fact in project.add_message("user", said).facts]
+    assert kinds == [
+        ("procedure", steps),
+        ("decision", "We decided to use Redis"),
+        ("fact", "Friday is release day"),
+    ]
+    assert all(memory.type != "procedure" for memory in project.list().items)
+    (name,) = [one.fact.id for one in project.facts().items if one.fact.type == "procedure"]
+    project.promote_facts(name)
+    assert steps in [memory.content for memory in opened(root).list().items]
+
+
+@pytest.mark.row("S1.12.2")
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Please do this today:\n1. Fix the bug\n2. Add a test",
+        "To me: 1. Run it 2. Stop it",
+        "To release:\n1. The engineer tags.\n2. Push.",
+        "To release: 1. Push.",
+        "To support both names, we need to:\n1. Add an option.\n2. Update the docs.",
+        "To use it:\n1. Add to your profile:\n```\nx=1\n```\n2. Restart your shell.",
+    ],
+)
+def test_12_a_list_of_tasks_is_no_procedure(task: str, root: str) -> None:
+    project = opened(root)
+    project.start_conversation("Deploys")
+    assert [
+        fact for fact in project.add_message("user", task).facts if fact.type == "procedure"
+    ] == []
+
+
 @pytest.mark.row("S1.12.7")
 @pytest.mark.parametrize(
     "sound",
