@@ -354,6 +354,17 @@ def test_10_to_turn_consent_off_is_told(root: str) -> None:
     )
 
 
+@pytest.mark.row("S1.12.1", "S1.6.4")
+def test_12_a_procedure_of_a_run_is_added_and_found_by_it(root: str) -> None:
+    scope = ("--user", "mira", "--agent", "executor", "--run", "r7", "--tag", "ops")
+    assert pmem("-C", root, "add", STEPS, "--type", "procedure", *scope).code == 0
+    (kept,) = opened(root).list().items
+    assert (kept.scope.user, kept.scope.agent, kept.scope.run) == ("mira", "executor", "r7")
+    for name, many in (("r7", 1), ("r8", 0)):
+        asked = {"query": "open valve", "categories": ["procedural"], "filters": {"run_id": name}}
+        assert len(opened(root).query(asked)) == many
+
+
 @pytest.mark.row("S1.12.2", "S1.12.7")
 def test_12_numbered_steps_that_are_said_wait_as_one_procedure(root: str) -> None:
     project = opened(root)
