@@ -104,8 +104,7 @@ def rank_answers(
     given = [*request.paths, *_named_here(workspace, asked)]
     paths, symbols = task_paths(given, asked), task_symbols(asked)
     applying = usable.read_applying(paths, symbols)
-    settings = workspace.settings
-    modes = settings.categories.context
+    settings, modes = workspace.settings, workspace.settings.categories.context
     if not asked:
         return Answers(valuation=Valuation(applying=applying, modes=modes), weighs=bool(applying))
     most = min(MOST_RECALLED, LEAST_RECALLED + budget // TOKENS_A_HIT)
@@ -127,12 +126,7 @@ def rank_answers(
     is_sum = settings.ranking == "weighted_sum"
     passed = _above(known, settings.relevance_threshold if is_sum else 0.0, below)
     lengths = Lengths(modes, settings.categories.rag_length)
-    found = []
-    for one in passed:
-        if one[0] is SearchKind.EPISODE or lengths.take(usable[one[1].id]):
-            found.append(one)
-        else:
-            below.append(Omitted(one[1].id, "over_length", one[2].score))
+    found = _within_lengths(passed, lengths, usable, below)
     visible = [tie for tie in remembered.ties if tie.id in usable]
     along = related_to(found, visible, most_related(workspace, request.related))
     memories = [usable[place.id] for kind, place, _ in found if kind is SearchKind.MEMORY]
@@ -153,6 +147,19 @@ def rank_answers(
         or any(hit.score >= WEIGHTY for kind, _, hit in found if kind is SearchKind.MEMORY)
         or _share_words(asked, memories, usable.count),
     )
+
+
+def _within_lengths(
+    passed: Iterable[Scored], lengths: Lengths, usable: UsableMemories, below: list[Omitted]
+) -> list[Scored]:
+    """Return what answers, of each category no more than it may show; the others are noted."""
+    found = []
+    for one in passed:
+        if one[0] is SearchKind.EPISODE or lengths.take(usable[one[1].id]):
+            found.append(one)
+        else:
+            below.append(Omitted(one[1].id, "over_length", one[2].score))
+    return found
 
 
 def task_paths(given: Iterable[str], asked: str) -> tuple[str, ...]:
