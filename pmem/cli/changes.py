@@ -20,6 +20,7 @@ from pmem.cli.memory import (
     ReviewIf,
     Since,
     Subject,
+    link_words,
     memory_line,
     neighbour_lines,
     title_of,
@@ -33,7 +34,7 @@ from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
 from pmem.memory.reading import ShowRequest
 from pmem.memory.requests import Edited, EditRequest, LinkRequest, PinRequest, UnlinkRequest
 from pmem.operations import table
-from pmem.values.ids import short
+from pmem.values.ids import matches, short
 from pmem.values.records import Memory, MemoryType, Record
 from pmem.vcs.conflicts import SettleRequest
 
@@ -276,8 +277,10 @@ def link(
     """Link one memory to another."""
     session: CommandSession = ctx.obj
     request = LinkRequest(start=start, end=end, type=type, strength=strength)
-    answer = _record_answer("linked", session.run(table.LINK, request))
-    return msgspec.structs.replace(answer, note=_doubt(type))
+    done = session.run(table.LINK, request)
+    made = (one for one in done.relationships if one.type == type and matches(end, one.target))
+    lines = [_done_line("linked", done), *([(f"  {link_words(one)}", "dim")] for one in made)]
+    return Answer(data=done, lines=lines, note=_doubt(type))
 
 
 def unlink(

@@ -31,6 +31,7 @@ from pmem.values.records import (
     Memory,
     MemoryType,
     Record,
+    Relationship,
     Settlement,
     State,
 )
@@ -96,6 +97,7 @@ def add(
     app: Annotated[str | None, typer.Option(help="The app it is about.")] = None,
     user: Annotated[str | None, typer.Option(help="The user it is about.")] = None,
     agent: Annotated[str | None, typer.Option(help="The agent that adds it.")] = None,
+    run: Annotated[str | None, typer.Option(help="The run of that agent.")] = None,
     valid_from: Since = None,
     valid_until: Until = None,
     cite: Cite = None,
@@ -134,6 +136,7 @@ def add(
         app=app,
         user=user,
         agent=agent,
+        run=run,
         valid_from=session.ahead(valid_from),
         valid_until=session.ahead(valid_until),
         cite=tuple(cite or ()),
@@ -292,7 +295,8 @@ def _add_draft(session: CommandSession, request: AddRequest, draft: WrittenText)
     else:
         draft.drop()
     lines = len(request.content.splitlines())
-    if draft.path is None and lines > 1 and added.action == "added":
+    is_list = draft.path is None and request.type is not MemoryType.PROCEDURE
+    if is_list and lines > 1 and added.action == "added":
         notes.append(f"{lines} lines are one memory; `pmem add - --each-line` makes one of each")
     return Answer(
         data=added,
@@ -375,8 +379,7 @@ def neighbour_lines(memory: Memory, neighbours: "Sequence[Neighbour]") -> Iterat
 
     for neighbour in neighbours:
         link = neighbour.link
-        name = f"  {link.type.replace('_', ' ')} {short(link.target)} ({link.strength:.2f}): "
-        yield [(name, "dim"), (" ".join(neighbour.content.split()), "")]
+        yield [(f"  {link_words(link)}: ", "dim"), (" ".join(neighbour.content.split()), "")]
         what_next = advice(link.type, link.target, memory.id)
         if what_next:
             yield [(f"    {what_next}", "dim")]
@@ -445,10 +448,17 @@ def _field(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def link_words(link: Relationship) -> str:
+    """Say in words what a link means, where it leads, and how close that is."""
+    return f"{link.type.replace('_', ' ')} {short(link.target)} ({link.strength:.2f})"
+
+
 def _part(value: msgspec.Struct) -> str:
     """Return a part of a record on one line."""
     if isinstance(value, Citation):
         return value.place
+    if isinstance(value, Relationship):
+        return link_words(value)
     if isinstance(value, Consequence):
         return f"{value.verdict} {day(value.at).strip()}{': ' * bool(value.text)}{value.text}"
     if isinstance(value, Settlement):

@@ -101,17 +101,17 @@ def _hold_to_rules(workspace: Workspace, summary: str) -> None:
     Raises:
         InvalidValue: An agent breaks a rule that is enforced.
     """
+    from pmem.core.style_rules import lints
+
     is_agent = workspace.caller.agent is not None
     wanted = workspace.settings.writing.lint
+    broken = lints(summary, episodic=True)
     if is_agent:
         from pmem.memory.proposals import check_rules
 
-        check_rules(workspace.settings, summary, episodic=True)
-    if wanted == "off" or (wanted == "agents" and not is_agent):
-        return
-    from pmem.core.style_rules import lints
-
-    workspace.notes += [f"better: {lint.sentence}" for lint in lints(summary, episodic=True)]
+        check_rules(workspace.settings, broken)
+    if wanted == "everyone" or (wanted == "agents" and is_agent):
+        workspace.notes += [f"better: {lint.sentence}" for lint in broken]
 
 
 def noticed(

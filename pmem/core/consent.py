@@ -15,6 +15,7 @@ from typing import Final
 from pmem.core import trust
 from pmem.core.given_names import GIVEN_NAMES
 from pmem.core.text.terms import fold
+from pmem.core.towns import TOWNS
 from pmem.values.records import Episode, EventKind, Memory
 
 PEOPLE: Final = frozenset(("person", "profile", "relationships"))
@@ -89,6 +90,7 @@ _NO_PLACE: Final = (
     r"|interesting|constant|here|there|production|code)\b)"
 )
 _NO_TOWN: Final = r"(?!(?:QA|IT|HR|Marketing|Sales|Support|DevOps|Ops|Finance|Legal|Security)\b)"
+_TOWN: Final = rf"(?-i:{'|'.join(TOWNS)})\b(?! (?:team|office|server|cluster|region|data ?cent))"
 _CAPITAL: Final = r"(?-i:[A-ZÀ-ÞŁŚŻĐ])"
 _PHONE_DIGITS: Final = (8, 15)
 _UNSEEN: Final = str.maketrans(
@@ -132,6 +134,8 @@ _PATTERNS: Final = {
         r"(?:address|city|home ?town|post ?code|zip code|residence)(?: is|:) \w",
         rf"\b(?:{_USER}|he|she) (?:has |just |recently )?moved to {_CAPITAL}\w{{1,30}}"
         r" (?:last|this|in (?:19|20)\d\d|from|with (?:my|his|her)|and (?:now )?lives? there)\b",
+        rf"\b{_PERSON}(?: has| have| just| recently|'ve){{0,2}} moved to {_TOWN}",
+        rf"\b{_PERSON}{_IS} moving to {_TOWN}",
         rf"\b{_PERSON} (?:has |have |just |recently )?relocated to {_CAPITAL}(?-i:[a-zß-ÿł])",
         rf"^\W{{0,3}}{_USER},? (?:currently |now )?(?:based|living|located) in {_NO_PLACE}"
         rf"{_CAPITAL}",
@@ -142,6 +146,7 @@ _PATTERNS: Final = {
     "language": (
         rf"{_MY} (?:native |first |mother |preferred )?(?:language|tongue)(?: is|:)"
         rf" (?:{_TONGUES})\b",
+        rf"\b(?:native language|mother tongue)(?: is|:) (?:{_TONGUES})\b",
         rf"\b{_PERSON} (?:also |mostly |only )?speaks? (?:fluent |some |a little )?"
         rf"(?:{_TONGUES})\b",
         rf"\b{_PERSON}{_IS} (?:a )?(?:native|fluent) (?:in |speaker of )?(?:{_TONGUES})\b",
@@ -212,6 +217,7 @@ _OF_NAMED: Final = {
     "city": (
         rf"{_GIVEN} (?:currently |now |still )?(?:lives|resides|is based|is living) (?:in|at|near)"
         rf" {_NO_TOWN}{_CAPITAL}(?-i:[a-zß-ÿł])",
+        rf"{_GIVEN} (?:has |just |recently ){{0,2}}(?:moved|relocated|is moving) to {_TOWN}",
         rf"{_GIVEN} (?:is|comes) (?:originally )?from {_NO_TOWN}{_CAPITAL}(?-i:[a-zß-ÿł])",
     ),
     "preferred_name": (

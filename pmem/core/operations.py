@@ -13,6 +13,14 @@ Status = Literal["ok", "error", "skipped"]
 Node = Literal["hotpath", "context", "episodic", "worker", "model"]
 UPKEEP: Final = "consolidate"
 """The source of events that consolidation and sweeps make."""
+_WRITES: Final = {
+    "edit": "hotpath:update",
+    "episode.add": "episodic:create",
+    "facts.promote": "hotpath:create",
+    "pin": "hotpath:update",
+    "rm": "hotpath:delete",
+}
+"""What the log calls writes whose operation has another name."""
 DAYS: Final = 14
 """How many days figures go back."""
 
@@ -70,27 +78,40 @@ def operation(at: datetime, node: Node, op: str, told: Mapping[str, Any]) -> Log
     return LoggedOperation(ts=at, node=node, op=op, **told)
 
 
-def written(record: Memory | Episode, old: Memory | Episode | None) -> Iterator[LoggedOperation]:
+def write_name(operation: str) -> str:
+    """Return what the log calls a write: a part of pmem, a colon, and what it did.
+
+    Args:
+        operation: The operation's name.
+    """
+    return _WRITES.get(operation, f"hotpath:{operation}")
+
+
+def written(
+    record: Memory | Episode, old: Memory | Episode | None, node: Node
+) -> Iterator[LoggedOperation]:
     """Yield what a write did to a memory or an episode.
 
     Args:
         record: As it was written.
         old: As it was before, where that is known.
+        node: Which part of pmem wrote a memory; what upkeep planned is its own, whoever does it.
     """
     events = _new_events(record, old)
     for event in [event for event in events if event.event is EventKind.ADD] or events:
-        yield _write_operation(record, event)
+        yield _write_operation(record, event, node)
 
 
-def removed(identifier: str, at: datetime, actor: str) -> LoggedOperation:
+def removed(identifier: str, at: datetime, actor: str, node: Node) -> LoggedOperation:
     """Return what deleting a record for good did.
 
     Args:
         identifier: The record's id.
         at: When.
         actor: Who did it.
+        node: Which part of pmem.
     """
-    return LoggedOperation(ts=at, node="hotpath", op="purge", memory=identifier, actor=actor)
+    return LoggedOperation(ts=at, node=node, op="purge", memory=identifier, actor=actor)
 
 
 def counts(operations: Iterable[LoggedOperation], now: datetime) -> tuple[OperationCount, ...]:
@@ -119,14 +140,14 @@ def _new_events(record: Memory | Episode, old: Memory | Episode | None) -> Seque
     return [event for event in record.history if event.at == latest]
 
 
-def _write_operation(record: Memory | Episode, event: Event) -> LoggedOperation:
+def _write_operation(record: Memory | Episode, event: Event, node: Node) -> LoggedOperation:
     op = "create" if event.event is EventKind.ADD else event.event.lower()
     if isinstance(record, Episode):
         return LoggedOperation(ts=event.at, node="episodic", op=op, memory=record.id)
     links = [link.strength for link in record.relationships if link.created_at == event.at]
     return LoggedOperation(
         ts=event.at,
-        node="worker" if event.source == UPKEEP else "hotpath",
+        node="worker" if event.source == UPKEEP else node,
         op=op,
         memory=record.id,
         category=record.category,

@@ -172,6 +172,14 @@ def app_of(record: Any) -> str | None:
 
 def is_procedural(record: Any) -> bool:
     """Tell whether a record tells how something is done."""
-    return isinstance(record, Memory) and (
-        record.type is MemoryType.PROCEDURE or record.category == PROCEDURAL
-    )
+    return isinstance(record, Memory) and tells_how(record.type, record.category)
+
+
+def tells_how(type_: MemoryType, category: str | None) -> bool:
+    """Tell whether a memory of a type and a category tells how something is done.
+
+    Args:
+        type_: The type.
+        category: The category; None where the type decides.
+    """
+    return type_ is MemoryType.PROCEDURE or category == PROCEDURAL

@@ -2,7 +2,8 @@
 
 A memory is read later, by somebody who was not there. So it says who and what by name (no
 pronouns), of a third person, in one or two whole and calm sentences of 280 characters at the
-most; what happened is told in the past tense.
+most; what happened is told in the past tense. What tells how something is done
+has numbered steps instead.
 
 The rules are for English. Of a text in another script only the length and the number of sentences
 count. What stands in quotation marks or back ticks is somebody else's word and is left out.
@@ -11,7 +12,7 @@ count. What stands in quotation marks or back ticks is somebody else's word and 
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Final, Literal, NamedTuple
 
 from pmem.core.text.words import spelled_out
@@ -22,7 +23,9 @@ _FEWEST_WORDS: Final = 3
 _MOST_READ: Final = 4000
 """Characters that are read for words; the rest is too long anyway."""
 
-Rule = Literal["length", "sentences", "complete", "third_person", "pronouns", "tone", "past_tense"]
+Rule = Literal[
+    "length", "sentences", "complete", "third_person", "pronouns", "tone", "past_tense", "steps"
+]
 
 _SPEAKERS: Final = frozenset(
     "i me my mine myself we us our ours ourselves you your yours yourself yourselves".split()
@@ -51,6 +54,17 @@ _NO_PAST: Final = frozenset(
 _NO_VERB: Final = frozenset(
     "this its his hers ours theirs always as us yes plus less access".split()
 )
+_NO_STEP: Final = (
+    _SPEAKERS
+    | _OTHERS
+    | frozenset(
+        "the a an this that these those there everybody everyone somebody someone nobody".split()
+    )
+)
+"""Words with which no imperative begins."""
+_HELPERS: Final = frozenset(
+    "am is are was were has had does did can could will would shall should may might must".split()
+)
 _OPEN_ENDS: Final = frozenset("and or but nor the a an because".split())
 """Words that end no sentence."""
 
@@ -68,6 +82,7 @@ _SENTENCES: Final[dict[Rule, str]] = {
     "pronouns": "name people and things instead of he, she, it or they",
     "tone": "leave out capitals and exclamation marks that shout",
     "past_tense": "say in the past tense what happened",
+    "steps": "number the steps from 1, and begin each with what to do",
 }
 
 
@@ -84,6 +99,44 @@ def lints(text: str, *, episodic: bool = False) -> list[Lint]:
         words = _words(stripped)
         found += [Lint(rule, _SENTENCES[rule]) for rule in _of_words(stripped, words, episodic)]
     return found
+
+
+def lints_of_steps(text: str) -> list[Lint]:
+    """Return the rules that a text breaks that is to tell how something is done.
+
+    It may stand in several sentences: numbered steps, each in the imperative.
+
+    Args:
+        text: What a procedure is to say.
+    """
+    if not _is_english(text):
+        return []
+    words = _words(text)
+    rules: list[Rule] = []
+    steps = _steps(text)
+    if not steps or not all(map(_is_imperative, steps)):
+        rules.append("steps")
+    if "!" in _without_quotes(text) or _shouts(words):
+        rules.append("tone")
+    return [Lint(rule, _SENTENCES[rule]) for rule in rules]
+
+
+def _steps(text: str) -> list[str]:
+    """Return the steps of a text that are numbered from 1, on lines of their own or on one."""
+    numbers: list[re.Match[str]] = []
+    for found in _step_number().finditer(text[:_MOST_READ]):
+        if int(found[1]) == len(numbers) + 1:
+            numbers.append(found)
+    pairs = zip_longest(numbers, numbers[1:])
+    return [text[one.end() : after.start() if after else None] for one, after in pairs]
+
+
+def _is_imperative(step: str) -> bool:
+    """Tell whether a step may begin with what to do; who does it is not said."""
+    lower = [word.lower() for word in _words(step)] or [""]
+    first, second = lower[0], lower[1] if len(lower) > 1 else ""
+    is_form = (first.endswith("ing") and len(first) > 5) or _is_regular_past(first)
+    return bool(first) and not is_form and not ({first} & _NO_STEP or second in _HELPERS)
 
 
 def _of_size(text: str) -> Iterator[Lint]:
@@ -143,8 +196,11 @@ def _has_verb(lower: list[str]) -> bool:
 
 
 def _is_past(word: str) -> bool:
-    regular = len(word) > 3 and word.endswith("ed") and word not in _NO_PAST
-    return word in _PAST or regular
+    return word in _PAST or _is_regular_past(word)
+
+
+def _is_regular_past(word: str) -> bool:
+    return len(word) > 3 and word.endswith("ed") and word not in _NO_PAST
 
 
 def _shouts(words: list[str]) -> bool:
@@ -172,6 +228,11 @@ def _words(text: str) -> list[str]:
 
 def _without_quotes(text: str) -> str:
     return _quote_pattern().sub(" ", text)
+
+
+@lru_cache(maxsize=1)
+def _step_number() -> re.Pattern[str]:
+    return re.compile(r"(?:^|(?<=\s))(\d{1,2})[.)]\s+")
 
 
 @lru_cache(maxsize=1)

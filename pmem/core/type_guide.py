@@ -45,7 +45,7 @@ GUIDE: Final[Mapping[MemoryType, TypeGuide]] = {
     ),
     MemoryType.PROCEDURE: TypeGuide(
         meaning="How something is done, step by step.",
-        example="Release: bump the version, tag it, then watch the dashboard",
+        example="Release: 1. Bump the version. 2. Tag it. 3. Watch the dashboard",
         effect="Recalled where it answers, in no standing block; never fades.",
     ),
     MemoryType.CONSTRAINT: TypeGuide(

@@ -30,7 +30,7 @@ from pmem.memory.changes import (
     change_all,
 )
 from pmem.memory.memories import edited_fields, edited_parts
-from pmem.memory.neighbours import link_to_judged
+from pmem.memory.neighbours import link_again
 from pmem.memory.reading import get
 from pmem.memory.requests import EditRequest
 from pmem.project.events import event_of
@@ -203,7 +203,7 @@ def supersede(workspace: Workspace, request: EditRequest) -> Superseded:
             f"add it by itself, and end {short(old.id)} with `pmem edit --valid-until`",
         )
     done = _replace_memory(workspace, old, new, new.valid_from)
-    new, neighbours, _ = link_to_judged(workspace, done.memory)
+    new, neighbours, _ = link_again(workspace, done.memory)
     if neighbours:
         workspace.memories.put(new)
     return msgspec.structs.replace(done, memory=new, neighbours=neighbours)

@@ -8,11 +8,12 @@ import msgspec
 from pmem.core import checks
 from pmem.core.lifecycle.neighbours import Neighbour
 from pmem.core.lifecycle.scopes import concern_of
+from pmem.core.policy import tells_how
 from pmem.core.retention import changed
 from pmem.core.versions import CONVERSATION
 from pmem.errors import InvalidValue, Refused
 from pmem.memory.changes import Removable, change, change_all, check_mark, vouched
-from pmem.memory.neighbours import NOTHING, compare_with_known, link_to_all, link_to_judged
+from pmem.memory.neighbours import NOTHING, compare_with_known, link_again, link_to_all
 from pmem.memory.requests import (
     AddAllRequest,
     Added,
@@ -123,9 +124,10 @@ def _lints_of(workspace: Workspace, request: AddRequest) -> tuple[str, ...]:
     is_agent = request.agent is not None or workspace.caller.agent is not None
     if wanted == "off" or (wanted == "agents" and not is_agent):
         return typed
-    from pmem.core.style_rules import lints
+    from pmem.core.style_rules import lints, lints_of_steps
 
-    return (*typed, *(lint.sentence for lint in lints(request.content)))
+    judged = lints_of_steps if tells_how(request.type, request.category) else lints
+    return (*typed, *(lint.sentence for lint in judged(request.content)))
 
 
 def edit(workspace: Workspace, request: EditRequest) -> Edited:
@@ -177,7 +179,7 @@ def edit_from(workspace: Workspace, request: EditRequest, source: str) -> Edited
         if {"valid_from", "valid_until"} & fresh.keys():
             checks.validity(new.valid_from, new.valid_until)
         if {"content", "subject"} & fresh.keys():
-            new, neighbours, same = link_to_judged(workspace, new)
+            new, neighbours, same = link_again(workspace, new)
         return new
 
     memory = change(workspace, Memory, request.reference, EventKind.UPDATE, apply)
@@ -273,12 +275,14 @@ def _twin(workspace: Workspace, memory: Memory) -> Added | None:
     return None
 
 
-def _check_form(workspace: Workspace, agent: str | None, text: str | None) -> None:
+def _check_form(
+    workspace: Workspace, agent: str | None, text: str, type_: MemoryType, category: str | None
+) -> None:
     """See that what an agent writes has the form that agents are held to."""
-    if agent is not None and text is not None:
+    if agent is not None:
         from pmem.memory.proposals import check_form
 
-        check_form(workspace.settings, text)
+        check_form(workspace.settings, text, is_steps=tells_how(type_, category))
 
 
 def _memories(workspace: Workspace, requests: Sequence[AddRequest]) -> Iterator[Memory]:
@@ -309,6 +313,10 @@ def edited_parts(
         NotFound: What is to go is not there.
         InvalidValue: A value is not allowed.
     """
+    if "content" in fields:
+        type_ = fields.get("type", memory.type)
+        category = fields.get("category", memory.category)
+        _check_form(workspace, workspace.caller.agent, fields["content"], type_, category)
     parts: dict[str, Any] = {}
     if request.add_tags or request.remove_tags:
         known = fields.get("tags", memory.tags)
@@ -339,7 +347,8 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
     limits = workspace.settings.limits
     app = request.app or workspace.caller.app
     content = _content(workspace, request.content, app)
-    _check_form(workspace, request.agent or workspace.caller.agent, content)
+    agent = request.agent or workspace.caller.agent
+    _check_form(workspace, agent, content, request.type, request.category)
     start = request.valid_from or now
     checks.validity(start, request.valid_until)
     importance = request.importance
@@ -440,7 +449,6 @@ def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
         for name, value in msgspec.structs.asdict(request).items()
         if value is not None and name not in _PARTS
     }
-    _check_form(workspace, workspace.caller.agent, request.content)
     if request.cite:
         from pmem.memory.citations import cite_all
 

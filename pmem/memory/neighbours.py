@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pmem.core.lifecycle.neighbours import Neighbour, judgements
+from pmem.core.lifecycle.neighbours import Neighbour
 from pmem.core.retention import linked
 from pmem.project.workspace import Workspace
 from pmem.values.records import Memory
@@ -56,14 +56,16 @@ def link_to_all(
     return memory, tuple(neighbours)
 
 
-def link_to_judged(
+def link_again(
     workspace: Workspace, memory: Memory
 ) -> tuple[Memory, tuple[Neighbour, ...], Memory | None]:
-    """Return a memory that says something else now, with links to what it updates or contradicts.
+    """Return a memory that says something else now, with links to its new neighbours.
 
     Returns:
         The memory, these neighbours, and another memory that says the same, if one does.
     """
     found = compare_with_known(workspace, memory)
-    memory, neighbours = link_to_all(workspace, memory, judgements(found.neighbours))
+    same = found.same.id if found.same else None
+    others = [one for one in found.neighbours if one.link.target != same]
+    memory, neighbours = link_to_all(workspace, memory, others)
     return memory, neighbours, found.same

@@ -217,12 +217,13 @@ def needs_leave(workspace: Workspace, record: Memory | Episode) -> bool:
     return trust_of(record) is Trust.HIGH
 
 
-def check_form(settings: Settings, text: str) -> None:
+def check_form(settings: Settings, text: str, *, is_steps: bool) -> None:
     """See that what an agent writes has the size, and where that is enforced the form, it may.
 
     Args:
         settings: The limits.
         text: What it writes.
+        is_steps: It tells how something is done.
 
     Raises:
         InvalidValue: It does not.
@@ -234,22 +235,21 @@ def check_form(settings: Settings, text: str) -> None:
             f"what an agent writes has {least} to {most} characters, and this has {length}",
             "`pmem config get limits.agent` shows the limit",
         )
-    check_rules(settings, text)
+    judged = style_rules.lints_of_steps if is_steps else style_rules.lints
+    check_rules(settings, judged(text))
 
 
-def check_rules(settings: Settings, text: str, *, episodic: bool = False) -> None:
+def check_rules(settings: Settings, broken: Sequence[style_rules.Lint]) -> None:
     """See that what an agent writes keeps to the writing rules, where that is enforced.
 
     Args:
         settings: Whether it is.
-        text: What it writes.
-        episodic: It says what happened.
+        broken: The rules that it breaks.
 
     Raises:
         InvalidValue: It does not.
     """
-    broken = style_rules.lints(text, episodic=episodic) if settings.writing.enforce else []
-    if broken:
+    if broken and settings.writing.enforce:
         raise InvalidValue(
             f"this breaks the writing rules: {broken[0].sentence}",
             "`pmem help consent.md` lists them",

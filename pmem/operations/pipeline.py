@@ -52,18 +52,18 @@ def run(
     """
     unit = _unit_of(workspace, request, caller)
     _check_caller(unit, operation)
-    _check_scope(unit, operation, request)
     writes = _writes(operation, request)
-    if writes:
-        check_writable(unit)
     told = len(unit.notes)
-    _start_afresh(unit)
+    _start_afresh(unit, operation)
     try:
+        _check_scope(unit, operation, request)
+        if writes:
+            check_writable(unit)
         request = _pass_gate(unit, operation, request)  # before the lock: nobody waits for it
         result = _do(unit, operation, request, is_writing=writes == "records")
         _note_final(unit, operation, writes)
     except PmemError:
-        _note_failure(unit, operation)
+        _note_failure(unit, operation, writes)
         raise
     if operation.embeds and writes and unit.settings.vectors.model:
         from pmem.embedding.embedding import embed_missing
@@ -142,9 +142,10 @@ def _note_final(unit: Workspace, operation: Operation[Q, A], writes: Writes) -> 
         note_command(unit, operation.name, beyond=True)
 
 
-def _start_afresh(unit: Workspace) -> None:
+def _start_afresh(unit: Workspace, operation: Operation[Any, Any]) -> None:
     """Forget what an earlier operation of the same unit of work did."""
     unit.has_written = unit.forgot = False
+    unit.is_upkeep = operation.logged.startswith("worker:")
     unit.written.clear()
     unit.taken_back.clear()
     unit.model_failures.clear()
@@ -233,22 +234,23 @@ def _note_run(unit: Workspace, operation: Operation[Q, A], result: Any) -> None:
         _log_run(unit, operation, told)
 
 
-def _note_failure(unit: Workspace, operation: Operation[Q, A]) -> None:
+def _note_failure(unit: Workspace, operation: Operation[Q, A], writes: Writes) -> None:
     """Note that an operation failed; settings that cannot be read are what is told already."""
-    with suppress(PmemError):
-        _log_run(unit, operation, {"status": "error"})
+    if operation.logged or writes:
+        with suppress(PmemError):
+            _log_run(unit, operation, {"status": "error"})
 
 
 def _log_run(unit: Workspace, operation: Operation[Q, A], told: Mapping[str, Any]) -> None:
-    """Note in the log of operations how one went, where it is one of those that are noted."""
-    if not operation.logged or unit.is_past or unit.read_only:
+    """Note in the log of operations how one went."""
+    if unit.is_past or unit.read_only:
         return
     if not unit.settings.record_operations:
         return
-    from pmem.core.operations import Node
+    from pmem.core.operations import Node, write_name
     from pmem.core.operations import operation as logged
 
-    node, _, op = operation.logged.partition(":")
+    node, _, op = (operation.logged or write_name(operation.name)).partition(":")
     unit.own.operations.note([logged(unit.now(), cast("Node", node), op, told)])
 
 

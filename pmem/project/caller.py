@@ -52,7 +52,7 @@ class Caller(msgspec.Struct, frozen=True):
             Refused: It is not the same one.
         """
         return Caller(
-            _who_asks(self.agent, other.agent, "PMEM_AGENT", "the agent's name"),
+            _who_asks(self.agent, other.agent, "--agent or PMEM_AGENT", "the agent's name"),
             _app_that_asks(self.app, other.app),
         )
 

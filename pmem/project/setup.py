@@ -244,7 +244,10 @@ def change_setting(workspace: Workspace, request: SettingChangeRequest) -> Setti
             kept = _allowed_too(workspace, allowable(kept))
         _write_own_setting(workspace, name, kept)
     if not names_categories:
-        return SettingChanged(name=name, value=kept, doubt=doubt)
+        weaker = [said for said in _weaknesses(workspace) if said.split()[0] == name]
+        return SettingChanged(
+            name=name, value=kept, doubt="\n".join(filter(None, [doubt, *weaker]))
+        )
     lists = kept.values() if isinstance(kept, dict) else [kept]
     doubt = unknown_categories(workspace, chain.from_iterable(lists))
     return SettingChanged(name=name, value=kept, doubt=doubt)
@@ -257,6 +260,14 @@ def _doubt_beside_others(workspace: Workspace, name: str, value: Any) -> str:
     except PmemError:  # it may be this value that mends them
         return ""
     return check_together(settings, name, value)
+
+
+def _weaknesses(workspace: Workspace) -> list[str]:
+    """Say where the project's settings protect less; nothing where one of the others is wrong."""
+    try:
+        return workspace.configuration.weaknesses()
+    except PmemError:
+        return []
 
 
 def reset_setting(workspace: Workspace, request: SettingRequest) -> SettingReset:

@@ -10,7 +10,7 @@ from pmem.storage.git.tracked import check_own
 from pmem.values.records import Chunk, Conversation, Episode, Memory, RecordType
 
 if TYPE_CHECKING:
-    from pmem.core.operations import LoggedOperation
+    from pmem.core.operations import LoggedOperation, Node
     from pmem.project.workspace import Workspace
 
 
@@ -164,10 +164,11 @@ def _note_written(workspace: "Workspace", changes: Sequence[Change]) -> None:
         return
     from pmem.core.operations import removed, written
 
+    node: Node = "worker" if workspace.is_upkeep else "hotpath"
     found: list[LoggedOperation] = []
     for change in about:
         if isinstance(change.record, Memory | Episode):
-            found += written(change.record, _before(workspace, change))
+            found += written(change.record, _before(workspace, change), node)
         else:
-            found.append(removed(change.id, workspace.now(), workspace.actor))
+            found.append(removed(change.id, workspace.now(), workspace.actor, node))
     workspace.own.operations.note(found)

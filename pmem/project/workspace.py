@@ -84,8 +84,8 @@ class Workspace:
         """What transactions have changed, each with the record as it was; see `undo`."""
         self.taken_back: list[str] = []
         """The commands that the present one takes back, by their keys."""
-        self.forgot = False
-        """Whether the present command forgot for good what no record has."""
+        self.is_upkeep = False  # whether upkeep is at work, and no command of somebody's own
+        self.forgot = False  # whether the present command forgot for good what no record has
         self.present: Workspace | None = None
         """What a view of the past is a view of."""
         self.moment: datetime | None = None

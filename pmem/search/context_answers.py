@@ -104,8 +104,9 @@ def rank_answers(
     given = [*request.paths, *_named_here(workspace, asked)]
     paths, symbols = task_paths(given, asked), task_symbols(asked)
     applying = usable.read_applying(paths, symbols)
+    settings, modes = workspace.settings, workspace.settings.categories.context
     if not asked:
-        return Answers(valuation=Valuation(applying=applying), weighs=bool(applying))
+        return Answers(valuation=Valuation(applying=applying, modes=modes), weighs=bool(applying))
     most = min(MOST_RECALLED, LEAST_RECALLED + budget // TOKENS_A_HIT)
     remembered, said, standing = _picked(workspace, request, asked, most)
     hits = [*remembered.ranked, *standing.ranked]
@@ -122,16 +123,10 @@ def rank_answers(
     known = [
         one for one in remembered.ranked if one[0] is SearchKind.EPISODE or one[1].id in usable
     ]
-    settings = workspace.settings
     is_sum = settings.ranking == "weighted_sum"
     passed = _above(known, settings.relevance_threshold if is_sum else 0.0, below)
-    lengths = Lengths(settings.categories.context, settings.categories.rag_length)
-    found = []
-    for one in passed:
-        if one[0] is SearchKind.EPISODE or lengths.take(usable[one[1].id]):
-            found.append(one)
-        else:
-            below.append(Omitted(one[1].id, "over_length", one[2].score))
+    lengths = Lengths(modes, settings.categories.rag_length)
+    found = _within_lengths(passed, lengths, usable, below)
     visible = [tie for tie in remembered.ties if tie.id in usable]
     along = related_to(found, visible, most_related(workspace, request.related))
     memories = [usable[place.id] for kind, place, _ in found if kind is SearchKind.MEMORY]
@@ -146,11 +141,25 @@ def rank_answers(
             applying=applying,
             subjects=first_subjects(memories),
             standing=_relative([one for one in standing.ranked if one[1].id in usable]),
+            modes=modes,
         ),
         weighs=bool(applying)
         or any(hit.score >= WEIGHTY for kind, _, hit in found if kind is SearchKind.MEMORY)
         or _share_words(asked, memories, usable.count),
     )
+
+
+def _within_lengths(
+    passed: Iterable[Scored], lengths: Lengths, usable: UsableMemories, below: list[Omitted]
+) -> list[Scored]:
+    """Return what answers, of each category no more than it may show; the others are noted."""
+    found = []
+    for one in passed:
+        if one[0] is SearchKind.EPISODE or lengths.take(usable[one[1].id]):
+            found.append(one)
+        else:
+            below.append(Omitted(one[1].id, "over_length", one[2].score))
+    return found
 
 
 def task_paths(given: Iterable[str], asked: str) -> tuple[str, ...]:

@@ -145,13 +145,13 @@ def _all(
 def _standing(
     workspace: Workspace, usable: Iterable[Memory], valuation: Valuation
 ) -> list[tuple[Memory, str]]:
-    """Return what stands in the block whatever the task: pinned, lifted or standing."""
+    """Return what stands in the block whatever the task: pinned, standing, lifted, whole."""
     modes = workspace.settings.categories.context
     shown = []
     for memory in valuation.standing_first(usable):
         if memory.pinned or mode_of(memory, modes) != "rag":
             worth = valuation.worth(memory)
-            why = "standing" if worth.standing >= worth.lifted else "lifted"
+            why = worth._replace(answers=0.0, place=0.0, kin=0.0).reason
             shown.append((memory, "pinned" if memory.pinned else why))
     return shown
 

@@ -1,8 +1,9 @@
 """The memories that a context may show: of a large memory those that it could come to.
 
 Every rule that brings a memory into a context is asked of the store: what is pinned or lifted,
-what binds, what has a subject of the answers, what answers. Of those that a rule does not tell
-apart but by their cost or their importance, only so many are read as a budget could ever hold.
+what belongs to a category that is shown whole, what binds, what has a subject of the answers, what
+answers. Of those that a rule does not tell apart but by their cost or their importance, only so
+many are read as a budget could ever hold.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -157,10 +158,13 @@ class UsableMemories:
         """
         kin = replace(self._shown, subjects=tuple(sorted(subjects)))
         lifted = replace(self._shown, least=(("importance", LIFTED_FROM),))
+        full = _of_mode(self._modes, "all")
+        whole = replace(self._shown, wanted=replace(self._shown.wanted, categories=full))
         self._take(
             [
                 Portion(self._narrowed(pinned=True)),
                 *self._cheapest(lifted, TYPE_WORTH),
+                *(self._cheapest(whole, TYPE_WORTH) if full else ()),
                 *self._cheapest(self._shown, _BINDING),
                 *(self._cheapest(kin, TYPE_WORTH) if subjects else ()),
             ]

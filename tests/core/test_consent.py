@@ -35,6 +35,10 @@ city|The user lives in Oslo.
 city|My home address is Elm Street 4
 city|My city is Porto
 city|The user moved to Graz last year.
+city|The user moved to Lisbon
+city|I have just moved to Munich.
+city|I'm moving to Oslo in June.
+language|My mother tongue is Dutch.
 city|He is based in Turin.
 language|My native language is Polish
 language|I speak fluent Portuguese
@@ -133,6 +137,11 @@ The vote went for option B
 A liberal licence is preferred
 The user votes on proposals
 The user moved to the next page
+The user moved to Kubernetes
+The user moved to Settings
+User data moved to Frankfurt
+The records of the user moved to Oslo servers
+We moved to London server rooms
 He is based on a template
 I have a depression of keys in the heat map
 I need 30 years of logs
@@ -203,6 +212,7 @@ def told(text: str, **names: str) -> str | None:
     return sensitive(text, FIELDS, **names)
 
 
+@pytest.mark.row("S1.10.1")
 def test_the_labelled_statements_are_told_apart_with_few_mistakes() -> None:
     personal = [line.split("|") for line in PERSONAL.splitlines()]
     found = [(field, told(text), text) for field, text in personal]
@@ -250,6 +260,8 @@ OF_NAMED = """\
 city|Ana lives in Porto
 city|Ana Reyes is based in Lisbon.
 city|Since March Tom lives in Graz.
+city|Mira moved to Hamburg in May
+city|Tom Weber has just moved to Graz.
 city|Customer is from Madrid
 preferred_name|Call the user Ana
 preferred_name|Robert goes by Bob.
@@ -262,6 +274,7 @@ health|Peter has asthma
 birthday|Lena was born in 1988
 birthday|Paul's birthday is 4 May
 beliefs|Omar is a Muslim
+language|The customer's mother tongue is Portuguese
 """
 NOT_OF_NAMED = """\
 Staging lives in Frankfurt
@@ -271,6 +284,10 @@ Ana's service is disabled by default
 Bob is responsible for Porto
 Tom is blind to that option
 Ana lives in the code
+Mira moved to Platform in May
+Tom moved to Rust
+Ana moved to the Berlin office
+Ana moved to Berlin team duties
 Peter is from Marketing
 Lena has a German keyboard
 Prettier is conservative about comments
@@ -281,6 +298,7 @@ Paul is 3 tickets behind
 """
 
 
+@pytest.mark.row("S1.10.1")
 def test_a_given_name_counts_wherever_the_memory_is_filed() -> None:
     texts = [line.partition("|")[2] for line in OF_NAMED.splitlines()]
     found = [f"{told(text)}|{text}" for text in texts]

@@ -3,6 +3,7 @@
 import json
 import os
 import tomllib
+from collections.abc import Callable
 
 import msgspec
 import pytest
@@ -11,8 +12,8 @@ from pmem import Project
 from pmem.core.extraction.facts import extract
 from pmem.core.extraction.third_person import leaves_open
 from pmem.core.signals import says_the_same
-from pmem.core.style_rules import lints
-from pmem.errors import InvalidValue, NotFound
+from pmem.core.style_rules import lints, lints_of_steps
+from pmem.errors import InvalidValue, NotFound, PmemError
 from pmem.memory.reading import ShowRequest
 from pmem.memory.requests import Added
 from pmem.operations import table
@@ -59,6 +60,13 @@ def test_2_what_an_edit_makes_alike_is_linked_as_well(root: str) -> None:
     assert memory.relationships == ()
     edited = project.edit(memory.id, REVIEWS[1])
     assert [link.target for link in edited.relationships] == [near.id]
+    other = project.add("The lift is out of order.").memory
+    alike = "The printer on floor 3 jams when it is humid"
+    printer = project.add(alike).memory
+    told = pmem("-C", root, "edit", other.id, f"{alike} and the paper is old").text
+    assert f"related to {printer.id[9:]}" in told
+    (link,) = opened(root).workspace.memories.get(other.id).relationships
+    assert (link.target, link.type, link.strength >= 0.6) == (printer.id, "related_to", True)
 
 
 @pytest.mark.row("S1.2.8")
@@ -99,6 +107,10 @@ def test_2_a_memory_is_shown_with_what_its_links_lead_to(root: str) -> None:
     request = ShowRequest(reference=tea.id, details=True)
     (link,) = run(project.workspace, table.SHOW, request).result.links
     assert (link.id, link.type, link.text) == (kettle.id, "depends_on", "Kettles whistle.")
+    told = pmem("-C", root, "link", tea.id, kettle.id, "--type", "helps", "--strength", "0.7").text
+    assert told.endswith(f"\n  helps {kettle.id[9:]} (0.70)\n")
+    row = f"relationships: depends on {kettle.id[9:]} (0.50), helps {kettle.id[9:]} (0.70)\n"
+    assert row in pmem("-C", root, "show", tea.id).text
 
 
 @pytest.mark.row("S1.4.1")
@@ -298,7 +310,7 @@ def test_8_a_purge_leaves_who_did_it_and_nothing_that_was_said(root: str) -> Non
     project.remove(memory.id)
     opened(root, 40).sweep()
     told = [item for item in opened(root, 40).operations(limit=0).items if item.op == "purge"]
-    assert [(item.memory, item.actor) for item in told] == [(memory.id, "kim")]
+    assert [(item.node, item.memory, item.actor) for item in told] == [("worker", memory.id, "kim")]
     listed = pmem("-C", root, "events", "--operations").text
     assert f"{memory.id[9:]}  kim" in listed
     assert "ebras" not in listed
@@ -331,6 +343,114 @@ def test_9_f105_what_named_people_decide_and_wish_names_them_and_no_pronoun() ->
 STEPS = "1. Open the valve.\n2. Press the start button.\n3. Close the lid."
 
 
+@pytest.mark.row("S1.10.1")
+def test_10_to_turn_consent_off_is_told(root: str) -> None:
+    off = pmem("-C", root, "config", "set", "consent.fields", "city")
+    assert off.code == 0
+    assert off.said.startswith("consent.fields leaves out preferred_name, pronouns, language")
+    assert pmem("-C", root, "config", "set", "consent.days", "3").said == ""
+    assert "agents change what people wrote" in (
+        pmem("-C", root, "config", "set", "consent.changes", "false").said
+    )
+
+
+@pytest.mark.row("S1.12.1", "S1.6.4")
+def test_12_a_procedure_of_a_run_is_added_and_found_by_it(root: str) -> None:
+    scope = ("--user", "mira", "--agent", "executor", "--run", "r7", "--tag", "ops")
+    assert pmem("-C", root, "add", STEPS, "--type", "procedure", *scope).code == 0
+    (kept,) = opened(root).list().items
+    assert (kept.scope.user, kept.scope.agent, kept.scope.run) == ("mira", "executor", "r7")
+    for name, many in (("r7", 1), ("r8", 0)):
+        asked = {"query": "open valve", "categories": ["procedural"], "filters": {"run_id": name}}
+        assert len(opened(root).query(asked)) == many
+
+
+@pytest.mark.row("S1.12.2", "S1.12.7")
+def test_12_numbered_steps_that_are_said_wait_as_one_procedure(root: str) -> None:
+    project = opened(root)
+    project.start_conversation("Deploys")
+    steps = "To roll back:\n1. Stop the worker.\n2. Restore the dump.\n3. Start it"
+    said = f"We decided to use Redis.\n{steps}.\nRemember that Friday is release day."
+    kinds = [(fact.type, fact.content) for fact in project.add_message("user", said).facts]
+    assert kinds == [
+        ("procedure", steps),
+        ("decision", "We decided to use Redis"),
+        ("fact", "Friday is release day"),
+    ]
+    assert all(memory.type != "procedure" for memory in project.list().items)
+    (name,) = [one.fact.id for one in project.facts().items if one.fact.type == "procedure"]
+    project.promote_facts(name)
+    assert steps in [memory.content for memory in opened(root).list().items]
+
+
+@pytest.mark.row("S1.12.2")
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Please do this today:\n1. Fix the bug\n2. Add a test",
+        "To me: 1. Run it 2. Stop it",
+        "To release:\n1. The engineer tags.\n2. Push.",
+        "To release: 1. Push.",
+        "To support both names, we need to:\n1. Add an option.\n2. Update the docs.",
+        "To use it:\n1. Add to your profile:\n```\nx=1\n```\n2. Restart your shell.",
+    ],
+)
+def test_12_a_list_of_tasks_is_no_procedure(task: str, root: str) -> None:
+    project = opened(root)
+    project.start_conversation("Deploys")
+    assert [
+        fact for fact in project.add_message("user", task).facts if fact.type == "procedure"
+    ] == []
+
+
+@pytest.mark.row("S1.12.7")
+@pytest.mark.parametrize(
+    "sound",
+    [
+        STEPS,
+        "Rolling back:\n1. Stop the app.\n2. Run `pg_restore`.\n3. When it is up, start the app.",
+        "1) Read the log 2) Set the limit to 5 3) Always restart it",
+        "1. Process the queue.",
+    ],
+)
+def test_12_numbered_steps_in_the_imperative_are_what_an_agent_is_held_to(sound: str) -> None:
+    assert lints_of_steps(sound) == []
+
+
+@pytest.mark.row("S1.12.7")
+@pytest.mark.parametrize(
+    "loose",
+    [
+        "The rollback is hard and nobody likes it",
+        "1. The engineer stops the app.\n2. Run it again.",
+        "1. Mira must stop the app.",
+        "1. Stopping the app\n2. Started it again",
+        "2. Stop the app\n3. Start it",
+        "Version 1.2 stops the app",
+    ],
+)
+def test_12_what_is_no_list_of_steps_is_told(loose: str) -> None:
+    assert [lint.rule for lint in lints_of_steps(loose)] == ["steps"]
+
+
+@pytest.mark.row("S1.12.7")
+def test_12_an_agent_is_told_where_a_procedure_has_no_steps(root: str) -> None:
+    bot = ("-C", root, "--agent", "bot")
+    told = pmem(*bot, "add", "The rollback is hard.", "--type", "procedure").said
+    assert told == "better: number the steps from 1, and begin each with what to do\n"
+    assert pmem("-C", root, "add", STEPS, "--type", "procedure").said == ""
+    assert pmem("-C", root, "config", "set", "writing.enforce", "true").code == 0
+    refused = pmem(*bot, "add", "The release is hard.", "--type", "procedure")
+    assert (refused.code, "number the steps from 1" in refused.said) == (3, True)
+    made = pmem(*bot, "add", "1. Pull. 2. Push.", "--type", "procedure").text.split()[1]
+    assert pmem(*bot, "edit", made, "1. Pull. 2. Test. 3. Push.").code == 0
+    assert pmem(*bot, "edit", made, "The team pulls.").code == 3
+    assert (
+        pmem(*bot, "edit", made, "The team pulls.", "--type", "fact", "--category", "tasks").code
+        == 0
+    )
+
+
 @pytest.mark.row("S1.12.5")
 def test_12_steps_stay_as_they_were_written(root: str) -> None:
     project = opened(root)
@@ -355,3 +475,41 @@ def test_14_what_failed_is_noted_as_an_error(root: str) -> None:
     items = json.loads(pmem("-C", root, "events", "--operations", "--json").text)["data"]["items"]
     found = [(item["op"], item["status"]) for item in items]
     assert found == [("create", "ok"), ("search", "skipped"), ("create", "error")]
+
+
+@pytest.mark.row("S1.14.2")
+def test_14_every_write_that_is_refused_or_fails_is_noted(root: str) -> None:
+    """A refused command leaves an error under the name that a success would have had."""
+    project = opened(root)
+    memory = project.add("Tea is green.")
+    conversation = project.start_conversation("Tea")
+    fails: list[tuple[str, Callable[[], object]]] = [
+        ("update", lambda: project.edit(memory.memory.id, content=" ")),
+        ("update", lambda: project.pin("zzzz")),
+        ("delete", lambda: project.remove("zzzz")),
+        ("purge", lambda: project.purge(memory.memory.id)),
+        ("link", lambda: project.link(memory.memory.id, memory.memory.id)),
+        ("create", lambda: project.add_episode(" ")),
+        ("conversation.resume", lambda: project.resume_conversation("zzzz")),
+    ]
+    for _, fail in fails:
+        with pytest.raises(PmemError):
+            fail()
+    assert conversation.status == "active"
+    failed = [item for item in project.operations(limit=0).items if item.status == "error"]
+    assert [item.op for item in failed] == [op for op, _ in fails]
+
+
+@pytest.mark.row("S1.14.2", "S1.5.4")
+def test_14_what_an_agent_may_not_write_is_noted(root: str) -> None:
+    assert pmem("-C", root, "config", "set", "allowlists.planner", "goals").code == 0
+    assert pmem("-C", root, "--agent", "planner", "consolidate").code == 7
+    assert (
+        pmem("-C", root, "--agent", "planner", "add", "Tea is green.", "--category", "tasks").code
+        == 7
+    )
+    failed = [item for item in opened(root).operations(limit=0).items if item.status == "error"]
+    assert [(item.node, item.op) for item in failed] == [
+        ("worker", "consolidate"),
+        ("hotpath", "create"),
+    ]

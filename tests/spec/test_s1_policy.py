@@ -144,15 +144,19 @@ def test_s1_5_each_agent_gets_its_categories_and_no_other(agent: str, root: str)
 
 @pytest.mark.row("S1.5.1")
 @pytest.mark.parametrize(
-    ("mode", "quiet", "asked"), [("all", 60, 60), ("rag", 0, 50), ("none", 0, 0)]
+    ("mode", "quiet", "asked", "beside"),
+    [("all", 60, 60, 60), ("rag", 0, 50, 0), ("none", 0, 0, 0)],
 )
-def test_s1_5_every_mode_shows_what_it_says(mode: str, quiet: int, asked: int, root: str) -> None:
+def test_s1_5_every_mode_shows_what_it_says(
+    mode: str, quiet: int, asked: int, beside: int, root: str
+) -> None:
     write_setting(f"{root}/config.toml", "categories.context.activity", mode)
     project = Project(root, now=NOW, retrieval_top_k=100)
     for number in range(60):
         project.add(f"The launch step {number} ended", category="activity", force=True)
     assert project.build_context().text.count("launch step") == quiet
     assert project.build_context("launch step").text.count("launch step") == asked
+    assert project.build_context("paint the door").text.count("launch step") == beside
 
 
 @pytest.mark.row("S1.5.3", "S1.6.3")

@@ -7,6 +7,7 @@ REASONS: Final = {
     "importance": "it is among the most important",
     "standing": "nearly every task needs it",
     "lifted": "its importance lifts it",
+    "whole": "contexts show all of its category",
     "answers": "it answers the task",
     "place": "it applies to a file or a name that the task is about",
     "kin": "it has the same subject as an answer",

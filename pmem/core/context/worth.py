@@ -4,7 +4,7 @@
           + 1 where it applies to a file that the task is about; that also puts it first
           + 0.3 where it has the subject of a first answer
           + 0.4 * how well it answers the standing question, relative to the best
-          + 0.4 where its importance lifts it
+          + 0.4 where its importance lifts it, and where contexts show all of its category
           + up to 0.1 by its type                          rules before facts
 
     order = value / tokens ** 0.3
@@ -17,6 +17,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Final, NamedTuple
 
+from pmem.core.context.modes import mode_of
 from pmem.values.ids import SHORT_LENGTH
 from pmem.values.records import Memory, MemoryType
 
@@ -46,7 +47,7 @@ class Rules(NamedTuple):
         place: for applying to a file that the task is about.
         kin: for the subject of one of the first answers.
         standing: for answering the standing question.
-        lifted: for importance.
+        lifted: for importance, and for a category that contexts show whole.
         type: for the type.
         thrift: the power of its tokens that a value is divided by.
         floor: what is worth less is left out, whatever room there is.
@@ -79,12 +80,13 @@ class Worth(NamedTuple):
     kin: float = 0.0
     standing: float = 0.0
     lifted: float = 0.0
+    whole: float = 0.0
     type: float = 0.0
 
     @property
     def always(self) -> float:
         """What it is worth whatever the task."""
-        return self.standing + self.lifted + self.type
+        return self.standing + self.lifted + self.whole + self.type
 
     @property
     def value(self) -> float:
@@ -106,6 +108,7 @@ class Valuation(NamedTuple):
         standing: how well memories answer the standing question, relative to the best.
         rules: how much each rule counts.
         applying: the ids of memories that apply to a file that the task is about.
+        modes: how contexts show categories.
     """
 
     answers: Mapping[str, float] = {}
@@ -113,6 +116,7 @@ class Valuation(NamedTuple):
     standing: Mapping[str, float] = {}
     rules: Rules = MEASURED
     applying: frozenset[str] = frozenset()
+    modes: Mapping[str, str] = {}
 
     def worth(self, memory: Memory) -> Worth:
         """Return what speaks for a memory."""
@@ -123,6 +127,7 @@ class Valuation(NamedTuple):
             kin=rules.kin * (subject_of(memory) in self.subjects),
             standing=rules.standing * self.standing.get(memory.id, 0.0),
             lifted=rules.lifted * (memory.importance >= LIFTED_FROM),
+            whole=rules.lifted * (mode_of(memory, self.modes) == "all"),
             type=rules.type * TYPE_WORTH[memory.type],
         )
 

@@ -27,6 +27,7 @@ from pmem.core.extraction.outcomes import outcome
 from pmem.core.extraction.phrases import Clause, names_code, phrase_at
 from pmem.core.extraction.shapes import StatementMatch
 from pmem.core.extraction.third_person import in_third_person, with_others
+from pmem.core.extraction.workflows import split_workflow
 from pmem.core.text.paths import named_paths, named_symbols
 from pmem.core.text.sentences import (
     LINK,
@@ -123,7 +124,12 @@ def _told(message: Message) -> Iterator[Candidate]:
     done = outcome(message.content) if message.role is Role.ASSISTANT else None
     exact = done is not None and names_code(read(done))
     ready = Candidate(done, MemoryType.FACT, OUTCOME) if done is not None and exact else None
-    for sentence in sentences(message.content):
+    said = message.content
+    flow = split_workflow(said) if message.role is Role.USER else None
+    if flow is not None:
+        yield Candidate(flow.steps, MemoryType.PROCEDURE, shapes.PROCEDURE)
+        said = flow.rest
+    for sentence in sentences(said):
         for fact in stated(sentence, message.role):
             weighed = fact._replace(confidence=round(fact.confidence * share, 2))
             if ready is None or weighed.content not in ready.content:

@@ -31,7 +31,7 @@ _LEADS: Final = frozenset("to when whenever if after before once every each firs
 _ADDRESSED: Final = frozenset("you we first just simply always then also need have to".split())
 _EACH: Final = frozenset(("every", "each"))
 _TALKERS: Final = frozenset("you i we he she they it this that there".split())
-_PROCEDURE: Final = 0.75  # confidence
+PROCEDURE: Final = 0.75  # confidence
 
 
 class StatementMatch(NamedTuple):
@@ -145,7 +145,7 @@ def procedure(sentence: ParsedSentence, begin: int) -> StatementMatch | None:
     is_habit = not _EACH.isdisjoint(lead[:2]) and "we" in lead[:7]
     if not is_habit and not any(_is_step(lead, place) for place in steps):
         return None
-    return StatementMatch(begin, MemoryType.PROCEDURE, _PROCEDURE)
+    return StatementMatch(begin, MemoryType.PROCEDURE, PROCEDURE)
 
 
 def _is_step(words: list[str], place: int) -> bool:

@@ -43,7 +43,7 @@ def test_each_rule_adds_its_part_and_can_be_switched_off() -> None:
     near = frozenset({one.id})
     task = Valuation({one.id: 0.5}, frozenset({"parser"}), {one.id: 0.5}, applying=near)
     worth = task.worth(one)
-    assert worth == pytest.approx((0.5, 1.0, 0.3, 0.2, 0.4, 0.1))
+    assert worth == pytest.approx((0.5, 1.0, 0.3, 0.2, 0.4, 0.0, 0.1))
     assert worth.value == pytest.approx(2.5)
     assert worth.always == pytest.approx(0.7)
     for rule in ("place", "kin", "standing", "lifted", "type"):
@@ -65,15 +65,18 @@ def test_thrift_puts_a_short_memory_before_a_long_one_of_the_same_value() -> Non
     assert NONE.order(1.0, 10) == NONE.order(1.0, 20)
 
 
-def test_what_every_task_needs_is_pinned_lifted_or_standing() -> None:
+def test_what_every_task_needs_is_pinned_lifted_standing_or_shown_whole() -> None:
     plain = memory("p", type=MemoryType.CONSTRAINT)
     pinned = memory("q", pinned=True)
     lifted = memory("r", importance=0.9)
     asked = memory("s")
-    task = Valuation({plain.id: 1.0}, standing={asked.id: 1.0})
-    found = task.standing_first([plain, asked, lifted, pinned])
+    whole = memory("t", category="profile")
+    steps = memory("u", category="profile", type=MemoryType.PROCEDURE)
+    modes = {"profile": "all", "procedural": "rag"}
+    task = Valuation({plain.id: 1.0}, standing={asked.id: 1.0}, modes=modes)
+    found = task.standing_first([plain, asked, lifted, pinned, whole, steps])
     assert [one.id for one in found[:1]] == [pinned.id]
-    assert {one.id for one in found[1:]} == {asked.id, lifted.id}
+    assert {one.id for one in found[1:]} == {asked.id, lifted.id, whole.id}
 
 
 def test_every_type_has_a_worth() -> None:

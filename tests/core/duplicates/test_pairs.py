@@ -28,7 +28,7 @@ def relations(contents: list[str]) -> dict[tuple[int, int], Relation]:
     return {(pair.first, pair.second): pair.verdict.relation for pair in found(contents)}
 
 
-@pytest.mark.row("S1.4.2")
+@pytest.mark.row("S1.4.2", "S1.4.10")
 @settings(max_examples=examples(60))
 @given(some)
 def test_duplicates_are_those_that_comparing_all_finds(contents: list[str]) -> None:
