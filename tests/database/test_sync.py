@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pmem import Project
 from pmem.errors import InvalidValue, NotFound, Refused
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.lifecycle import PurgeRequest
@@ -230,6 +231,17 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(two: TwoSides) -> No
     done = two.sync()
     assert done is not None
     assert planned.records == done.records
+
+
+def test_python_makes_both_sides_equal_as_the_command_does(two: TwoSides) -> None:
+    two.add("folder", "Here.")
+    address, key = two.server.address, two.server.project
+    project = Project(two.root, now=two.tick(), database=address, database_project=key)
+    (planned,) = project.sync(dry_run=True).records
+    assert project.database_status().records == 0
+    assert project.sync().records == (planned,)
+    assert project.database_status().records == 1
+    assert project.sync().records == ()
 
 
 def test_a_contradiction_is_one_that_check_reports_and_settle_settles(two: TwoSides) -> None:
