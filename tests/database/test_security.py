@@ -256,3 +256,22 @@ def test_sql_in_any_field_is_only_text(
     workspace.own.checkpoints.save(text.replace("\x00", "0"), text.replace("\x00", "0"), b"1", NOW)
     found = ask(workspace, table.LIST, ListRequest())
     assert [memory.id for memory in found.items] == [added.memory.id]
+
+
+def test_roles_that_a_backup_does_not_have_are_made_again(
+    agent: Agent, test_database: TestDatabase
+) -> None:
+    key = agent.person.project
+    roles = [role_name(key, "app", "shop"), role_name(key, "agent", "reader")]
+    query = (
+        "select array_agg(rolname order by rolname)::text[] from pg_roles where rolname = any(%s)"
+    )
+    with psycopg.connect(test_database.address, autocommit=True) as admin:
+        for role in roles:
+            admin.execute(f"drop role {role}".encode())
+        ask(
+            served(agent.root, agent.person, allowlists=LISTS),
+            table.DATABASE_INIT,
+            DatabaseRequest(),
+        )
+        assert admin.execute(query, (roles,)).fetchone() == (sorted(roles),)
