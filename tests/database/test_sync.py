@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime, timedelta
+from itertools import count
 from typing import Any
 from unittest import mock
 
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.errors import InvalidValue, NotFound, Refused
+from pmem.errors import InvalidValue, NotFound, Refused, Unfinished, Unreachable
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.lifecycle import PurgeRequest
 from pmem.memory.requests import AddRequest, EditRequest
@@ -29,6 +30,7 @@ from pmem.upkeep.sync import Synced, SyncRequest
 from pmem.values.records import STORES, Memory, dump
 from tests.asking import ask
 from tests.conftest import NOW
+from tests.database.test_guarantees import termination
 from tests.effort import examples
 from tests.postgres import served
 from tests.storage.faults import Death
@@ -215,6 +217,21 @@ def test_a_count_is_added_up_once_wherever_a_sync_dies(two: TwoSides, at: int) -
     two.sync(at)
     two.check()
     assert two.side("folder").memories.get(identifier).access.count == 5
+
+
+def test_a_connection_that_is_cut_at_any_statement_of_a_sync_is_made_up_for(two: TwoSides) -> None:
+    cut = 0
+    for at in count(1, 2):
+        two.add("folder", f"Here before {at}.")
+        two.add("server", f"There before {at}.")
+        with termination(two.server, at) as passed, suppress(Unreachable, Unfinished):
+            two.sync()
+            cut -= 1
+        cut += 1
+        if passed[0] < at:
+            break
+    assert cut > 5
+    two.check()
 
 
 def fields(memory: Memory) -> dict[str, Any]:
