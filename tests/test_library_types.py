@@ -137,6 +137,7 @@ def _calls(made: Made) -> dict[str, dict[str, Any]]:
         "promote_facts": {"above": 0.5},
         "purge": {"force": True},
         "repair": {"dry_run": True},
+        "sync": {"dry_run": True, "conversations": True},
         "verify": {"update": True},
         "outcome": {"reference": ref, "verdict": "good", "text": "x"},
         "due": {"until": NOW},
@@ -176,7 +177,7 @@ def _fields(struct: Any) -> dict[str, Any]:
 
 NOTHING: Final = set(
     "apps.all apps.poll_energy apps.stats check export_arrays flush problems stats discover mine"
-    " apps close".split()
+    " apps close database_status".split()
 )
 """What takes no values, or opens the memory in another way."""
 CALLS: Final = _calls(Made("", "", "", ""))

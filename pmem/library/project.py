@@ -17,7 +17,7 @@ from pmem.library.memories import Memories
 from pmem.library.models import ModelWork
 from pmem.library.moments import Moments
 from pmem.library.typed import made
-from pmem.memory.citations import Verified, VerifyRequest
+from pmem.library.upkeep import Upkeep
 from pmem.operations import table
 from pmem.operations.operation import Operation
 from pmem.operations.pipeline import run
@@ -33,15 +33,10 @@ from pmem.search.golden import QuestionAdded, QuestionRequest
 from pmem.storage.backend import Backend, Problem
 from pmem.storage.git.revision import Revision
 from pmem.storage.shared import Shared
-from pmem.upkeep.consolidation import UpkeepReport, UpkeepRequest
-from pmem.upkeep.doctor import Diagnosis, DoctorRequest
-from pmem.upkeep.integrity import Checked, CheckRequest
 from pmem.upkeep.statistics import MemoryFigures
 from pmem.values.notation import flatten
 from pmem.values.programs import SessionProgram
-from pmem.values.requests import AtRequest, RangeRequest
-from pmem.vcs.merges import MergesChecked
-from pmem.vcs.repair import Repair, RepairRequest
+from pmem.values.requests import AtRequest
 
 
 def checked_models(models: Any) -> Any:
@@ -65,7 +60,7 @@ def checked_models(models: Any) -> Any:
     return models
 
 
-class Project(Memories, Moments, Conversations, ModelWork):
+class Project(Memories, Moments, Conversations, ModelWork, Upkeep):
     """A project's memory, open for as long as you like.
 
     Threads may share it, `asyncio.to_thread` included, and so may any number of processes work
@@ -264,51 +259,6 @@ class Project(Memories, Moments, Conversations, ModelWork):
     def stats(self) -> MemoryFigures:
         """Count what the memory holds."""
         return self._run(table.STATS, AtRequest())
-
-    def consolidate(self, **options: Any) -> UpkeepReport:
-        """Archive what has faded, merge duplicates, link neighbours, fold recalls in.
-
-        Args:
-            options: The fields of `UpkeepRequest`.
-        """
-        return self._run(table.CONSOLIDATE, made(UpkeepRequest, **options))
-
-    def sweep(self, **options: Any) -> UpkeepReport:
-        """Remove what is unused, and delete for good what was removed long ago.
-
-        Args:
-            options: The fields of `UpkeepRequest`.
-        """
-        return self._run(table.SWEEP, made(UpkeepRequest, **options))
-
-    def check(self, *, full: bool = False) -> Checked:
-        """Report all that is wrong.
-
-        Args:
-            full: Read also what was found sound before, and has not changed since.
-        """
-        return self._run(table.CHECK, CheckRequest(full=full))
-
-    def repair(self, *, dry_run: bool = False) -> Repair:
-        """Finish what merges have left unfinished: from git's stages, or from conflict markers."""
-        return self._run(table.REPAIR, RepairRequest(dry_run=dry_run))
-
-    def check_merges(self, revisions: str) -> MergesChecked:
-        """Redo the merges between two git revisions, such as `main..HEAD`."""
-        return self._run(table.CHECK_MERGES, made(RangeRequest, revisions=revisions))
-
-    def verify(self, *references: str, update: bool = False) -> Verified:
-        """See whether what memories cite still stands in the project's files.
-
-        Args:
-            references: Which memories; all active ones when there are none.
-            update: Rewrite the citations whose text has moved.
-        """
-        return self._run(table.VERIFY, VerifyRequest(references=references, update=update))
-
-    def doctor(self, *, fix: bool = False) -> Iterable[Diagnosis]:
-        """Look at everything that pmem needs around the records."""
-        return self._run(table.DOCTOR, DoctorRequest(fix=fix)).items
 
     def flush(self) -> None:
         """Return at once: every operation is on disk when it returns.

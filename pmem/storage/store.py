@@ -1,11 +1,12 @@
 """One store of one kind of record: loaded when first used, written only where changed."""
 
+from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.core.selection import ALL, Order, Portion, Selection, in_order
-from pmem.errors import Damaged, NotFound, StorageRefused
+from pmem.errors import NotFound
 from pmem.storage.backend import Backend, Change, Tally, tally_of, twin_keys, word_keys_of
 from pmem.values.ids import matches
 from pmem.values.records import KINDS, Record
@@ -156,7 +157,7 @@ class Store(Generic[R]):
             for key, ids in found.items()
             if len(self._pending_words.get(key, ())) <= MOST_HOLDERS
         }
-        return list(self._usable(likeliest(holders, limit)))
+        return self._usable(likeliest(holders, limit))
 
     def put(self, record: R) -> R:
         """Note a new or changed record; it is written when the transaction ends."""
@@ -205,9 +206,11 @@ class Store(Generic[R]):
         noted = self._pending_words.get(key, ())
         return [record.id for record in noted if self._dirty.get(record.id) is record]
 
-    def _usable(self, identifiers: list[str]) -> Iterator[R]:
-        for identifier in identifiers:
-            try:
-                yield self.get(identifier)
-            except (NotFound, Damaged, StorageRefused):
-                continue
+    def _usable(self, identifiers: Sequence[str]) -> list[R]:
+        """Return those of some records that are there and can be used, read in one go."""
+        known: ChainMap[str, R | None] = ChainMap(self._dirty, self._loaded)  # type: ignore[arg-type]
+        unread = tuple(id_ for id_ in identifiers if id_ not in known)
+        if unread:
+            found = self._backend.select(self.type, Selection(ids=unread))
+            self._loaded.update((record.id, record) for record in found)
+        return list(filter(None, map(known.get, identifiers)))

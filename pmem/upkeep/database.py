@@ -82,8 +82,9 @@ def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
         _check_not_newer(workspace, connection)
         ran = migrate(connection)
         rewrite_stale(connection)
-        add_project(connection, key, name)
-        make_roles(connection, key, settings.allowlists, request.apps)
+        with connection.transaction():  # a project whose key nobody learns would stay there
+            add_project(connection, key, name)
+            make_roles(connection, key, settings.allowlists, request.apps)
         return tuple(ran)
 
     migrated = _ask_server(workspace, set_up)

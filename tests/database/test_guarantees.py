@@ -1,5 +1,6 @@
 """What was acknowledged is there, what was not is not there by half, and each no is a sentence."""
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from unittest import mock
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from pmem.core.selection import STORED
 from pmem.errors import Locked, NewerSchema, NoProject, PmemError, StorageRefused, Unreachable
@@ -27,6 +29,7 @@ from pmem.values.records import Memory
 from pmem.values.requests import NoArguments
 from tests.asking import ask
 from tests.conftest import NOW
+from tests.database.plans import recorded
 from tests.postgres import TestDatabase, served
 from tests.storage.folders import memory
 
@@ -152,6 +155,54 @@ def test_a_writer_is_patient_while_those_before_it_write(server: Server) -> None
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(write, range(6)))
     assert len(backend.ids(Memory)) == 6
+
+
+def test_a_queue_of_writers_moves_also_where_they_change_nothing(server: Server) -> None:
+    def hold(_: int) -> None:
+        with ServerRecords(Server(server.address, server.project, lambda: 0.5)).lock():
+            time.sleep(0.3)
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(hold, range(6)))
+
+
+def test_a_writer_asks_little_while_others_wait(root: str, server: Server) -> None:
+    alike = "The queue for orders of the shop number {} is RabbitMQ."
+    for number in range(12):
+        add(root, server, alike.format(number))
+    asked = recorded(lambda: add(root, server, alike.format("thirteen")))
+    assert len(asked) < 12, "each of those that are alike is asked for"
+
+
+@pytest.fixture
+def narrow(test_database: TestDatabase, server: Server) -> Iterator[Server]:
+    """The same project for a login that may connect but once at a time."""
+    login = f"narrow_{os.urandom(4).hex()}"
+    with psycopg.connect(test_database.address, autocommit=True) as admin:
+        admin.execute(f"create role {login} login in role pmem_member connection limit 1")
+        yield Server(make_conninfo(server.address, user=login), server.project, lambda: 0.1)
+        admin.execute(f"drop role {login}")
+
+
+def test_whoever_finds_a_server_full_waits_for_room(root: str, narrow: Server) -> None:
+    with narrow.connection() as held, ThreadPoolExecutor(1) as pool:
+        adding = pool.submit(add, root, narrow, "There was room in the end.")
+        time.sleep(0.5)
+        assert not adding.done()
+        held.close()
+        adding.result()
+    assert contents(root, narrow) == ["There was room in the end."]
+    narrow.close()
+
+
+def test_a_server_that_stays_full_is_told_of_in_a_sentence(root: str, narrow: Server) -> None:
+    with narrow.connection() as held:
+        with pytest.raises(Locked, match="has had no connection to spare for") as no:
+            ask(served(root, narrow, lock_timeout=0.1), table.ADD, AddRequest(content="No."))
+        held.close()
+    assert no.value.exit_code == 6
+    assert contents(root, narrow) == []
+    narrow.close()
 
 
 def test_a_record_that_others_change_past_our_lock_is_not_overwritten(server: Server) -> None:

@@ -1,8 +1,10 @@
 """What commands ask of a server is answered from indexes, however much it has."""
 
+import re
 from collections.abc import Callable
 
 import psycopg
+import pytest
 
 from pmem.core.filters import Filter
 from pmem.memory.reading import ListRequest, ShowRequest
@@ -15,12 +17,14 @@ from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.server import Server
 from pmem.values.records import Memory
 from tests.asking import ask
-from tests.database.plans import recorded, scans
+from tests.database.plans import plans, recorded, scans
 from tests.postgres import served
 from tests.storage.folders import memory
 
 
-def test_no_command_reads_a_whole_table(root: str, new_project: Callable[[], Server]) -> None:
+@pytest.fixture
+def filled(new_project: Callable[[], Server]) -> Server:
+    """A project of many memories."""
     server = new_project()
     backend = ServerRecords(server)
     many = [
@@ -29,12 +33,17 @@ def test_no_command_reads_a_whole_table(root: str, new_project: Callable[[], Ser
     ]
     with backend.lock():
         backend.commit([Change(Memory, each.id, each) for each in many])
+    return server
+
+
+def test_no_command_reads_a_whole_table(root: str, filled: Server) -> None:
+    server = filled
 
     def command() -> None:
         ask(served(root, server), table.SEARCH, SearchRequest(query="word7 note"))
         ask(served(root, server), table.CONTEXT, ContextRequest(query="word9", budget=500))
         ask(served(root, server), table.LIST, ListRequest(limit=20, wanted=Filter(app="shop")))
-        ask(served(root, server), table.SHOW, ShowRequest(reference=many[3].id))
+        ask(served(root, server), table.SHOW, ShowRequest(reference="mjwaid1q-00000003"))
         ask(served(root, server), table.ADD, AddRequest(content="Word7 is said here."))
 
     asked = recorded(command)
@@ -43,3 +52,27 @@ def test_no_command_reads_a_whole_table(root: str, new_project: Callable[[], Ser
         connection.execute("analyze")
         connection.execute("set enable_seqscan = off")  # where an index would do, it is taken
         assert scans(connection, asked) == []
+
+
+def test_of_what_is_asked_in_an_order_no_more_is_read_than_is_wanted(
+    root: str, filled: Server
+) -> None:
+    def command() -> None:
+        ask(served(root, filled), table.LIST, ListRequest(limit=20))
+        ask(served(root, filled), table.CONTEXT, ContextRequest(budget=500))
+
+    asked = [each for each in recorded(command) if " limit " in each[0]]
+    assert asked
+    with psycopg.connect(filled.address, autocommit=True) as connection:
+        connection.execute("analyze")
+        found = "\n".join(plans(connection, asked))
+    for index in ("Backward using record_project_store_id_key", "using record_by_importance"):
+        assert re.search(rf"Limit .*\n *->  Index Scan {index}", found), found
+
+
+def test_a_context_asks_for_each_word_once(root: str, filled: Server) -> None:
+    request = ContextRequest(query="word9 note", budget=500)
+    asked = recorded(lambda: ask(served(root, filled), table.CONTEXT, request))
+    words = [repr(values) for query, values in asked if "pmem.posting" in query]
+    assert words
+    assert len(words) == len(set(words))

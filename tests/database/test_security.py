@@ -2,13 +2,17 @@
 
 import os
 from collections.abc import Callable, Iterator
-from typing import Any
+from contextlib import suppress
+from typing import Any, get_type_hints
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from pmem.errors import Refused
+from pmem.conversation.conversations import SayRequest
+from pmem.conversation.episodes import EpisodeRequest
+from pmem.core.filters import Filter
+from pmem.errors import PmemError, Refused
 from pmem.memory.reading import ListRequest
 from pmem.memory.requests import AddRequest
 from pmem.operations import table
@@ -18,6 +22,7 @@ from pmem.search.search import SearchRequest
 from pmem.storage.postgres.roles import role_name
 from pmem.storage.postgres.server import Server
 from pmem.upkeep.database import DatabaseRequest
+from pmem.upkeep.integrity import CheckRequest
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.postgres import TestDatabase, served
@@ -25,6 +30,34 @@ from tests.postgres import TestDatabase, served
 SECRET = "The merger closes in May."
 OPEN = "Ship the parser on Friday."
 LISTS = {"planner": ("tasks",), "reader": ("knowledge",)}
+
+
+_OF_SECRET = " from pmem.record where project = {project} and kind = 'knowledge'"
+HIDDEN = (
+    "insert into pmem.proposal (project, id, body) values ({project}, 'p', 'the merger')",
+    "insert into pmem.decision (project, body) values ({project}, 'the merger')",
+    f"insert into pmem.recall (project, at, ids, counts) select project, now(), array[id], '{{1}}'"
+    f"{_OF_SECRET}",
+    f"insert into pmem.place select project, 'merger/**', number{_OF_SECRET}",
+    f"insert into pmem.cited select project, 'merger', number{_OF_SECRET}",
+    f"insert into pmem.mark select 'merger', number{_OF_SECRET}",
+    "insert into pmem.link select project, number, 'merger', 'x', 1 from pmem.document"
+    " where project = {project} and category = 'knowledge'",
+    "insert into pmem.shared select project, 'merger', store, record from pmem.document"
+    " where project = {project} and category = 'knowledge'",
+    "insert into pmem.speaker values ({project}, 'memory', 'merger', 1)",
+    "insert into pmem.figure values ({project}, 'long-term-memory', 'x', 1, 'merger')",
+    "insert into pmem.judged values ({project}, 'merger', now())",
+    f"insert into pmem.twin select 'merger', number{_OF_SECRET}",
+    "insert into pmem.store values ({other}, 'merger', 1)",
+    "insert into pmem.total values ({other}, 'merger', 1, 1, 1, 1, 1)",
+    "update pmem.consent_key set key = 'merger' where project = {other}",
+    "insert into pmem.app_energy values ({other}, 7777777, now(), 0, 0)",
+    "insert into pmem.app_work values ({other}, default, 'merger', 'x', 'y', now(), '', 0, '{}')",
+    "insert into pmem.app_context values ({other}, 'y', 'merger')",
+    "insert into pmem.app_gone values ({other}, 'merger', now())",
+)
+"""What an agent sees nothing of in each table: other people's work, and another project."""
 
 
 class Agent:
@@ -51,10 +84,15 @@ def agent(
     for content, category in ((SECRET, "knowledge"), (OPEN, "tasks")):
         ask(workspace, table.ADD, AddRequest(content=content, category=category, force=True))
     workspace.own.checkpoints.save("quiet-thread", "", b'{"secret": 1}', NOW)
-    workspace.own.threads.advance("quiet-thread", [7])
+    workspace.own.threads.advance("quiet-thread", [7777777])
+    other = Server(test_database.address, test_database.new_project("merger"), lambda: 5.0)
     role = role_name(person.project, "agent", "planner")
     login = f"bot_{os.urandom(4).hex()}"
     with psycopg.connect(test_database.address, autocommit=True) as admin:
+        for query in HIDDEN:
+            numbered = query.replace("{project}", str(person.number))
+            admin.execute(numbered.replace("{other}", str(other.number)).encode())
+        other.close()
         admin.execute(f"create role {login} login in role {role}")
         made = Agent(root, person, make_conninfo(test_database.address, user=login))
         yield made
@@ -87,7 +125,15 @@ READS = (
     "select term from pmem.posting",
     "select document from pmem.posting where term = 'merger'",
     "select word from pmem.word",
-    "select encode(key, 'hex') from pmem.twin where record not in (select number from pmem.record)",
+    "select encode(key, 'escape') from pmem.twin",
+    "select key from pmem.project",
+    "select key from pmem.consent_key",
+    "select name from pmem.store",
+    "select label from pmem.total",
+    "select level from pmem.app_energy",
+    "select app from pmem.app_work",
+    "select app from pmem.app_context",
+    "select app from pmem.app_gone",
     "select id from pmem.change",
     "select convert_from(checkpoint_data, 'UTF8') from pmem.supervisor_checkpoints",
     "select thread_id from pmem.thread_revision",
@@ -98,7 +144,10 @@ READS = (
     "select name from pmem.speaker",
     "select target from pmem.link",
     "select value from pmem.figure",
-    "select record::text from pmem.mark",
+    "select name from pmem.mark",
+    "select patterns from pmem.place",
+    "select encode(path, 'escape') from pmem.cited",
+    "select encode(id, 'escape') from pmem.shared",
     "select pair from pmem.judged",
     "select role from pmem.access",
     "select r.data from pmem.record r join pmem.document d on d.record = r.id",
@@ -123,12 +172,15 @@ def test_no_sql_of_its_own_reads_what_lies_beyond(agent: Agent, query: str) -> N
     shown = ""
     try:
         for part in query.split("; "):
-            cursor = agent.connection.execute(part.encode())
-            if cursor.description and not query.startswith("copy"):
-                shown += repr(cursor.fetchall())
+            with agent.connection.cursor() as cursor:
+                if part.startswith("copy"):
+                    with cursor.copy(part.encode()) as copied:
+                        shown += repr(b"".join(map(bytes, copied)))
+                elif cursor.execute(part.encode()).description:
+                    shown += repr(cursor.fetchall())
     except psycopg.Error as error:
         shown += str(error)
-    texts = ("merger", "May.", '"secret"', "quiet-thread", "fingerprint: 7")
+    texts = ("merger", "May.", '"secret"', "quiet-thread", "7777777")
     assert not any(text in shown for text in texts if f"'{text}'" not in query)
     hidden = ids(agent, "knowledge")
     assert not any(identifier in shown for identifier in hidden)
@@ -239,9 +291,6 @@ INJECTIONS = (
 def test_sql_in_any_field_is_only_text(
     root: str, new_project: Callable[[], Server], text: str
 ) -> None:
-    from pmem.core.filters import Filter
-    from pmem.errors import PmemError
-
     workspace = served(root, new_project())
     request = AddRequest(content=f"Say {text} now", subject=text.strip() or None, tags=(text,),
                          category=text, app=text, user=text, agent=text, force=True)  # fmt: skip
@@ -256,3 +305,63 @@ def test_sql_in_any_field_is_only_text(
     workspace.own.checkpoints.save(text.replace("\x00", "0"), text.replace("\x00", "0"), b"1", NOW)
     found = ask(workspace, table.LIST, ListRequest())
     assert [memory.id for memory in found.items] == [added.memory.id]
+
+
+def test_roles_that_a_backup_does_not_have_are_made_again(
+    agent: Agent, test_database: TestDatabase
+) -> None:
+    key = agent.person.project
+    roles = [role_name(key, "app", "shop"), role_name(key, "agent", "reader")]
+    query = (
+        "select array_agg(rolname order by rolname)::text[] from pg_roles where rolname = any(%s)"
+    )
+    with psycopg.connect(test_database.address, autocommit=True) as admin:
+        for role in roles:
+            admin.execute(f"drop role {role}".encode())
+        ask(
+            served(agent.root, agent.person, allowlists=LISTS),
+            table.DATABASE_INIT,
+            DatabaseRequest(),
+        )
+        assert admin.execute(query, (roles,)).fetchone() == (sorted(roles),)
+
+
+def _texts_in(struct: Any, text: str) -> Iterator[dict[str, Any]]:
+    """Yield the text in each field that can hold one, by itself or in a list."""
+    for name, type_ in get_type_hints(struct).items():
+        for value, fits in (
+            (text, type_ in (str, str | None)),
+            ((text,), "tuple[str" in str(type_)),
+        ):
+            if fits:
+                yield {name: value}
+
+
+@pytest.mark.parametrize("text", ["'; drop table pmem.record; -- %s %(x)s $1 \\' \" $$", "\x00'%"])
+def test_sql_in_each_field_is_only_text(
+    root: str, new_project: Callable[[], Server], text: str
+) -> None:
+    server = new_project()
+    asked: list[tuple[Any, Any]] = [
+        (table.ADD, AddRequest(**{"content": f"Number {number}.", "force": True, **field}))
+        for number, field in enumerate(_texts_in(AddRequest, text))
+    ]
+    asked += [
+        (table.ADD_EPISODE, EpisodeRequest(**{"summary": "It went well.", **field}))
+        for field in _texts_in(EpisodeRequest, text)
+    ]
+    asked += [
+        (table.SAY, SayRequest(**{"role": "user", "content": "Hello.", **field}))
+        for field in _texts_in(SayRequest, text)
+    ]
+    asked += [
+        (table.LIST, ListRequest(wanted=Filter(**field))) for field in _texts_in(Filter, text)
+    ]
+    kept = 0
+    for operation, request in asked:
+        with suppress(PmemError):
+            ask(served(root, server), operation, request)
+            kept += operation is table.ADD
+    assert kept > 5
+    assert len(ask(served(root, server), table.LIST, ListRequest()).items) >= kept
+    assert ask(served(root, server), table.CHECK, CheckRequest()).findings == ()

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime, timedelta
+from itertools import count
 from typing import Any
 from unittest import mock
 
@@ -13,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmem.errors import InvalidValue, NotFound, Refused
+from pmem import Project
+from pmem.errors import InvalidValue, NotFound, Refused, Unfinished, Unreachable
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.lifecycle import PurgeRequest
 from pmem.memory.requests import AddRequest, EditRequest
@@ -28,6 +30,7 @@ from pmem.upkeep.sync import Synced, SyncRequest
 from pmem.values.records import STORES, Memory, dump
 from tests.asking import ask
 from tests.conftest import NOW
+from tests.database.test_guarantees import termination
 from tests.effort import examples
 from tests.postgres import served
 from tests.storage.faults import Death
@@ -216,6 +219,21 @@ def test_a_count_is_added_up_once_wherever_a_sync_dies(two: TwoSides, at: int) -
     assert two.side("folder").memories.get(identifier).access.count == 5
 
 
+def test_a_connection_that_is_cut_at_any_statement_of_a_sync_is_made_up_for(two: TwoSides) -> None:
+    cut = 0
+    for at in count(1, 2):
+        two.add("folder", f"Here before {at}.")
+        two.add("server", f"There before {at}.")
+        with termination(two.server, at) as passed, suppress(Unreachable, Unfinished):
+            two.sync()
+            cut -= 1
+        cut += 1
+        if passed[0] < at:
+            break
+    assert cut > 5
+    two.check()
+
+
 def fields(memory: Memory) -> dict[str, Any]:
     return {name: getattr(memory, name) for name in memory.__struct_fields__}
 
@@ -230,6 +248,17 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(two: TwoSides) -> No
     done = two.sync()
     assert done is not None
     assert planned.records == done.records
+
+
+def test_python_makes_both_sides_equal_as_the_command_does(two: TwoSides) -> None:
+    two.add("folder", "Here.")
+    address, key = two.server.address, two.server.project
+    project = Project(two.root, now=two.tick(), database=address, database_project=key)
+    (planned,) = project.sync(dry_run=True).records
+    assert project.database_status().records == 0
+    assert project.sync().records == (planned,)
+    assert project.database_status().records == 1
+    assert project.sync().records == ()
 
 
 def test_a_contradiction_is_one_that_check_reports_and_settle_settles(two: TwoSides) -> None:

@@ -166,25 +166,14 @@ def holders(
 ) -> dict[str, list[str]]:
     """Return the ids of the records that hold words, in ascending order."""
     given = {clean(key): key for key in keys}
-    crowded = _crowded(connection, project, list(given), most)
-    rare = [word for word in given if word not in crowded]
     query = (
-        "select word, id from pmem.word join pmem.record on record.number = word.record"
-        " where word.project = %s and word = any(%s) and store = %s order by id"
-    )
-    found: dict[str, list[str]] = {given[word]: [] for word in rare}
-    for word, id_ in connection.execute(query, (project, rare, store)):
-        found[given[word]].append(id_)
-    return found
-
-
-def _crowded(connection: "Asked", project: int, words: list[str], most: int) -> set[str]:
-    """Return the words that more than so many records hold."""
-    query = (
-        "select asked from unnest(%s::text[]) as asked where exists (select from pmem.word"
+        "select asked, array(select id from pmem.word join pmem.record on number = word.record"
+        " where word.project = %s and word = asked and store = %s order by id)"
+        " from unnest(%s::text[]) as asked where not exists (select from pmem.word"
         " where project = %s and word = asked offset %s)"
     )
-    return {word for (word,) in connection.execute(query, (words, project, most))}
+    values = (project, store, list(given), project, most)
+    return {given[word]: ids for word, ids in connection.execute(query, values)}
 
 
 def _select(

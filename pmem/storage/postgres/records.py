@@ -141,6 +141,8 @@ class ServerRecords:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
+        import pmem.core.lifecycle.linking  # noqa: F401 - before it: nobody waits for the loading
+
         with self.server.connection() as connection, writers_turn(self.server, connection) as turn:
             self._turn = turn
             try:

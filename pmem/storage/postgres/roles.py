@@ -17,6 +17,10 @@ _GRANT: Final = (
     " values (%s, %s, %s, %s, %s) on conflict (role, project) do update set"
     " agent = excluded.agent, categories = excluded.categories, apps = excluded.apps"
 )
+_KNOWN: Final = (
+    "select role, agent, categories, apps, exists (select from pg_roles where rolname = role)"
+    " from pmem.access where project = %s"
+)
 _LEFT: Final = (
     "delete from pmem.access where project = %s and agent is not null and agent != all(%s)"
 )
@@ -30,7 +34,8 @@ def make_roles(
 ) -> None:
     """Make a role for each agent and app of a project, or bring it up to date.
 
-    An agent that has no allowlist any more sees nothing from now on.
+    An agent that has no allowlist any more sees nothing from now on. Where all is as it should be,
+    nothing is written: that much everybody may ask for.
 
     Args:
         connection: As somebody who may make roles.
@@ -40,15 +45,21 @@ def make_roles(
     """
     query = "select number from pmem.project where key = %s"
     (project,) = connection.execute(query, (key,)).fetchone() or (0,)
+    known = connection.execute(_KNOWN, (project,)).fetchall()
+    made = [tuple(access) for *access, is_there in known if is_there]
+    gone = [tuple(access) for *access, is_there in known if not is_there]  # by a restored backup
+    agents = {clean(name): sorted(map(clean, seen)) for name, seen in allowlists.items()}
+    wanted: list[tuple[Any, ...]] = [
+        (role_name(key, "agent", name), name, seen, None) for name, seen in agents.items()
+    ]
+    wanted += [(role_name(key, "app", app), None, None, [clean(app)]) for app in apps]
+    wanted += [access for access in gone if access[1] is None]
     with connection.transaction():
-        for agent, categories in allowlists.items():
-            role = _made(connection, key, "agent", agent)
-            named = sorted(map(clean, categories))
-            connection.execute(_GRANT, (role, project, clean(agent), named, None))
-        connection.execute(_LEFT, (project, sorted(map(clean, allowlists))))
-        for app in apps:
-            role = _made(connection, key, "app", app)
-            connection.execute(_GRANT, (role, project, None, None, [clean(app)]))
+        for role, *seen in (each for each in wanted if each not in made):
+            _make(connection, role)
+            connection.execute(_GRANT, (role, project, *seen))
+        if not {agent for _, agent, *_ in known if agent is not None} <= agents.keys():
+            connection.execute(_LEFT, (project, sorted(agents)))
 
 
 def roles_of(connection: "Connection[Any]", key: str) -> dict[str, str]:
@@ -68,16 +79,14 @@ def roles_of(connection: "Connection[Any]", key: str) -> dict[str, str]:
     return dict(connection.execute(query, (key,)).fetchall())
 
 
-def _made(connection: "Connection[Any]", key: str, kind: str, name: str) -> str:
+def _make(connection: "Connection[Any]", role: str) -> None:
     """Make a role that nobody logs in as: those who are it are granted it."""
     from psycopg import sql
 
-    role = role_name(key, kind, name)
     query = "select 1 from pg_roles where rolname = %s"
     if connection.execute(query, (role,)).fetchone() is None:
         made = sql.SQL("create role {} nologin in role pmem_agent").format(sql.Identifier(role))
         connection.execute(made)
-    return role
 
 
 def role_name(key: str, kind: str, name: str) -> str:

@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from pmem.core.policy import EVERYTHING, Reach
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 POSTINGS: Final = (
-    "select string_agg(int8send(document), '' order by document),"
-    " string_agg(float8send(count), '' order by document)"
-    " from pmem.posting where project = %s and label = any(%s) and term = %s"
+    "select string_agg(int8send(document), ''), string_agg(float8send(count), '')"
+    " from (select document, count from pmem.posting where project = %s and label {}"
+    " and term = %s order by document) as held"
 )
 _DATA: Final = "select data from pmem.record where project = %s and store = %s and id = %s"
 _LINKS: Final = """
@@ -66,6 +67,7 @@ class ServerPool:
         self._connection = connection
         self._project = project
         self._reach = EVERYTHING
+        self._known: dict[str, list[Any]] = {}
 
     @property
     def scorer(self) -> Scorer:
@@ -91,7 +93,7 @@ class ServerPool:
         if not beyond:
             return ()
         query = "select number from pmem.document where project = %(project)s"
-        rows = self._rows(f"{query} and ({' or '.join(beyond)})", asked)
+        rows = self._known_rows(f"{query} and ({' or '.join(beyond)})", asked)
         return {number for (number,) in rows}
 
     def statistics(self, labels: Collection[str]) -> CollectionStatistics:
@@ -104,7 +106,7 @@ class ServerPool:
 
     def invalid(self, at: datetime) -> Collection[int]:
         query = "select number, facts from pmem.document where project = %s and bounded"
-        rows = self._rows(query, (self._project,))
+        rows = self._known_rows(query, (self._project,))
         return {number for number, facts in rows if not holds_at(FACTS.decode(facts), at)}
 
     def places(self, numbers: Collection[int]) -> Mapping[int, DocumentKey]:
@@ -130,15 +132,16 @@ class ServerPool:
             "label": ACTIVE_MEMORIES,
             "store": STORES[Memory],
         }
-        return [SeenLink(*row) for row in self._rows(_LINKS, asked)]
+        return [SeenLink(*row) for row in self._rows(_LINKS, asked)] if numbers else []
 
     def chosen(self, columns: str, numbers: Iterable[int]) -> list[Any]:
         """Return columns of documents, by ascending number."""
+        asked = list(numbers)
         query = (
             f"select {columns} from pmem.document where project = %s and number = any(%s)"
             " order by number"
         )
-        return self._rows(query, (self._project, list(numbers)))
+        return self._rows(query, (self._project, asked)) if asked else []
 
     def sequence(self, number: int) -> Sequence[str]:
         """Return the terms of a document in the order of its text."""
@@ -148,7 +151,9 @@ class ServerPool:
 
     def postings(self, labels: Sequence[str], term: str) -> Mapping[int, float]:
         """Return how often a term occurs in the documents that hold it, by ascending number."""
-        ((packed, counts),) = self._rows(POSTINGS, (self._project, labels, clean(term)))
+        among, asked = ("= any(%s)", labels) if len(labels) > 1 else ("= %s", labels[0])
+        query = POSTINGS.format(among)  # of one label, the index has them in order
+        ((packed, counts),) = self._rows(query, (self._project, asked, clean(term)))
         if packed is None:
             return {}
         return dict(zip(_unpacked("q", packed), _unpacked("d", counts), strict=True))
@@ -156,6 +161,13 @@ class ServerPool:
     def asked(self, query: str, *values: object) -> list[Any]:
         """Return the rows of a query, whose first value is the project."""
         return self._rows(query, (self._project, *values))
+
+    def _known_rows(self, query: str, values: Any) -> list[Any]:
+        """Return the rows of a query that each of several searches of one moment asks."""
+        key = f"{query} {values}"
+        if key not in self._known:
+            self._known[key] = self._rows(query, values)
+        return self._known[key]
 
     def _rows(self, query: str, values: Any) -> list[Any]:
         return self._connection.execute(query.encode(), values, binary=True).fetchall()
@@ -167,8 +179,13 @@ class _ServerStatistics:
     def __init__(self, pool: ServerPool, labels: Sequence[str]) -> None:
         self._pool = pool
         self._labels = list(labels)
+        self._held: dict[str, Mapping[int, float]] = {}
 
     def totals(self) -> Totals:
+        return self._totals
+
+    @cached_property
+    def _totals(self) -> Totals:
         query = (
             "select label, documents, length, sessions, said, said_length from pmem.total"
             " where project = %s and label = any(%s) order by label"
@@ -177,7 +194,11 @@ class _ServerStatistics:
         return totals_of(rows)
 
     def postings(self, term: str) -> Mapping[int, float]:
-        return self._pool.postings(self._labels, term)
+        """Return what the server has of a term, which is asked but once: a common one has much."""
+        if term not in self._held:
+            has_any = self._totals.documents
+            self._held[term] = self._pool.postings(self._labels, term) if has_any else {}
+        return self._held[term]
 
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
         return documents_of(self._pool.chosen(DOCUMENT_COLUMNS, numbers))
@@ -185,12 +206,13 @@ class _ServerStatistics:
     def sessions(
         self, keys: Iterable[int], most: int | None = None
     ) -> Mapping[int, SessionDocuments]:
-        small = list(keys) if most is None else self._small(list(keys), most)
+        given = list(keys)
+        small = self._small(given, most) if given and most is not None else given
         query = (
             "select session, number, length, speaker from pmem.document where project = %s"
             " and session = any(%s) and label = any(%s) order by session, place, number"
         )
-        return sessions_of(self._pool.asked(query, small, self._labels))
+        return sessions_of(self._pool.asked(query, small, self._labels) if small else [])
 
     def _small(self, keys: list[int], most: int) -> list[int]:
         """Those of these sessions that hold no more than so many documents."""

@@ -6,16 +6,19 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Any, Final
 
+import msgspec
+
 from pmem.core.selection import COLUMNS, Order, Selection
 from pmem.storage.index.selecting import AMONG, COVERS, Condition, expression, where
 
 _DAY_MICROSECONDS: Final = 86_400_000_000
 _DAY: Final = f"floor(created / {_DAY_MICROSECONDS}.0)::bigint"
-_AMONG: Final = "= any(array(select jsonb_array_elements_text(%s::jsonb)))"
 _COVERS: Final = (
     "(number in (select record from pmem.cited where project = %s and path = %s)"
     " or number in (select record from pmem.place where project = %s and patterns = any(%s)))"
 )
+_ORDERS: Final = {"id": "id", "-id": "id desc"}
+"""Of what is never nothing: an index has it in either order."""
 _PLUS: Final = re.compile(r"\+(?=[a-z])")
 """What keeps SQLite from finding rows by a column."""
 
@@ -40,8 +43,10 @@ def condition(project: int, store: str, selection: Selection, placed: Sequence[s
             parts[place] = _COVERS
             values += [project, digest_of_key(path), project, list(placed)]
         elif part == AMONG:
-            parts[place] = _AMONG
-            values.append(clean(next(given)).replace("\\u0000", "\\ufffd"))
+            among = [clean(each) for each in msgspec.json.decode(next(given))]
+            is_one = len(among) == 1  # an index has the rows of one in order
+            parts[place] = "= %s" if is_one else "= any(%s)"
+            values.append(among[0] if is_one else among)
         elif part == "?":
             parts[place] = "%s"
             values.append(_clean_value(next(given)))
@@ -56,12 +61,14 @@ def ordering(order: Order) -> str:
     Args:
         order: Columns; see `Order`.
     """
-    terms = [
-        f"{column(name[1:])} desc nulls last" if name.startswith("-")
-        else f"{column(name)} nulls first"
-        for name in order
-    ]  # fmt: skip
-    return ", ".join([*terms, "id"] if not {"id", "-id"} & set(order) else terms)
+    terms = [_ORDERS.get(name) or _in_order(name) for name in order]
+    return ", ".join([*terms, "id"] if not _ORDERS.keys() & set(order) else terms)
+
+
+def _in_order(name: str) -> str:
+    if name.startswith("-"):
+        return f"{column(name[1:])} desc nulls last"
+    return f"{column(name)} nulls first"
 
 
 def column(name: str) -> str:

@@ -33,8 +33,13 @@ CONNECT_SECONDS: Final = 10
 STATEMENT_SECONDS: Final = 120
 """How long one statement may take."""
 _PAUSE_SECONDS: Final = 0.1
-_FULL: Final = ("too many clients", "remaining connection slots", "is starting up")
+_LONGEST_PAUSE_SECONDS: Final = 1.0
+_ROOM: Final = 6
+"""How many times as long as for one writer is waited for room: whoever is inside waits as well."""
+_FULL: Final = ("too many c", "remaining connection slots", "is starting up")
 """What a server says that will have room in a moment."""
+_NO_ROOM: Final = "{} has had no connection to spare for {:g} s"
+_MORE_ROOM: Final = "try again in a moment, or let the server take more (`max_connections`)"
 _OPTIONS: Final = f"-c statement_timeout={STATEMENT_SECONDS}s -c timezone=UTC -c search_path="
 _PROJECT: Final = (
     "select coalesce((select max(version) from pmem.schema_version), 0),"
@@ -43,7 +48,7 @@ _PROJECT: Final = (
 _NO_SCHEMA: Final = ("3F000", "42P01")
 _BUSY: Final = ("55P03", "57014", "40001", "40P01")
 _LOST: Final = ("57P01", "57P02", "57P03", "25P03", "57P05")
-_REFUSED: Final = ("42501", "28000", "28P01", "0LP01")
+_REFUSED: Final = ("42501", "42704", "28000", "28P01", "0LP01")
 _STORAGE: Final = ("25006", "53100", "53200", "53400", "58000", "58030", "54000")
 
 
@@ -185,23 +190,8 @@ class Server:
             connection.close()
 
     def _opened(self) -> "Connection[Any]":
-        """Connect, and see that the server has what is needed; wait for one that is full."""
-        psycopg = driver()
-        until = time.monotonic() + self.patience()
-        while True:
-            try:
-                connection: Connection[Any] = psycopg.connect(
-                    self.address,
-                    autocommit=True,
-                    **self._defaults(),
-                )
-                break
-            except psycopg.Error as error:
-                said = _first_line(error)
-                is_full = any(words in str(error) for words in _FULL)
-                if not is_full or time.monotonic() > until:
-                    raise Unreachable(f"{self.name} cannot be reached: {said}") from None
-                time.sleep(_PAUSE_SECONDS)
+        """Connect, and see that the server has what is needed."""
+        connection = self._connected()
         try:
             if self._schema:
                 self._check(connection)
@@ -209,6 +199,31 @@ class Server:
             connection.close()
             raise
         return connection
+
+    def _connected(self) -> "Connection[Any]":
+        """Connect; wait for a server that is full or starts, and ask it ever less often.
+
+        Raises:
+            Unreachable: It cannot be reached.
+            Locked: It had no room in all that time.
+        """
+        psycopg = driver()
+        patience, pause = _ROOM * self.patience(), _PAUSE_SECONDS
+        until = time.monotonic() + patience
+        while True:
+            try:
+                connection: Connection[Any] = psycopg.connect(
+                    self.address, autocommit=True, **self._defaults()
+                )
+                return connection
+            except psycopg.Error as error:
+                said = _first_line(error)
+                if not any(words in str(error) for words in _FULL):
+                    raise Unreachable(f"{self.name} cannot be reached: {said}") from None
+            if time.monotonic() > until:
+                raise Locked(_NO_ROOM.format(self.name, patience), _MORE_ROOM)
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
     def _defaults(self) -> dict[str, Any]:
         """Return what is asked of a connection where its address does not say."""

@@ -28,6 +28,11 @@ _BUSY: Final = "another writer has held the project on {} for {:g} s"
 _ENDING_SECONDS: Final = 5.0
 """How long a server may take to notice that a client is gone."""
 _PAUSE_SECONDS: Final = 0.02
+_QUEUE: Final = (
+    "select (select pid from pg_locks join pg_database on pg_database.oid = database"
+    " where datname = current_database() and locktype = 'advisory' and granted"
+    " and (classid, objid, objsubid) = (%s, %s, 2)), revision from pmem.project where number = %s"
+)
 _GOING_ON: Final = "in progress"
 _STATUS: Final = "select pg_xact_status(%s::xid8)"
 
@@ -151,16 +156,16 @@ def writers_turn(server: Server, connection: "Connection[Any]") -> Iterator[Writ
         connection: It holds the lock, and a connection that is lost holds none.
 
     Raises:
-        Locked: Others kept the lock past the time-out, and wrote nothing meanwhile.
+        Locked: Another writer kept the lock past the time-out.
     """
     patience = server.patience()
     key = (WRITER, server.number)
     connection.execute(
         "select set_config('lock_timeout', %s, false)", (f"{max(1, int(patience * 1000))}ms",)
     )
-    before = _revision(connection, server.number)
+    before = _queue(connection, key)
     while not _takes_turn(connection, key):
-        reached = _revision(connection, server.number)
+        reached = _queue(connection, key)
         if reached == before:
             raise Locked(_BUSY.format(server.name, patience))
         before = reached
@@ -180,11 +185,9 @@ def _takes_turn(connection: "Connection[Any]", key: tuple[int, int]) -> bool:
     return True
 
 
-def _revision(connection: "Connection[Any]", project: int) -> int:
-    """Return how often a project has changed: where it moves on, so does the queue of writers."""
-    query = "select revision from pmem.project where number = %s"
-    (revision,) = connection.execute(query, (project,)).fetchone() or (0,)
-    return int(revision)
+def _queue(connection: "Connection[Any]", key: tuple[int, int]) -> Any:
+    """Return what is another where the queue of writers has moved on: who writes, and how often."""
+    return connection.execute(_QUEUE, (*key, key[1])).fetchone()
 
 
 def place_of(server: Server, store: str, identifier: str) -> str:
