@@ -2,21 +2,29 @@
 
 import ast
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import pmem
 
 PACKAGE: Final = Path(pmem.__file__).parent
 FILES: Final = sorted(PACKAGE.rglob("*.py"))
+Found = TypeVar("Found")
 
 
 def name(path: Path) -> str:
     """Return a file's dotted module name."""
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
     return ".".join(part for part in parts if part != "__init__")
+
+
+def offences(
+    look: Callable[[ast.Module], Found], files: Iterable[Path] = FILES
+) -> dict[str, Found]:
+    """Return what a rule finds wrong, by module; one test for all costs less than one for each."""
+    return {name(path): found for path in files if (found := look(tree(path)))}
 
 
 @cache
@@ -44,14 +52,17 @@ def imports(module: ast.Module) -> Iterator[str]:
             yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
-def needed(module: ast.Module) -> Iterator[str]:
-    """Yield what a module imports when it runs, in functions too: `a.b` for `import a.b`, `a.b.c`
+@cache
+def needed(module: ast.Module) -> tuple[str, ...]:
+    """Return what a module imports when it runs, in functions too: `a.b` for `import a.b`, `a.b.c`
     for `from a.b import c`. What only type checkers read is left out."""
+    found: list[str] = []
     for node in _running(module):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found += (f"{node.module}.{alias.name}" for alias in node.names)
+    return tuple(found)
 
 
 def _running(node: ast.AST) -> Iterator[ast.AST]:

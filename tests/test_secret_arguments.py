@@ -11,6 +11,7 @@ from typer import Context
 from pmem.cli.app import root as program
 from pmem.cli.commands import COMMANDS, GROUPS
 from tests.faults.console import Done, added, pmem
+from tests.once import Once
 from tests.policy.paths import MATRIX
 from tests.project.test_secret_gate import TOKEN, holding
 
@@ -19,8 +20,12 @@ PLACES: Final = (TOKEN, f"/tmp/absent/{TOKEN}", f"../{TOKEN}.json", f"x={TOKEN}"
 
 
 @pytest.fixture
-def ids(root: str) -> dict[str, str]:
+def ids(root: str, once: Once) -> dict[str, str]:
     """Keep two memories that can be named."""
+    return once(_fill)
+
+
+def _fill() -> dict[str, str]:
     return {
         "REF": added("Breakfast is at eight"),
         "OTHER": added("The kitchen closes at ten"),

@@ -3,12 +3,9 @@
 import ast
 import re
 import statistics
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
-from pathlib import Path
 from typing import Final, NamedTuple
-
-import pytest
 
 from pmem.core.retrieval.collection import CollectionStatistics
 from pmem.core.retrieval.pool import Pool
@@ -23,16 +20,15 @@ MEDIAN: Final = 10
 LONGER: Final[dict[str, str]] = {}
 """Functions that may have more than FUNCTION_LINES lines, and why."""
 
-EVERY_FILE: Final = pytest.mark.parametrize(
-    "path", source.FILES, ids=map(source.name, source.FILES)
-)
 PROMISED: Final = frozenset({*vars(Backend), *vars(Pool), *vars(CollectionStatistics), "problems"})
 """What the protocols document; their implementations need not repeat it."""
 
 OBVIOUS: Final = frozenset({"self", "cls", "workspace", "request", "session"})
 """Arguments whose type says what they are; the others are documented where any is."""
 
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = AnyFunction | ast.ClassDef
+Look = Callable[[AnyFunction], Collection[str]]
 
 
 class Function(NamedTuple):
@@ -57,7 +53,7 @@ def _defined_in(tree: ast.AST, prefix: str) -> Iterator[tuple[str, Definition]]:
             yield from _defined_in(node, prefix)
 
 
-def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+def body_lines(function: AnyFunction) -> int:
     """Count the lines of a body, without the signature and the docstring."""
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body
     return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
@@ -78,7 +74,7 @@ def is_public(name: str) -> bool:
     return not any(part.startswith("_") for part in name.split("."))
 
 
-def unannotated(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+def unannotated(function: AnyFunction) -> list[str]:
     """Return the parameters without a type, and `return` where that is missing."""
     given = function.args
     arguments = [*given.posonlyargs, *given.args, *given.kwonlyargs]
@@ -88,19 +84,25 @@ def unannotated(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
     return missing + ["return"] * (function.returns is None)
 
 
-@EVERY_FILE
-def test_files_stay_short(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= FILE_LINES
+def test_files_stay_short() -> None:
+    lengths = {
+        source.name(path): len(path.read_text(encoding="utf-8").splitlines())
+        for path in source.FILES
+    }
+    assert {name: lines for name, lines in lengths.items() if lines > FILE_LINES} == {}
 
 
-@EVERY_FILE
-def test_classes_stay_short(path: Path) -> None:
-    long = [
+def test_classes_stay_short() -> None:
+    assert source.offences(long_classes) == {}
+
+
+def long_classes(tree: ast.Module) -> list[str]:
+    """Return the classes of more than CLASS_LINES lines."""
+    return [
         name
-        for name, node in definitions(source.tree(path))
+        for name, node in definitions(tree)
         if isinstance(node, ast.ClassDef) and (node.end_lineno or 0) - node.lineno + 1 > CLASS_LINES
     ]
-    assert long == []
 
 
 def test_no_function_is_long_without_a_reason() -> None:
@@ -117,40 +119,38 @@ def test_nine_in_ten_functions_are_short() -> None:
     assert statistics.quantiles(lines, n=10)[-1] <= NINE_IN_TEN
 
 
-@EVERY_FILE
-def test_everything_public_has_a_docstring(path: Path) -> None:
-    tree = source.tree(path)
-    silent = [
+def test_everything_public_has_a_docstring() -> None:
+    assert source.offences(silent) == {}
+
+
+def silent(tree: ast.Module) -> list[str]:
+    """Return what is public without a docstring, the module itself included."""
+    return ["the module"] * (ast.get_docstring(tree) is None) + [
         name
         for name, node in definitions(tree)
         if is_public(name) and not _is_inner(name, tree) and ast.get_docstring(node) is None
         if name.rpartition(".")[2] not in PROMISED
     ]
-    assert ast.get_docstring(tree) is not None
-    assert silent == []
 
 
-@EVERY_FILE
-def test_every_function_is_fully_annotated(path: Path) -> None:
-    bare = {
-        name: missing
-        for name, node in definitions(source.tree(path))
-        if not isinstance(node, ast.ClassDef) and (missing := unannotated(node))
+def test_every_function_is_fully_annotated() -> None:
+    assert source.offences(lambda tree: in_functions(tree, unannotated)) == {}
+
+
+def test_arguments_are_documented_all_of_them_or_none() -> None:
+    assert source.offences(lambda tree: in_functions(tree, undocumented)) == {}
+
+
+def in_functions(tree: ast.Module, look: Look) -> dict[str, Collection[str]]:
+    """Return what is wrong in the functions of a module, by their names."""
+    return {
+        name: found
+        for name, node in definitions(tree)
+        if not isinstance(node, ast.ClassDef) and (found := look(node))
     }
-    assert bare == {}
 
 
-@EVERY_FILE
-def test_arguments_are_documented_all_of_them_or_none(path: Path) -> None:
-    missing = {
-        name: left
-        for name, node in definitions(source.tree(path))
-        if not isinstance(node, ast.ClassDef) and (left := undocumented(node))
-    }
-    assert missing == {}
-
-
-def undocumented(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+def undocumented(function: AnyFunction) -> set[str]:
     """Return the arguments that a docstring with a section of arguments passes over."""
     says = ast.get_docstring(function) or ""
     section = re.search(r"^Args:\n((?:    .*(?:\n|$))+)", says, re.M)
@@ -171,6 +171,18 @@ def test_a_body_is_counted_without_its_signature_and_docstring() -> None:
     assert isinstance(function, ast.FunctionDef)
     assert body_lines(function) == 2
     assert unannotated(function) == ["a", "return"]
+
+
+def test_what_is_wrong_in_a_module_is_found() -> None:
+    lines = ["class Long:"] + ["    a = 1"] * CLASS_LINES
+    tree = ast.parse(
+        "\n".join(lines)
+        + '\ndef told(a: int, b: int) -> int:\n    """Say.\n\n    Args:\n        a: One.\n    """\n'
+    )
+    assert long_classes(tree) == ["Long"]
+    assert silent(tree) == ["the module", "Long"]
+    assert in_functions(tree, undocumented) == {"told": {"b"}}
+    assert in_functions(tree, unannotated) == {}
 
 
 def _is_inner(name: str, tree: ast.Module) -> bool:

@@ -143,12 +143,12 @@ def screen(figures: MemoryFigures, width: int) -> Iterable[Line]:
         figures: What to draw.
         width: Cells of the terminal; below 60 it gets plain lines, from 100 on two columns.
     """
-    if width < NARROW or note(figures):
+    column = width if width < _WIDE else min(WIDEST, (width - _GAP) // 2)
+    parts = [] if width < NARROW or note(figures) else _panels(figures, column)
+    if not parts:  # a few episodes alone fill no panel
         return all_hung(plain_lines(figures, width), width)
     if width < _WIDE:
-        return [line for part in _panels(figures, width) for line in part]
-    column = min(WIDEST, (width - _GAP) // 2)
-    parts = _panels(figures, column)
+        return [line for part in parts for line in part]
     split = _halfway([len(part) for part in parts])
     left, right = (
         [line for part in half for line in part] for half in (parts[:split], parts[split:])

@@ -8,6 +8,7 @@ entry from one that was there and empty: the first goes with its last entry, the
 import json
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 MOST_DEPTH: Final = 100
@@ -58,8 +59,9 @@ class JsonNode(NamedTuple):
         return self.names[place][1] if self.kind == "{" else self.inner[place].start
 
 
+@lru_cache(maxsize=1)
 def parse(text: str) -> JsonNode:
-    """Read a text.
+    """Read a text; the last one read is at hand, as each entry of a file is looked for in it.
 
     Args:
         text: JSON, to the letter.

@@ -111,7 +111,11 @@ def install(workspace: Workspace) -> GitSetup:
     Raises:
         NotFound, Locked, StorageRefused: See `set_up`.
     """
-    found = look(workspace)
+    return _tell(workspace, look(workspace))
+
+
+def _tell(workspace: Workspace, found: GitSetup) -> GitSetup:
+    """Tell git what it does not know yet, and return what it knows then."""
     for part in found.parts:
         if part.name in SETTINGS and not part.ok:
             _configure(workspace, "--replace-all", part.name, part.wanted)
@@ -133,7 +137,8 @@ def start(workspace: Workspace) -> GitSetup | None:
         Locked, StorageRefused: See `set_up`.
     """
     try:
-        return None if look(workspace).ok else install(workspace)
+        found = look(workspace)
+        return None if found.ok else _tell(workspace, found)
     except NotFound:
         return None
 

@@ -31,6 +31,7 @@ TARGETS: Final = [
     for scope, files in harness.files.items()
     for file in files
 ]
+PLACES: Final = list(dict.fromkeys((one.values[0], one.values[1]) for one in TARGETS))
 IN_JSON: Final = [one for one in TARGETS if not one.values[2].block]  # type: ignore[union-attr]
 TOML: Final = {
     "empty": b"",
@@ -78,6 +79,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def untried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look at the files only: a hook answers alike whatever else its file has."""
+    monkeypatch.setattr("pmem.assistants.setup.trouble_of", lambda *given: "")
+
+
 def setup(name: str, scope: Scope, *options: str) -> Done:
     return pmem("setup", name, f"--{scope}", *options)
 
@@ -113,6 +120,7 @@ def goes_round(name: str, scope: Scope, home: Path) -> None:
     assert tree(home) == there != before
     looked = setup(name, scope, "--check", "--json").data
     assert {part["state"] for part in looked["parts"]} == {"set"}
+    assert looked["trouble"] == ""
     assert setup(name, scope, "--remove").code == 0
     assert tree(home) == before
 
@@ -131,13 +139,32 @@ def is_refused(name: str, scope: Scope, home: Path, *codes: int) -> Done:
     return setup(name, scope)
 
 
-@pytest.mark.parametrize(("name", "scope", "file"), TARGETS)
-def test_what_was_made_for_the_memory_goes_with_it(
-    name: str, scope: Scope, file: SetupFile, home: Path
-) -> None:
+@pytest.mark.parametrize(("name", "scope"), PLACES)
+def test_what_was_made_for_the_memory_goes_with_it(name: str, scope: Scope, home: Path) -> None:
     goes_round(name, scope, home)
 
 
+@pytest.mark.parametrize(
+    ("does", "said"),
+    [
+        ("exit 3", "the hook exits with 3"),
+        ("echo hello", "the hook's answer is no JSON object"),
+        ("echo []", "the hook's answer is no JSON object"),
+    ],
+)
+def test_a_hook_that_does_not_answer_is_told(
+    does: str, said: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert setup("cursor", "project").code == 0
+    (home / "bin").mkdir()
+    broken = home / "bin" / "pmem"
+    broken.write_text(f"#!/bin/sh\n{does}\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{broken.parent}{os.pathsep}{os.environ['PATH']}")
+    assert setup("cursor", "project", "--check", "--json").data["trouble"] == said
+
+
+@pytest.mark.usefixtures("untried")
 @pytest.mark.parametrize("odd", BY_HAND)
 @pytest.mark.parametrize(("name", "scope", "file"), IN_JSON)
 def test_settings_of_a_person_come_back_to_the_byte(
@@ -271,6 +298,7 @@ def test_permissions_stay_and_what_was_there_stands_beside_it_meanwhile(
     assert not path.with_name(path.name + BACKUP).exists()
 
 
+@pytest.mark.usefixtures("untried")
 @pytest.mark.parametrize("odd", TOML)
 @pytest.mark.parametrize("scope", ["project", "user"])
 def test_codex_settings_come_back_to_the_byte(scope: Scope, odd: str, home: Path) -> None:
@@ -315,6 +343,7 @@ def test_codex_settings_with_something_in_the_way_are_not_touched(odd: str, home
     is_refused("codex", "project", home, Refused.exit_code)
 
 
+@pytest.mark.usefixtures("untried")
 @pytest.mark.parametrize("odd", MARKDOWN)
 def test_instructions_come_back_to_the_byte(odd: str, home: Path) -> None:
     put(home / "project" / "AGENTS.md", MARKDOWN[odd])

@@ -37,7 +37,7 @@ class Typist:
         self._terminal = terminal
         for line in (STARTED[shell], LOADED[shell]):
             self._terminal.type(f"{line}\n")
-            self._terminal.settle(1.0)
+            self._finished()
 
     def words(self, keys: str) -> list[str]:
         """Type a line, and return the words that the shell makes of it."""
@@ -49,10 +49,14 @@ class Typist:
             self._terminal.type(key)
             self._terminal.settle(0.03)
         self._terminal.type("\n")
-        found = re.findall(r"<([^<>%]*)>", self._terminal.settle(0.6).rpartition("<pmem>")[2])
-        self._terminal.type("\x03")
+        return re.findall(r"<([^<>%]*)>", self._finished().rpartition("<pmem>")[2])
+
+    def _finished(self) -> str:
+        """Wait until the shell has done what was typed, and return what it showed."""
+        self._terminal.type("echo @do''ne@\n")
+        shown = self._terminal.wait_for("@done@")
         self._terminal.settle(0.2)
-        return found
+        return shown
 
     def screen(self, keys: str) -> str:
         """Type keys and return what is on the screen then; the line is given up."""

@@ -17,7 +17,7 @@ from pmem.core.journal import Historic, steps
 from pmem.core.visible import visible
 from pmem.operations import table
 from pmem.upkeep.statistics import MemoryFigures
-from pmem.values.records import EventKind, Memory, MemoryType, Record
+from pmem.values.records import Episode, EpisodeType, EventKind, Memory, MemoryType, Record
 from pmem.values.requests import AtRequest
 from tests import strategies
 from tests.asking import ask
@@ -93,6 +93,20 @@ def test_any_figures_can_be_drawn_at_any_width(
     lines = list(dashboard.screen(found, width))
     if width >= dashboard.NARROW and not dashboard.note(found):
         assert max(cells(text(line)) for line in lines) <= width
+
+
+@pytest.mark.parametrize("width", [60, 99, 100, 220])
+def test_episodes_alone_are_counted_on_a_terminal_of_any_width(width: int) -> None:
+    alone = Episode(
+        id="mvz1fwao-5gfu3i2z",
+        type=EpisodeType.BREAKTHROUGH,
+        title="Beta",
+        summary="The beta began",
+        created_at=NOW,
+        updated_at=NOW,
+    )
+    found = ask(store(alone, now=NOW), table.STATS, AtRequest())
+    assert "episodes  " in "\n".join(text(line) for line in dashboard.screen(found, width))
 
 
 def test_a_dashboard_says_what_it_draws() -> None:

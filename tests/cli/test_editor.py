@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import pmem
+from tests.cli.shell import Shell, pmem
 from tests.cli.terminal import READY, Terminal
 
 PROGRAM = os.path.join(os.path.dirname(sys.executable), "pmem")
@@ -41,9 +41,9 @@ def typist(project: Path) -> Iterator[Terminal]:
         "PMEM_ACTOR": "ada",
     }
     environment.pop("VISUAL", None)
+    assert Shell(str(project)).run("pmem init --no-git").code == 0
     with Terminal(["/bin/sh"], str(project), environment) as shell:
         shell.wait_for(READY)
-        _run(shell, "pmem init --no-git")
         yield shell
 
 

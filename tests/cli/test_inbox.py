@@ -9,9 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import pmem
+from tests.cli.shell import Shell, pmem
 from tests.cli.terminal import READY, Terminal
 
+BEGINNING = (
+    "pmem init --no-git",
+    "pmem add 'We use MySQL' --subject database",
+    "pmem add 'We use PostgreSQL' --subject database --force",
+    "pmem add 'Ten seats' --type decision --review 2020-01-01",
+    "pmem add 'The beta runs' --valid-from 2020-01-01 --valid-until 2020-02-02",
+    "pmem conversation start Talk",
+    "pmem conversation say 'I think we prefer tabs in the parser'",
+)
 PROGRAM = os.path.join(os.path.dirname(sys.executable), "pmem")
 
 
@@ -30,15 +39,11 @@ def typist(tmp_path: Path) -> Iterator[Terminal]:
     }
     for name in ("VISUAL", "COLUMNS"):
         environment.pop(name, None)
+    begin = Shell(str(tmp_path))
+    for line in BEGINNING:
+        assert begin.run(line).code == 0, line
     with Terminal(["/bin/sh"], str(tmp_path), environment) as shell:
         shell.wait_for(READY)
-        ran(shell, "pmem init --no-git")
-        ran(shell, "pmem add 'We use MySQL' --subject database")
-        ran(shell, "pmem add 'We use PostgreSQL' --subject database --force")
-        ran(shell, "pmem add 'Ten seats' --type decision --review 2020-01-01")
-        ran(shell, "pmem add 'The beta runs' --valid-from 2020-01-01 --valid-until 2020-02-02")
-        ran(shell, "pmem conversation start Talk")
-        ran(shell, "pmem conversation say 'I think we prefer tabs in the parser'")
         yield shell
 
 

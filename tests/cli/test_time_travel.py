@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.conftest import NOW
 from tests.cli.shell import pmem
+from tests.once import Once
 
 LINES: Final = "".join(
     json.dumps(
@@ -43,9 +44,13 @@ READING: Final = [
 
 
 @pytest.fixture
-def ids(project: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def ids(project: str, monkeypatch: pytest.MonkeyPatch, once: Once) -> dict[str, str]:
     """Fill the memory, chunks and all, and return what a command may name."""
     monkeypatch.setenv("PMEM_RECORD_OPERATIONS", "false")  # the present alone knows what ran
+    return once(_fill)
+
+
+def _fill() -> dict[str, str]:
     first, second = (_data("add", text)["memory"]["id"] for text in ("Rye", "Dough"))
     pmem("edit", first, "Rye bread keeps for a week", "--importance", "0.9")
     pmem("link", first, second)

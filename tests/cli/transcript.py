@@ -10,7 +10,6 @@ was printed, `<short1>` its short form. Commands may use them too. `<commit1>` i
 commit, whole or short.
 """
 
-import glob
 import os
 import re
 from collections.abc import Iterator
@@ -100,14 +99,19 @@ class Session:
 
     def _look_around(self) -> None:
         """Note every id that stands in a file, or in what waits for consent."""
-        for path in glob.glob(f"{self._root}/**/*.json", recursive=True, include_hidden=True):
-            with open(path, "rb") as file:
-                self._seen |= {found.decode() for found in _KNOWN.findall(file.read())}
-        for path in glob.glob(f"{self._root}/**/{FILE}", recursive=True, include_hidden=True):
-            state = LocalState(os.path.dirname(os.path.dirname(path)), read_only=True)
-            with suppress(PmemError):
-                queue = dump(Proposals(state).read())
-                self._seen |= {found.decode() for found in _KNOWN.findall(queue)}
+        for folder, inner, names in os.walk(self._root):
+            inner[:] = [name for name in inner if name != ".git"]
+            for name in names:
+                if name.endswith(".json"):
+                    with open(os.path.join(folder, name), "rb") as file:
+                        self._note(file.read())
+                elif name == FILE:
+                    state = LocalState(os.path.dirname(folder), read_only=True)
+                    with suppress(PmemError):
+                        self._note(dump(Proposals(state).read()))
+
+    def _note(self, data: bytes) -> None:
+        self._seen |= {found.decode() for found in _KNOWN.findall(data)}
 
     def _with_names(self, text: str) -> str:
         names = {identifier: identifier for identifier in self._seen}

@@ -13,7 +13,7 @@ import pytest
 
 from pmem.cli.app import root
 from pmem.cli.commands import COMMANDS, GROUPS, SECTIONS
-from tests.cli.shell import Shell, new_repository
+from tests.cli.shell import Outcome, Shell, new_repository, pmem
 from tests.conversation.assistants import ClaudeCode, Codex, Gemini
 from tests.model import scripted
 from tests.once import Once
@@ -31,8 +31,8 @@ EVERY_EXAMPLE = pytest.mark.parametrize("words", EXAMPLES, ids=str)
 
 
 @pytest.mark.parametrize("words", ["", *GROUPS, *EXAMPLES])
-def test_help_says_what_it_does_and_gives_an_example(words: str, shell: Shell) -> None:
-    done = shell.run(f"pmem {words} --help")
+def test_help_says_what_it_does_and_gives_an_example(words: str) -> None:
+    done = told(words)
     assert done.code == 0
     assert done.err == b""
     usage, _, text = done.text.partition("\n\n")
@@ -111,11 +111,9 @@ def test_an_example_works(
 
 
 @pytest.mark.parametrize("words", ["", *GROUPS])
-def test_what_a_list_says_of_a_command_fits_on_one_line_of_80_columns(
-    words: str, shell: Shell
-) -> None:
+def test_what_a_list_says_of_a_command_fits_on_one_line_of_80_columns(words: str) -> None:
     names = set(GROUPS[words][1] if words else [*COMMANDS, *GROUPS])
-    shown = shell.run(f"pmem {words} --help").text.splitlines()
+    shown = told(words).text.splitlines()
     rows = [line for line in shown if line[2:].partition(" ")[0] in names and line[2:3] != " "]
     assert {line[2:].partition(" ")[0] for line in rows} == names
     assert [line for line in rows if len(line) > 80 or not line.endswith(".")] == []
@@ -127,13 +125,13 @@ def test_every_command_stands_in_one_section() -> None:
 
 
 @pytest.mark.parametrize("words", ["", *GROUPS, *EXAMPLES])
-def test_the_short_form_of_help_is_the_same(words: str, shell: Shell) -> None:
-    assert shell.run(f"pmem {words} -h") == shell.run(f"pmem {words} --help")
+def test_the_short_form_of_help_is_the_same(words: str) -> None:
+    assert told(words, "-h") == told(words)
 
 
 @pytest.mark.parametrize("words", [*GROUPS, *EXAMPLES])
-def test_options_that_all_share_are_explained_once(words: str, shell: Shell) -> None:
-    text = shell.run(f"pmem {words} --help").text
+def test_options_that_all_share_are_explained_once(words: str) -> None:
+    text = told(words).text
     shared = [param.opts[0] for param in root().params]
     own = [param.opts[0] for param in _command(words).params if param.name in _OWN]
     assert [flag for flag in shared if f"  {flag} " in text and flag not in own] == []
@@ -150,6 +148,11 @@ def test_every_option_and_argument_has_help() -> None:
         if not getattr(param, "help", None)
     ]
     assert silent == []
+
+
+def told(words: str, option: str = "--help") -> Outcome:
+    """Return what a command says of itself, in a folder without anything."""
+    return pmem(*words.split(), option, environment={"COLUMNS": "80"})
 
 
 def _keep_sessions(project: str) -> None:

@@ -121,7 +121,9 @@ class Storm:
         self.conversation = json.loads(self._command("conversation", "start", "--json").stdout)[
             "data"
         ]["id"]
-        self.targets = [self._added(f"target {number}") for number in range(TARGETS)]
+        lines = _json_lines({"content": f"target {number}"} for number in range(TARGETS))
+        made = self._command("add", "--batch", "-", "--force", "--json", stdin=lines)
+        self.targets = [item["memory"]["id"] for item in json.loads(made.stdout)["data"]["items"]]
 
     def write(self, jobs: int, kinds: tuple[str, ...] = KINDS, *, kills: int = 0) -> None:
         """Run so many commands; with kills, go on until so many have been killed.
@@ -226,11 +228,6 @@ class Storm:
     def _ended(self, code: int, err: bytes) -> bool:
         """Tell whether a signal ended a process; before pmem's first line, Python answers it."""
         return code == -self._signal or (code == 1 and _is_of_python(err))
-
-    def _added(self, content: str) -> str:
-        done = self._command("add", content, "--force", "--json")
-        identifier: str = json.loads(done.stdout)["data"]["memory"]["id"]
-        return identifier
 
     def _start(self, job: Job) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(
@@ -370,10 +367,10 @@ class Storm:
         if chunks:
             self.outcome.wrong("orphaned chunks", repr(sorted(chunks)))
 
-    def _command(self, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
+    def _command(self, *arguments: str, stdin: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
         return subprocess.run(
             [PROGRAM, *arguments],
-            stdin=subprocess.DEVNULL,
+            input=stdin,
             capture_output=True,
             cwd=self._place,
             env=self._environment,

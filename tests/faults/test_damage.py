@@ -14,6 +14,7 @@ from pmem.values.records import dump
 from tests.faults.console import added, bytes_of, pmem, real
 from tests.faults.test_disk import TRANSCRIPT
 from tests.faults.test_locked import READING
+from tests.once import Once
 
 GOOD = "The kitchen closes at ten"
 
@@ -72,8 +73,12 @@ CASES = {
 
 
 @pytest.fixture
-def damaged_id(root: str) -> str:
+def damaged_id(root: str, once: Once) -> str:
     """Return the id of a memory beside a good memory and a conversation."""
+    return once(_fill)
+
+
+def _fill() -> str:
     identifier = added("Pancakes are served on Sundays")
     added(GOOD)
     assert pmem("import", "messages", "-", stdin=TRANSCRIPT).code == 0

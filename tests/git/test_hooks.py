@@ -20,6 +20,7 @@ from tests.asking import ask
 from tests.faults.console import added, pmem
 from tests.git.branches import ROOT, Ran, begin, data, git, ok, read
 from tests.git.test_merging import BASE, OURS, PATH
+from tests.once import Once
 
 HOOK = ".git/hooks/pre-commit"
 CONFIG = ".pre-commit-config.yaml"
@@ -58,8 +59,12 @@ def opened(folder: str = ROOT, *, read_only: bool = False) -> Workspace:
 
 
 @pytest.fixture
-def repository() -> None:
+def repository(once: Once) -> None:
     """Make a repository whose commits are not checked."""
+    once(_begin)
+
+
+def _begin() -> None:
     begin()
     Path(PATH).write_bytes(data(BASE))
     ok("add", "--all")

@@ -38,6 +38,7 @@ from tests.git.unfinished import (
     outcome,
     unmerged,
 )
+from tests.once import Once
 
 CLASH = edited(BASE, 5, content="We use SQLite", tags=["file"])
 TWIN = memory("We use MySQL", "b-p7q2p7q2", created_at="2026-01-09T00:00:00Z")
@@ -46,9 +47,9 @@ WHOLE = merged(BASE, THEIRS, CLASH, SHAPES[STORE])
 
 
 @pytest.fixture(autouse=True)
-def repository(monkeypatch: pytest.MonkeyPatch) -> None:
+def repository(once: Once) -> None:
     """Set up the current folder as a fresh clone: attributes, and no driver."""
-    begin_without_driver()
+    once(begin_without_driver)
 
 
 def clash(*command: str, style: str = "merge") -> None:

@@ -12,6 +12,7 @@ from pmem.vcs import review
 from pmem.vcs.review import MOST_PLACES
 from tests.faults.console import Done, added, pmem
 from tests.git.branches import ROOT, begin, git, ok
+from tests.once import Once
 
 CODE = (
     "import time\n\nRETRIES = 3\nWAIT = 2\n\n\ndef pay(order, amount):\n    return charge(order)\n"
@@ -29,8 +30,12 @@ def write(name: str, text: str | bytes) -> None:
 
 
 @pytest.fixture
-def repository() -> None:
+def repository(once: Once) -> None:
     """Make a repository with a program and an empty memory, committed."""
+    once(_begin)
+
+
+def _begin() -> None:
     begin()
     write("src/pay.py", CODE)
     commit()

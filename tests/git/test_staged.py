@@ -10,6 +10,7 @@ from tests.core.threeway.sides import Json
 from tests.faults.console import Done, added, pmem
 from tests.git.branches import ROOT, begin, branches, data, git, ok, path_of, read
 from tests.git.test_merging import BASE, OURS, PATH, RIVAL, STORE, THEIRS, memory
+from tests.once import Once
 
 HOOK = "#!/bin/sh\nexec pmem check --staged\n"
 
@@ -32,8 +33,12 @@ def write(path: str, content: bytes) -> None:
 
 
 @pytest.fixture
-def repository() -> None:
+def repository(once: Once) -> None:
     """Make a repository with two linked memories, the memory's files committed."""
+    once(_begin)
+
+
+def _begin() -> None:
     begin()
     write(PATH, data(BASE))
     write(path_of(STORE, OTHER), data(OTHER))

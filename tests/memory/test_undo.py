@@ -284,3 +284,14 @@ def test_a_log_that_is_lost_or_damaged_takes_nothing_back(project: Project, root
         assert len(seen(root)) == 1
     log.write_bytes(empty + b"not a line\n" + kept)
     assert project.undo().total == 1
+
+
+def test_a_rejection_is_taken_back_once_and_then_what_was_done_before(project: Project) -> None:
+    project.start_conversation("Talk")
+    project.add_message("user", "I think we prefer tabs.")
+    memory = project.add("We use PostgreSQL 17").memory
+    (fact,) = project.facts().items
+    project.reject_facts(fact.fact.id)
+    assert project.undo().items[0].operation == "facts.reject"
+    assert project.undo().items[0].changes[0].id == memory.id
+    assert project.list().items == ()

@@ -63,8 +63,8 @@ class LoggedCommand(Part, frozen=True, kw_only=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to take back, nor to be told that it cannot be."""
-        return not (self.changes or self.facts or self.forgot or self.is_final)
+        """Whether it took nothing back, and leaves nothing to take back or to be told of."""
+        return not (self.changes or self.facts or self.forgot or self.is_final or self.took_back)
 
     @property
     def key(self) -> str:
