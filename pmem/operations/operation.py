@@ -42,7 +42,7 @@ class Operation(msgspec.Struct, Generic[Q, A], frozen=True):
         gate: What of the request is kept, and so must hold no secret.
         recalls: Whether what its answer shows counts as recalled: its `recalled` says what.
         logged: What the log of operations calls it: a part of pmem, a colon, and what it did. The
-            answer's `noted` says how it went. Writes that fail are noted in any case.
+            answer's `noted` says how it went. Writes of records that fail are noted in any case.
         embeds: Whether what it leaves is embedded after it, where a model is set.
         asks: Kinds of work that it leaves, which the project's models do after it, where there are
             any. Its answer's `worked_on` says for which conversation.

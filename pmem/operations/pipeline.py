@@ -236,7 +236,7 @@ def _note_run(unit: Workspace, operation: Operation[Q, A], result: Any) -> None:
 
 def _note_failure(unit: Workspace, operation: Operation[Q, A], writes: Writes) -> None:
     """Note that an operation failed; settings that cannot be read are what is told already."""
-    if operation.logged or writes:
+    if operation.logged or writes == "records":
         with suppress(PmemError):
             _log_run(unit, operation, {"status": "error"})
 

@@ -162,7 +162,7 @@ def test_facts_are_offered_until_they_are_settled(project: Path) -> None:
     pmem("conversation", "say", "I think we prefer tabs in the parser")
     pmem("list")
     (fact,) = json.loads(pmem("facts", "list", "--json").out)["data"]["items"]
-    text = "I think we prefer tabs in the parser"
+    text = "The user thinks we prefer tabs in the parser"
     assert offered("facts", "promote", "") == {short(fact["id"]): text}
     assert offered("facts", "reject", short(fact["id"])[:3]) == {short(fact["id"]): text}
     assert offered("facts", "reject", short(fact["id"]), "") == {}

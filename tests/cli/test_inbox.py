@@ -69,7 +69,7 @@ def pressed(shell: Terminal, key: str) -> str:
 def test_each_item_is_settled_by_one_key_and_undo_takes_it_back(typist: Terminal) -> None:
     shown = begun(typist, "pmem inbox")
     assert "1 of 4  fact" in shown
-    assert "I think we prefer tabs in the parser" in shown
+    assert "The user thinks we prefer tabs in the parser" in shown
     assert "[k] promote it to a memory" in shown
     assert "[s] skip it   [q] quit" in shown
     shown = pressed(typist, "k")
@@ -122,7 +122,7 @@ def test_u_takes_back_what_the_last_key_did_and_shows_it_again(typist: Terminal)
 def test_e_opens_the_editor(typist: Terminal) -> None:
     begun(typist, "pmem inbox --kind fact --kind expired")
     shown = pressed(typist, "e")
-    assert "Surely: I think we prefer tabs in the parser" in shown
+    assert "Surely: The user thinks we prefer tabs in the parser" in shown
     typist.type("e")
     assert "{+Surely:+} The beta runs" in typist.wait_for(READY)
 

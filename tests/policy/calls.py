@@ -76,6 +76,8 @@ CALLS: Final[dict[str, Call]] = {
     "remove_message": lambda p, _: p.remove_message(_said(p)),
     "conversation_stats": lambda p, _: p.conversation_stats(),
     "facts": lambda p, _: p.facts(standing=None),
+    "sync": lambda p, _: p.sync(),
+    "database_status": lambda p, _: p.database_status(),
     "promote_facts": lambda p, _: p.promote_facts(above=0),
     "reject_facts": lambda p, _: p.reject_facts(*(one.fact.id for one in p.facts().items[:1])),
     "add_episode": lambda p, g: p.add_episode(g.text, memories=(g.ref,) if g.flag else ()),

@@ -581,7 +581,16 @@ def _app_memories(**environment: Any) -> Any:
 
 
 def _app_energy(**environment: Any) -> Any:
-    return data("app", "stats", **environment)["energy"]
+    """Have a model sum a talk up and make decisions; return what is left an hour on."""
+    command = ",".join((sys.executable, scripted.__file__, "half"))
+    usual = {"PMEM_MODEL_COMMAND": command, "PMEM_APPS_LIMIT": "1", "PMEM_APPS_ENERGY": "90"}
+    around: dict[str, Any] = usual | environment
+    data("conversation", "start", "--app", "calendar")
+    data("conversation", "say", "We decided to meet after two, as mornings are busy.")
+    data("conversation", "end", **around)
+    for text in ("Lunch is at noon.", "Reports go out on Fridays.", "Ben has the room key."):
+        data("app", "remember", "calendar", text, **around)
+    return data("app", "stats", **around | {"PMEM_NOW": "2026-11-21T01:00:00Z"})["energy"]
 
 
 def _by_agent(*arguments: str) -> Callable[..., Any]:
