@@ -14,6 +14,7 @@ from pmem.memory.app_memories import (
     AppRequest,
     members,
     name_of,
+    note_context,
     one_of,
     shown,
     state_of,
@@ -147,8 +148,8 @@ def context(workspace: Workspace, request: AppContextRequest) -> AppContext:
     settings = workspace.settings
     most = settings.apps.limit
     chosen, omitted = fitting(_seen_by(workspace, request), most, most * settings.limits.app_memory)
-    if chosen and not workspace.is_past:
-        _note_use(workspace, held, app)
+    if chosen and held is not None:
+        note_context(workspace, held.id, app)
     clean = [workspace.mask.fields(memory) for memory in chosen]
     return AppContext(
         app=app,
@@ -170,16 +171,6 @@ def _held_in(workspace: Workspace, app: str, reference: str | None) -> Conversat
     except PmemError:  # there is none, or a damaged one, which keeps no memory back
         return None
     return latest if latest.app == app and latest.status is Status.ACTIVE else None
-
-
-def _note_use(workspace: Workspace, conversation: Conversation | None, app: str) -> None:
-    """Count that a conversation's context had memories; a figure must not fail a read."""
-    if conversation is None or workspace.read_only or not workspace.settings.record_access:
-        return
-    try:
-        state_of(workspace).note_context(conversation.id, app)
-    except PmemError:
-        return
 
 
 def known_app(workspace: Workspace, app: str) -> str:

@@ -25,6 +25,7 @@ class ConversationWindow(msgspec.Struct, frozen=True, kw_only=True):
             up to one whose summary stands for others too, or before which a chunk is missing,
             and no more than a context may show.
         cleared: the ids of the chunks and recent messages before the clearing.
+        id: its own id.
         app: the app that it is held in.
     """
 
@@ -35,6 +36,7 @@ class ConversationWindow(msgspec.Struct, frozen=True, kw_only=True):
     turns_ago: tuple[int, ...] = ()
     chunked: tuple[tuple[Message, ...], ...] = ()
     cleared: frozenset[str] = frozenset()
+    id: str = ""
     app: str | None = None
 
 
@@ -67,6 +69,7 @@ def talk_of(workspace: Workspace, reference: str | None) -> ConversationWindow:
             _chunked_messages(conversation, endings, system, workspace.settings.max_messages)
         ),
         cleared=_ids_before_clearing(conversation, shown, endings),
+        id=conversation.id,
         app=conversation.app,
     )
 

@@ -1,6 +1,7 @@
 """An app's memories as its commands show them, and how they are found."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from pmem.core.apps.deciding import AppDecision
 from pmem.core.filters import EVERYTHING
 from pmem.core.lifecycle.presence import presence
 from pmem.core.trust import Trust, trust_of
-from pmem.errors import Ambiguous, InvalidValue, NotFound
+from pmem.errors import Ambiguous, InvalidValue, NotFound, PmemError
 from pmem.memory import recalls
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import app_key
@@ -181,6 +182,18 @@ class AppAnswer(msgspec.Struct, frozen=True, kw_only=True):
         from pmem.core.secrets import unsecret
 
         return replace(self, app=unsecret(self.app))
+
+
+def note_context(workspace: Workspace, conversation: str, app: str) -> None:
+    """Count that a conversation's context had memories of its app; a figure must not fail a read.
+
+    Args:
+        conversation: Its id.
+        app: The app's name.
+    """
+    if not workspace.read_only and workspace.settings.record_access:
+        with suppress(PmemError):
+            state_of(workspace).note_context(conversation, app)
 
 
 def state_of(workspace: Workspace) -> AppKeeper:

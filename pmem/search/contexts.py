@@ -107,8 +107,8 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
         )
 
     built = written(news) if news is None else _write_context(workspace, request, news, written)
-    if request.explain:
-        built = _explained(workspace, own, built)
+    _note_apps_memories(workspace, request, talk, usable, built)
+    built = _explained(workspace, own, built) if request.explain else built
     given = task_of(request)
     best = answers.ranked()[: settings.retrieval_top_k] if given and request.hits else []
     return BuiltContext(
@@ -134,7 +134,7 @@ def _shown_talk(
 ) -> ConversationWindow:
     """Return a talk with the messages of chunks that no other part of a context has to go for."""
     if request.only == "memories":
-        return ConversationWindow()
+        return ConversationWindow(id=talk.id, app=talk.app)
     if not talk.chunked:
         return talk
     others = tokens_of_others(usable, answers)
@@ -263,6 +263,23 @@ def _kept_in_use(
         for memory in memories
         if memory.id in shown and half_life_of(memory, rules) is not None
     )
+
+
+def _note_apps_memories(
+    workspace: Workspace,
+    request: ContextRequest,
+    talk: ConversationWindow,
+    memories: Iterable[Memory],
+    built: Context,
+) -> None:
+    """Count it for an app's conversation where its context shows memories of that app."""
+    if talk.app is None or not request.counts:
+        return
+    shown = {item.id for part in built.sections for item in part.items}
+    if any(memory.scope.app and memory.id in shown for memory in memories):
+        from pmem.memory.app_memories import note_context  # slow, and most talks are in no app
+
+        note_context(workspace, talk.id, talk.app)
 
 
 def _update_items(news: Delta | None) -> list[Item]:

@@ -29,7 +29,7 @@ def overlay(workspace: Workspace, request: LookRequest) -> ContextUsage:
         Damaged: A chunk's file is missing or cannot be used.
     """
     figures = usage(workspace, request.conversation)
-    asked = ContextRequest(conversation=figures.conversation, recall=False)
+    asked = ContextRequest(conversation=figures.conversation, recall=False, counts=False)
     built = build_context(workspace, asked)
     return ContextUsage(
         usage=figures,

@@ -75,6 +75,25 @@ def test_another_apps_conversation_does_not_exist_for_a_context(project: Project
     assert project.apps.stats().with_context == 1
 
 
+@pytest.mark.row("S0.11.4")
+def test_every_context_that_shows_an_apps_memories_counts_for_its_conversation(
+    project: Project,
+) -> None:
+    shown = project.start_conversation(app="mail").id
+    project.build_context("Newsletters", counts=False)
+    project.conversation_stats(shown)
+    project.build_context("Newsletters", budget=1)
+    assert project.apps.stats().with_context == 0
+    project.build_context("Newsletters", only="memories")
+    assert project.apps.stats().with_context == 1
+    project.start_conversation()
+    project.build_context("lift", app="calendar")
+    assert project.apps.stats().injection_rate == 1
+    project.start_conversation(app="blog")
+    project.build_context("Newsletters")
+    assert project.apps.stats().with_context == 1
+
+
 def test_a_purge_takes_every_state_and_the_links_that_led_there(project: Project) -> None:
     (theirs,) = project.apps.list("mail").items
     gone = project.apps.remember("mail", "The stairs are steep.").memory
