@@ -133,12 +133,48 @@ def test_a_memory_that_took_another_one_in_is_left_alone(root: str) -> None:
 
 
 @pytest.mark.row("S0.2.7")
-@pytest.mark.parametrize("said", [(), ("Hello!", "Thanks"), ("Can you move it?",), ("x" * 300,)])
+@pytest.mark.parametrize(
+    "said",
+    [
+        (),
+        ("Hello!", "Thanks"),
+        ("Can you move it?",),
+        ("x" * 300,),
+        ("In Graz.", "PostgreSQL."),
+        ("Let me check.", "One moment please."),
+        ("Sounds good to me.", "That makes sense."),
+        ("I will look into it tomorrow.", "Let's talk again next week."),
+        ("This is nothing.", "I will do that for you."),
+    ],
+)
 def test_a_conversation_that_says_nothing_leaves_nothing(
     project: Project, said: tuple[str, ...]
 ) -> None:
     ended(project, *said)
     assert contents(project) == []
+
+
+@pytest.mark.row("S0.2.4")
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (("I like tea.",), "The user likes tea."),
+        (("I work from home.", "The launch moves to May."), "The user works from home. user: "
+                                                            "The launch moves to May."),
+        (("Sounds good to me.", "We meet on Friday."), "user: We meet on Friday."),
+        (("Let me pay by card.",), "The user wants to pay by card."),
+    ],
+)  # fmt: skip
+def test_what_a_sentence_states_is_kept_however_plain_its_words(
+    project: Project, said: tuple[str, ...], kept: str
+) -> None:
+    ended(project, *said)
+    assert contents(project) == [kept]
+
+
+def test_what_several_people_state_is_kept_however_plain_its_words(project: Project) -> None:
+    said = (("user", "Mira", "We agreed to stop."), ("user", "Ben", "I prefer to walk."))
+    assert kept_of(project, *said) == "Mira: We agreed to stop. Ben prefers to walk."
 
 
 @pytest.mark.row("S0.7.1", "S0.11.9")

@@ -17,7 +17,9 @@ MOST_MESSAGES: Final = 400
 """Of a longer conversation both ends are read: what it was about, and what came of it."""
 _PLAIN: Final = 0.5
 SHORTEST: Final = 12
-"""Characters below which a clause in ASCII says nothing by itself."""
+"""Characters below which one or two words in ASCII say nothing by themselves."""
+_PASSING: Final = "yesterday today tonight tomorrow last next soon"
+"""Says nothing to somebody who reads it later."""
 _OUTCOME: Final = "Outcome"
 """Stands before what came of it, so that this is none of the last speaker's words."""
 _CLOSED: Final = (".", "!", "。", "！", "…")
@@ -96,28 +98,41 @@ def _ends(said: list[Message]) -> list[Message]:
 
 
 def _best(said: Sequence[Message]) -> "list[Piece]":
-    """Return the clauses that state something, the most telling first."""
-    from pmem.core.extraction.third_person import in_third_person
+    """Return the clauses that state facts, and then those whose words tell something.
+
+    Words do not if they are everyday ones: "Sounds good", "I will look into it tomorrow".
+    """
     from pmem.core.summaries.clauses import called, pieces
+    from pmem.core.summaries.everyday import everyday_terms
     from pmem.core.summaries.summary import ordered
     from pmem.core.summaries.worth import worths
+    from pmem.core.text.terms import terms
 
     names = called(said)
     found = _up_to_date([piece for piece in pieces(said, names) if _states(piece)])
-    if not found:
-        return []
-    facts = _facts(said)
-    order = ordered(found, worths(found, names))
-    told = [{item.text, in_third_person(item.text, said[item.message].speaker)} for item in found]
+    facts, values = _facts(said), worths(found, names)
+    plain = everyday_terms().union(terms(_PASSING))
     stated = [
-        any(fold(text) in fact for text in texts for fact in facts[item.message])
-        for item, texts in zip(found, told, strict=True)
+        any(
+            form in fact
+            for form in _forms(item.text, said[item.message])
+            for fact in facts[item.message]
+        )
+        for item in found
     ]
-    rank = {place: number for number, place in enumerate(order)}
-    best = sorted(
-        order, key=lambda place: (not stated[place], _KINDS.index(found[place].kind), rank[place])
-    )
+    telling = (place for place in ordered(found, values) if values[place].keys() - plain)
+    kept = dict.fromkeys((*telling, *(place for place, holds in enumerate(stated) if holds)))
+    best = sorted(kept, key=lambda place: (not stated[place], _KINDS.index(found[place].kind)))
     return [found[place] for place in best]
+
+
+def _forms(text: str, message: Message) -> set[str]:
+    """Return a clause in its own words and as facts name who says it, folded."""
+    from pmem.core.extraction.third_person import in_third_person, with_others
+
+    speaker = message.speaker or message.role
+    alone = in_third_person(text, speaker)
+    return set(map(fold, (text, alone, with_others(alone, speaker))))
 
 
 def _up_to_date(stating: "list[Piece]") -> "list[Piece]":
@@ -133,8 +148,8 @@ def _up_to_date(stating: "list[Piece]") -> "list[Piece]":
 
 
 def _states(piece: "Piece") -> bool:
-    """Tell whether a clause says something: no question, and no bare "Noted"."""
-    short = len(piece.text) < SHORTEST and piece.text.isascii()
+    """Tell whether a clause can say something: no question, and no bare "Noted" or "In Graz"."""
+    short = len(piece.text) < SHORTEST and len(piece.text.split()) < 3 and piece.text.isascii()
     return not short and not piece.end.endswith(("?", "？"))
 
 

@@ -1,7 +1,7 @@
 """A statement in the third person: its speaker's name in the place of "I" and "my".
 
-A request says who asked, and a report without a subject who did it. "We" are the speaker and
-others, which is all that the word says. Everything else stays in its own words.
+A request says who asked, "let me" who wants to, and a report without a subject who did it. "We"
+are the speaker and others, which is all that the word says. Everything else stays in its own words.
 """
 
 from collections.abc import Collection, Mapping
@@ -116,6 +116,8 @@ def _beginning(sentence: ParsedSentence, name: str) -> tuple[str, int]:
     begin = 0
     while begin < len(words) and words[begin] in _LEADS_IN:
         begin += 1
+    if words[begin - 1 : begin + 1] == ["let", "me"] and words[begin + 1 :]:
+        return f"{name} wants to {words[begin + 1]}", sentence.places[begin + 1][1]
     if not any(tuple(words[begin : begin + len(one)]) == one for one in _REQUESTS):
         return "", 0
     return f"{name} asked to {words[begin]}", sentence.places[begin][1]
