@@ -1,5 +1,7 @@
 """Taking memories away from an app: one, all of them, or the app itself."""
 
+from msgspec.structs import asdict
+
 from pmem.apps.reading import known_app
 from pmem.memory.app_memories import (
     AppAnswer,
@@ -32,15 +34,14 @@ class UninstallRequest(AppRequest, frozen=True, kw_only=True):
 class Purged(AppAnswer, frozen=True, kw_only=True):
     """How many memories of an app were deleted for good, and how many of them were active."""
 
-    deleted: int
-    active: int
+    deleted: int = 0
+    active: int = 0
 
 
-class Uninstalled(AppAnswer, frozen=True, kw_only=True):
+class Uninstalled(Purged, frozen=True, kw_only=True):
     """An app that is gone: memories that are kept, and those that were deleted for good."""
 
     kept: int
-    deleted: int
 
 
 def purge(workspace: Workspace, request: AppRequest) -> Purged:
@@ -95,5 +96,5 @@ def uninstall(workspace: Workspace, request: UninstallRequest) -> Uninstalled:
     """
     app = known_app(workspace, request.app)
     state_of(workspace).uninstall(app, workspace.now())  # first: it can be repeated afterwards
-    deleted = purge(workspace, request).deleted if request.purge else 0
-    return Uninstalled(app=app, kept=len(members(workspace, app)), deleted=deleted)
+    gone = purge(workspace, request) if request.purge else Purged(app=app)
+    return Uninstalled(**asdict(gone), kept=len(members(workspace, app)))

@@ -8,7 +8,7 @@ import typer
 from pmem.apps.figures import AppFigures
 from pmem.apps.reading import AppContextRequest, AppLookRequest, AppOverview, AppShowRequest
 from pmem.apps.remembering import Remembered, RememberRequest
-from pmem.apps.removal import AppDeleteRequest, UninstallRequest
+from pmem.apps.removal import AppDeleteRequest, Purged, UninstallRequest
 from pmem.cli import options, render
 from pmem.cli.panels import figure
 from pmem.cli.session import Answer, CommandSession, Line
@@ -176,8 +176,7 @@ def purge(
     session: CommandSession = ctx.obj
     _ask_to_purge(app, "not purged", yes=yes)
     done = session.run(table.APP_PURGE, AppRequest(app=app))
-    lines: list[Line] = [[("deleted ", "yellow"), (_many(done.deleted), "")]]
-    return Answer(data=done, lines=lines)
+    return Answer(data=done, lines=[[("deleted ", "yellow"), (_many_deleted(done), "")]])
 
 
 def uninstall(
@@ -193,7 +192,7 @@ def uninstall(
     if with_memories:
         _ask_to_purge(app, "not uninstalled", yes=yes)
     done = session.run(table.UNINSTALL, UninstallRequest(app=app, purge=with_memories))
-    said = f"{_many(done.deleted)} deleted" if with_memories else f"{_many(done.kept)} kept"
+    said = f"deleted {_many_deleted(done)}" if with_memories else f"{_many(done.kept)} kept"
     line: Line = [("uninstalled ", "yellow"), (f"{unsecret(done.app)}  {said}", "")]
     return Answer(data=done, lines=[line])
 
@@ -242,6 +241,11 @@ def _ask_to_purge(app: str, refused: str, *, yes: bool) -> None:
 
 def _many(count: int) -> str:
     return f"{count} {'memory' if count == 1 else 'memories'}"
+
+
+def _many_deleted(gone: Purged) -> str:
+    before = gone.deleted - gone.active
+    return _many(gone.active) + (f", and {before} removed before" if before else "")
 
 
 def _memory_line(memory: AppMemory) -> Line:

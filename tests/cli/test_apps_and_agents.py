@@ -53,6 +53,16 @@ def test_nothing_is_deleted_for_good_where_nobody_can_be_asked(line: str) -> Non
     assert data("app", "list", "calendar")["total"] == 0
 
 
+@pytest.mark.parametrize("line", ["app purge calendar", "app uninstall calendar --purge"])
+def test_every_count_is_of_the_memories_that_an_app_lists(line: str) -> None:
+    for text in ("The lift is broken.", "The stairs are steep.", "Newsletters are archived."):
+        pmem("app", "remember", "calendar", text)
+    pmem("app", "delete", "calendar", data("app", "list", "calendar")["items"][0]["id"])
+    assert data("app", "list", "calendar")["total"] == 2
+    assert pmem("app", "uninstall", "calendar").text == "uninstalled calendar  2 memories kept\n"
+    assert "deleted 2 memories, and 1 removed before" in pmem(*line.split(), "--yes").text
+
+
 @pytest.mark.row("S0.5.6")
 def test_an_app_that_is_uninstalled_without_its_memories_asks_nobody() -> None:
     pmem("app", "remember", "calendar", "The lift is broken.")

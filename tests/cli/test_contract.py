@@ -752,10 +752,8 @@ class AppPurged(Strict):
     active: int
 
 
-class AppUninstalled(Strict):
-    app: str
+class AppUninstalled(AppPurged):
     kept: int
-    deleted: int
 
 
 class AppEnergy(Strict):
