@@ -41,7 +41,7 @@ def test_get_apps_memories_names_the_conversation_that_a_memory_came_from(ask: A
 
 
 @pytest.mark.row("S0.4.5")
-def test_get_apps_memories_has_ten_at_the_most(root: str, ask: Asked) -> None:
+def test_get_apps_memories_lists_all_and_the_rules_leave_ten(root: str, ask: Asked) -> None:
     remember(root, *(f"The meeting number {n} is in room {n * 7}." for n in range(12)))
     assert len(ask("GET", "/apps/calendar/memories").json()["memories"]) == 10
 
