@@ -5,6 +5,7 @@ from datetime import datetime
 
 import msgspec
 
+from pmem.core import checks
 from pmem.core.apps.block import block, fitting, newest_first
 from pmem.core.filters import EVERYTHING
 from pmem.errors import NotFound, PmemError
@@ -36,6 +37,12 @@ class AppLookRequest(AppRequest, frozen=True, kw_only=True):
     revision: str | None = None
 
 
+class AppListRequest(AppLookRequest, frozen=True, kw_only=True):
+    """Which memories of an app are to be listed: the `limit` newest, or all."""
+
+    limit: int | None = None
+
+
 class AppShowRequest(AppLookRequest, frozen=True, kw_only=True):
     """Which memory of an app is to be shown."""
 
@@ -54,7 +61,8 @@ class AppContextRequest(AppLookRequest, frozen=True, kw_only=True):
 class AppListing(AppAnswer, frozen=True, kw_only=True, omit_defaults=True):
     """An app's memories, the newest update first, and how many it may have.
 
-    `unknown` says that no such app has left a trace, and which one may be meant.
+    `total` counts what the request's limit leaves out as well. `unknown` says that no such app has
+    left a trace, and which one may be meant.
     """
 
     items: tuple[AppMemory, ...]
@@ -107,17 +115,22 @@ class AppOverviews(msgspec.Struct, frozen=True, kw_only=True):
     total: int
 
 
-def listing(workspace: Workspace, request: AppLookRequest) -> AppListing:
+def listing(workspace: Workspace, request: AppListRequest) -> AppListing:
     """Return the memories of an app, the newest update first.
 
     Raises:
-        InvalidValue: The app's name is not allowed.
+        InvalidValue: The app's name is not allowed, or the limit lies below zero.
     """
+    checks.limit(request.limit or 0)
     app = name_of(request.app)
-    found = tuple(map(shown, newest_first(_seen_by(workspace, request))))
-    limit = workspace.settings.apps.limit
-    unknown = "" if found else unknown_app(workspace, app)
-    return AppListing(app=app, items=found, total=len(found), limit=limit, unknown=unknown)
+    found = newest_first(_seen_by(workspace, request))
+    return AppListing(
+        app=app,
+        items=tuple(map(shown, found[: request.limit])),
+        total=len(found),
+        limit=workspace.settings.apps.limit,
+        unknown="" if found else unknown_app(workspace, app),
+    )
 
 
 def _seen_by(workspace: Workspace, request: AppLookRequest) -> list[Memory]:

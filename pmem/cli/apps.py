@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from pmem.apps.figures import AppFigures
-from pmem.apps.reading import AppContextRequest, AppLookRequest, AppOverview, AppShowRequest
+from pmem.apps.reading import AppContextRequest, AppListRequest, AppOverview, AppShowRequest
 from pmem.apps.remembering import Remembered, RememberRequest
 from pmem.apps.removal import AppDeleteRequest, Purged, UninstallRequest
 from pmem.cli import options, render
@@ -89,10 +89,15 @@ def list_(
         str | None, typer.Argument(metavar="[APP]", help="Its memories [all apps, counted].")
     ] = None,
     user: ForUser = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", min=1, help="Only the newest N.")
+    ] = None,
     at: options.At = None,
 ) -> Answer:
     """List the apps, or an app's memories, newest update first."""
     session: CommandSession = ctx.obj
+    if app is None and (user or limit):
+        raise UsageError("--user and --limit choose among an app's memories", "name the app")
     if app is None:
         known = session.run(table.APPS, AtRequest(**session.when(at)))
         return Answer(
@@ -100,12 +105,13 @@ def list_(
             lines=map(_overview_line, known.items),
             note="" if known.items else "no app remembers anything; `pmem app remember` begins",
         )
-    found = session.run(table.APP_MEMORIES, AppLookRequest(app=app, user=user, **session.when(at)))
-    return Answer(
-        data=found,
-        lines=map(_memory_line, found.items),
-        note="" if found.items else found.unknown or f"app {found.app} has no memory",
-    )
+    request = AppListRequest(app=app, user=user, limit=limit, **session.when(at))
+    found = session.run(table.APP_MEMORIES, request)
+    more = found.total - len(found.items)
+    note = f"{more} more" if more else ""
+    if not found.total:
+        note = found.unknown or f"app {found.app} has no memory"
+    return Answer(data=found, lines=map(_memory_line, found.items), note=note)
 
 
 def show(

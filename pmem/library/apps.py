@@ -8,7 +8,7 @@ from pmem.apps.reading import (
     AppContext,
     AppContextRequest,
     AppListing,
-    AppLookRequest,
+    AppListRequest,
     AppOverview,
     AppShowRequest,
 )
@@ -60,9 +60,15 @@ class Apps(Typed):
         """Return every app that has left a trace."""
         return self._run(table.APPS, AtRequest()).items
 
-    def list(self, app: str, user: str | None = None) -> AppListing:
-        """Return the memories of an app, the newest update first; without those of other users."""
-        return self._run(table.APP_MEMORIES, AppLookRequest(app=app, user=user))
+    def list(self, app: str, user: str | None = None, *, limit: int | None = None) -> AppListing:
+        """Return the memories of an app, the newest update first, and how many there are.
+
+        Args:
+            app: The app's name.
+            user: Leave out what concerns other users than this one.
+            limit: How many to return at the most.
+        """
+        return self._run(table.APP_MEMORIES, AppListRequest(app=app, user=user, limit=limit))
 
     def show(self, app: str, reference: str) -> AppMemory:
         """Return one memory of an app."""

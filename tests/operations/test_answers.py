@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from pmem import Project
-from pmem.apps.reading import AppContextRequest, AppLookRequest, AppShowRequest
+from pmem.apps.reading import AppContextRequest, AppListRequest, AppShowRequest
 from pmem.apps.remembering import RememberRequest
 from pmem.apps.removal import AppDeleteRequest, UninstallRequest
 from pmem.assistants.hook_answers import HookRequest
@@ -169,7 +169,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "export.arrays": lambda _: ExportRequest(camel_case=True),
     "app.remember": lambda _: RememberRequest(app="calendar", content="Meets at noon."),
     "app.list": lambda _: AtRequest(),
-    "app.memories": lambda _: AppLookRequest(app="calendar"),
+    "app.memories": lambda _: AppListRequest(app="calendar"),
     "app.show": lambda kept: AppShowRequest(app="calendar", reference=kept.of_app),
     "app.context": lambda _: AppContextRequest(app="calendar"),
     "app.compact": lambda _: AppRequest(app="calendar"),

@@ -8,6 +8,7 @@ import pytest
 
 from pmem import AddRequest, Project
 from pmem.core.filters import Filter
+from pmem.errors import InvalidValue
 from tests.cli.shell import pmem
 from tests.conftest import NOW
 from tests.work import WITHIN, calls
@@ -104,6 +105,24 @@ def test_s0_admin_endpoints_have_their_commands(root: str) -> None:
     assert pmem("app", "delete", "calendar", items[0]["id"]).code == 0
     done = pmem("app", "purge", "calendar", "--yes", "--json")
     assert json.loads(done.out)["data"]["deleted"] == 2
+
+
+@pytest.mark.row("S0.5.7", "S0.5.8")
+def test_s0_a_limit_shows_the_newest_and_counts_all(root: str) -> None:
+    project = Project(root, now=NOW)
+    for text in ("The lift is broken.", "The stairs are steep.", "Newsletters are archived."):
+        project.apps.remember("calendar", text)
+    found = project.apps.list("calendar", limit=2)
+    assert [memory.content[:3] for memory in found.items] == ["New", "The"]
+    assert found.total == 3
+    assert project.apps.list("calendar", limit=9) == project.apps.list("calendar")
+    with pytest.raises(InvalidValue, match="below zero"):
+        project.apps.list("calendar", limit=-1)
+    done = pmem("app", "list", "calendar", "-n", "1")
+    assert (done.text.count("\n"), done.said) == (1, "2 more\n")
+    for option in (("-n", "1"), ("--user", "ada")):
+        refused = pmem("app", "list", *option)
+        assert (refused.code, "name the app" in refused.said) == (2, True)
 
 
 def test_s0_no_name_of_an_app_passes_for_another_line(root: str) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
         AppContext,
         AppContextRequest,
         AppListing,
-        AppLookRequest,
+        AppListRequest,
         AppOverviews,
         AppShowRequest,
     )
@@ -177,7 +177,7 @@ REMEMBER: Final[Operation[RememberRequest, Remembered]] = Operation(
 APPS: Final[Operation[AtRequest, AppOverviews]] = Operation(
     "app.list", "List the apps that have left a trace", "apps.reading:list_apps"
 )
-APP_MEMORIES: Final[Operation[AppLookRequest, AppListing]] = Operation(
+APP_MEMORIES: Final[Operation[AppListRequest, AppListing]] = Operation(
     "app.memories", "List an app's memories, the newest update first", "apps.reading:listing"
 )
 APP_MEMORY: Final[Operation[AppShowRequest, AppMemory]] = Operation(

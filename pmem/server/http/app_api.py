@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from pmem.apps.reading import AppLookRequest
+from pmem.apps.reading import AppListRequest
 from pmem.apps.removal import AppDeleteRequest
 from pmem.errors import NotFound
 from pmem.memory.app_memories import AppMemory, AppRequest
@@ -79,7 +79,7 @@ def endpoints() -> Iterator[Endpoint]:
 
 
 def _list(call: HttpCall) -> Reply:
-    found = call.run(table.APP_MEMORIES, AppLookRequest(app=call.path["appId"])).result
+    found = call.run(table.APP_MEMORIES, AppListRequest(app=call.path["appId"])).result
     shown = map(_response, map(call.masked_struct, found.items))
     return shaped(AppMemoriesResponse(memories=tuple(shown)))
 
