@@ -206,6 +206,9 @@ def test_case_space_and_a_full_stop_do_not_matter(text: str) -> None:
         ("Mira and others use PostgreSQL.", "Mira and others use MySQL.", False),
         ("Mira uses PostgreSQL.", "We use PostgreSQL.", False),
         ("Mira uses vim and others use emacs.", "We use emacs.", False),
+        ("Zsofi and others decided to use Kafka.", "We decided to use Kafka.", True),
+        ("Redis and others use port 6379.", "PostgreSQL and others use port 6379.", False),
+        ("Linux and others are supported.", "Windows and others are supported.", False),
     ],
 )
 def test_who_speaks_for_others_says_we(one: str, other: str, is_same: bool) -> None:
