@@ -142,6 +142,7 @@ The user moved to Settings
 User data moved to Frankfurt
 The records of the user moved to Oslo servers
 We moved to London server rooms
+The user moved to Berlin's infra team
 He is based on a template
 I have a depression of keys in the heat map
 I need 30 years of logs
@@ -288,6 +289,7 @@ Mira moved to Platform in May
 Tom moved to Rust
 Ana moved to the Berlin office
 Ana moved to Berlin team duties
+Ana moved to Charlotte's team
 Peter is from Marketing
 Lena has a German keyboard
 Prettier is conservative about comments
