@@ -100,10 +100,13 @@ def _is_thing(word: str, names: Collection[str]) -> bool:
 
 
 def _stays(sentence: ParsedSentence, place: int) -> bool:
-    """Tell "the US", "let us", and "our own", which no article can take the place of."""
+    """Tell "the US", "let us", "all of us", "the variable i", and "our own"."""
     words, (start, stop) = sentence.words, sentence.places[place]
     if words[place] == "us":
-        return sentence.text[start:stop].isupper() or words[max(0, place - 1)] == "let"
+        before = words[max(0, place - 1)]
+        return sentence.text[start:stop].isupper() or before in ("let", "of")
+    if words[place] == "i":
+        return place > 0 and BREAKS.issuperset(words[place + 1 : place + 2])
     return words[place] == "our" and words[place + 1 : place + 2] == ["own"]
 
 
