@@ -168,6 +168,7 @@ def test_a_tool_call_is_no_speech() -> None:
         ("they let me go home", "they let Ada go home"),
         ("let me", "let Ada"),
         ("I named the variable i", "Ada named the variable i"),
+        ("I call GET /me and say 'my'", "Ada calls GET /me and say 'my'"),
         ("we finish phase I, and I rest", "we finish phase I, and Ada rests"),
         ("Added two tests", "Ada added two tests"),
         ("the list is long", "the list is long"),
