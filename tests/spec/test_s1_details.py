@@ -393,6 +393,11 @@ def test_12_numbered_steps_that_are_said_wait_as_one_procedure(root: str) -> Non
         "To release: 1. Push.",
         "To support both names, we need to:\n1. Add an option.\n2. Update the docs.",
         "To use it:\n1. Add to your profile:\n```\nx=1\n```\n2. Restart your shell.",
+        "To use it:\n1. Change your profile\n```\nx=1\n```\n2. Restart your shell.",
+        "To be clear: 1. Never push to main. 2. Never skip tests.",
+        "To sum up:\n1. Use Go.\n2. Use Kafka.",
+        "To Ben: 1. Review the change. 2. Merge it.",
+        "To the team: 1. Rebase. 2. Push.",
     ],
 )
 def test_12_a_list_of_tasks_is_no_procedure(task: str, root: str) -> None:
