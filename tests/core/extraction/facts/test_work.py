@@ -124,6 +124,23 @@ def test_an_outcome_is_short_and_holds_no_code() -> None:
     assert len(told) <= MOST_CHARACTERS
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("I've added `**kwargs` to `call`.", "I've added `**kwargs` to `call`."),
+        ("I've added `src/**/*.py` to **all** lists.", "I've added `src/**/*.py` to all lists."),
+        ("**I've added `a.py`**: it is short.", "I've added `a.py`: it is short."),
+        ("**Done**: I've changed `2**n` to `1 << n`.", "Done: I've changed `2**n` to `1 << n`."),
+        (
+            "I've fixed `a.py`. It reads more, e.g. links. All is well.",
+            "I've fixed `a.py`. It reads more, e.g. links.",
+        ),
+    ],
+)
+def test_an_outcome_loses_its_bold_marks_and_nothing_else(text: str, told: str) -> None:
+    assert outcome(text) == told
+
+
 def test_an_outcome_takes_the_place_of_a_decision_that_it_begins_with() -> None:
     text = "I switched to `uv` because it is fast. The lock file is new."
     (found,) = facts(text, Role.ASSISTANT)
