@@ -416,6 +416,7 @@ def test_12_a_list_of_tasks_is_no_procedure(task: str, root: str) -> None:
         "Rolling back:\n1. Stop the app.\n2. Run `pg_restore`.\n3. When it is up, start the app.",
         "1) Read the log 2) Set the limit to 5 3) Always restart it",
         "1. Process the queue.",
+        "To release:\n1. `make dist`\n2. Push the tag.",
     ],
 )
 def test_12_numbered_steps_in_the_imperative_are_what_an_agent_is_held_to(sound: str) -> None:
