@@ -193,7 +193,7 @@ _HINTS: Final = {
     "preferred_name": ("call", "name", " by ", "addressed"),
     "pronouns": ("pronouns", "she/", "he/", "they/", "ze/", "xe/", "it/"),
     "city": ("live", "living", "resid", "based", "located", "from", "address", "city", "town",
-             "post", "zip", "moved", "relocat", "home", "house", "flat", "apartment"),
+             "post", "zip", "moved", "moving", "relocat", "home", "house", "flat", "apartment"),
     "language": tuple(_TONGUES.split("|")),
     "contact": ("phone", "mobile", "number", "cell", " me ", "telegram", "signal", "whatsapp",
                 "skype", "discord", "instagram"),
