@@ -90,7 +90,8 @@ _NO_PLACE: Final = (
     r"|interesting|constant|here|there|production|code)\b)"
 )
 _NO_TOWN: Final = r"(?!(?:QA|IT|HR|Marketing|Sales|Support|DevOps|Ops|Finance|Legal|Security)\b)"
-_TOWN: Final = rf"(?-i:{'|'.join(TOWNS)})\b(?! (?:team|office|server|cluster|region|data ?cent))"
+_NO_HOME: Final = r"(?!'s | (?:team|office|server|cluster|region|data ?cent))"
+_TOWN: Final = rf"(?-i:{'|'.join(TOWNS)})\b{_NO_HOME}"
 _CAPITAL: Final = r"(?-i:[A-ZÀ-ÞŁŚŻĐ])"
 _PHONE_DIGITS: Final = (8, 15)
 _UNSEEN: Final = str.maketrans(
@@ -192,7 +193,7 @@ _HINTS: Final = {
     "preferred_name": ("call", "name", " by ", "addressed"),
     "pronouns": ("pronouns", "she/", "he/", "they/", "ze/", "xe/", "it/"),
     "city": ("live", "living", "resid", "based", "located", "from", "address", "city", "town",
-             "post", "zip", "moved", "relocat", "home", "house", "flat", "apartment"),
+             "post", "zip", "moved", "moving", "relocat", "home", "house", "flat", "apartment"),
     "language": tuple(_TONGUES.split("|")),
     "contact": ("phone", "mobile", "number", "cell", " me ", "telegram", "signal", "whatsapp",
                 "skype", "discord", "instagram"),

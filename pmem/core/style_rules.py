@@ -132,11 +132,13 @@ def _steps(text: str) -> list[str]:
 
 
 def _is_imperative(step: str) -> bool:
-    """Tell whether a step may begin with what to do; who does it is not said."""
-    lower = [word.lower() for word in _words(step)] or [""]
+    """Tell whether a step may begin with what to do, or is a command; who does it is not said."""
+    lower = [word.lower() for word in _words(step)]
+    if not lower:
+        return step.startswith("`")
     first, second = lower[0], lower[1] if len(lower) > 1 else ""
     is_form = (first.endswith("ing") and len(first) > 5) or _is_regular_past(first)
-    return bool(first) and not is_form and not ({first} & _NO_STEP or second in _HELPERS)
+    return not is_form and not ({first} & _NO_STEP or second in _HELPERS)
 
 
 def _of_size(text: str) -> Iterator[Lint]:

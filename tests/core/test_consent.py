@@ -142,6 +142,7 @@ The user moved to Settings
 User data moved to Frankfurt
 The records of the user moved to Oslo servers
 We moved to London server rooms
+The user moved to Berlin's infra team
 He is based on a template
 I have a depression of keys in the heat map
 I need 30 years of logs
@@ -218,7 +219,7 @@ def test_the_labelled_statements_are_told_apart_with_few_mistakes() -> None:
     found = [(field, told(text), text) for field, text in personal]
     missed = [text for field, got, text in found if got != field]
     alarms = [text for text in PLAIN.splitlines() if told(text)]
-    assert len(missed) <= 0.02 * len(personal), missed
+    assert missed == []
     assert len(alarms) <= 0.04 * len(PLAIN.splitlines()), alarms
 
 
@@ -262,6 +263,7 @@ city|Ana Reyes is based in Lisbon.
 city|Since March Tom lives in Graz.
 city|Mira moved to Hamburg in May
 city|Tom Weber has just moved to Graz.
+city|Tom is moving to Graz
 city|Customer is from Madrid
 preferred_name|Call the user Ana
 preferred_name|Robert goes by Bob.
@@ -288,6 +290,7 @@ Mira moved to Platform in May
 Tom moved to Rust
 Ana moved to the Berlin office
 Ana moved to Berlin team duties
+Ana moved to Charlotte's team
 Peter is from Marketing
 Lena has a German keyboard
 Prettier is conservative about comments

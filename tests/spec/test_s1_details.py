@@ -393,6 +393,11 @@ def test_12_numbered_steps_that_are_said_wait_as_one_procedure(root: str) -> Non
         "To release: 1. Push.",
         "To support both names, we need to:\n1. Add an option.\n2. Update the docs.",
         "To use it:\n1. Add to your profile:\n```\nx=1\n```\n2. Restart your shell.",
+        "To use it:\n1. Change your profile\n```\nx=1\n```\n2. Restart your shell.",
+        "To be clear: 1. Never push to main. 2. Never skip tests.",
+        "To sum up:\n1. Use Go.\n2. Use Kafka.",
+        "To Ben: 1. Review the change. 2. Merge it.",
+        "To the team: 1. Rebase. 2. Push.",
     ],
 )
 def test_12_a_list_of_tasks_is_no_procedure(task: str, root: str) -> None:
@@ -411,6 +416,7 @@ def test_12_a_list_of_tasks_is_no_procedure(task: str, root: str) -> None:
         "Rolling back:\n1. Stop the app.\n2. Run `pg_restore`.\n3. When it is up, start the app.",
         "1) Read the log 2) Set the limit to 5 3) Always restart it",
         "1. Process the queue.",
+        "To release:\n1. `make dist`\n2. Push the tag.",
     ],
 )
 def test_12_numbered_steps_in_the_imperative_are_what_an_agent_is_held_to(sound: str) -> None:

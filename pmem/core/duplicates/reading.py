@@ -198,11 +198,22 @@ def _plain(token: str) -> list[str]:
 
 
 def _as_we(words: list[str]) -> list[str]:
-    """The words with "we" for "Mira and others", as a conversation's memory names who said it."""
+    """The words with "we" for "Mira and others", as a conversation's memory names who said it.
+
+    "Redis and others" are things: they have no given name, and decide nothing.
+    """
     for end in range(1, _LONGEST_NAME + 1):
         if words[end : end + 2] == _AND_OTHERS:
-            return ["we", *words[end + 2 :]]
+            told = ["we", *words[end + 2 :]]
+            return told if words[0] in _given_names() or _lead(told, 0) else words
     return words
+
+
+@lru_cache(maxsize=1)
+def _given_names() -> frozenset[str]:
+    from pmem.core.given_names import GIVEN_NAMES  # few memories need them
+
+    return frozenset(map(str.casefold, GIVEN_NAMES))
 
 
 def _without_leads(words: list[str]) -> list[str]:

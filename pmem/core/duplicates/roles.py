@@ -166,14 +166,12 @@ def _copula(items: Sequence[Meaning]) -> tuple[list[str], list[str]] | None:
     if kinds.count(WordClass.BE) != 1 or not _PLAIN.issuperset(kinds):
         return None
     place = kinds.index(WordClass.BE)
-    named = [
+    thing, said = (
         [i.value for i in part if i.kind in _COUPLED] for part in (items[:place], items[place:])
-    ]
-    if named[1][:1] == [_NAME] and named[1][1:2] != [
-        "of"
-    ]:  # "the server is named Atlas": the name of the server is Atlas
-        return [_NAME, "of", *named[0]], named[1][1:]
-    return named[0], named[1]
+    )
+    if said[:1] == [_NAME] and said[1:2] != ["of"]:  # "is named Atlas": its name is Atlas
+        return [_NAME, "of", *thing], said[1:]
+    return thing, said
 
 
 def _agree(one: list[tuple[str, ClauseRole]], other: list[tuple[str, ClauseRole]]) -> bool:

@@ -226,6 +226,7 @@ has switched=switched|have switched=switched|went with=picked|go with=pick|settl
 agreed on=picked|decided against=rejected|decided not to=not|agreed not to=not
 stopped using=not still use|the team chose=we chose|the team picked=we picked
 is based in=is in|are based in=are in|is located=is|are located=are|takes place=|take place=
+is called by=is called by|are called by=are called by|is named by=is named by
 is called=is name|is named=is name|are called=are named|does not like=dislike|do not like=dislike
 not allowed=forbid|is not allowed=is forbid|are not allowed=are forbid
 would like=want|wants to=want|want to=want|plan to=aim|plans to=aim|aims to=aim|aim to=aim

@@ -38,7 +38,7 @@ def category_of(fact: Fact) -> str:
         return PERSON
     if fact.type is MemoryType.FACT and PROJECT in words:
         return PROJECT
-    own = fact.subject == fact.user if fact.user else words[:1] in (["i"], ["my"])
+    own = fact.subject == fact.user if fact.user else fact.content.startswith("The user")
     if fact.type is MemoryType.FACT and own and not _ABOUT_ONESELF.isdisjoint(words):
         return CONTEXT
     return DEFAULT_CATEGORY[fact.type]

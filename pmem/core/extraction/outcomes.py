@@ -37,7 +37,7 @@ def outcome(text: str) -> str | None:
         return None
     begin = text.find(telling.text)
     prose = prose_lines(text[begin : begin + _READ])
-    lines = (line.replace("**", "").lstrip(" #*-•") for line in prose)
+    lines = (_code_or_bold().sub(r"\1\2", line).lstrip(" #*-•") for line in prose)
     return _cut(" ".join(filter(None, lines)))
 
 
@@ -91,4 +91,10 @@ def _cut(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _end() -> re.Pattern[str]:
-    return re.compile(r"(?<!\s\d)[.!?](?=\s)")
+    return re.compile(r"(?<!\s\d)(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s)")
+
+
+@lru_cache(maxsize=1)
+def _code_or_bold() -> re.Pattern[str]:
+    """Code, which stays as it is, or what stands between the marks of bold text."""
+    return re.compile(r"(`[^`]*`)|\*\*((?:`[^`]*`|[^*`])+)\*\*")

@@ -39,6 +39,8 @@ _OTHERS: Final = frozenset(
     """he she it they him her them his hers its their theirs himself herself itself
     themselves""".split()
 )
+_MARKS: Final = ("/", "@", "#", "'", "‘")
+"""What stands before a word that is a path's or a handle's, or is only quoted."""
 _BETWEEN: Final = frozenset("just also always never really still now already then often".split())
 
 
@@ -100,10 +102,15 @@ def _is_thing(word: str, names: Collection[str]) -> bool:
 
 
 def _stays(sentence: ParsedSentence, place: int) -> bool:
-    """Tell "the US", "let us", and "our own", which no article can take the place of."""
+    """Tell "the US", "let us", "all of us", "the variable i", "GET /me", and "our own"."""
     words, (start, stop) = sentence.words, sentence.places[place]
+    if sentence.text[:start].endswith(_MARKS):
+        return True
     if words[place] == "us":
-        return sentence.text[start:stop].isupper() or words[max(0, place - 1)] == "let"
+        before = words[max(0, place - 1)]
+        return sentence.text[start:stop].isupper() or before in ("let", "of")
+    if words[place] == "i":
+        return place > 0 and BREAKS.issuperset(words[place + 1 : place + 2])
     return words[place] == "our" and words[place + 1 : place + 2] == ["own"]
 
 

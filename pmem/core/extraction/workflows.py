@@ -7,6 +7,11 @@ from typing import Final, NamedTuple
 from pmem.core.text.sentences import LONGEST, MOST
 
 _FEWEST_STEPS: Final = 2
+_NO_OCCASION: Final = (
+    r"(?:me|you|us|all|everyone|the|do|be|answer|clarify|conclude|recap|sum|summari[sz]e)\b"
+    r"|(?-i:[A-Z][a-z])"
+)
+"""What follows "to" where a list is for somebody, or is the talk's own."""
 
 
 class Workflow(NamedTuple):
@@ -36,16 +41,20 @@ def split_workflow(text: str) -> Workflow | None:
         return None
     steps = found[0].strip().rstrip(".")
     many = len(_number().findall(steps))
-    is_cut = ":\n" in steps.partition(":")[2] or steps.endswith(":")  # code stood there
-    if many < _FEWEST_STEPS or len(steps) > LONGEST or is_cut or lints_of_steps(steps):
+    is_whole = _plain(found[0]) in _plain(text) and not steps.endswith(":")  # else code stood there
+    if many < _FEWEST_STEPS or len(steps) > LONGEST or not is_whole or lints_of_steps(steps):
         return None
     return Workflow(steps, f"{prose[: found.start()]}\n{prose[found.end() :]}")
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
 
 
 @lru_cache(maxsize=1)
 def _workflow() -> re.Pattern[str]:
     occasion = (
-        r"(?:(?:in order )?to (?!me\b|you\b|us\b|do\b)|how (?:to|we)\b|when(?:ever)? (?:you|we)\b"
+        rf"(?:(?:in order )?to (?!{_NO_OCCASION})|how (?:to|we)\b|when(?:ever)? (?:you|we)\b"
         r"|every time\b|(?:the |our )?(?:steps|procedure|runbook|checklist) (?:to|for)\b)"
     )
     return re.compile(

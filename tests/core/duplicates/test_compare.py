@@ -206,8 +206,25 @@ def test_case_space_and_a_full_stop_do_not_matter(text: str) -> None:
         ("Mira and others use PostgreSQL.", "Mira and others use MySQL.", False),
         ("Mira uses PostgreSQL.", "We use PostgreSQL.", False),
         ("Mira uses vim and others use emacs.", "We use emacs.", False),
+        ("Zsofi and others decided to use Kafka.", "We decided to use Kafka.", True),
+        ("Redis and others use port 6379.", "PostgreSQL and others use port 6379.", False),
+        ("Linux and others are supported.", "Windows and others are supported.", False),
     ],
 )
 def test_who_speaks_for_others_says_we(one: str, other: str, is_same: bool) -> None:
+    found = compare(claim_of(one), claim_of(other)).relation
+    assert (found is Relation.DUPLICATE) is is_same
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("The server is called Atlas.", "The name of the server is Atlas.", True),
+        ("The server is called by Atlas.", "The server is called Atlas.", False),
+        ("The server is named by Ben.", "The server is named Ben.", False),
+        ("The API is called by the worker.", "The worker calls the API.", True),
+    ],
+)
+def test_who_calls_a_thing_gives_it_no_name(one: str, other: str, is_same: bool) -> None:
     found = compare(claim_of(one), claim_of(other)).relation
     assert (found is Relation.DUPLICATE) is is_same

@@ -6,12 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.extraction import shapes
+from pmem.core.extraction.categories import category_of
 from pmem.core.extraction.cues import CUES, REPORTS
 from pmem.core.extraction.facts import Candidate, extract
 from pmem.core.extraction.outcomes import outcome
 from pmem.core.extraction.third_person import in_third_person, leaves_open, with_others
 from pmem.core.style_rules import MOST_CHARACTERS
-from pmem.values.records import MemoryType, Message, Role
+from pmem.values.records import Fact, MemoryType, Message, Role
 from tests.conftest import NOW
 from tests.core.extraction.scores import MESSAGES, labelled_messages, message
 from tests.work import STALLED, seconds
@@ -123,6 +124,23 @@ def test_an_outcome_is_short_and_holds_no_code() -> None:
     assert len(told) <= MOST_CHARACTERS
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("I've added `**kwargs` to `call`.", "I've added `**kwargs` to `call`."),
+        ("I've added `src/**/*.py` to **all** lists.", "I've added `src/**/*.py` to all lists."),
+        ("**I've added `a.py`**: it is short.", "I've added `a.py`: it is short."),
+        ("**Done**: I've changed `2**n` to `1 << n`.", "Done: I've changed `2**n` to `1 << n`."),
+        (
+            "I've fixed `a.py`. It reads more, e.g. links. All is well.",
+            "I've fixed `a.py`. It reads more, e.g. links.",
+        ),
+    ],
+)
+def test_an_outcome_loses_its_bold_marks_and_nothing_else(text: str, told: str) -> None:
+    assert outcome(text) == told
+
+
 def test_an_outcome_takes_the_place_of_a_decision_that_it_begins_with() -> None:
     text = "I switched to `uv` because it is fast. The lock file is new."
     (found,) = facts(text, Role.ASSISTANT)
@@ -166,6 +184,9 @@ def test_a_tool_call_is_no_speech() -> None:
         ("please let me know by Friday", "Ada wants to know by Friday"),
         ("they let me go home", "they let Ada go home"),
         ("let me", "let Ada"),
+        ("I named the variable i", "Ada named the variable i"),
+        ("I call GET /me and say 'my'", "Ada calls GET /me and say 'my'"),
+        ("we finish phase I, and I rest", "we finish phase I, and Ada rests"),
         ("Added two tests", "Ada added two tests"),
         ("the list is long", "the list is long"),
         ("", ""),
@@ -186,6 +207,7 @@ def test_a_statement_names_its_speaker(text: str, expected: str) -> None:
         ("Our goal is peace", "The goal is peace"),
         ("the list is in our repository", "the list is in the repository"),
         ("Let's stay with Kafka", "Let's stay with Kafka"),
+        ("all of us prefer tea", "all of us prefer tea"),
         ("the editor is our own", "the editor is our own"),
         ("so our own names stay", "so our own names stay"),
         ("the list is long", "the list is long"),
@@ -203,6 +225,27 @@ def test_f105_what_several_decided_is_about_no_one_of_them() -> None:
     assert (unnamed.content, unnamed.subject) == ("The user prefers small commits", None)
     (report,) = facts("We decided to use `a.py`.", Role.ASSISTANT, "Robo")
     assert report.content == "We decided to use `a.py`"
+
+
+@pytest.mark.parametrize("speaker", ["Ada", None])
+@pytest.mark.parametrize("text", ["I live in Graz.", "My office is in Graz.", "I work at Halden."])
+def test_a_speakers_whereabouts_are_context_with_a_name_and_without(
+    text: str, speaker: str | None
+) -> None:
+    (told,) = facts(text, speaker=speaker)
+    fact = Fact(
+        id=message(text, Role.USER).id,
+        content=told.content,
+        type=told.type,
+        confidence=told.confidence,
+        subject=told.subject,
+        user=speaker,
+        message="m",
+        extracted_at=NOW,
+    )
+    assert "context" == category_of(fact)
+    other = msgspec.structs.replace(fact, content="The office is in Graz", subject=None)
+    assert "context" != category_of(other)
 
 
 @pytest.mark.parametrize(
