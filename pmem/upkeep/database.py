@@ -1,7 +1,7 @@
 """Putting a project on a PostgreSQL server: its tables, its roles, and where they stand."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -12,7 +12,7 @@ from pmem.project.record_home import files_of
 from pmem.project.setup import locked, write_setting
 from pmem.project.workspace import Workspace
 from pmem.storage.jsonfiles import scratch
-from pmem.values.records import STORES
+from pmem.values.records import RECORD_TYPES
 from pmem.values.requests import NoArguments
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ class DatabaseStatus(msgspec.Struct, frozen=True, kw_only=True):
         wanted: the version that this pmem knows.
         is_known: whether the server knows the project.
         revision: how often the project has changed there.
-        records: how many records it has there.
-        in_folder: how many records the memory folder has.
+        records: how many records it has there, of those that `sync` keeps equal.
+        in_folder: how many of them the memory folder has.
         roles: the roles of agents and apps, and whom they are for.
     """
 
@@ -124,11 +124,13 @@ def status(workspace: Workspace, _: NoArguments) -> DatabaseStatus:
     """
     from pmem.storage.postgres.address import shown_address
     from pmem.storage.postgres.migrating import VERSION
+    from pmem.upkeep.sync import shared_stores
 
     settings = workspace.settings
     key, address = settings.database_project, settings.database
     files = files_of(workspace)
-    in_folder = sum(len(files.ids(type_)) for type_ in STORES)
+    stores = shared_stores(workspace)
+    in_folder = sum(len(files.ids(RECORD_TYPES[store])) for store in stores)
     known = DatabaseStatus(
         server=shown_address(address) if address else "",
         project=key,
@@ -138,12 +140,14 @@ def status(workspace: Workspace, _: NoArguments) -> DatabaseStatus:
     )
     if not address:
         return known
-    found = _ask_server(workspace, lambda connection: _project_on(connection, key))
+    found = _ask_server(workspace, lambda connection: _project_on(connection, key, stores))
     return msgspec.structs.replace(known, **found)
 
 
-def _project_on(connection: "Connection[Any]", key: str) -> Mapping[str, Any]:
-    """Return what a server knows of a project."""
+def _project_on(
+    connection: "Connection[Any]", key: str, stores: Sequence[str]
+) -> Mapping[str, Any]:
+    """Return what a server knows of a project, with its records in some stores."""
     from pmem.storage.postgres.migrating import version_of
     from pmem.storage.postgres.roles import roles_of
 
@@ -151,10 +155,11 @@ def _project_on(connection: "Connection[Any]", key: str) -> Mapping[str, Any]:
     if version == 0:
         return {}
     query = (
-        "select revision, (select count(*) from pmem.record where record.project = known.number)"
+        "select revision, (select count(*) from pmem.record"
+        " where record.project = known.number and record.store = any(%s))"
         " from pmem.project as known where key = %s"
     )
-    row = connection.execute(query, (key,)).fetchone()
+    row = connection.execute(query, (stores, key)).fetchone()
     if row is None:
         return {"version": version}
     roles = roles_of(connection, key) if version >= 3 else {}

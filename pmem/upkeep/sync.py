@@ -107,7 +107,7 @@ def sync(workspace: Workspace, request: SyncRequest) -> Synced:
     both = _Sides(workspace, server, base)
     if not request.dry_run:
         both.go_on()
-    stores = _stores(workspace, request)
+    stores = shared_stores(workspace, conversations=request.conversations)
     found: list[SyncedRecord] = []
     keys = both.differing(stores)
     for start in range(0, len(keys), _BATCH):
@@ -249,10 +249,14 @@ def _as_told(decided: dict[RecordKey, _Decided]) -> list[SyncedRecord]:
     ]
 
 
-def _stores(workspace: Workspace, request: SyncRequest) -> list[str]:
-    """Return the stores that go along: transcripts only where they are shared anyway."""
+def shared_stores(workspace: Workspace, *, conversations: bool = False) -> list[str]:
+    """Return the folders of the records that go along: transcripts only where git has them.
+
+    Args:
+        conversations: Let transcripts go along also where git ignores them.
+    """
     ignore = safe_files.text(os.path.join(workspace.root, IGNORE_FILE))
-    shares = request.conversations or SHARE_CONVERSATIONS.strip() in ignore.splitlines()
+    shares = conversations or SHARE_CONVERSATIONS.strip() in ignore.splitlines()
     return [store for store in RECORD_TYPES if shares or store not in _TRANSCRIPTS]
 
 

@@ -49,6 +49,23 @@ def test_the_same_lines_work_and_the_folder_stays_empty(project: TestDatabase) -
     assert data("db", "status")["records"] == 1
 
 
+def test_status_counts_what_sync_keeps_equal(project: TestDatabase) -> None:
+    """A conversation stays where it was held, unless git has it: nothing is missing without it."""
+    for address in ("", os.environ["PMEM_DATABASE"]):
+        for words in (("start", "Queues"), ("end",)):
+            assert said_of(address, "conversation", *words).code == 0
+    pmem("add", "The queue is RabbitMQ")
+    assert pmem("sync").code == 0
+    status = data("db", "status")
+    assert (status["records"], status["in_folder"]) == (1, 1)
+
+
+def test_a_database_that_is_not_there_is_told_with_how_to_make_it(project: TestDatabase) -> None:
+    done = said_of(make_conninfo(project.address, dbname="nowhere"), "db", "init")
+    assert done.code == 6
+    assert "make it with `createdb`, or mend the address" in done.said
+
+
 def test_a_clone_finds_the_project_by_its_key_and_needs_an_address(
     project: TestDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """Connections to a server: opened when needed, kept for the next, their errors in sentences."""
 
+import re
 import time
 from _thread import allocate_lock
 from collections.abc import Callable, Iterator, Mapping
@@ -40,6 +41,8 @@ _FULL: Final = ("too many c", "remaining connection slots", "is starting up")
 """What a server says that will have room in a moment."""
 _NO_ROOM: Final = "{} has had no connection to spare for {:g} s"
 _MORE_ROOM: Final = "try again in a moment, or let the server take more (`max_connections`)"
+_NO_DATABASE: Final = re.compile(r'database ".*" does not exist')
+_MAKE_DATABASE: Final = "make it with `createdb`, or mend the address"
 _OPTIONS: Final = f"-c statement_timeout={STATEMENT_SECONDS}s -c timezone=UTC -c search_path="
 _PROJECT: Final = (
     "select coalesce((select max(version) from pmem.schema_version), 0),"
@@ -219,7 +222,8 @@ class Server:
             except psycopg.Error as error:
                 said = _first_line(error)
                 if not any(words in str(error) for words in _FULL):
-                    raise Unreachable(f"{self.name} cannot be reached: {said}") from None
+                    hint = _MAKE_DATABASE if _NO_DATABASE.search(said) else ""
+                    raise Unreachable(f"{self.name} cannot be reached: {said}", hint) from None
             if time.monotonic() > until:
                 raise Locked(_NO_ROOM.format(self.name, patience), _MORE_ROOM)
             time.sleep(pause)
