@@ -1,4 +1,4 @@
-"""What a store of records must do, and the simplest one that does it."""
+"""What a store of records must do, and what a scan of all of them answers."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
