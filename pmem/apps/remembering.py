@@ -241,7 +241,10 @@ def _make_memory(workspace: Workspace, wanted: AddRequest, detail: Mapping[str, 
     if not waits:
         return done
     compacted = compact(workspace, done.app)
-    deferred = f"a decision is put off: {compacted.reason}" if compacted.deferred else ""
+    deferred = ""
+    if compacted.deferred:
+        later = f"`pmem app compact {done.app}` makes it later"
+        deferred = f"a decision is put off: {compacted.reason}; {later}"
     reason = "; ".join(filter(None, (done.reason, deferred)))
     return replace(done, decisions=compacted.decisions, reason=reason)
 

@@ -68,7 +68,7 @@ def apply(
     shows the work as it is now; 3 says that a check refused an answer.
     """
     session: CommandSession = ctx.obj
-    text = session.input(answers, "the answers")
+    text = session.input(answers, "the JSON of answers")
     done = session.run(table.APPLY_WORK, WorkAnswersRequest(answers=_read_answers(text)))
     return Answer(data=done, lines=map(_answered_line, done.items), exit_code=_exit_code(done))
 

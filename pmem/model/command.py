@@ -97,7 +97,8 @@ class CommandModel:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            raise ModelUnreachable(f"{self._command[0]} cannot be run: {error}") from None
+            why = getattr(error, "strerror", None) or error
+            raise ModelUnreachable(f"{self._command[0]} cannot be run: {why}") from None
 
 
 def trimmed(environment: Mapping[str, str], more: str = "") -> dict[str, str]:

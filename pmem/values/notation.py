@@ -33,7 +33,7 @@ def as_text(value: Any) -> str:
 def type_name(base: Any) -> str:
     """Say what a setting may be, from its type."""
     if get_origin(base) is Literal:
-        return " | ".join(get_args(base))
+        return " | ".join(filter(None, get_args(base)))
     if get_origin(base) is dict:
         return TABLE
     if get_origin(base) is Annotated:

@@ -305,6 +305,13 @@ def test_an_address_is_completed() -> None:
     assert chat_address(whole) == whole
 
 
+def test_a_program_that_is_not_there_is_told_in_plain_words(root: str) -> None:
+    gone = Models("gone", CommandModel("gone", ("/nowhere/model",), os.environ))
+    told = refusal(asked(root, gone), "episode")
+    assert told.is_down
+    assert told.reason == "/nowhere/model cannot be run: No such file or directory"
+
+
 def test_settings_that_do_not_fit_are_told_with_what_to_do() -> None:
     rules = ModelRules(url="http://localhost:1/v1", name="x", key_variable="PMEM_TEST_KEY")
     with pytest.raises(InvalidValue, match="names PMEM_TEST_KEY, which is not set"):

@@ -107,6 +107,14 @@ def test_strict_is_exit_8_and_the_rules_have_done_their_part(server: ChatServer)
 
 
 @pytest.mark.row("S0.6.5")
+def test_a_decision_that_is_put_off_says_what_makes_it_later(server: ChatServer) -> None:
+    poor = {"PMEM_APPS_ENERGY": "50", "PMEM_APPS_ENERGY_FLOOR": "1", "PMEM_APPS_LIMIT": "1"}
+    run(server, "app", "remember", "mail", "The inbox is read in the morning.", **poor)
+    done = run(server, "app", "remember", "mail", "The outbox is empty at noon.", **poor)
+    assert "put off: too little energy; `pmem app compact mail` makes it later" in done.err
+
+
+@pytest.mark.row("S0.6.5")
 def test_too_little_energy_puts_the_work_off_and_doctor_counts_it(server: ChatServer) -> None:
     poor = {"PMEM_APPS_ENERGY": "50", "PMEM_APPS_ENERGY_FLOOR": "1"}
     done = talk(server, "Ben reads mail in the morning only.", **poor)

@@ -954,3 +954,9 @@ def test_a_file_of_comments_says_what_the_reader_of_settings_makes_of_it(data: b
             parse_config(data, "config.toml")
     else:
         assert parse_config(data, "config.toml") == expected
+
+
+@pytest.mark.usefixtures("root")
+def test_a_choice_of_none_is_no_word_among_the_choices() -> None:
+    done = pmem("list", environment={"PMEM_MODEL_USE": "magic"})
+    assert "model.use cannot be 'magic': it must be claude | codex | ollama | llm" in done.err
