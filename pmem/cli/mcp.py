@@ -26,7 +26,9 @@ def mcp(
     ctx: typer.Context,
     tools: Annotated[
         str,
-        typer.Option(metavar="NAME,...", help="What to offer: read, agent, admin, all, or tools."),
+        typer.Option(
+            metavar="NAME,...", help="What to offer: read, agent, admin, work, all, or tools."
+        ),
     ] = "agent",
     thread: Annotated[
         str,

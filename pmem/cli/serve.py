@@ -39,7 +39,7 @@ def serve(
     tools: Annotated[
         str,
         typer.Option(
-            metavar="NAME,...", help="What /mcp offers: read, agent, admin, all, or tools."
+            metavar="NAME,...", help="What /mcp offers: read, agent, admin, work, all, or tools."
         ),
     ] = "agent",
     token: Annotated[
