@@ -63,7 +63,7 @@ def test_status_counts_what_sync_keeps_equal(project: TestDatabase) -> None:
 def test_a_database_that_is_not_there_is_told_with_how_to_make_it(project: TestDatabase) -> None:
     done = said_of(make_conninfo(project.address, dbname="nowhere"), "db", "init")
     assert done.code == 6
-    assert "make it with `createdb`, or mend the address" in done.said
+    assert "make it with `createdb`, or fix the address" in done.said
 
 
 def test_a_clone_finds_the_project_by_its_key_and_needs_an_address(

@@ -42,7 +42,7 @@ _FULL: Final = ("too many c", "remaining connection slots", "is starting up")
 _NO_ROOM: Final = "{} has had no connection to spare for {:g} s"
 _MORE_ROOM: Final = "try again in a moment, or let the server take more (`max_connections`)"
 _NO_DATABASE: Final = re.compile(r'database ".*" does not exist')
-_MAKE_DATABASE: Final = "make it with `createdb`, or mend the address"
+_MAKE_DATABASE: Final = "make it with `createdb`, or fix the address"
 _OPTIONS: Final = f"-c statement_timeout={STATEMENT_SECONDS}s -c timezone=UTC -c search_path="
 _PROJECT: Final = (
     "select coalesce((select max(version) from pmem.schema_version), 0),"
