@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from filelock import FileLock, Timeout
@@ -175,3 +176,24 @@ def test_writers_at_once_lose_nothing(root: str) -> None:
     assert in_a_child(writers) == 0
     expected = {f"writer {number}, memory {count}" for number in range(4) for count in range(8)}
     assert expected == {memory.content for memory in opened(root).memories.find()}
+
+
+def test_whoever_has_waited_long_asks_more_often_than_newcomers(lock: str) -> None:
+    now, pauses = [0.0], list[tuple[float, float]]()
+
+    def sleep(seconds: float) -> None:
+        pauses.append((now[0], seconds))
+        now[0] += seconds
+
+    clock = mock.Mock(monotonic=lambda: now[0], sleep=sleep)
+    with (
+        writer_lock(lock, 0),
+        mock.patch("pmem.storage.files.lock.time", clock),
+        pytest.raises(Locked),
+        writer_lock(lock, 3.0),
+    ):
+        raise AssertionError("two hold it")
+    first = [seconds for at, seconds in pauses if at < 1]
+    later = [seconds for at, seconds in pauses if at >= 1]
+    assert max(later) < max(first)
+    assert max(later) == min(later) <= min(first)

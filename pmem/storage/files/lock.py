@@ -14,6 +14,8 @@ LOCK = "lock"
 """The lock's file, in a memory folder's untracked one."""
 _POLL_SECONDS = 0.005
 _LONGEST_POLL_SECONDS = 0.05
+_PATIENT_SECONDS = 1.0
+"""From then on a writer asks more often than those who came after it, or it might wait for ever."""
 
 
 @contextmanager
@@ -55,13 +57,14 @@ def _open(path: str) -> int:
 
 
 def _wait(descriptor: int, path: str, timeout: float) -> None:
-    deadline = time.monotonic() + timeout
+    begun = time.monotonic()
     pause = _POLL_SECONDS
     while not _try(descriptor, path):
-        if time.monotonic() >= deadline:
+        waited = time.monotonic() - begun
+        if waited >= timeout:
             raise _late(path, timeout)
-        time.sleep(pause)
         pause = min(pause * 1.5, _LONGEST_POLL_SECONDS)
+        time.sleep(pause if waited < _PATIENT_SECONDS else _POLL_SECONDS)
 
 
 def _try(descriptor: int, path: str) -> bool:
