@@ -1,6 +1,7 @@
 """Backends without an index, and one without files."""
 
 from _thread import allocate_lock
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
@@ -28,12 +29,12 @@ R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
 
-class Unindexed:
+class Unindexed(ABC):
     """Answers what is asked of a backend by a scan of its records; it keeps nothing beside them."""
 
+    @abstractmethod
     def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
         """Yield the records of a store, by ascending id."""
-        raise NotImplementedError
 
     def select(
         self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None
@@ -69,7 +70,9 @@ class Unindexed:
     def marked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002
         return iter(())
 
-    def mark(self, type_: type[Record], mark: str, ids: Collection[str]) -> None:
+    def mark(  # noqa: B027 - none are kept, and that is all of it
+        self, type_: type[Record], mark: str, ids: Collection[str]
+    ) -> None:
         """Keep no marks."""
 
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
