@@ -60,6 +60,7 @@ _REMINISCENT: Final = frozenset("time day night evening one guy summer trip when
 _OPENING: Final = 2  # words: an article and a name
 _EVERYDAY: Final = frozenset(SETS["everyday"].split())
 _NEAR: Final = 7  # words
+_NAMED: Final = 3  # words: somebody's name and "and"
 _USER: Final = "user"  # who speaks where no name is known
 _DASHES: Final = frozenset("-–—")
 _REMARKS: Final = frozenset(("it", "they", "he", "she"))
@@ -233,12 +234,26 @@ def _best_statements(
         best = max(sound, key=lambda hit: (hit.confidence, -hit.place), default=None)
         if best is not None and is_thought(sentence.words, begin, best.place):
             best = best._replace(confidence=best.confidence - THOUGHT)
-        if found and best is None and _goes_on(sentence.words, clause.begin):
+        if found and best is not None and _is_with_others(sentence.words, found[-1], clause, best):
+            found[-1] = (Clause(found[-1][0].begin, clause.end), best)
+        elif found and best is None and _goes_on(sentence.words, clause.begin):
             (start, _), told = found[-1]
             found[-1] = (Clause(start, clause.end), told)
         else:
             found.append((clause, best))
     return [_candidate(sentence, clause, hit) for clause, hit in found if hit is not None]
+
+
+def _is_with_others(
+    words: list[str],
+    before: tuple[Clause, StatementMatch | None],
+    clause: Clause,
+    hit: StatementMatch,
+) -> bool:
+    """Tell "Dana and I decided", which Dana did as well, from two statements."""
+    (begin, end), told = before
+    is_named = told is None and end - begin <= _NAMED and words[clause.begin - 1] == "and"
+    return is_named and words[clause.begin] == "i" and hit.type is MemoryType.DECISION
 
 
 def _goes_on(words: list[str], begin: int) -> bool:

@@ -153,14 +153,18 @@ def _with_forms(
 
 
 def _own_verbs(words: list[str]) -> set[int]:
-    """The places of the verbs of "I": the one behind it, and those that "and" adds to that."""
+    """The places of the verbs of "I": the one behind it, and those that "and" adds to that.
+
+    Behind "Dana and I" they stay: those are two.
+    """
     found: set[int] = set()
     awaited = is_changed = is_added = False
     for place, word in enumerate(words):
         if word in _BETWEEN or word.endswith("ly"):
             continue
         if word in ("i", "to"):
-            awaited, is_changed = word == "i", False
+            is_one = bool(found) or words[max(0, place - 1)] != "and"
+            awaited, is_changed = word == "i" and is_one, False
         elif awaited or (is_added and is_changed and _is_verb(words, place)):
             found.add(place)
             awaited, is_changed = False, _agreed(word) != word

@@ -368,3 +368,20 @@ def test_what_a_program_put_into_a_message_is_nobodys_word(text: str) -> None:
 def test_a_result_of_a_tool_is_no_speech_whoever_brings_it() -> None:
     said = message("We decided to use Kafka.")
     assert [] == extract(msgspec.structs.replace(said, tool_result={"ok": True}))
+
+
+@pytest.mark.parametrize(
+    ("said", "noted"),
+    [
+        ("Dana and I decided to move to Kafka.", "Dana and Mira decided to move to Kafka"),
+        ("Dana and I have decided to use Redis.", "Dana and Mira have decided to use Redis"),
+        ("Redis is slow and I decided to use Kafka.", "Mira decided to use Kafka"),
+    ],
+)
+def test_who_decided_with_the_speaker_is_named_as_well(said: str, noted: str) -> None:
+    assert noted in [fact.content for fact in extract(message(said, Role.USER, "Mira"))]
+
+
+def test_what_one_speaker_does_twice_agrees_twice() -> None:
+    told = in_third_person("I use vim and I prefer tabs", "Mira")
+    assert told == "Mira uses vim and Mira prefers tabs"
