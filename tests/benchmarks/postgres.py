@@ -11,6 +11,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from itertools import islice
 from typing import Final
 
@@ -27,12 +28,14 @@ from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.server import Server
 from pmem.values.records import Memory
 from tests.asking import ask
+from tests.conftest import NOW
 from tests.database.plans import recorded, scans
 from tests.postgres import TestDatabase, any_server, database, served
 from tests.storage.folders import json_files, memory
 
 _BATCH: Final = 2000
 _WORDS: Final = 20_000
+_APART: Final = timedelta(minutes=6)
 
 
 class Notes:
@@ -46,10 +49,18 @@ class Notes:
         chosen = (int(self._random.paretovariate(0.7)) - 1 for _ in range(many))
         return " ".join(self._words[min(place, _WORDS - 1)] for place in chosen)
 
+    def rare_words(self, many: int) -> str:
+        """Return words drawn evenly, so that few memories have one of them."""
+        return " ".join(self._random.choice(self._words) for _ in range(many))
+
     def memories(self, many: int) -> Iterator[Memory]:
         for number in range(many):
             share = round(self._random.random() * 0.6, 2)
-            yield memory(f"mjwaid1q-{number:08d}", self.words(24), importance=share)
+            written = NOW - number * _APART
+            yield memory(
+                f"mjwaid1q-{number:08d}", self.words(24), importance=share,
+                valid_from=written, created_at=written, updated_at=written,
+            )  # fmt: skip
 
 
 def fill(backend: Backend, many: int) -> float:
@@ -67,6 +78,9 @@ def measured(opened: Callable[[], Workspace], runs: int) -> dict[str, list[float
     notes = Notes()
     commands: dict[str, Callable[[], object]] = {
         "search": lambda: ask(opened(), table.SEARCH, SearchRequest(query=notes.words(3))),
+        "search for rare words": lambda: ask(
+            opened(), table.SEARCH, SearchRequest(query=notes.rare_words(3))
+        ),
         "context": lambda: ask(
             opened(), table.CONTEXT,
             ContextRequest(query=notes.words(3), budget=1000, omitted=False),

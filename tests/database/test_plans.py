@@ -1,7 +1,9 @@
 """What commands ask of a server is answered from indexes, however much it has."""
 
 import re
+import time
 from collections.abc import Callable
+from itertools import islice
 
 import psycopg
 import pytest
@@ -18,7 +20,7 @@ from pmem.storage.postgres.server import Server
 from pmem.values.records import Memory
 from tests.asking import ask
 from tests.database.plans import plans, recorded, scans
-from tests.postgres import served
+from tests.postgres import database, served
 from tests.storage.folders import memory
 
 
@@ -76,3 +78,28 @@ def test_a_context_asks_for_each_word_once(root: str, filled: Server) -> None:
     words = [repr(values) for query, values in asked if "pmem.posting" in query]
     assert words
     assert len(words) == len(set(words))
+
+
+def test_a_new_server_looks_up_single_records_before_it_has_counted_them(
+    postgres_server: str,
+) -> None:
+    notes = (memory(f"mjwaid1q-{number:08d}", f"Note {number}.") for number in range(3000))
+    with database(postgres_server) as made:
+        server = Server(made.address, made.new_project(), lambda: 5.0)
+        backend = ServerRecords(server)
+        while together := [Change(Memory, each.id, each) for each in islice(notes, 1000)]:
+            with backend.lock():
+                backend.commit(together)
+        server.close()  # its figures are told now
+        assert read_by_index(made.address) < 3000 * 30
+
+
+def read_by_index(address: str) -> int:
+    """Return how many entries of the index that was read the most, as soon as that is told."""
+    query = "select coalesce(max(idx_tup_read), 0) from pg_stat_user_indexes"
+    with psycopg.connect(address, autocommit=True) as connection:
+        while True:
+            ((found,),) = connection.execute(query).fetchall()
+            if found:
+                return int(found)
+            time.sleep(0.05)

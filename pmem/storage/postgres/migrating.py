@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from psycopg import Connection
 
-VERSION: Final = 4
+VERSION: Final = 5
 """The number of the last migration."""
 _LOCK: Final = 0x706D656D
 _VERSION: Final = (

@@ -6,7 +6,7 @@ of them says; when any of them changes, all of them are read again.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
@@ -20,6 +20,7 @@ from pmem.values.records import RECORD_TYPES, Record
 if TYPE_CHECKING:
     from psycopg import Connection
 
+_Item = TypeVar("_Item")
 Source = tuple[str, str]
 """A record: its store's folder and its id."""
 _ORDER: Final = {folder: place for place, folder in enumerate(RECORD_TYPES)}
@@ -40,7 +41,7 @@ _SEATED: Final = (
 _DOCUMENT: Final = (
     "insert into pmem.document (project, number, label, store, record, id, length, peak, traits,"
     " session, place, speaker, at, importance, accesses, about, bounded, category, procedural, app,"
-    f" facts, terms) values ({', '.join(['%s'] * 22)})"
+    " facts, terms) values {}"
 )
 _POSTINGS: Final = (
     "insert into pmem.posting select %s, * from"
@@ -50,6 +51,21 @@ _LINK: Final = "insert into pmem.link values (%s, %s, %s, %s, %s)"
 _SHARE: Final = "insert into pmem.shared values (%s, %s, %s, %s) on conflict do nothing"
 _MOST: Final = 20_000
 """Postings that are sent together."""
+_MOST_ROWS: Final = 100
+"""Rows that are inserted together: the server counts after each statement what is new."""
+
+
+def insertions(query: str, rows: Iterable[Sequence[Any]]) -> Iterator[tuple[bytes, list[Any]]]:
+    """Yield the statements that insert rows of one length, and their values.
+
+    Args:
+        query: Has braces where the rows' values belong.
+        rows: Of which no two are one to the server.
+    """
+    for together in _batches(rows, _MOST_ROWS):
+        row = f"({', '.join(['%s'] * len(together[0]))})"
+        values = [value for one in together for value in one]
+        yield query.format(", ".join([row] * len(together))).encode(), values
 
 
 class DocumentWriter:
@@ -150,9 +166,9 @@ class DocumentWriter:
         ]
         rows = [(self._project, digest_of_key(id_), *source) for id_, source in self._shared]
         with self._connection.cursor() as cursor:
-            cursor.executemany(_DOCUMENT, [self._row(*one) for one in learnt])
-            postings = self._postings(learnt)
-            while batch := list(islice(postings, _MOST)):
+            for query, values in insertions(_DOCUMENT, (self._row(*one) for one in learnt)):
+                cursor.execute(query, values)
+            for batch in _batches(self._postings(learnt), _MOST):
                 columns = map(list, zip(*batch, strict=True))
                 cursor.execute(_POSTINGS, (self._project, *columns))
             cursor.executemany(_LINK, list(self._links(learnt)))
@@ -178,6 +194,12 @@ class DocumentWriter:
         for number, _, entry in learnt:
             for link in entry.links:
                 yield self._project, number, clean(link.target), clean(link.type), link.strength
+
+
+def _batches(items: Iterable[_Item], most: int) -> Iterator[list[_Item]]:
+    iterator = iter(items)
+    while batch := list(islice(iterator, most)):
+        yield batch
 
 
 def _rank(source: Source) -> tuple[int, str]:

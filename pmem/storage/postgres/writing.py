@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pmem.core.filters import cited_files
 from pmem.core.selection import STORED, column_values
 from pmem.storage.backend import twin_keys, word_keys_of
-from pmem.storage.postgres.posting import DocumentWriter, Source
+from pmem.storage.postgres.posting import DocumentWriter, Source, insertions
 from pmem.storage.postgres.selecting import clean, digest_of_key, folders_of
 from pmem.values.records import Memory, Record
 
@@ -20,21 +20,22 @@ _GENERATED: Final = frozenset(
 _GIVEN: Final = [name for name in STORED if name not in _GENERATED]
 _NAMES: Final = ", ".join(f'"{name}"' for name in _GIVEN)
 _PUT: Final = (
-    f"insert into pmem.record (project, store, id, data, body, {_NAMES})"
-    f" values (%s, %s, %s, %s, 'null', {', '.join(['%s'] * len(_GIVEN))})"
+    f"insert into pmem.record (project, store, id, data, body, {_NAMES}) values {{}}"
     " on conflict (project, store, id) do update set data = excluded.data, "
     + ", ".join(f'"{name}" = excluded."{name}"' for name in _GIVEN)
-    + " returning number"
+    + " returning store, id, number"
 )
 _REMOVE: Final = "delete from pmem.record where project = %s and store = %s and id = %s"
 _FORGET: Final = "delete from pmem.{} where record = any(%s)"
 _BESIDE: Final = {
-    "twin": "insert into pmem.twin (key, record) values (%s, %s) on conflict do nothing",
-    "word": "insert into pmem.word (project, word, record) values (%s, %s, %s)"
-    " on conflict do nothing",
-    "cited": "insert into pmem.cited (project, path, record) values (%s, %s, %s)"
-    " on conflict do nothing",
-    "place": "insert into pmem.place (project, patterns, record) values (%s, %s, %s)",
+    "twin": "insert into pmem.twin (key, record)"
+    " select * from unnest(%s::bytea[], %s::bigint[]) on conflict do nothing",
+    "word": "insert into pmem.word (project, word, record)"
+    " select {project}, * from unnest(%s::text[], %s::bigint[]) on conflict do nothing",
+    "cited": "insert into pmem.cited (project, path, record)"
+    " select {project}, * from unnest(%s::bytea[], %s::bigint[]) on conflict do nothing",
+    "place": "insert into pmem.place (project, patterns, record)"
+    " select {project}, * from unnest(%s::text[], %s::bigint[])",
 }
 
 
@@ -65,10 +66,12 @@ def write_records(
     changed: dict[Source, Record | None] = {key: one.record for key, one in written.items()}
     changed |= dict.fromkeys(removed)
     with connection.pipeline(), connection.cursor() as cursor:  # other writers wait for each answer
+        numbers: dict[Source, int] = {}
+        for query, values in insertions(_PUT, (_row(project, *item) for item in written.items())):
+            cursor.execute(query, values)
+            numbers |= {(store, id_): number for store, id_, number in cursor.fetchall()}
         if written:
-            rows = [_row(project, *item) for item in written.items()]
-            cursor.executemany(_PUT.encode(), rows, returning=True)
-            _write_beside(cursor, project, _returned(cursor), list(written.values()))
+            _write_beside(cursor, project, {numbers[key]: one for key, one in written.items()})
         DocumentWriter(connection, project).post(changed, known)
         for source in removed:
             connection.execute(_REMOVE, (project, *source))
@@ -79,40 +82,29 @@ def twin_digest(project: int, key: str) -> bytes:
     return digest_of_key(f"{project}:{key}")
 
 
-def _returned(cursor: Any) -> list[int]:
-    found = []
-    while True:
-        found.append(cursor.fetchone()[0])
-        if not cursor.nextset():
-            return found
-
-
 def _row(project: int, source: Source, one: WrittenRecord) -> Sequence[Any]:
     values = dict(zip(STORED, column_values(one.record), strict=True))
-    return (project, *source, one.data, *(_plain(values[name]) for name in _GIVEN))
+    return (project, *source, one.data, "null", *(_plain(values[name]) for name in _GIVEN))
 
 
 def _plain(value: Any) -> Any:
     return clean(str(value)) if isinstance(value, str) else value
 
 
-def _write_beside(
-    cursor: Any, project: int, numbers: Sequence[int], written: Sequence[WrittenRecord]
-) -> None:
+def _write_beside(cursor: Any, project: int, written: Mapping[int, WrittenRecord]) -> None:
     """Write what records are found by."""
-    replaced = [
-        number for number, one in zip(numbers, written, strict=True) if one.was_there
-    ]  # fmt: skip
-    rows: dict[str, list[Sequence[Any]]] = {table: [] for table in _BESIDE}
-    for number, (record, _, _) in zip(numbers, written, strict=True):
+    replaced = [number for number, one in written.items() if one.was_there]
+    rows: dict[str, list[tuple[str | bytes, int]]] = {table: [] for table in _BESIDE}
+    for number, (record, _, _) in written.items():
         rows["twin"] += [(twin_digest(project, key), number) for key in twin_keys(record)]
-        rows["word"] += [(project, clean(word), number) for word in word_keys_of(record)]
+        rows["word"] += [(clean(word), number) for word in word_keys_of(record)]
         paths = {path for file in cited_files(record) for path in folders_of(file)}
-        rows["cited"] += [(project, digest_of_key(path), number) for path in sorted(paths)]
+        rows["cited"] += [(digest_of_key(path), number) for path in sorted(paths)]
         if isinstance(record, Memory) and record.places:
-            rows["place"].append((project, clean("\n".join(record.places)), number))
+            rows["place"].append((clean("\n".join(record.places)), number))
     for table, query in _BESIDE.items():
         if replaced:
             cursor.execute(_FORGET.format(table).encode(), (replaced,))
         if rows[table]:
-            cursor.executemany(query.encode(), rows[table])
+            keys, holders = map(list, zip(*rows[table], strict=True))
+            cursor.execute(query.format(project=project).encode(), (keys, holders))
