@@ -1,17 +1,21 @@
 """The commands of a PostgreSQL server: setting up, migrating, looking."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Final
 
 import typer
 
 from pmem.cli.session import Answer, CommandSession, Line
+from pmem.core.shortening import shortened
 from pmem.operations import table
 from pmem.upkeep.database import DatabaseRequest, DatabaseSetup, DatabaseStatus
-from pmem.upkeep.sync import Synced, SyncRequest
+from pmem.upkeep.sync import Synced, SyncedRecord, SyncRequest
+from pmem.values.ids import short
 from pmem.values.requests import NoArguments
 
 _LABEL: Final = 11
+_MOST: Final = 20
+_SHOWN: Final = 76
 _FATES: Final = {
     "to_server": ("green", "to server"),
     "to_folder": ("green", "to folder"),
@@ -84,16 +88,28 @@ def sync(
 
 
 def _sync_lines(found: Synced) -> Iterator[Line]:
-    for record in found.records:
-        colour, said = _FATES[record.fate]
-        line: Line = [(f"{said:<{_LABEL}}", colour), (record.id.rpartition("-")[2], "cyan")]
-        if record.conflicts:
-            line.append((f"  both sides disagree on {', '.join(record.conflicts)}", "yellow"))
-        yield line
+    for fate, (colour, said) in _FATES.items():
+        records = [record for record in found.records if record.fate == fate]
+        if records:
+            yield [(said, f"bold {colour}"), (f"  {len(records)}", "dim")]
+            yield from _some_of(records)
     if found.checkpoints:
         yield [(f"{'to server':<{_LABEL}}", "green"), (f"{found.checkpoints} checkpoints", "")]
     for problem in found.left:
         yield [(f"{'left':<{_LABEL}}", "red"), (problem.message, "")]
+
+
+def _some_of(records: Sequence[SyncedRecord]) -> Iterator[Line]:
+    """Yield a line for each record, of many only for the first and those to settle."""
+    in_doubt = [record for record in records if record.conflicts]
+    agreed = [record for record in records if not record.conflicts]
+    for record in [*in_doubt, *agreed[:_MOST]]:
+        text = shortened(" ".join(record.text.split()), _SHOWN)
+        yield [("  ", ""), (short(record.id), "cyan"), (f"  {text}", "")]
+        if record.conflicts:
+            yield [(f"    both sides disagree on {', '.join(record.conflicts)}", "yellow")]
+    if len(agreed) > _MOST:
+        yield [(f"  and {len(agreed) - _MOST} more; --json has them all", "dim")]
 
 
 def _next_step(found: DatabaseStatus) -> str:

@@ -14,6 +14,7 @@ from uuid import uuid4
 import msgspec
 
 from pmem.core.rawjson import NotJson, dump
+from pmem.core.retrieval.documents import shown_text
 from pmem.core.threeway.deciding import Versions, decide, version
 from pmem.core.threeway.shapes import SHAPES
 from pmem.core.threeway.values import Doubt
@@ -24,13 +25,13 @@ from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
 from pmem.storage.files import safe_files
 from pmem.storage.files.durable import FileChange
-from pmem.storage.files.recordfile import parse, read_within
+from pmem.storage.files.recordfile import decode, parse, read_within
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.local.state import LocalState
 from pmem.storage.local.sync_base import RecordKey, SyncBase, UnfinishedBatch
 from pmem.storage.postgres.exchange import ServerSide, server_side
 from pmem.values.ids import is_id
-from pmem.values.records import RECORD_TYPES, STORES, Chunk, Conversation
+from pmem.values.records import RECORD_TYPES, STORES, Chunk, Conversation, Episode, Memory
 
 _BATCH: Final = 500
 """Records that are written together: more would keep other writers waiting."""
@@ -48,11 +49,16 @@ class SyncRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SyncedRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one record, and the fields in which both sides contradict each other."""
+    """What became of one record, and the fields in which both sides contradict each other.
+
+    Attributes:
+        text: what it says; empty where it was deleted for good.
+    """
 
     store: str
     id: str
     fate: Fate
+    text: str
     conflicts: tuple[str, ...] = ()
 
 
@@ -243,10 +249,26 @@ def _decide(
 
 def _as_told(decided: dict[RecordKey, _Decided]) -> list[SyncedRecord]:
     return [
-        SyncedRecord(store=key[0], id=key[1], fate=it.fate, conflicts=it.conflicts)
-        for key, it in decided.items()
+        SyncedRecord(
+            store=store,
+            id=id_,
+            fate=it.fate,
+            text=_text(store, it.result),
+            conflicts=it.conflicts,
+        )
+        for (store, id_), it in decided.items()
         if it.fate is not None
     ]
+
+
+def _text(store: str, data: bytes | None) -> str:
+    """Return what a record says; nothing of one that was deleted for good."""
+    if data is None:
+        return ""
+    record = decode(data, RECORD_TYPES[store])
+    if isinstance(record, Memory | Episode | Chunk):
+        return shown_text(record)
+    return getattr(record, "title", None) or "(conversation)"
 
 
 def shared_stores(workspace: Workspace, *, conversations: bool = False) -> list[str]:

@@ -1224,6 +1224,7 @@ class SyncRow(Strict):
     store: str
     id: str
     fate: Literal["to_server", "to_folder", "merged", "removed"]
+    text: str
     conflicts: list[str]
 
 

@@ -60,6 +60,35 @@ def test_status_counts_what_sync_keeps_equal(project: TestDatabase) -> None:
     assert (status["records"], status["in_folder"]) == (1, 1)
 
 
+def test_a_sync_of_many_tells_some_of_them_and_how_many_there_are(project: TestDatabase) -> None:
+    for number in range(25):
+        assert said_of("", "add", f"Queue {number} is for parcels.", "--force").code == 0
+    told = pmem("sync").text.splitlines()
+    assert told[0] == "to server  25"
+    assert told[-1] == "  and 5 more; --json has them all"
+    assert len([line for line in told if line.endswith("is for parcels.")]) == len(told) - 2 == 20
+    assert len(data("sync", "--dry-run")["records"]) == 0
+
+
+def test_a_sync_names_what_both_sides_contradict_each_other_in(project: TestDatabase) -> None:
+    memory = data("add", "The queue is RabbitMQ")["memory"]["id"]
+    assert pmem("sync").code == 0
+    assert pmem("edit", memory, "The queue is NATS").code == 0
+    assert said_of("", "edit", memory, "The queue is Kafka").code == 0
+    told = pmem("sync").text.splitlines()
+    assert told[0] == "merged  1"
+    assert told[2] == "    both sides disagree on content"
+
+
+def test_a_sync_does_not_say_what_was_deleted_for_good(project: TestDatabase) -> None:
+    memory = data("add", "The door code is 4711")["memory"]["id"]
+    assert pmem("sync").code == 0
+    assert pmem("purge", memory, "--force").code == 0
+    told = pmem("sync").text
+    assert told.startswith("removed  1\n")
+    assert "4711" not in told
+
+
 def test_a_database_that_is_not_there_is_told_with_how_to_make_it(project: TestDatabase) -> None:
     done = said_of(make_conninfo(project.address, dbname="nowhere"), "db", "init")
     assert done.code == 6
