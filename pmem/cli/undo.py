@@ -7,11 +7,18 @@ import typer
 
 from pmem.cli.event_words import change_lines
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.memory.undo import Undone, UndoRequest
+from pmem.memory.undo import Undone, UndoneChange, UndoRequest
 from pmem.operations import table
 from pmem.values.times import iso
 
+_MOST: Final = 20
 _MOST_DIGITS: Final = 3
+_COMMANDS: Final = {
+    "add_all": "add --batch",
+    "supersede": "edit --supersede",
+    "supersede_by": "edit --superseded-by",
+}
+"""Of operations that are called otherwise than their commands."""
 _UNSAID: Final = ("purge_at",)
 
 
@@ -58,18 +65,29 @@ def _lines(found: Undone) -> Iterator[Line]:
     for command in found.items:
         yield [
             (f"{word} ", "green"),
-            (command.operation, "bold"),
+            (_command(command.operation), "bold"),
             (f" of {iso(command.at)}", "dim"),
         ]
         for fact in command.facts:
             yield [(f"  {fact}  ", "cyan"), ("the fact is pending again", "yellow")]
         if command.stays:
             yield [("  what was said in the conversation stays", "yellow")]
-        for change in command.changes:
-            yield [(f"  {change.short}  ", "cyan"), (change.text, "")]
-            if change.gone:
-                yield [("    removed: it was new", "yellow")]
-                continue
-            for name in change.before:
-                if name not in _UNSAID:
-                    yield from change_lines(name, change.before, change.after)
+        for change in command.changes[:_MOST]:
+            yield from _change_lines(change)
+        if len(command.changes) > _MOST:
+            yield [(f"  and {len(command.changes) - _MOST} more; --json has them all", "dim")]
+
+
+def _command(operation: str) -> str:
+    """Return the words of the command that does something."""
+    return _COMMANDS.get(operation, operation.replace(".", " "))
+
+
+def _change_lines(change: UndoneChange) -> Iterator[Line]:
+    yield [(f"  {change.short}  ", "cyan"), (change.text, "")]
+    if change.gone:
+        yield [("    removed: it was new", "yellow")]
+        return
+    for name in change.before:
+        if name not in _UNSAID:
+            yield from change_lines(name, change.before, change.after)

@@ -1,0 +1,22 @@
+"""What `pmem undo` says: the command's own words, and a screen of what it took back."""
+
+from pathlib import Path
+
+from tests.cli.shell import pmem
+
+
+def test_undo_of_a_large_batch_tells_some_of_it_and_how_many_there_were(project: str) -> None:
+    lines = [f'{{"content": "Queue {number} is for parcels."}}' for number in range(25)]
+    Path("batch.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    assert pmem("add", "--batch", "batch.jsonl", "--force").code == 0
+    told = pmem("undo").text.splitlines()
+    assert told[0].startswith("took back add --batch of ")
+    assert told[-1] == "  and 5 more; --json has them all"
+    assert len([line for line in told if line.endswith("is for parcels.")]) == 20
+    assert pmem("list").text == ""
+
+
+def test_undo_names_commands_as_they_are_typed(project: str) -> None:
+    for words in (("conversation", "start", "Queues"), ("conversation", "pause")):
+        assert pmem(*words).code == 0
+    assert pmem("undo").text.startswith("took back conversation pause of ")
