@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from itertools import islice
+from itertools import accumulate, islice, product
 from typing import Final
 
 import psycopg
@@ -39,19 +39,20 @@ _APART: Final = timedelta(minutes=6)
 
 
 class Notes:
-    """Texts of 24 words, whose words are as unevenly common as people's."""
+    """Texts of 24 words, the n-th commonest of which is said 1/n times as often as the first.
+
+    People's words are as unevenly common: Zipf, Human Behavior and the Principle of Least Effort
+    (1949).
+    """
 
     def __init__(self) -> None:
         self._random = random.Random(7)
-        self._words = [f"w{self._random.randrange(10**6):x}" for _ in range(_WORDS)]
+        syllables = ["".join(pair) for pair in product("bdfgklmnprstvz", "aeiou")]
+        self._words = ["".join(self._random.choices(syllables, k=3)) for _ in range(_WORDS)]
+        self._shares = list(accumulate(1 / place for place in range(1, _WORDS + 1)))
 
     def words(self, many: int) -> str:
-        chosen = (int(self._random.paretovariate(0.7)) - 1 for _ in range(many))
-        return " ".join(self._words[min(place, _WORDS - 1)] for place in chosen)
-
-    def rare_words(self, many: int) -> str:
-        """Return words drawn evenly, so that few memories have one of them."""
-        return " ".join(self._random.choice(self._words) for _ in range(many))
+        return " ".join(self._random.choices(self._words, cum_weights=self._shares, k=many))
 
     def memories(self, many: int) -> Iterator[Memory]:
         for number in range(many):
@@ -78,9 +79,6 @@ def measured(opened: Callable[[], Workspace], runs: int) -> dict[str, list[float
     notes = Notes()
     commands: dict[str, Callable[[], object]] = {
         "search": lambda: ask(opened(), table.SEARCH, SearchRequest(query=notes.words(3))),
-        "search for rare words": lambda: ask(
-            opened(), table.SEARCH, SearchRequest(query=notes.rare_words(3))
-        ),
         "context": lambda: ask(
             opened(), table.CONTEXT,
             ContextRequest(query=notes.words(3), budget=1000, omitted=False),
