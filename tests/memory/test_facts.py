@@ -372,6 +372,11 @@ def test_f105_what_does_not_say_whom_it_means_waits_for_somebody_who_names_it() 
     assert contents(made.promote_facts(heard.facts[0].id)) == ["they live in the tower"]
 
 
+def test_a_name_that_its_bearer_tells_waits_for_consent() -> None:
+    heard = project().add_message("user", "Remember that my name is Mira.", speaker="Mira")
+    assert [held.field for held in heard.held] == ["preferred_name"]
+
+
 @pytest.mark.row("S1.13.7")
 def test_what_a_person_says_of_himself_is_a_memory_about_him() -> None:
     made = project()

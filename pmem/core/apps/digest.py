@@ -81,13 +81,13 @@ def _entry(piece: "Piece", message: Message) -> tuple[int, str, str]:
 
     Nobody is named before a sentence that names its speaker itself.
     """
-    from pmem.core.extraction.third_person import in_third_person
+    from pmem.core.extraction.third_person import called_in, in_third_person
 
     speaker = message.speaker or message.role
     text = piece.text + piece.end
     if piece.kind != "prose":
         return piece.message, speaker, text
-    told = in_third_person(text, speaker)
+    told = in_third_person(text, called_in(text, message) or speaker)
     named = "" if told != text else speaker
     return piece.message, named, _sentence(told[:1].upper() + told[1:] if not named else told)
 
@@ -128,10 +128,10 @@ def _best(said: Sequence[Message]) -> "list[Piece]":
 
 def _forms(text: str, message: Message) -> set[str]:
     """Return a clause in its own words and as facts name who says it, folded."""
-    from pmem.core.extraction.third_person import in_third_person, with_others
+    from pmem.core.extraction.third_person import called_in, in_third_person, with_others
 
     speaker = message.speaker or message.role
-    alone = in_third_person(text, speaker)
+    alone = in_third_person(text, called_in(text, message) or speaker)
     return set(map(fold, (text, alone, with_others(alone, speaker))))
 
 

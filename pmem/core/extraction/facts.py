@@ -26,7 +26,7 @@ from pmem.core.extraction.cues import LABELS, NOTES, SETS, WISHES
 from pmem.core.extraction.outcomes import outcome
 from pmem.core.extraction.phrases import Clause, names_code, phrase_at
 from pmem.core.extraction.shapes import StatementMatch
-from pmem.core.extraction.third_person import in_third_person, with_others
+from pmem.core.extraction.third_person import called_in, in_third_person, with_others
 from pmem.core.extraction.workflows import split_workflow
 from pmem.core.text.paths import named_paths, named_symbols
 from pmem.core.text.sentences import (
@@ -61,7 +61,6 @@ _OPENING: Final = 2  # words: an article and a name
 _EVERYDAY: Final = frozenset(SETS["everyday"].split())
 _NEAR: Final = 7  # words
 _NAMED: Final = 3  # words: somebody's name and "and"
-_USER: Final = "user"  # who speaks where no name is known
 _DASHES: Final = frozenset("-–—")
 _REMARKS: Final = frozenset(("it", "they", "he", "she"))
 _ARTICLES: Final = frozenset(("a", "an", "the"))
@@ -144,9 +143,8 @@ def _told(message: Message) -> Iterator[Candidate]:
 def _of_speaker(fact: Candidate, message: Message) -> Candidate:
     """A fact in the third person; it is about its speaker if it names him alone."""
     is_person = message.role is Role.USER
-    speaker = message.speaker or (_USER if is_person else None)
-    alone = in_third_person(fact.content, speaker)
-    told = with_others(alone, speaker) if is_person else alone
+    alone = in_third_person(fact.content, called_in(fact.content, message))
+    told = with_others(alone, message.speaker) if is_person else alone
     if alone == fact.content:
         return fact._replace(content=told[:LONGEST], subject=fact.subject or _named_first(told))
     return fact._replace(content=told[:LONGEST], subject=fact.subject or message.speaker)

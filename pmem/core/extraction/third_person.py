@@ -12,6 +12,7 @@ from pmem.core.extraction.clauses import BREAKS
 from pmem.core.extraction.cues import DONE, IMPERATIVES, SETS
 from pmem.core.text.sentences import ParsedSentence, read
 from pmem.core.text.words import STOP_WORDS
+from pmem.values.records import Message, Role
 
 AND_OTHERS: Final = "and others"
 _GENERIC: Final = {"user": "the user", "human": "the user", "assistant": "the assistant"}
@@ -42,6 +43,27 @@ _OTHERS: Final = frozenset(
 _MARKS: Final = ("/", "@", "#", "'", "‘")
 """What stands before a word that is a path's or a handle's, or is only quoted."""
 _BETWEEN: Final = frozenset("just also always never really still now already then often".split())
+
+
+def called_in(text: str, message: Message) -> str | None:
+    """Return what a statement calls who says it: "user" where a person has no name or tells it.
+
+    Args:
+        text: What is stated.
+        message: The message that states it.
+    """
+    name = message.speaker
+    if message.role is Role.USER and (name is None or _tells_name(text, name.casefold())):
+        return "user"
+    return name
+
+
+def _tells_name(text: str, name: str) -> bool:
+    """Tell "My name is Mira", as Mira says it."""
+    if name not in text.casefold():
+        return False
+    pieces = (text[start:end] for start, end in read(text).places)
+    return {piece.casefold() for piece in pieces if piece[0].isupper()}.issuperset(name.split())
 
 
 def in_third_person(text: str, speaker: str | None) -> str:
