@@ -297,12 +297,11 @@ def test_a_role_is_no_name() -> None:
         ("Mira", "My name is Mira.", "The user's name is Mira"),
         ("mira", "Remember that I go by Mira.", "The user goes by Mira"),
         ("Mira Lind", "From now on call me Mira Lind.", "From now on call the user Mira Lind"),
-        ("Mira", "I decided to keep Mira's old laptop.", "Mira decided to keep Mira's old laptop"),
+        ("Mira", "I decided to keep Mira's laptop.", "Mira decided to keep Mira's laptop"),
         ("Will", "Remember that I will test it.", "Will will test it"),
-        ("Mira", "We decided to call the server Mira.", "Mira and others decided to call the server "
-                                                        "Mira"),
+        ("Mira", "We decided to call it Mira.", "Mira and others decided to call it Mira"),
     ],
-)  # fmt: skip
+)
 def test_who_tells_the_own_name_is_called_the_user(speaker: str, text: str, noted: str) -> None:
     assert [noted] == [fact.content for fact in facts(text, speaker=speaker)]
 
