@@ -227,13 +227,10 @@ def test_f105_what_several_decided_is_about_no_one_of_them() -> None:
     assert report.content == "We decided to use `a.py`"
 
 
-@pytest.mark.parametrize("speaker", ["Ada", None])
-@pytest.mark.parametrize("text", ["I live in Graz.", "My office is in Graz.", "I work at Halden."])
-def test_a_speakers_whereabouts_are_context_with_a_name_and_without(
-    text: str, speaker: str | None
-) -> None:
+def noted(text: str, speaker: str | None) -> Fact:
+    """Return the only fact of a message."""
     (told,) = facts(text, speaker=speaker)
-    fact = Fact(
+    return Fact(
         id=message(text, Role.USER).id,
         content=told.content,
         type=told.type,
@@ -243,6 +240,30 @@ def test_a_speakers_whereabouts_are_context_with_a_name_and_without(
         message="m",
         extracted_at=NOW,
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("Vault is our password manager.", "context"),
+        ("Remember that the password manager is called Vault.", "knowledge"),
+        ("Our coding assistant is Codex.", "context"),
+        ("Xiomara is our product manager.", "person"),
+        ("Sarah is our compliance manager.", "person"),
+        ("Xiomara is our manager.", "person"),
+        ("My sister's manager is Bohdan.", "person"),
+    ],
+)
+def test_a_manager_of_things_is_a_program_and_no_person(text: str, category: str) -> None:
+    assert category == category_of(noted(text, "Ada"))
+
+
+@pytest.mark.parametrize("speaker", ["Ada", None])
+@pytest.mark.parametrize("text", ["I live in Graz.", "My office is in Graz.", "I work at Halden."])
+def test_a_speakers_whereabouts_are_context_with_a_name_and_without(
+    text: str, speaker: str | None
+) -> None:
+    fact = noted(text, speaker)
     assert "context" == category_of(fact)
     other = msgspec.structs.replace(fact, content="The office is in Graz", subject=None)
     assert "context" != category_of(other)
