@@ -16,7 +16,9 @@ from pmem.values.records import Message, Role
 
 AND_OTHERS: Final = "and others"
 _GENERIC: Final = {"user": "the user", "human": "the user", "assistant": "the assistant"}
-_FORMS: Final = {"am": "is", "have": "has", "do": "does", "go": "goes", "try": "tries"}
+_FORMS: Final = {"am": "is", "have": "has", "do": "does", "go": "goes", "try": "tries"} | {
+    verb: f"{verb}s" for verb in "need feed speed embed exceed proceed succeed".split()
+}
 _SAME: Final = frozenset(
     """was had did will would can could should must may might shall cannot was went chose took made
     bought got said told thought found left met built grew began became came gave knew saw spoke

@@ -165,6 +165,7 @@ def test_a_tool_call_is_no_speech() -> None:
         ("my goal is peace", "Ada's goal is peace"),
         ("I really like tea and it calms me", "Ada really likes tea and it calms Ada"),
         ("I'd rather wait", "Ada would rather wait"),
+        ("I need a desk and I agreed", "Ada needs a desk and Ada agreed"),
         ("I watch it and I study", "Ada watches it and Ada studies"),
         ("I use Go and like Rust", "Ada uses Go and likes Rust"),
         ("I write it down and always run a test", "Ada writes it down and always runs a test"),
