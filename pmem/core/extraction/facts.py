@@ -62,7 +62,11 @@ _EVERYDAY: Final = frozenset(SETS["everyday"].split())
 _NEAR: Final = 7  # words
 _NAMED: Final = 3  # words: somebody's name and "and"
 _DASHES: Final = frozenset("-–—")
-_REMARKS: Final = frozenset(("it", "they", "he", "she"))
+_PAUSES: Final = _DASHES | {",", "("}
+_PRONOUNS: Final = frozenset(("it", "they", "them", "he", "she", "him"))
+_SELF: Final = frozenset(("i", "my"))
+_RULINGS: Final = (MemoryType.DECISION, MemoryType.CONSTRAINT, MemoryType.PROCEDURE)
+_REASONS: Final = frozenset("because since as if unless when where who whose which".split())
 _ARTICLES: Final = frozenset(("a", "an", "the"))
 
 _LEADS: Final = frozenset(("we", "i", "have"))
@@ -239,7 +243,27 @@ def _best_statements(
             found[-1] = (Clause(start, clause.end), told)
         else:
             found.append((clause, best))
-    return [_candidate(sentence, clause, hit) for clause, hit in found if hit is not None]
+    return [
+        _candidate(sentence, _without_remark(sentence.words, clause, hit), hit)
+        for clause, hit in found
+        if hit is not None
+    ]
+
+
+def _without_remark(words: list[str], clause: Clause, hit: StatementMatch) -> Clause:
+    """What somebody says of himself up to a comma with a pronoun behind it: ", they calm me".
+
+    A reason stays, and so does what is said of a decision or a rule.
+    """
+    if hit.type in _RULINGS or _SELF.isdisjoint(words[clause.begin : hit.place + 1]):
+        return clause
+    comma = clause.end
+    for place in range(hit.place, clause.end):
+        if words[place] in _PRONOUNS:
+            return Clause(clause.begin, comma)
+        if words[place] in _PAUSES and words[place + 1] not in _REASONS:
+            comma = place
+    return clause
 
 
 def _is_with_others(
@@ -257,7 +281,7 @@ def _is_with_others(
 def _goes_on(words: list[str], begin: int) -> bool:
     """Tell whether a clause belongs to the one before it: no further thing, and no remark on it."""
     before, word = words[begin - 1], words[begin]
-    return before != "and" and not (before in _DASHES and word in _REMARKS)
+    return before != "and" and not (before in _DASHES and word in _PRONOUNS)
 
 
 def _is_passing(words: list[str], hit: StatementMatch) -> bool:
@@ -322,7 +346,11 @@ def _candidate(sentence: ParsedSentence, clause: Clause, hit: StatementMatch) ->
     """Cut the clause out of the sentence; its last word's punctuation stays outside."""
     text, places = sentence.text, sentence.places
     last = clause.end - 1
-    while last > clause.begin and sentence.words[last] in BREAKS | LINKS:
+    while (
+        last > clause.begin
+        and sentence.words[last - 1 : last + 1] != ["a", "while"]
+        and (sentence.words[last] in BREAKS | LINKS)
+    ):
         last -= 1
     if clause.begin > last:
         return Candidate("", hit.type, hit.confidence)

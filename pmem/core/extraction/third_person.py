@@ -36,6 +36,8 @@ _ADDING: Final = frozenset(("and", "or", "but"))
 _VERBS: Final = frozenset("am do enjoy go hate have like love need prefer think use want".split())
 _LIKELY_VERBS: Final = IMPERATIVES | frozenset("live play speak study teach work".split())
 _ALL_VERBS: Final = _VERBS | _LIKELY_VERBS
+_SOME_VERBS: Final = frozenset("become like need own use want".split())
+"""Verbs among the stop words."""
 _SMALL: Final = BREAKS | {"others", "asked", "please"}
 _YOU: Final = frozenset("you your yours yourself".split())
 _OTHERS: Final = frozenset(
@@ -210,7 +212,7 @@ def _agreed(verb: str) -> str:
         return _FORMS[verb]
     if verb in _SAME or verb.endswith("ed") or not verb.isalpha():
         return verb
-    if verb in STOP_WORDS and verb not in ("like", "use", "want", "need"):
+    if verb in STOP_WORDS and verb not in _SOME_VERBS:
         return verb
     if verb.endswith(("s", "sh", "ch", "x", "z")):
         return f"{verb}es"

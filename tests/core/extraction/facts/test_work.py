@@ -166,6 +166,7 @@ def test_a_tool_call_is_no_speech() -> None:
         ("I really like tea and it calms me", "Ada really likes tea and it calms Ada"),
         ("I'd rather wait", "Ada would rather wait"),
         ("I need a desk and I agreed", "Ada needs a desk and Ada agreed"),
+        ("I own a boat", "Ada owns a boat"),
         ("I watch it and I study", "Ada watches it and Ada studies"),
         ("I use Go and like Rust", "Ada uses Go and likes Rust"),
         ("I write it down and always run a test", "Ada writes it down and always runs a test"),
@@ -303,9 +304,26 @@ def test_f105_what_names_its_things_stands_on_its_own(text: str) -> None:
     assert not leaves_open(text.replace("Ada", "The user"), None)
 
 
-def test_a_remark_behind_a_dash_is_left_out() -> None:
-    (told,) = facts("I've been learning the cello - it's so calming.", speaker="Ada")
-    assert told.content == "Ada has been learning the cello"
+@pytest.mark.row("S1.9.7")
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("I've been learning the cello - it's so calming.", "Ada has been learning the cello"),
+        ("I collect stamps, they remind me of my gran.", "Ada collects stamps"),
+        ("I own a boat, so happy to have it.", "Ada owns a boat"),
+        ("I teach maths for a while, and it is fun.", "Ada teaches maths for a while"),
+        ("My boss is Alec Ray, he sits in Oslo.", "Ada's boss is Alec Ray"),
+        ("I play the violin (it was my mother's).", "Ada plays the violin"),
+        ("I prefer tabs, because they are wide.", "Ada prefers tabs, because they are wide"),
+        ("I have two cats, a dog and a bird.", "Ada has two cats, a dog and a bird"),
+        ("I chose the red brick, it needs no paint.", "Ada chose the red brick, it needs no paint"),
+        ("We use Kafka, it keeps the order.", "Ada and others use Kafka, it keeps the order"),
+    ],
+)
+def test_f105_what_somebody_says_of_himself_ends_before_a_remark_with_a_pronoun(
+    text: str, told: str
+) -> None:
+    assert [told] == [fact.content for fact in facts(text, speaker="Ada")]
 
 
 def test_a_role_is_no_name() -> None:
