@@ -99,8 +99,11 @@ def with_others(text: str, speaker: str | None) -> str:
     """
     if speaker is None or speaker.casefold() in _GENERIC:
         return text
-    forms = dict.fromkeys(("we", "us"), f"{speaker} {AND_OTHERS}") | {"our": "the"}
-    told = _with_forms(read(text), forms)
+    sentence, we = read(text), f"{speaker} {AND_OTHERS}"
+    words = sentence.words
+    is_wish = words[:2] == ["let", "us"] and len(words) > 2
+    beginning = (f"{we} will", sentence.places[1][1]) if is_wish else ("", 0)
+    told = _with_forms(sentence, {"we": we, "us": we, "our": "the"}, beginning=beginning)
     is_begun = text[:1].isupper() or told.startswith(speaker)
     return told[:1].upper() + told[1:] if is_begun else told
 
