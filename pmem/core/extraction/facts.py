@@ -23,7 +23,7 @@ from pmem.core.extraction.clauses import (
     opening,
 )
 from pmem.core.extraction.cues import LABELS, NOTES, SETS, WISHES
-from pmem.core.extraction.outcomes import outcome
+from pmem.core.extraction.outcomes import cut_to_memory, outcome
 from pmem.core.extraction.phrases import Clause, names_code, phrase_at
 from pmem.core.extraction.shapes import StatementMatch
 from pmem.core.extraction.third_person import called_in, in_third_person, with_others
@@ -148,7 +148,7 @@ def _of_speaker(fact: Candidate, message: Message) -> Candidate:
     """A fact in the third person; it is about its speaker if it names him alone."""
     is_person = message.role is Role.USER
     alone = in_third_person(fact.content, called_in(fact.content, message))
-    told = with_others(alone, message.speaker) if is_person else alone
+    told = with_others(alone, message.speaker) if is_person else cut_to_memory(alone)
     if alone == fact.content:
         return fact._replace(content=told[:LONGEST], subject=fact.subject or _named_first(told))
     return fact._replace(content=told[:LONGEST], subject=fact.subject or message.speaker)

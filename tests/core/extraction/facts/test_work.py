@@ -132,13 +132,29 @@ def test_an_outcome_is_short_and_holds_no_code() -> None:
         ("**I've added `a.py`**: it is short.", "I've added `a.py`: it is short."),
         ("**Done**: I've changed `2**n` to `1 << n`.", "Done: I've changed `2**n` to `1 << n`."),
         (
+            "I've added two files:\n1. `a.py` - short\n2) `b.py` - long",
+            "I've added two files: (1) `a.py` - short (2) `b.py` - long",
+        ),
+        (
+            "I've split `a.py`. Here's what I did:\n- `b.py` is new",
+            "I've split `a.py`. `b.py` is new",
+        ),
+        (
             "I've fixed `a.py`. It reads more, e.g. links. All is well.",
             "I've fixed `a.py`. It reads more, e.g. links.",
         ),
     ],
 )
-def test_an_outcome_loses_its_bold_marks_and_nothing_else(text: str, told: str) -> None:
+def test_an_outcome_loses_the_marks_of_its_lists_and_nothing_else(text: str, told: str) -> None:
     assert outcome(text) == told
+
+
+@pytest.mark.row("S1.9.7")
+def test_f105_an_outcome_is_no_longer_than_a_memory_once_it_names_who_did_it() -> None:
+    text = "I've added `a.py`, and " + "I've read on, and " * 14 + "all is well."
+    (found,) = facts(text, Role.ASSISTANT, "Claude Code")
+    assert found.content.startswith("Claude Code has added `a.py`, and Claude Code has read on")
+    assert len(found.content) <= MOST_CHARACTERS < len(text) + 8 * 16
 
 
 def test_an_outcome_takes_the_place_of_a_decision_that_it_begins_with() -> None:
