@@ -15,6 +15,7 @@ from typing import Final
 from pmem.core import trust
 from pmem.core.given_names import GIVEN_NAMES
 from pmem.core.text.terms import fold
+from pmem.core.text.words import NUMBER_WORDS, STOP_WORDS
 from pmem.core.towns import TOWNS
 from pmem.values.records import Episode, EventKind, Memory
 
@@ -90,8 +91,14 @@ _NO_PLACE: Final = (
     r"|interesting|constant|here|there|production|code)\b)"
 )
 _NO_TOWN: Final = r"(?!(?:QA|IT|HR|Marketing|Sales|Support|DevOps|Ops|Finance|Legal|Security)\b)"
-_NO_HOME: Final = r"(?!'s | (?:team|office|server|cluster|region|data ?cent))"
+_NO_NOUNS: Final = (
+    *STOP_WORDS, *NUMBER_WORDS, *"last next early late alone soon yesterday".split(), r"\w+ly"
+)  # fmt: skip
+_NO_HOME: Final = rf"(?!'s |-| (?!(?:{'|'.join(sorted(_NO_NOUNS))})\b)(?-i:[a-z]))"
+"""A town's name is no home before a noun: "Oxford commas", "the Berlin office"."""
+_US: Final = r"(?:we|and others)"
 _TOWN: Final = rf"(?-i:{'|'.join(TOWNS)})\b{_NO_HOME}"
+_GIVEN: Final = rf"\b(?-i:{'|'.join(GIVEN_NAMES)})(?: {_NAME})?"
 _CAPITAL: Final = r"(?-i:[A-ZÀ-ÞŁŚŻĐ])"
 _PHONE_DIGITS: Final = (8, 15)
 _UNSEEN: Final = str.maketrans(
@@ -135,8 +142,9 @@ _PATTERNS: Final = {
         r"(?:address|city|home ?town|post ?code|zip code|residence)(?: is|:) \w",
         rf"\b(?:{_USER}|he|she) (?:has |just |recently )?moved to {_CAPITAL}\w{{1,30}}"
         r" (?:last|this|in (?:19|20)\d\d|from|with (?:my|his|her)|and (?:now )?lives? there)\b",
-        rf"\b{_PERSON}(?: has| have| just| recently|'ve){{0,2}} moved to {_TOWN}",
-        rf"\b{_PERSON}{_IS} moving to {_TOWN}",
+        rf"(?:\b(?:{_PERSON}|{_US})(?: has| have| just| recently|'ve){{0,2}} (?:moved|relocated) to"
+        rf"|\b(?:{_PERSON}{_IS}|{_US}(?: are|'re)) moving to|\b{_US} live in"
+        rf"|{_GIVEN}(?: has| just| recently){{0,2}} (?:moved|relocated|is moving) to) {_TOWN}",
         rf"\b{_PERSON} (?:has |have |just |recently )?relocated to {_CAPITAL}(?-i:[a-zß-ÿł])",
         rf"^\W{{0,3}}{_USER},? (?:currently |now )?(?:based|living|located) in {_NO_PLACE}"
         rf"{_CAPITAL}",
@@ -213,12 +221,10 @@ _OF_PEOPLE: Final = {
 }  # fmt: skip
 """What counts as well where the memory is filed under people."""
 
-_GIVEN: Final = rf"\b(?-i:{'|'.join(GIVEN_NAMES)})(?: {_NAME})?"
 _OF_NAMED: Final = {
     "city": (
         rf"{_GIVEN} (?:currently |now |still )?(?:lives|resides|is based|is living) (?:in|at|near)"
         rf" {_NO_TOWN}{_CAPITAL}(?-i:[a-zß-ÿł])",
-        rf"{_GIVEN} (?:has |just |recently ){{0,2}}(?:moved|relocated|is moving) to {_TOWN}",
         rf"{_GIVEN} (?:is|comes) (?:originally )?from {_NO_TOWN}{_CAPITAL}(?-i:[a-zß-ÿł])",
     ),
     "preferred_name": (
@@ -293,13 +299,10 @@ def field_of(record: Memory | Episode, fields: Collection[str]) -> str | None:
     if isinstance(record, Episode):
         texts = (record.title, record.summary, record.context, record.outcome or "")
         return sensitive("\n".join(texts), fields, tags=record.tags)
-    return sensitive(
-        record.content,
-        fields,
-        category=record.category,
-        subject=record.subject,
-        tags=record.tags,
-    )
+    text, name = record.content, record.subject
+    if name and name == record.scope.user and text.startswith((f"{name} ", f"{name}'s ")):
+        text = f"The user{text[len(name) :]}"
+    return sensitive(text, fields, category=record.category, subject=name, tags=record.tags)
 
 
 def unagreed(

@@ -18,12 +18,11 @@ from pmem.core.trust import LEVELS, Trust
 from pmem.memory import recalls
 from pmem.memory.citations import BrokenCitation, VerifyRequest, verify
 from pmem.memory.consent import WaitingProposal, WaitingRequest, list_waiting
-from pmem.memory.facts import FactsRequest, list_facts
 from pmem.memory.outcomes import WITHOUT, DueRequest, list_due
 from pmem.project.workspace import Workspace
 from pmem.upkeep.faded import UNPINNED, faded_memories
 from pmem.upkeep.integrity import on_one_subject
-from pmem.upkeep.needs import DISPUTED
+from pmem.upkeep.needs import DISPUTED, facts_to_review
 from pmem.values.ids import short
 from pmem.values.records import Citation, Episode, Memory, plain
 from pmem.values.times import day
@@ -114,7 +113,7 @@ def _proposed(item: WaitingProposal) -> str:
 
 
 def _facts(workspace: Workspace) -> Iterator[InboxItem]:
-    for item in list_facts(workspace, FactsRequest()).items:
+    for item in facts_to_review(workspace):
         fact = item.fact
         why = f"a message states this {fact.type} (confidence {fact.confidence:.2f})"
         yield inbox_item(

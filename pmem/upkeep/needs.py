@@ -1,5 +1,6 @@
 """What in the memory needs somebody: how many there are of each kind, and what to do about it."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
@@ -9,11 +10,12 @@ from pmem.core.filters import Filter
 from pmem.core.selection import Selection, ticks
 from pmem.errors import PmemError
 from pmem.memory import recalls
-from pmem.memory.consent import WaitingRequest, list_waiting
-from pmem.memory.facts import FactsRequest, list_facts
+from pmem.memory.facts import FactsRequest, Stated, list_facts
 from pmem.memory.reading import Staleness
 from pmem.project.workspace import Workspace
+from pmem.storage.local.proposals import Proposal, without_expired
 from pmem.upkeep.integrity import on_one_subject
+from pmem.values.ids import short
 from pmem.values.records import State
 from pmem.vcs.doubts import pairs_on_one_subject
 
@@ -58,8 +60,12 @@ def list_needs(workspace: Workspace, *, due: int, duplicates: int) -> tuple[Need
             "pmem inbox --kind contradiction",
         ),
         ("stale, as what they cite has changed", _stale(workspace), "pmem inbox --kind citation"),
-        ("proposals that wait for consent", _proposals(workspace), "pmem inbox --kind proposal"),
-        ("facts to review", _facts(workspace), "pmem inbox --kind fact"),
+        (
+            "proposals that wait for consent",
+            len(_proposals(workspace)),
+            "pmem inbox --kind proposal",
+        ),
+        ("facts to review", sum(1 for _ in facts_to_review(workspace)), "pmem inbox --kind fact"),
         (
             "decisions to look at again",
             _count(workspace, "review_at", now),
@@ -83,8 +89,12 @@ def _count_disputed(workspace: Workspace) -> int:
     return workspace.memories.count(DISPUTED) + workspace.episodes.count(DISPUTED)
 
 
-def _facts(workspace: Workspace) -> int:
-    return list_facts(workspace, FactsRequest(limit=0)).total
+def facts_to_review(workspace: Workspace) -> Iterator[Stated]:
+    """Yield the pending facts, without those that wait for consent: proposals tell of them."""
+    proposed = {item.fact for item in _proposals(workspace)}
+    for item in list_facts(workspace, FactsRequest()).items:
+        if short(item.fact.id) not in proposed:
+            yield item
 
 
 def _on_one_subject(workspace: Workspace) -> int:
@@ -110,13 +120,13 @@ def _purgeable(workspace: Workspace, now: int) -> int:
     return workspace.memories.count(gone) + workspace.episodes.count(gone)
 
 
-def _proposals(workspace: Workspace) -> int:
-    """Count what waits for consent; a queue that cannot be read `check` tells of."""
+def _proposals(workspace: Workspace) -> tuple[Proposal, ...]:
+    """What waits for consent; a queue that cannot be read `check` tells of."""
     if workspace.is_past or not workspace.own.is_ours:
-        return 0
+        return ()
     with suppress(PmemError):
-        return list_waiting(workspace, WaitingRequest()).total
-    return 0
+        return without_expired(workspace.own.proposals.read(), workspace.now()).proposals
+    return ()
 
 
 def _unsaved(workspace: Workspace) -> int:

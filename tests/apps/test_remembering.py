@@ -145,12 +145,30 @@ def test_a_memory_that_took_another_one_in_is_left_alone(root: str) -> None:
         ("Sounds good to me.", "That makes sense."),
         ("I will look into it tomorrow.", "Let's talk again next week."),
         ("This is nothing.", "I will do that for you."),
+        ("Let me check the logs.",),
+        ("So let me read the contract.", "Let me also have a quick look at the router."),
     ],
 )
 def test_a_conversation_that_says_nothing_leaves_nothing(
     project: Project, said: tuple[str, ...]
 ) -> None:
     ended(project, *said)
+    assert contents(project) == []
+
+
+@pytest.mark.row("S0.2.7")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Let me open the settings file.",
+        "I'll check the logs of the server.",
+        "I need to see the schema first.",
+    ],
+)
+def test_what_an_assistant_does_next_leaves_nothing(project: Project, said: str) -> None:
+    talk = project.start_conversation(app="calendar").id
+    project.add_message("assistant", said)
+    project.end_conversation(reference=talk)
     assert contents(project) == []
 
 
@@ -163,6 +181,7 @@ def test_a_conversation_that_says_nothing_leaves_nothing(
                                                             "The launch moves to May."),
         (("Sounds good to me.", "We meet on Friday."), "user: We meet on Friday."),
         (("Let me pay by card.",), "The user wants to pay by card."),
+        (("I need to see a doctor.",), "The user needs to see a doctor."),
     ],
 )  # fmt: skip
 def test_what_a_sentence_states_is_kept_however_plain_its_words(

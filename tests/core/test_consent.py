@@ -309,6 +309,33 @@ def test_a_given_name_counts_wherever_the_memory_is_filed() -> None:
     assert [text for text in NOT_OF_NAMED.splitlines() if told(text)] == []
 
 
+HOMES = """\
+We moved to Berlin.
+We've just moved to Oslo with the kids
+Mira and others moved to Berlin
+Mira and others are moving to Madrid in June
+We relocated to Belgrade in 2024
+We live in Athens
+I moved to Basel early this year
+I moved to Lagos many years ago
+"""
+NO_HOMES = """\
+I moved to Oxford commas.
+Mira and others moved to Oxford commas
+The user moved to London time zones
+I moved to Boston terriers from poodles
+We moved to Berlin-based hosting
+We live in Jira
+We are moving to Frankfurt servers
+"""
+
+
+@pytest.mark.row("S1.10.1")
+def test_a_town_is_a_home_where_no_noun_follows_whoever_moves_there() -> None:
+    assert {told(text) for text in HOMES.splitlines()} == {"city"}
+    assert [text for text in NO_HOMES.splitlines() if told(text)] == []
+
+
 def test_a_field_of_ones_own_is_told_by_its_name() -> None:
     assert sensitive("4,000", ["salary"], subject="Salary") == "salary"
     assert sensitive("My salary is 4,000", ["salary"]) is None

@@ -372,6 +372,18 @@ def test_f105_what_does_not_say_whom_it_means_waits_for_somebody_who_names_it() 
     assert contents(made.promote_facts(heard.facts[0].id)) == ["they live in the tower"]
 
 
+@pytest.mark.row("S1.10.1")
+@pytest.mark.parametrize("said", ["I live in Graz", "I moved to Berlin", "my birthday is 4 May"])
+def test_what_somebody_by_a_rare_name_says_of_himself_waits_for_consent(said: str) -> None:
+    heard = project().add_message("user", f"Remember that {said}.", speaker="Xio")
+    assert (len(heard.held), list(heard.promoted)) == (1, [])
+
+
+def test_a_name_that_its_bearer_tells_waits_for_consent() -> None:
+    heard = project().add_message("user", "Remember that my name is Mira.", speaker="Mira")
+    assert [held.field for held in heard.held] == ["preferred_name"]
+
+
 @pytest.mark.row("S1.13.7")
 def test_what_a_person_says_of_himself_is_a_memory_about_him() -> None:
     made = project()

@@ -157,6 +157,19 @@ def test_an_old_text_that_is_edited_fades_no_more(project: Project) -> None:
     assert item.id not in {one.id for one in found(project).items}
 
 
+def test_a_fact_that_waits_for_consent_is_there_once(project: Project) -> None:
+    project.start_conversation("Talk")
+    project.add_message("user", "Remember that I live in Graz.")
+    (item,) = found(project).items
+    assert item.kind is InboxKind.PROPOSAL
+    assert [(need.what, need.count) for need in project.stats().needs] == [
+        ("proposal that waits for consent", 1)
+    ]
+    later = Project(project.workspace.root, now=NOW + timedelta(days=400))
+    assert InboxKind.PROPOSAL not in {one.kind for one in found(later).items}
+    assert [one.text for one in found(later, InboxKind.FACT).items] == ["The user lives in Graz"]
+
+
 def test_the_longest_waiting_comes_first_and_as_many_as_are_wanted(project: Project) -> None:
     for days in (3, 9, 6):
         project.add(f"Decision of {days}", "decision", review_at=NOW - timedelta(days=days))

@@ -22,6 +22,13 @@ _PASSING: Final = "yesterday today tonight tomorrow last next soon"
 """Says nothing to somebody who reads it later."""
 _OUTCOME: Final = "Outcome"
 """Stands before what came of it, so that this is none of the last speaker's words."""
+_ANNOUNCED: Final = "let me"
+_SAID_AT_WORK: Final = f"{_ANNOUNCED}|let us|i will|i am going to|i need to|i want to"
+_LOOKED: Final = frozenset(
+    """ask check confirm dig double-check examine explain figure find inspect investigate know look
+    read review scan search see show tell think try verify view""".split()
+)
+_LIGHT: Final = frozenset("a also first go have just now quick quickly take then to and".split())
 _CLOSED: Final = (".", "!", "。", "！", "…")
 _KINDS: Final = ("prose", "remark", "code")
 """Kinds of clauses, those that state facts first."""
@@ -81,13 +88,13 @@ def _entry(piece: "Piece", message: Message) -> tuple[int, str, str]:
 
     Nobody is named before a sentence that names its speaker itself.
     """
-    from pmem.core.extraction.third_person import in_third_person
+    from pmem.core.extraction.third_person import called_in, in_third_person
 
     speaker = message.speaker or message.role
     text = piece.text + piece.end
     if piece.kind != "prose":
         return piece.message, speaker, text
-    told = in_third_person(text, speaker)
+    told = in_third_person(text, called_in(text, message) or speaker)
     named = "" if told != text else speaker
     return piece.message, named, _sentence(told[:1].upper() + told[1:] if not named else told)
 
@@ -120,7 +127,11 @@ def _best(said: Sequence[Message]) -> "list[Piece]":
         )
         for item in found
     ]
-    telling = (place for place in ordered(found, values) if values[place].keys() - plain)
+    telling = (
+        place
+        for place in ordered(found, values)
+        if values[place].keys() - plain and not _announces(found[place])
+    )
     kept = dict.fromkeys((*telling, *(place for place, holds in enumerate(stated) if holds)))
     best = sorted(kept, key=lambda place: (not stated[place], _KINDS.index(found[place].kind)))
     return [found[place] for place in best]
@@ -128,10 +139,10 @@ def _best(said: Sequence[Message]) -> "list[Piece]":
 
 def _forms(text: str, message: Message) -> set[str]:
     """Return a clause in its own words and as facts name who says it, folded."""
-    from pmem.core.extraction.third_person import in_third_person, with_others
+    from pmem.core.extraction.third_person import called_in, in_third_person, with_others
 
     speaker = message.speaker or message.role
-    alone = in_third_person(text, speaker)
+    alone = in_third_person(text, called_in(text, message) or speaker)
     return set(map(fold, (text, alone, with_others(alone, speaker))))
 
 
@@ -151,6 +162,20 @@ def _states(piece: "Piece") -> bool:
     """Tell whether a clause can say something: no question, and no bare "Noted" or "In Graz"."""
     short = len(piece.text) < SHORTEST and len(piece.text.split()) < 3 and piece.text.isascii()
     return not short and not piece.end.endswith(("?", "？"))
+
+
+def _announces(piece: "Piece") -> bool:
+    """Tell whether a clause says only what its speaker does next: "Let me check the logs"."""
+    from pmem.core.extraction.clauses import opening
+    from pmem.core.extraction.phrases import phrase_at
+    from pmem.core.text.sentences import read
+
+    words = read(piece.text).words
+    begin = opening(words)
+    lead = phrase_at(words, begin, _ANNOUNCED if piece.by_person else _SAID_AT_WORK)
+    verbs = [word for word in words[begin + len(lead) :] if word not in _LIGHT]
+    is_at_work = not piece.by_person and lead == ("let", "me")
+    return bool(lead) and (is_at_work or not _LOOKED.isdisjoint(verbs[:1]))
 
 
 def _facts(said: Sequence[Message]) -> list[list[str]]:

@@ -8,7 +8,9 @@ from itertools import pairwise
 from typing import Final
 
 from pmem.core.extraction.cues import SETS
+from pmem.core.given_names import GIVEN_NAMES
 from pmem.core.text.sentences import read
+from pmem.core.text.words import STOP_WORDS
 from pmem.values.defaults import DEFAULT_CATEGORY
 from pmem.values.records import Fact, MemoryType
 
@@ -21,6 +23,15 @@ _COMPANIES: Final = frozenset("client customer vendor supplier provider name cod
 _PEOPLE: Final = frozenset(
     "team department joined leads manages heads reports_to moved_to".split()
 ) | (frozenset(f"{SETS['role']} {SETS['kin']}".split()) - _COMPANIES)
+_MAY_BE_PROGRAMS: Final = frozenset(("manager", "assistant"))
+_OFFICES: Final = frozenset(
+    """account area bank branch brand campaign community construction content customer delivery
+    design engineering event executive finance general hiring hotel hr junior kitchen legal line
+    logistics marketing medical new office old operations people personal procurement product
+    production program programme project property quality regional release research restaurant sales
+    senior shift shop store success support teaching team technical tour warehouse""".split()
+)
+"""What stands before "manager" or "assistant" where that is a person, and no program."""
 _EMPLOYED: Final = frozenset(("at", "for", "as"))
 _ABOUT_ONESELF: Final = frozenset(
     "work works live lives team timezone zone hours office based".split()
@@ -34,7 +45,7 @@ def category_of(fact: Fact) -> str:
         fact: What was stated.
     """
     words = read(fact.content).words
-    if fact.type is MemoryType.ENTITY and _is_of_person(words):
+    if fact.type is MemoryType.ENTITY and _is_of_person(words, fact.subject or ""):
         return PERSON
     if fact.type is MemoryType.FACT and PROJECT in words:
         return PROJECT
@@ -44,6 +55,16 @@ def category_of(fact: Fact) -> str:
     return DEFAULT_CATEGORY[fact.type]
 
 
-def _is_of_person(words: list[str]) -> bool:
-    spoken = set(words) | {"_".join(pair) for pair in pairwise(words)}
+def _is_of_person(words: list[str], name: str) -> bool:
+    has_given_name = name.split(" ", 1)[0] in GIVEN_NAMES
+    spoken = {"_".join(pair) for pair in pairwise(words)} | {
+        word
+        for place, word in enumerate(words)
+        if word not in _MAY_BE_PROGRAMS or has_given_name or _is_office(words[place - 1])
+    }
     return not _PEOPLE.isdisjoint(spoken) or any(f"works_{word}" in spoken for word in _EMPLOYED)
+
+
+def _is_office(before: str) -> bool:
+    """Tell "our manager" and "our sales manager" from "our password manager"."""
+    return before in _OFFICES or before in STOP_WORDS or before.endswith("'s")

@@ -23,10 +23,10 @@ from pmem.core.extraction.clauses import (
     opening,
 )
 from pmem.core.extraction.cues import LABELS, NOTES, SETS, WISHES
-from pmem.core.extraction.outcomes import outcome
+from pmem.core.extraction.outcomes import cut_to_memory, outcome
 from pmem.core.extraction.phrases import Clause, names_code, phrase_at
 from pmem.core.extraction.shapes import StatementMatch
-from pmem.core.extraction.third_person import in_third_person, with_others
+from pmem.core.extraction.third_person import called_in, in_third_person, with_others
 from pmem.core.extraction.workflows import split_workflow
 from pmem.core.text.paths import named_paths, named_symbols
 from pmem.core.text.sentences import (
@@ -61,9 +61,12 @@ _OPENING: Final = 2  # words: an article and a name
 _EVERYDAY: Final = frozenset(SETS["everyday"].split())
 _NEAR: Final = 7  # words
 _NAMED: Final = 3  # words: somebody's name and "and"
-_USER: Final = "user"  # who speaks where no name is known
 _DASHES: Final = frozenset("-–—")
-_REMARKS: Final = frozenset(("it", "they", "he", "she"))
+_PAUSES: Final = _DASHES | {",", "("}
+_PRONOUNS: Final = frozenset(("it", "they", "them", "he", "she", "him"))
+_SELF: Final = frozenset(("i", "my"))
+_RULINGS: Final = (MemoryType.DECISION, MemoryType.CONSTRAINT, MemoryType.PROCEDURE)
+_REASONS: Final = frozenset("because since as if unless when where who whose which".split())
 _ARTICLES: Final = frozenset(("a", "an", "the"))
 
 _LEADS: Final = frozenset(("we", "i", "have"))
@@ -144,9 +147,8 @@ def _told(message: Message) -> Iterator[Candidate]:
 def _of_speaker(fact: Candidate, message: Message) -> Candidate:
     """A fact in the third person; it is about its speaker if it names him alone."""
     is_person = message.role is Role.USER
-    speaker = message.speaker or (_USER if is_person else None)
-    alone = in_third_person(fact.content, speaker)
-    told = with_others(alone, speaker) if is_person else alone
+    alone = in_third_person(fact.content, called_in(fact.content, message))
+    told = with_others(alone, message.speaker) if is_person else cut_to_memory(alone)
     if alone == fact.content:
         return fact._replace(content=told[:LONGEST], subject=fact.subject or _named_first(told))
     return fact._replace(content=told[:LONGEST], subject=fact.subject or message.speaker)
@@ -241,7 +243,27 @@ def _best_statements(
             found[-1] = (Clause(start, clause.end), told)
         else:
             found.append((clause, best))
-    return [_candidate(sentence, clause, hit) for clause, hit in found if hit is not None]
+    return [
+        _candidate(sentence, _without_remark(sentence.words, clause, hit), hit)
+        for clause, hit in found
+        if hit is not None
+    ]
+
+
+def _without_remark(words: list[str], clause: Clause, hit: StatementMatch) -> Clause:
+    """What somebody says of himself up to a comma with a pronoun behind it: ", they calm me".
+
+    A reason stays, and so does what is said of a decision or a rule.
+    """
+    if hit.type in _RULINGS or _SELF.isdisjoint(words[clause.begin : hit.place + 1]):
+        return clause
+    comma = clause.end
+    for place in range(hit.place, clause.end):
+        if words[place] in _PRONOUNS:
+            return Clause(clause.begin, comma)
+        if words[place] in _PAUSES and words[place + 1] not in _REASONS:
+            comma = place
+    return clause
 
 
 def _is_with_others(
@@ -259,7 +281,7 @@ def _is_with_others(
 def _goes_on(words: list[str], begin: int) -> bool:
     """Tell whether a clause belongs to the one before it: no further thing, and no remark on it."""
     before, word = words[begin - 1], words[begin]
-    return before != "and" and not (before in _DASHES and word in _REMARKS)
+    return before != "and" and not (before in _DASHES and word in _PRONOUNS)
 
 
 def _is_passing(words: list[str], hit: StatementMatch) -> bool:
@@ -324,7 +346,11 @@ def _candidate(sentence: ParsedSentence, clause: Clause, hit: StatementMatch) ->
     """Cut the clause out of the sentence; its last word's punctuation stays outside."""
     text, places = sentence.text, sentence.places
     last = clause.end - 1
-    while last > clause.begin and sentence.words[last] in BREAKS | LINKS:
+    while (
+        last > clause.begin
+        and sentence.words[last - 1 : last + 1] != ["a", "while"]
+        and (sentence.words[last] in BREAKS | LINKS)
+    ):
         last -= 1
     if clause.begin > last:
         return Candidate("", hit.type, hit.confidence)

@@ -36,9 +36,13 @@ def outcome(text: str) -> str | None:
     if telling is None or any(_announces(sentence.words) for sentence in first):
         return None
     begin = text.find(telling.text)
-    prose = prose_lines(text[begin : begin + _READ])
-    lines = (_code_or_bold().sub(r"\1\2", line).lstrip(" #*-•") for line in prose)
-    return _cut(" ".join(filter(None, lines)))
+    told = " ".join(filter(None, map(_bare, prose_lines(text[begin : begin + _READ]))))
+    return cut_to_memory(_summing_up().sub(r"\1", told))
+
+
+def _bare(line: str) -> str:
+    """A line without marks of bold text and lists; the number of a point is in brackets."""
+    return _number().sub(r"(\1) ", _code_or_bold().sub(r"\1\2", line).lstrip(" #*-•"))
 
 
 def says_done(sentence: ParsedSentence) -> bool:
@@ -76,8 +80,12 @@ def _has(words: list[str], phrases: str) -> bool:
     return any(phrase_at(words, place, phrases) for place in range(len(words)))
 
 
-def _cut(text: str) -> str:
-    """The beginning of a text, cut at the end of a sentence, else of a word."""
+def cut_to_memory(text: str) -> str:
+    """Return the beginning of a text that a memory may hold, up to the end of a sentence or word.
+
+    Args:
+        text: What was done.
+    """
     from pmem.core.style_rules import MOST_CHARACTERS, MOST_SENTENCES
 
     ends = [match.end() for match in _end().finditer(text, 0, MOST_CHARACTERS)][:MOST_SENTENCES]
@@ -91,7 +99,19 @@ def _cut(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _end() -> re.Pattern[str]:
-    return re.compile(r"(?<!\s\d)(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s)")
+    return re.compile(r"(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s)")
+
+
+@lru_cache(maxsize=1)
+def _summing_up() -> re.Pattern[str]:
+    """What says only that points follow, behind what was done."""
+    return re.compile(r"([.!]) Here(?:'s|’s| is| are) [^.:!?`]{1,60}:(?=\s)")
+
+
+@lru_cache(maxsize=1)
+def _number() -> re.Pattern[str]:
+    """The number of a point, which ends no sentence."""
+    return re.compile(r"^(\d{1,2})[.)]\s+")
 
 
 @lru_cache(maxsize=1)

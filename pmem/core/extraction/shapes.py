@@ -5,6 +5,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
+from pmem.core.extraction.clauses import BREAKS
 from pmem.core.extraction.cues import CUES, IMPERATIVES, REPORTS, SETS
 from pmem.core.extraction.phrases import (
     Clause,
@@ -16,6 +17,7 @@ from pmem.core.extraction.phrases import (
     subject_of,
 )
 from pmem.core.text.sentences import ParsedSentence
+from pmem.core.text.words import MONTHS, STOP_WORDS, WEEKDAYS
 from pmem.values.records import MemoryType
 
 _BE: Final = frozenset(("is", "are"))
@@ -31,6 +33,16 @@ _LEADS: Final = frozenset("to when whenever if after before once every each firs
 _ADDRESSED: Final = frozenset("you we first just simply always then also need have to".split())
 _EACH: Final = frozenset(("every", "each"))
 _TALKERS: Final = frozenset("you i we he she they it this that there".split())
+_CIRCUMSTANCES: Final = BREAKS | frozenset(
+    """after ages ago already alone as at because before by during earlier in last long now once
+    since then this today together tonight when while with yesterday""".split()
+)
+_GOES_ON: Final = BREAKS | frozenset("against favor favour on that to".split())
+_EMPTY: Final = (
+    BREAKS | STOP_WORDS
+    | frozenset((*MONTHS, *WEEKDAYS, *"day days week month year morning evening night".split()))
+)  # fmt: skip
+"""Words that say nothing of what was decided."""
 PROCEDURE: Final = 0.75  # confidence
 
 
@@ -78,10 +90,25 @@ def reported(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatc
 def _matched(sentence: ParsedSentence, clause: Clause, cues: Cues) -> Iterator[StatementMatch]:
     for place, cue in matches(sentence, clause, cues):
         kind, name = MemoryType(cue.label), None
+        after = place + len(cue.words)
+        if kind is MemoryType.DECISION and not _says_what(sentence, after, clause.end):
+            continue
         if kind is MemoryType.ENTITY:
-            named = clause.begin if cue.who == "name" else place + len(cue.words)
+            named = clause.begin if cue.who == "name" else after
             name = name_at(sentence, named, clause.end)
         yield StatementMatch(place, kind, cue.confidence, name)
+
+
+def _says_what(sentence: ParsedSentence, place: int, end: int) -> bool:
+    """Tell whether what follows "we decided" says what, not only when, where or with whom."""
+    words = sentence.words
+    while place < end and words[place] in _CIRCUMSTANCES:
+        further = (other for other in range(place + 1, end) if words[other] in _GOES_ON)
+        place = place + 1 if words[place] in BREAKS else next(further, end)
+    return any(
+        words[place] not in _EMPTY and (not words[place].endswith("ly") or sentence.capital(place))
+        for place in range(place, end)
+    )
 
 
 @lru_cache(maxsize=1)

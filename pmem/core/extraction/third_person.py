@@ -12,10 +12,13 @@ from pmem.core.extraction.clauses import BREAKS
 from pmem.core.extraction.cues import DONE, IMPERATIVES, SETS
 from pmem.core.text.sentences import ParsedSentence, read
 from pmem.core.text.words import STOP_WORDS
+from pmem.values.records import Message, Role
 
 AND_OTHERS: Final = "and others"
 _GENERIC: Final = {"user": "the user", "human": "the user", "assistant": "the assistant"}
-_FORMS: Final = {"am": "is", "have": "has", "do": "does", "go": "goes", "try": "tries"}
+_FORMS: Final = {"am": "is", "have": "has", "do": "does", "go": "goes", "try": "tries"} | {
+    verb: f"{verb}s" for verb in "need feed speed embed exceed proceed succeed".split()
+}
 _SAME: Final = frozenset(
     """was had did will would can could should must may might shall cannot was went chose took made
     bought got said told thought found left met built grew began became came gave knew saw spoke
@@ -33,6 +36,8 @@ _ADDING: Final = frozenset(("and", "or", "but"))
 _VERBS: Final = frozenset("am do enjoy go hate have like love need prefer think use want".split())
 _LIKELY_VERBS: Final = IMPERATIVES | frozenset("live play speak study teach work".split())
 _ALL_VERBS: Final = _VERBS | _LIKELY_VERBS
+_SOME_VERBS: Final = frozenset("become like need own use want".split())
+"""Verbs among the stop words."""
 _SMALL: Final = BREAKS | {"others", "asked", "please"}
 _YOU: Final = frozenset("you your yours yourself".split())
 _OTHERS: Final = frozenset(
@@ -42,6 +47,27 @@ _OTHERS: Final = frozenset(
 _MARKS: Final = ("/", "@", "#", "'", "‘")
 """What stands before a word that is a path's or a handle's, or is only quoted."""
 _BETWEEN: Final = frozenset("just also always never really still now already then often".split())
+
+
+def called_in(text: str, message: Message) -> str | None:
+    """Return what a statement calls who says it: "user" where a person has no name or tells it.
+
+    Args:
+        text: What is stated.
+        message: The message that states it.
+    """
+    name = message.speaker
+    if message.role is Role.USER and (name is None or _tells_name(text, name.casefold())):
+        return "user"
+    return name
+
+
+def _tells_name(text: str, name: str) -> bool:
+    """Tell "My name is Mira", as Mira says it."""
+    if name not in text.casefold():
+        return False
+    pieces = (text[start:end] for start, end in read(text).places)
+    return {piece.casefold() for piece in pieces if piece[0].isupper()}.issuperset(name.split())
 
 
 def in_third_person(text: str, speaker: str | None) -> str:
@@ -73,8 +99,11 @@ def with_others(text: str, speaker: str | None) -> str:
     """
     if speaker is None or speaker.casefold() in _GENERIC:
         return text
-    forms = dict.fromkeys(("we", "us"), f"{speaker} {AND_OTHERS}") | {"our": "the"}
-    told = _with_forms(read(text), forms)
+    sentence, we = read(text), f"{speaker} {AND_OTHERS}"
+    words = sentence.words
+    is_wish = words[:2] == ["let", "us"] and len(words) > 2
+    beginning = (f"{we} will", sentence.places[1][1]) if is_wish else ("", 0)
+    told = _with_forms(sentence, {"we": we, "us": we, "our": "the"}, beginning=beginning)
     is_begun = text[:1].isupper() or told.startswith(speaker)
     return told[:1].upper() + told[1:] if is_begun else told
 
@@ -186,7 +215,7 @@ def _agreed(verb: str) -> str:
         return _FORMS[verb]
     if verb in _SAME or verb.endswith("ed") or not verb.isalpha():
         return verb
-    if verb in STOP_WORDS and verb not in ("like", "use", "want", "need"):
+    if verb in STOP_WORDS and verb not in _SOME_VERBS:
         return verb
     if verb.endswith(("s", "sh", "ch", "x", "z")):
         return f"{verb}es"

@@ -144,7 +144,7 @@ def _outcome_title(told: str, source: str) -> str:
 @lru_cache(maxsize=1)
 def _first_point() -> re.Pattern[str]:
     """The number of a first point, and all that follows."""
-    return re.compile(r":? 1\.(?:\s.*)?$")
+    return re.compile(r":? \(1\)(?:\s.*)?$")
 
 
 @lru_cache(maxsize=128)

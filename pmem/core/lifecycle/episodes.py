@@ -13,11 +13,15 @@ from pmem.core.lifecycle.plan import Action
 from pmem.core.lifecycle.presence import last_use
 from pmem.core.lifecycle.states import moved
 from pmem.core.retention import age_in_days, changed
+from pmem.core.text.sentences import split_sentences
 from pmem.core.trust import doubt, peers
 from pmem.values.records import Episode, EventKind, State, TurnRange
 
 OVERLAP: Final = 0.5
 """Share of the turns of two episodes together that both must tell of."""
+_ENDS: Final = " .!"
+_JOINTS: Final = (", and ", ", so ", ", because ")
+"""What stands behind a statement that goes on, and holds as it is."""
 
 
 def merge_overlapping(draft: Draft, most_characters: int) -> None:
@@ -141,13 +145,27 @@ def _told_together(first: Episode, others: Sequence[Episode], most: int) -> str:
     for other in others:
         text, claim = other.summary, claim_of(other.summary)
         known = any(
-            text in one or compare(claim, said).relation is Relation.DUPLICATE
+            _holds(one, text) or compare(claim, said).relation is Relation.DUPLICATE
             for one, said in told.items()
         )
-        grown = {one: said for one, said in told.items() if one not in text} | {text: claim}
+        grown = {one: said for one, said in told.items() if not _holds(text, one)} | {text: claim}
         if not known and len(" ".join(grown)) <= most:
             told = grown
     return " ".join(told)
+
+
+def _holds(longer: str, text: str) -> bool:
+    """Tell whether each sentence of a text is one of another text, or goes on there."""
+    known = _statements(longer)
+    return all(
+        said in known
+        or any(one.startswith(tuple(said + joint for joint in _JOINTS)) for one in known)
+        for said in _statements(text)
+    )
+
+
+def _statements(text: str) -> list[str]:
+    return [sentence.strip(_ENDS).casefold() for sentence in split_sentences(text)]
 
 
 def _union(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

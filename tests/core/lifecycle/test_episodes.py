@@ -65,6 +65,26 @@ def test_a_summary_that_another_one_holds_is_told_once() -> None:
         assert survivor.summary == more
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The deploy failed", "The deploy failed silently on one host"),
+        ("The limit is 3", "The limit is 3.5 MB"),
+        ("We use Kafka", "If Bo agrees, we use Kafka"),
+        ("Tests were added", "No tests were added"),
+        ("We cut the branch", "We cut the branch, or so we thought"),
+    ],
+)
+def test_a_summary_whose_words_say_something_else_in_another_one_is_told(
+    one: str, other: str
+) -> None:
+    for first, second in ((one, other), (other, one)):
+        survivor, _ = merged(
+            episode(1, (1, 4), significance=0.9, summary=first), episode(2, (2, 5), summary=second)
+        )
+        assert survivor.summary == f"{first} {second}"
+
+
 def test_a_summary_that_would_grow_too_long_stays_where_it_was() -> None:
     parts = [episode(n, (1, 4), summary=chr(64 + n) * 10) for n in range(1, 5)]
     survivor, *others = merged(*parts, most=32)

@@ -189,6 +189,36 @@ def test_deciding_against_something_is_a_decision() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "As we decided, they wait.",
+        "I have decided, and they will hear of it.",
+        "We decided unanimously.",
+        "We decided last week in the meeting.",
+        "As we agreed on Monday, they wait.",
+        "We decided with Dana.",
+    ],
+)
+def test_a_decision_that_does_not_say_what_is_none(text: str) -> None:
+    assert [] == facts(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We decided in the last meeting to use Kafka.",
+        "As we decided, use Kafka.",
+        "We decided, after a long talk, to keep it small.",
+        "We decided with Dana on Kafka.",
+        "We opted for weekly releases.",
+        "We chose Emily.",
+    ],
+)
+def test_a_decision_says_what_behind_its_circumstances_too(text: str) -> None:
+    assert [MemoryType.DECISION] == [fact.type for fact in facts(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "Did we decide to use Kafka?",
         "Maybe we decided to use Kafka.",
         "If we decided to use Kafka, it would be slow.",
