@@ -60,11 +60,13 @@ def _is_of_person(words: list[str], name: str) -> bool:
     spoken = {"_".join(pair) for pair in pairwise(words)} | {
         word
         for place, word in enumerate(words)
-        if word not in _MAY_BE_PROGRAMS or has_given_name or _is_office(words[place - 1])
+        if word not in _MAY_BE_PROGRAMS or has_given_name or _is_office(words[:place])
     }
     return not _PEOPLE.isdisjoint(spoken) or any(f"works_{word}" in spoken for word in _EMPLOYED)
 
 
-def _is_office(before: str) -> bool:
+def _is_office(before: list[str]) -> bool:
     """Tell "our manager" and "our sales manager" from "our password manager"."""
-    return before in _OFFICES or before in STOP_WORDS or before.endswith("'s")
+    return any(
+        word in _OFFICES or word in STOP_WORDS or word.endswith("'s") for word in before[-1:]
+    )
