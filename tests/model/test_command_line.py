@@ -130,6 +130,17 @@ def test_too_little_energy_puts_the_work_off_and_doctor_counts_it(server: ChatSe
     assert contents(server) == ["The talk was about this: Ben reads mail in the morning only."]
 
 
+def test_what_a_model_merges_is_told_with_its_records(server: ChatServer) -> None:
+    texts = ("Backups of orders run nightly in Berlin.", "Orders have nightly backups, Berlin.")
+    added = [run(server, "add", text, "--force", "--json").data["memory"] for text in texts]
+    done = run(server, "consolidate")
+    assert done.err.splitlines()[0] == "the rules found nothing to do"
+    told = done.err.splitlines()[-1]
+    assert told.startswith("model: 1 answer was applied, from fake: ")
+    assert sorted(told.rpartition(": ")[2].split(", ")) == sorted(one["id"][-8:] for one in added)
+    assert run(server, "consolidate").err.splitlines()[0] == "nothing to do"
+
+
 def test_insights_are_noted_once_in_24_hours(server: ChatServer) -> None:
     for title in ("Locked tables", "Slow report"):
         words = ("episode", "add", "SQLite locked tables while the report was slow.")
