@@ -106,6 +106,21 @@ def test_strict_is_exit_8_and_the_rules_have_done_their_part(server: ChatServer)
     assert contents(server) == ["Ben: Ben reads mail in the morning only."]
 
 
+@pytest.mark.parametrize("setting", ["PMEM_MODEL_COMMAND", "PMEM_MODEL_USE"])
+def test_a_program_that_is_not_there_costs_neither_energy_nor_calls(
+    setting: str, server: ChatServer
+) -> None:
+    gone = {"PMEM_MODEL_URL": "", setting: "codex", "PATH": "/nowhere"}
+    done = talk(server, "Ben reads mail in the morning only.", **gone)
+    assert done.code == 0
+    assert contents(server) == ["Ben: Ben reads mail in the morning only."]
+    assert "there is no program 'codex'; install it, or change " in done.err
+    assert run(server, "app", "stats", "--json", **gone).data["energy"]["spent"] == 0
+    assert "200 calls are left today" in run(server, "doctor").out.decode()
+    told = run(server, "doctor", **gone).out.decode()
+    assert "there is no program 'codex'; rules go on alone" in told
+
+
 @pytest.mark.row("S0.6.5")
 def test_a_decision_that_is_put_off_says_what_makes_it_later(server: ChatServer) -> None:
     poor = {"PMEM_APPS_ENERGY": "50", "PMEM_APPS_ENERGY_FLOOR": "1", "PMEM_APPS_LIMIT": "1"}
