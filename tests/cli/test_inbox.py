@@ -88,8 +88,8 @@ def test_each_item_is_settled_by_one_key_and_undo_takes_it_back(typist: Terminal
     assert "The beta runs" not in ran(typist, "pmem list --all-states 2>&1 | grep -v deleted")
     assert "took back rm" in ran(typist, "pmem undo")
     assert "The beta runs" in ran(typist, "pmem list")
-    assert "took back edit --superseded-by" in ran(typist, "pmem undo")
-    assert "took back facts promote" in ran(typist, "pmem undo")
+    assert "took back edit --superseded-by, just now" in ran(typist, "pmem undo")
+    assert "took back facts promote, just now" in ran(typist, "pmem undo")
     left = ran(typist, "pmem inbox --list | cut -c1-14")
     assert re.findall(r"^[a-z]+", left, re.MULTILINE) == ["fact", "subject", "due", "expired"]
 
