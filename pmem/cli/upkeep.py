@@ -34,7 +34,7 @@ _MOST: Final = 100
 _MOST_RECALLED: Final = 5
 _INDENT: Final = " " * 11
 _HEADLINES: Final = {
-    Action.FOLD: ("dim", "fold recalls into records"),
+    Action.FOLD: ("dim", "save in the records what was recalled"),
     Action.MERGE: ("magenta", "merge what says the same"),
     Action.ARCHIVE: ("yellow", "archive what has faded"),
     Action.LINK: ("cyan", "link what belongs together"),
