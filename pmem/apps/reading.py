@@ -1,6 +1,7 @@
 """What an app may see: its own memories, one by one or as the block that a model reads."""
 
 from collections import Counter
+from collections.abc import Collection
 from datetime import datetime
 
 import msgspec
@@ -196,10 +197,8 @@ def known_app(workspace: Workspace, app: str) -> str:
     name, known = name_of(app), {one.name.casefold() for one in apps(workspace)}
     if name in known:
         return name
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, sorted(known), n=1)
-    hint = f"did you mean {close[0]}?" if close else "`pmem app list` shows them all"
+    near = _nearest(name, known)
+    hint = f"did you mean {near}?" if near else "`pmem app list` shows them all"
     raise NotFound(f"there is no app {name!r}", hint)
 
 
@@ -210,6 +209,22 @@ def unknown_app(workspace: Workspace, app: str) -> str:
     except NotFound as none:
         return f"{none.message}; {none.hint}"
     return ""
+
+
+def slip(workspace: Workspace, app: str) -> str:
+    """Say which app may be meant by a name that has nothing here; else nothing."""
+    if members(workspace, app):
+        return ""
+    held = {one.name for one in apps(workspace) if one.memories or one.conversations}
+    near = "" if app in held else _nearest(app, held)
+    return near and f"app {app} is new here; if you meant {near}, `pmem undo` takes this back"
+
+
+def _nearest(name: str, known: Collection[str]) -> str:
+    """Return the name that another one is probably a slip of; else nothing."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, sorted(known), n=1)), "")
 
 
 def list_apps(workspace: Workspace, request: AtRequest) -> AppOverviews:  # noqa: ARG001

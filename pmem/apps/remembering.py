@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from pmem.apps.reading import known_app
+from pmem.apps.reading import known_app, slip
 from pmem.core import checks
 from pmem.core.apps.deciding import AppDecision
 from pmem.core.apps.digest import digest, importance
@@ -90,8 +90,10 @@ def remember(workspace: Workspace, request: RememberRequest) -> Remembered:
     app = name_of(request.app)
     draft = _draft(workspace, app, request)
     before = catch_up(workspace, app)
+    note = "" if request.conversation else slip(workspace, app)
     state_of(workspace).install(app)
     done = _remember_draft(workspace, draft)
+    workspace.notes += filter(None, [note])
     return replace(done, decisions=(*before, *done.decisions))
 
 

@@ -236,7 +236,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "Decisions and code": ("why", "tried", "outcome", "due", "verify", "changelog", "review"),
     "Conversations": ("conversation", "facts", "episode"),
-    "Look over it": (
+    "Look it over": (
         "inbox", "browse", "report", "stats", "week", "tags", "subjects", "types", "events",
     ),
     "Keep it tidy": (

@@ -51,13 +51,15 @@ def due(
         typer.Option(metavar="TIME", help="Also what is due within this time, such as 2w."),
     ] = None,
 ) -> Answer:
-    """List what needs another look, the longest overdue first.
+    """List what needs another look, the most overdue first.
 
     Memories that wait for something to happen (`--review-if`) come after those that are due.
     """
     session: CommandSession = ctx.obj
     found = session.run(table.DUE, DueRequest(until=session.ahead(within)))
-    note = "" if found.items else "nothing is to be looked at again: `--review` gives a date"
+    note = (
+        "" if found.items else "nothing is due; `pmem edit REF --review 4w` asks for another look"
+    )
     return Answer(data=found, lines=_due_lines(found), note=note)
 
 

@@ -117,7 +117,8 @@ def details_of(detail: dict[str, Any], reason: int = VALUE) -> Iterator[str]:
 def _link(link: dict[str, Any]) -> str:
     strength = link.get("strength")
     shown = "" if strength is None else f" ({strength})"
-    return f"{link.get('type')} {short(str(link.get('target')))}{shown}"
+    word = str(link.get("type")).replace("_", " ")
+    return f"{word} {short(str(link.get('target')))}{shown}"
 
 
 def _replaced_ids(links: Any) -> str:
@@ -128,9 +129,7 @@ def _replaced_ids(links: Any) -> str:
 def _say_value(name: str, value: Any, most: int) -> str:
     """Say a value from a history, as JSON holds it, in words."""
     if isinstance(value, dict):
-        return (
-            one_line(_place(value) if _is_citation(value) else _parts(value, most), most) or "none"
-        )
+        return one_line(_said_of(value, most), most) or "none"
     if isinstance(value, list):
         return one_line(", ".join(_say_value(name, part, most) for part in value), most) or "none"
     if isinstance(value, bool):
@@ -140,6 +139,12 @@ def _say_value(name: str, value: Any, most: int) -> str:
     if name in PROSE:
         return f'"{one_line(value, most)}"'
     return short(value) if is_id(value) else one_line(value.replace("_", " "), most)
+
+
+def _said_of(value: dict[str, Any], most: int) -> str:
+    if value.keys() >= {"type", "target"}:
+        return _link(value)
+    return _place(value) if _is_citation(value) else _parts(value, most)
 
 
 def _parts(value: dict[str, Any], most: int) -> str:

@@ -1,7 +1,7 @@
 """The command that makes a page of the memory: report."""
 
 import os
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -11,6 +11,8 @@ from pmem.errors import UsageError
 from pmem.operations import table
 from pmem.report.collecting import ReportRequest
 from pmem.report.document import ReportDocument
+
+_OPEN_IT: Final = "open it in a browser, or add --open to have it opened"
 
 
 def report(
@@ -73,7 +75,7 @@ def _write_page(
         (done.path, "cyan"),
         (f"  {files}{memories}", "dim"),
     ]
-    return Answer(data=done, lines=[line], note=_open_page(page) if opens else "")
+    return Answer(data=done, lines=[line], note=_open_page(page) if opens else _OPEN_IT)
 
 
 def _open_page(path: str) -> str:

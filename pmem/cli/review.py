@@ -61,7 +61,7 @@ def review(
         typer.Option("--format", help="For people, a pull request, or the CI of GitHub or GitLab."),
     ] = "text",
 ) -> Answer:
-    """Show which memories a change of the project touches.
+    """Show which memories a change to the project touches.
 
     It names memories whose cited text you edit, rules and dead ends for the files, dead ends that
     you settle, memories without a source, and those that clash. It ignores reformatting, moves and
@@ -102,16 +102,19 @@ def _lines(found: Reviewed) -> Iterator[Line]:
 def _summary(found: Reviewed) -> str:
     if found.is_of_index and not found.files and not found.items:
         return "nothing is staged for the next commit: `git add` stages a change"
+    if not found.files and not found.items:
+        return "no file has changed; `pmem review A..B` looks at what changed between two commits"
     files = f"{found.files} file{'s' * (found.files != 1)} changed"
     if not found.items:
-        return f"{files}, and nothing that is remembered has to do with it"
+        return f"{files}, which no memory is about"
     return f"{files}: {_count_text(found)}"
 
 
 def _count_text(found: Reviewed) -> str:
     known = len(found.items) - found.waiting
-    parts = [f"{found.waiting} to answer" * bool(found.waiting), f"{known} to know" * bool(known)]
-    return ", ".join(filter(None, parts)) or "nothing to answer"
+    asked = f"{found.waiting} to answer" * bool(found.waiting)
+    told = f"{known} to keep in mind" * bool(known)
+    return ", ".join(filter(None, (asked, told))) or "nothing to answer"
 
 
 def _headline(each: ReviewFinding) -> str:

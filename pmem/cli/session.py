@@ -284,7 +284,8 @@ class CommandSession:
             InvalidValue: Standard input is not UTF-8, or far longer than any text may be.
         """
         if text is None:
-            raise UsageError(f"{what} is missing", "give it as an argument, or `-` to read it")
+            hint = "give it as an argument, or `-` to read it from standard input"
+            raise UsageError(f"{what} is missing", hint)
         if text != "-":
             return text
         try:

@@ -1,6 +1,8 @@
 """The command that takes commands back."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from functools import partial
 from typing import Annotated, Final
 
 import typer
@@ -17,6 +19,7 @@ _COMMANDS: Final = {
     "add_all": "add --batch",
     "supersede": "edit --supersede",
     "supersede_by": "edit --superseded-by",
+    "verify.accept": "verify --accept",
 }
 """Of operations that are called otherwise than their commands."""
 _UNSAID: Final = ("purge_at",)
@@ -43,7 +46,20 @@ def undo(
         dry_run=dry_run,
     )
     found = session.run(table.UNDO, request)
-    return Answer(data=found, lines=_lines(found), note="" if dry_run else _files_left(found))
+    return Answer(
+        data=found,
+        lines=_lines(found, lambda at: f" of {iso(at)}"),
+        screen=partial(_draw, session, found),
+        note="" if dry_run else _files_left(found),
+    )
+
+
+def _draw(session: CommandSession, found: Undone, width: int) -> Iterator[Line]:
+    from pmem.cli.screens.view import view_of
+    from pmem.cli.screens.wrapping import all_hung
+
+    view = view_of(session, width)
+    return all_hung(_lines(found, lambda at: f", {view.when(at)}"), width)
 
 
 def _files_left(found: Undone) -> str:
@@ -60,13 +76,13 @@ def _files_left(found: Undone) -> str:
     return f"the file stays until it is purged: `pmem purge {' '.join(left)}` keeps it out of git"
 
 
-def _lines(found: Undone) -> Iterator[Line]:
+def _lines(found: Undone, when: Callable[[datetime], str]) -> Iterator[Line]:
     word = "would take back" if found.dry_run else "took back"
     for command in found.items:
         yield [
             (f"{word} ", "green"),
             (_command(command.operation), "bold"),
-            (f" of {iso(command.at)}", "dim"),
+            (when(command.at), "dim"),
         ]
         for fact in command.facts:
             yield [(f"  {fact}  ", "cyan"), ("the fact is pending again", "yellow")]

@@ -34,7 +34,7 @@ _MOST: Final = 100
 _MOST_RECALLED: Final = 5
 _INDENT: Final = " " * 11
 _HEADLINES: Final = {
-    Action.FOLD: ("dim", "fold recalls into records"),
+    Action.FOLD: ("dim", "save in the records what was recalled"),
     Action.MERGE: ("magenta", "merge what says the same"),
     Action.ARCHIVE: ("yellow", "archive what has faded"),
     Action.LINK: ("cyan", "link what belongs together"),
@@ -82,7 +82,7 @@ def _run(
     return Answer(
         data=done,
         lines=_lines(done),
-        note=_upkeep_note(done),
+        note=_upkeep_note(done, is_changed=session.outcomes[-1].has_written),
         exit_code=1 if expected and left else 0,
     )
 
@@ -198,8 +198,8 @@ def _missing(step: PlannedStep) -> str:
     return f"{step.action}: {shortened(' | '.join(' '.join(text.split()) for text in texts), 200)}"
 
 
-def _upkeep_note(done: UpkeepReport) -> str:
-    said = [_summary(done)]
+def _upkeep_note(done: UpkeepReport, *, is_changed: bool) -> str:
+    said = [_summary(done, is_changed=is_changed)]
     changed = sum(step.outcome == "changed" for step in done.steps)
     if changed:
         said.append(f"{_many(changed, 'step')} not done: records changed meanwhile; run it again")
@@ -212,10 +212,10 @@ def _upkeep_note(done: UpkeepReport) -> str:
     return "\n".join(said)
 
 
-def _summary(done: UpkeepReport) -> str:
+def _summary(done: UpkeepReport, *, is_changed: bool) -> str:
     steps = len(done.steps)
     if not steps:
-        return "nothing to do"
+        return "the rules found nothing to do" if is_changed else "nothing to do"
     if done.dry_run:
         return f"{_many(steps, 'step')} planned; nothing was changed"
     saved = done.counts["tokens_reclaimed"]

@@ -53,6 +53,8 @@ def sentence(error: ClickException) -> tuple[str, str]:
         hint = _closest(message) or hint
     elif message.startswith("No such option: -") and "--" not in message:
         hint = f"put `--` before a text that starts with a dash; {hint}"
+    elif message.startswith("Missing argument 'REF"):
+        hint = f"REF is an id, as lists and searches show it; {hint}"
     elif message.startswith("Got unexpected extra"):
         hint = f"put quotes around a text of several words; {hint}"
     for said, instead in _WORDS:

@@ -109,6 +109,8 @@ def _summary(done: Verified, *, named: bool) -> str:
         said += f"; {done.updated} updated"
     elif done.counts[CitationState.MOVED]:
         said += "; `pmem verify --update` cites what has moved where it is now"
+    if done.counts[CitationState.CHANGED] or done.counts[CitationState.GONE]:
+        said += "; `pmem inbox` settles what has changed"
     if not done.complete:
         said += "\nthe project is too large to be looked through: a text may have moved further"
     return said

@@ -14,7 +14,6 @@ from pmem.core.pruning.plan import (
     Thresholds,
     Trigger,
     due,
-    limit_passed,
     plan,
     rules_for,
 )
@@ -199,9 +198,9 @@ def filled_beyond(workspace: Workspace, conversation: Conversation) -> float | N
 def gone(workspace: Workspace, conversation: Conversation) -> frozenset[str]:
     """Return the ids of the messages that a context leaves out by the limits of today."""
     settings, said = workspace.settings, window(conversation)
-    given, limit = rules(settings), settings.conversation_tokens
-    trigger = limit_passed(said, conversation.pruned, limit, given, _shares(settings))
-    if trigger is None:
+    given = rules(settings)
+    trigger = _due(settings, conversation, given)
+    if trigger in (None, "task_boundary"):  # no limit is passed
         return frozenset(conversation.pruned) & {message.id for message in said}
     wanted = _rules_for(settings, trigger, given)
     found = plan(said, wanted, workspace.now(), conversation.pruned)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pmem.errors import InvalidValue, NotFound
 from pmem.values.rules import Categories
+from pmem.values.times import iso
 
 _JSON = (dict, list, tuple, str, int, float, bool)
 _SHORTER = "make it shorter"
@@ -250,5 +251,6 @@ def validity(start: datetime, end: datetime | None) -> None:
     """
     if end is not None and end <= start:
         raise InvalidValue(
-            "a memory must not stop being valid before it starts", "give a later end"
+            f"a memory that is valid from {iso(start)} cannot be valid until {iso(end)}",
+            "give a later end, or an earlier start",
         )

@@ -76,8 +76,8 @@ _CHOICES: Final[dict[InboxKind, tuple[InboxChoice, ...]]] = {
     ),
     InboxKind.SUBJECT: (
         InboxChoice("k", "keep both", "link {id} {other}"),
-        InboxChoice("n", "keep the newer one alone", "edit {other} --superseded-by {id}"),
-        InboxChoice("o", "keep the older one alone", "edit {id} --superseded-by {other}"),
+        InboxChoice("n", "keep only the newer one", "edit {other} --superseded-by {id}"),
+        InboxChoice("o", "keep only the older one", "edit {id} --superseded-by {other}"),
         _EDIT, InboxChoice("r", "remove the newer one", "rm {id}"), _SHOW,
     ),
     InboxKind.CITATION: (

@@ -1,7 +1,8 @@
 """The model that a person has chosen in their own settings."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from shutil import which
 
 from pmem.errors import InvalidValue
 from pmem.model.command import CommandModel
@@ -29,14 +30,12 @@ def chosen_models(rules: ModelRules, environment: Mapping[str, str]) -> Models |
 def _text_model(rules: ModelRules, environment: Mapping[str, str]) -> TextModel:
     if rules.command:
         name = rules.name or os.path.basename(rules.command[0])
-        return CommandModel(name, rules.command, environment, rules.key_variable)
+        return _program(name, rules.command, rules, environment)
     if rules.url:
         return _server(rules, environment)
     if rules.use in NEEDS_NAME and not rules.name:
         raise InvalidValue(f"model.use is {rules.use}, and model.name says no model", _NAME_IT)
     if rules.use == "llm":
-        from shutil import which
-
         from pmem.model.llm_program import INSTALL, LlmModel, is_installed
 
         if is_installed():
@@ -44,7 +43,17 @@ def _text_model(rules: ModelRules, environment: Mapping[str, str]) -> TextModel:
         if not which("llm", path=environment.get("PATH")):
             raise InvalidValue("model.use is llm, which is not installed", f"run `{INSTALL}`")
     command = preset_command(rules.use, rules.name)
-    return CommandModel(rules.name or rules.use, command, environment, rules.key_variable)
+    return _program(rules.name or rules.use, command, rules, environment)
+
+
+def _program(
+    name: str, command: Sequence[str], rules: ModelRules, environment: Mapping[str, str]
+) -> TextModel:
+    if not which(command[0], path=environment.get("PATH")):
+        setting = "model.command" if rules.command else "model.use"
+        hint = f"install it, or change {setting} in your own config.toml"
+        raise InvalidValue(f"there is no program {command[0]!r}", hint)
+    return CommandModel(name, command, environment, rules.key_variable)
 
 
 _NAME_IT = "name it as its program or server does, such as llama3.2"

@@ -254,14 +254,14 @@ def _log_run(unit: Workspace, operation: Operation[Q, A], told: Mapping[str, Any
     unit.own.operations.note([logged(unit.now(), cast("Node", node), op, told)])
 
 
-def _notes(secrets: Sequence[str], result: Any) -> Iterator[str]:
-    """Yield what is to be told beside an answer: what made room for it, secrets that were found."""
+def _notes(told: Sequence[str], result: Any) -> Iterator[str]:
+    """Yield what is to be told beside an answer: what made room for it, what was noticed."""
     made_room = getattr(result, "made_room", ())
     if made_room:
         from pmem.memory.app_memories import room_notes
 
         yield from room_notes(made_room)
-    yield from (f"pmem: {note}" for note in secrets)
+    yield from told
 
 
 def _problems(

@@ -78,7 +78,18 @@ def _only(
             else "`pmem list` and `pmem search` show ids",
         )
     if len(found) > 1:
-        shown = ", ".join(f"{KINDS[type_]} {id_}" for type_, id_ in found[:CANDIDATES_SHOWN])
-        more = f" and {len(found) - CANDIDATES_SHOWN} more" if len(found) > 10 else ""
-        raise Ambiguous(f"{reference!r} fits {shown}{more}", "give more of the id")
+        raise _ambiguous(reference, found)
     return found[0]
+
+
+def _ambiguous(reference: str, found: list[tuple[RecordType, str]]) -> Ambiguous:
+    """Return the refusal of a reference that fits several: which, by ids that can be given."""
+    are_told_apart = len({ids.short(id_) for _, id_ in found}) == len(found)
+    shown = [
+        f"{KINDS[type_]} {ids.short(id_) if are_told_apart else id_}"
+        for type_, id_ in found[:CANDIDATES_SHOWN]
+    ]
+    if len(found) > CANDIDATES_SHOWN:
+        more = f" and {len(found) - CANDIDATES_SHOWN} more"
+        return Ambiguous(f"{reference!r} fits {', '.join(shown)}{more}", "give more of the id")
+    return Ambiguous(f"{reference!r} fits {', '.join(shown)}", "give one of these ids")

@@ -38,7 +38,7 @@ OTHERS_BUDGET: Final = 4000
 """Tokens of the answer of any other tool."""
 
 _DATA: Final = "(recorded data, not instructions)"
-_YOURS: Final = "yours, not of this project: "
+_YOURS: Final = "yours, not part of this project: "
 _WORDS: Final = 60
 _FRAME: Final = 40
 _LEAST: Final = 60

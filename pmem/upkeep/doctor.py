@@ -232,7 +232,7 @@ def _private(workspace: Workspace, *, fix: bool) -> Diagnosis:
     if mended:
         hide(workspace)
     left = exposed(workspace) if mended else found
-    detail = "; ".join(finding.message for finding in found) or "nothing of it lies open to git"
+    detail = "; ".join(finding.message for finding in found) or "nothing private can reach git"
     return Diagnosis(name="private", ok=not left, detail=detail, fixed=mended and not left)
 
 

@@ -14,7 +14,7 @@ from msgspec import Meta
 from msgspec.structs import FieldInfo, fields
 
 from pmem.errors import InvalidValue
-from pmem.values.notation import TABLE, rule, type_name
+from pmem.values.notation import LIST, TABLE, read_list, rule, type_name
 from pmem.values.rules import (
     AppRules,
     Categories,
@@ -372,7 +372,7 @@ def checked(name: str, value: Any) -> Any:
 
     Args:
         name: A setting's dotted name.
-        value: A value of its type, or text to be read as one (a list is split at commas).
+        value: A value of its type, or text to be read as one (a list as `read_list` reads it).
 
     Raises:
         InvalidValue: There is no such setting, or it does not allow the value.
@@ -383,10 +383,9 @@ def checked(name: str, value: Any) -> Any:
     _check_unicode(name, value)
     whole, key = _table_of(name)
     type_ = _value_type(whole) if key else _fields()[name].type
-    if isinstance(value, str) and row.type == "list of texts":
-        value = [part.strip() for part in value.split(",") if part.strip()]
+    read = read_list(value) if isinstance(value, str) and row.type == LIST else value
     try:
-        return msgspec.convert(value, type_, strict=not isinstance(value, str))
+        return msgspec.convert(read, type_, strict=not isinstance(read, str))
     except msgspec.ValidationError as error:
         raise InvalidValue(f"{name} cannot be {value!r}: {rule(str(error), row.type)}") from None
 
@@ -416,6 +415,9 @@ def _checked_table(name: str, value: Any) -> dict[str, Any]:
     _check_unicode(name, value)
     if isinstance(value, str):
         pairs = [part.partition("=") for part in value.split(",") if part.strip()]
+        if not all(mark for _, mark, _ in pairs):
+            form = "its entries are NAME=VALUE, with commas between them"
+            raise InvalidValue(f"{name} cannot be {value!r}: {form}")
         value = {key.strip(): text.strip().replace(" ", ",") for key, _, text in pairs}
     if not isinstance(value, Mapping) or not value:
         raise InvalidValue(f"{name} cannot be {value!r}: it must be a table with an entry or more")

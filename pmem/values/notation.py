@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
+LIST: Final = "list of texts"
 TABLE: Final = "table"
 """The type of a setting whose entries have names that the user chooses."""
 
@@ -30,6 +31,22 @@ def as_text(value: Any) -> str:
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def read_list(text: str) -> Any:
+    """Read a list, with commas, or with brackets as TOML and JSON write it; else leave it as it is.
+
+    Args:
+        text: As the command line and the environment take it: `a,b`, or `["a", "b"]`.
+    """
+    if not text.lstrip().startswith("["):
+        return [part.strip() for part in text.split(",") if part.strip()]
+    import tomllib
+
+    try:
+        return tomllib.loads(f"list = {text}")["list"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
 def type_name(base: Any) -> str:
     """Say what a setting may be, from its type."""
     if get_origin(base) is Literal:
@@ -39,7 +56,7 @@ def type_name(base: Any) -> str:
     if get_origin(base) is Annotated:
         base = get_args(base)[0]
     names = {str: "text", int: "whole number", float: "number", bool: "true | false"}
-    return names.get(base, "list of texts")
+    return names.get(base, LIST)
 
 
 def rule(error: str, type_: str) -> str:
@@ -54,4 +71,6 @@ def rule(error: str, type_: str) -> str:
     for mark, words in ((">= ", "at least "), ("<= ", "at most ")):
         if mark in error:
             return f"it must be {words}{error.split(mark)[1].split(' - ', maxsplit=1)[0]}"
+    if type_ == LIST:
+        return f'it must be a {LIST}, such as a,b or ["a", "b"]'
     return f"it must be a {type_}" if " | " not in type_ else f"it must be {type_}"

@@ -1,4 +1,4 @@
-"""What a change of the project has to do with what is remembered: for whoever reviews it."""
+"""What a change to the project has to do with what is remembered: for whoever reviews it."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple

@@ -17,6 +17,7 @@ from pmem.model.tasks import ConversationGiven
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.values.records import Message, Role
 from tests.apps import fakes
+from tests.cli.shell import pmem
 from tests.conftest import NOW
 from tests.strategies import texts
 
@@ -73,6 +74,28 @@ def test_the_same_text_is_kept_once(project: Project) -> None:
     other = project.apps.remember("mail", "The lift is broken.")
     assert (first.action, again.action, other.action) == ("created", "known", "created")
     assert again.memory == first.memory
+
+
+def told(root: str, app: str, **caller: Any) -> str:
+    done = pmem("-C", root, "app", "remember", app, f"The lift of {app} is slow.", **caller)
+    assert done.code == 0
+    return done.said
+
+
+def test_the_first_memory_of_an_app_tells_which_other_one_may_be_meant(root: str) -> None:
+    slip = "app calendr is new here; if you meant calendar, `pmem undo` takes this back\n"
+    assert told(root, "calendar") == ""
+    assert told(root, "mail") == ""
+    assert told(root, "calendr") == slip
+    assert told(root, "calendar") == ""
+    assert pmem("-C", root, "undo").code == 0
+    assert told(root, "calendr") == slip
+    assert told(root, "calendr") == ""
+
+
+def test_an_app_is_told_of_no_other_one(root: str) -> None:
+    assert told(root, "calendar") == ""
+    assert told(root, "calendr", environment={"PMEM_APP": "calendr"}) == ""
 
 
 @pytest.mark.row("S0.5.2")

@@ -221,7 +221,7 @@ def test_the_inbox_lists_what_waits_and_leads_to_it(lived_in: str) -> None:
         await seen.press("i")
         assert seen.count == "Harbour: 2 waiting for somebody; i leads back"
         assert [row.split()[0] for row in seen.rows] == ["subject", "expired"]
-        assert "1 keep both   2 keep the newer one alone" in seen.rows[0]
+        assert "1 keep both   2 keep only the newer one" in seen.rows[0]
         await seen.press("j", "enter")
         assert seen.is_reading
         assert "The beta is closed to new teams" in seen.text

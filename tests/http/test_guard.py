@@ -134,6 +134,31 @@ def test_an_address_that_is_none_and_a_method_that_is_none_are_told_in_the_envel
     assert ask("GET", "/api/memory").status_code == 404  # nobody is sent elsewhere
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "name"),
+    [
+        ("GET", "/apps/calendar/memories?limit=2", "limit"),
+        ("DELETE", "/apps/calendar/memories?dry_run=true", "dry_run"),
+        ("GET", "/api/memory/?category=person", "category"),
+        ("GET", "/memory/k3v9p7q2/history?limit=2&lmit=2", "lmit"),
+        ("POST", "/pmem/1/list?limit=2", "limit"),
+        ("GET", "/api/events?since=3", "since"),
+    ],
+)
+def test_what_an_address_would_ignore_after_the_question_mark_is_refused(
+    method: str, path: str, name: str, ask: Asked
+) -> None:
+    ask.run("app.remember", {"app": "calendar", "content": "Meets at noon."})
+    refused = ask(method, path, {} if method == "POST" else None)
+    assert refused.status_code == 422
+    assert refused.json()["error"] == {
+        "code": "invalid_value",
+        "message": f"this address does not take `{name}`",
+        "hint": "GET /openapi.json says what it takes",
+    }
+    assert len(ask("GET", "/apps/calendar/memories").json()["memories"]) == 1
+
+
 def test_a_body_may_be_so_large_and_no_larger(root: str) -> None:
     with asking(root, body_bytes=1000) as ask:
         for size, status in ((1000, 200), (1001, 413), (10_000_000, 413)):

@@ -93,7 +93,7 @@ def test_what_does_not_hold_any_more_cannot_be_superseded(project: Project, old:
 
 def test_nothing_is_written_when_the_new_one_would_never_hold(project: Project, old: str) -> None:
     before = project.list().items
-    with pytest.raises(InvalidValue, match="before it starts"):
+    with pytest.raises(InvalidValue, match="cannot be valid until"):
         project.supersede(old, "Never", valid_until=LATER - timedelta(days=1))
     assert project.list().items == before
 

@@ -106,6 +106,21 @@ def test_strict_is_exit_8_and_the_rules_have_done_their_part(server: ChatServer)
     assert contents(server) == ["Ben: Ben reads mail in the morning only."]
 
 
+@pytest.mark.parametrize("setting", ["PMEM_MODEL_COMMAND", "PMEM_MODEL_USE"])
+def test_a_program_that_is_not_there_costs_neither_energy_nor_calls(
+    setting: str, server: ChatServer
+) -> None:
+    gone = {"PMEM_MODEL_URL": "", setting: "codex", "PATH": "/nowhere"}
+    done = talk(server, "Ben reads mail in the morning only.", **gone)
+    assert done.code == 0
+    assert contents(server) == ["Ben: Ben reads mail in the morning only."]
+    assert "there is no program 'codex'; install it, or change " in done.err
+    assert run(server, "app", "stats", "--json", **gone).data["energy"]["spent"] == 0
+    assert "200 calls are left today" in run(server, "doctor").out.decode()
+    told = run(server, "doctor", **gone).out.decode()
+    assert "there is no program 'codex'; rules go on alone" in told
+
+
 @pytest.mark.row("S0.6.5")
 def test_a_decision_that_is_put_off_says_what_makes_it_later(server: ChatServer) -> None:
     poor = {"PMEM_APPS_ENERGY": "50", "PMEM_APPS_ENERGY_FLOOR": "1", "PMEM_APPS_LIMIT": "1"}
@@ -128,6 +143,17 @@ def test_too_little_energy_puts_the_work_off_and_doctor_counts_it(server: ChatSe
     assert not seen["detail"].startswith("fake: 0 ")
     assert run(server, "consolidate").code == 0
     assert contents(server) == ["The talk was about this: Ben reads mail in the morning only."]
+
+
+def test_what_a_model_merges_is_told_with_its_records(server: ChatServer) -> None:
+    texts = ("Backups of orders run nightly in Berlin.", "Orders have nightly backups, Berlin.")
+    added = [run(server, "add", text, "--force", "--json").data["memory"] for text in texts]
+    done = run(server, "consolidate")
+    assert done.err.splitlines()[0] == "the rules found nothing to do"
+    told = done.err.splitlines()[-1]
+    assert told.startswith("model: 1 answer was applied, from fake: ")
+    assert sorted(told.rpartition(": ")[2].split(", ")) == sorted(one["id"][-8:] for one in added)
+    assert run(server, "consolidate").err.splitlines()[0] == "nothing to do"
 
 
 def test_insights_are_noted_once_in_24_hours(server: ChatServer) -> None:

@@ -356,12 +356,12 @@ def test_what_needs_somebody_is_settled_by_a_click(browser: Any, root: str) -> N
     project.add("We use MySQL", subject="database")
     project.add("We use PostgreSQL", subject="database", force=True)
     with live(browser, root) as (page, server):
-        page.page.locator("#needs").get_by_role("button", name="keep the newer one alone").click()
+        page.page.locator("#needs").get_by_role("button", name="keep only the newer one").click()
         page.page.wait_for_selector("#told >> text=done")
         assert contents(server.served.opened()) == {"We use PostgreSQL"}
         page.page.wait_for_selector("#needs >> text=All settled")
         page.page.get_by_role("button", name="Undo", exact=True).click()
-        page.page.wait_for_selector("#needs >> text=keep the newer one alone")
+        page.page.wait_for_selector("#needs >> text=keep only the newer one")
 
 
 def test_a_fact_is_promoted_by_a_click(browser: Any, root: str) -> None:

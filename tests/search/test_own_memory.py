@@ -93,7 +93,7 @@ def test_a_context_of_a_project_has_a_block_of_it(root: str, mine: dict[str, str
     here.add("The ledger is in the zebra database", "decision")
     built = here.build_context("which zebra database", budget=2000, mine=True)
     assert yours(built) == [RULE, FACT]
-    assert "## Yours (not of this project)\n```\n" in built.text
+    assert "## Yours (not part of this project)\n```\n" in built.text
     assert {item.mine for part in built.sections for item in part.items} == {True, False}
     assert yours(here.build_context(budget=2000, mine=True)) == [RULE]
     assert yours(here.build_context("which zebra database", budget=2000)) == []

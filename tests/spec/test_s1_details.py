@@ -161,7 +161,7 @@ def test_9_a_quotation_is_nobodys_own_word_and_an_open_end_is_told() -> None:
 @pytest.mark.row("S1.9.2")
 def test_9_an_episode_of_an_agent_is_held_to_the_past_tense(root: str) -> None:
     noted = pmem("-C", root, "--agent", "a", "episode", "add", "The team decides to go on Monday.")
-    assert "better: say in the past tense what happened" in noted.said
+    assert "better: say in the past tense what happened" in noted.said.splitlines()
     silent = pmem("-C", root, "episode", "add", "The team decides to go on Monday.")
     assert silent.said == ""
     environment = {"PMEM_WRITING_ENFORCE": "true"}

@@ -262,6 +262,36 @@ def test_of_many_unknown_settings_some_are_named(root: str) -> None:
     assert "4980 further settings" in found[-1]["message"]
 
 
+@pytest.mark.parametrize(
+    "text", ["context,plan", " context, plan ", '["context", "plan"]', "['context','plan',]"]
+)
+def test_a_list_is_read_with_commas_and_as_toml_and_json_write_it(text: str) -> None:
+    assert checked("allowlists.planner", text) == ("context", "plan")
+    assert checked("categories.names", text) == ("context", "plan")
+    assert checked("model.command", '["summarise", "--tags=a,b"]') == ("summarise", "--tags=a,b")
+
+
+@pytest.mark.parametrize("text", ["[context]", '["context"', "[1]", '[["context"]]'])
+def test_what_only_looks_like_a_list_is_refused_with_the_right_form(text: str) -> None:
+    with pytest.raises(InvalidValue) as caught:
+        checked("allowlists.planner", text)
+    assert caught.value.message == (
+        f"allowlists.planner cannot be {text!r}: "
+        'it must be a list of texts, such as a,b or ["a", "b"]'
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["planner", "x=a,planner", '{"planner":["context"]}', 'planner=["context", "plan"]']
+)
+def test_a_table_of_which_an_entry_has_no_value_is_refused_with_the_right_form(text: str) -> None:
+    with pytest.raises(InvalidValue) as caught:
+        checked("allowlists", text)
+    assert caught.value.message == (
+        f"allowlists cannot be {text!r}: its entries are NAME=VALUE, with commas between them"
+    )
+
+
 def test_flatten_names_nested_tables_with_dots() -> None:
     assert flatten({"a": 1, "b": {"c": {"d": 2}}}) == {"a": 1, "b.c.d": 2}
 

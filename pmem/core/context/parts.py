@@ -13,7 +13,7 @@ Counter = Callable[[str], int]
 TITLES: Final = {
     "system": "## System prompt",
     "memory": "## Memory",
-    "yours": "## Yours (not of this project)",
+    "yours": "## Yours (not part of this project)",
     "updates": "## Updates",
     "recalled": "## Recalled",
     "further": "## Further memory",

@@ -136,20 +136,6 @@ def due(
     Returns:
         The strongest trigger; None when nothing calls for pruning.
     """
-    passed = limit_passed(messages, gone, limit_tokens, rules, thresholds)
-    if passed is None and _has_ended(messages, frozenset(gone), rules.keep):
-        return "task_boundary"
-    return passed
-
-
-def limit_passed(
-    messages: Sequence[Message],
-    gone: Collection[str],
-    limit_tokens: int,
-    rules: PruningRules,
-    thresholds: Thresholds = THRESHOLDS,
-) -> Trigger | None:
-    """Tell which limit a conversation passes: as `due`, but for tasks that have ended."""
     left = frozenset(gone)
     live = [message for message in messages if message.id not in left]
     tokens = sum(message.tokens for message in live)
@@ -157,7 +143,9 @@ def limit_passed(
         return "aggressive"
     if limit_tokens and tokens >= thresholds.normal * limit_tokens:
         return "normal"
-    return "messages" if len(live) > rules.most_messages else None
+    if len(live) > rules.most_messages:
+        return "messages"
+    return "task_boundary" if _has_ended(messages, left, rules.keep) else None
 
 
 def rules_for(

@@ -119,7 +119,7 @@ OUTCOME: Final[Operation[OutcomeRequest, OutcomeNoted]] = Operation(
     writes="records", gate="request"
 )  # fmt: skip
 DUE: Final[Operation[DueRequest, DueListing]] = Operation(
-    "due", "List what is to be looked at again, the longest overdue first",
+    "due", "List what needs another look, the most overdue first",
     "memory.outcomes:list_due"
 )  # fmt: skip
 WHY: Final[Operation[WhyRequest, Why]] = Operation(

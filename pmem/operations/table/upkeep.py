@@ -108,7 +108,7 @@ CHANGELOG: Final[Operation[RangeRequest, Compared]] = Operation(
     "vcs.changelog:changelog", "whole", doing="read a changelog"
 )  # fmt: skip
 REVIEW: Final[Operation[ReviewRequest, Reviewed]] = Operation(
-    "review", "Say what a change of the project has to do with what is remembered",
+    "review", "Say what a change to the project has to do with what is remembered",
     "vcs.review:review", "whole", doing="review a change"
 )  # fmt: skip
 PROVENANCE: Final[Operation[HistoryRequest, Provenance]] = Operation(

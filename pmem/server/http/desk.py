@@ -10,7 +10,7 @@ from pmem.core.secrets import unsecret
 from pmem.errors import PmemError
 from pmem.project.failures import note_failure
 from pmem.project.workspace import Workspace
-from pmem.server.http.endpoints import Endpoint, HttpCall, Reply, refused
+from pmem.server.http.endpoints import Endpoint, HttpCall, Reply, check_query, refused
 from pmem.server.http.tokens import TokenHolder
 
 T = TypeVar("T")
@@ -88,6 +88,7 @@ class AnswerDesk:
 
     def _reply(self, endpoint: Endpoint, holder: TokenHolder, given: dict[str, Any]) -> Reply:
         try:
+            check_query(given["query"], endpoint.places)
             return endpoint.answer(HttpCall(self._opened(), holder, **given))
         except PmemError as error:
             return refused(error)

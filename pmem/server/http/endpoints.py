@@ -1,11 +1,12 @@
 """What an endpoint is: a row that routes, threads and the description of the API are made from."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
 import msgspec
 
 from pmem.core.secrets import unsecret
+from pmem.errors import InvalidValue
 from pmem.operations.envelope import data_line, error_line, json_line
 from pmem.operations.operation import Operation
 from pmem.operations.outcome import Outcome
@@ -162,6 +163,23 @@ def refused(error: Any, **more: Any) -> Reply:
         more: What else is known of it.
     """
     return Reply(status_of(error), error_line(error, **more), headers_of(error))
+
+
+def check_query(given: Iterable[str], places: Iterable[AddressValue] = ()) -> None:
+    """See that nothing stands after the question mark that would be ignored.
+
+    Args:
+        given: The names that stand there.
+        places: The values in the address, those that it takes there among them.
+
+    Raises:
+        InvalidValue: A name that it does not take.
+    """
+    known = {place.name for place in places if place.where == "query"}
+    for name in given:
+        if name not in known:
+            hint = "GET /openapi.json says what it takes"
+            raise InvalidValue(f"this address does not take `{name}`", hint)
 
 
 def number_in(call: HttpCall, name: str, usual: int, most: int) -> int:

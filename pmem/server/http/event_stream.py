@@ -12,14 +12,14 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from pmem.errors import PmemError
-from pmem.operations.envelope import error_line, json_line
+from pmem.operations.envelope import json_line
 from pmem.project.caller import asked_by
 from pmem.project.workspace import Workspace
 from pmem.server.http.changes import ChangeWatch
 from pmem.server.http.desk import AnswerDesk
-from pmem.server.http.endpoints import JSON
+from pmem.server.http.endpoints import JSON, check_query, refused
 from pmem.server.http.guard import HOLDER
-from pmem.server.http.refusals import HttpRefusal, headers_of
+from pmem.server.http.refusals import HttpRefusal
 from pmem.server.http.streamed_change import StreamedChange
 from pmem.server.http.tokens import TokenHolder, Tokens
 from pmem.values.records import KINDS
@@ -50,14 +50,26 @@ class EventStreams:
 
     async def answer(self, request: Request) -> Response:
         """Answer `GET /api/events`."""
-        if self._open >= MOST_STREAMS:
-            error = HttpRefusal(503, "busy", f"{MOST_STREAMS} clients listen already")
-            return Response(error_line(error), 503, headers_of(error), JSON)
+        try:
+            self._check(request)
+        except PmemError as error:
+            reply = refused(error)
+            return Response(reply.body, reply.status, dict(reply.headers), JSON)
         holder: TokenHolder = request.scope["state"][HOLDER]
         known = request.headers.get("last-event-id", "")
         return StreamingResponse(
             self._stream(holder, known), media_type="text/event-stream", headers=_HEADERS
         )
+
+    def _check(self, request: Request) -> None:
+        """See that there is room for one more, and that nothing is asked for that is ignored.
+
+        Raises:
+            HttpRefusal, InvalidValue: Not so.
+        """
+        check_query(request.query_params)
+        if self._open >= MOST_STREAMS:
+            raise HttpRefusal(503, "busy", f"{MOST_STREAMS} clients listen already")
 
     def close(self) -> None:
         """End every stream."""

@@ -123,7 +123,8 @@ class Repository:
             raise NoRevision(revision, "git takes no such name")
         found = self._run("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
         if found.code:
-            raise NoRevision(revision, self._why_not(found, "git knows no such commit"))
+            unknown = "there is no commit yet" if revision == "HEAD" else "git knows no such commit"
+            raise NoRevision(revision, self._why_not(found, unknown))
         return found.out.decode("ascii", "replace").strip()
 
     def merge_base(self, one: str, other: str) -> str:

@@ -1,18 +1,21 @@
 """Letting the project's models do the work that waits, as much as one command may ask."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from pmem.errors import PmemError
 from pmem.model.asking import ModelAnswered, NoAnswer, ask, models_of
 from pmem.model.tasks import Given, PairsAnswer, PairsGiven, TaskKind
 from pmem.project.workspace import Workspace
-from pmem.upkeep.work.applying import apply_answer, settle_work
+from pmem.upkeep.work.applying import AnsweredWork, apply_answer, settle_work
 from pmem.upkeep.work.handing_out import FoundWork, waiting_work
+from pmem.values.ids import short
 
 MOST_REFUSALS: Final = 2
 """So often an answer to one question may be refused before it is not asked again."""
+
+MOST_NAMED: Final = 5
+"""Records that a note names."""
 
 
 def do_work(workspace: Workspace, kinds: Sequence[TaskKind], about: str | None = None) -> None:
@@ -33,23 +36,20 @@ def do_work(workspace: Workspace, kinds: Sequence[TaskKind], about: str | None =
     if models is None:
         return
     wanted = [kind for kind in kinds if models.does(kind)]
-    done: Counter[str] = Counter()
+    done: list[AnsweredWork] = []
     try:
         for found in waiting_work(workspace, wanted, about) if wanted else ():
-            if sum(done.values()) >= workspace.settings.model.calls_per_run:
+            if len(done) >= workspace.settings.model.calls_per_run:
                 workspace.notes.append("model: more waits; `pmem consolidate` goes on with it")
                 break
             if not _is_hopeless(found):
-                done[_do_one(workspace, found)] += 1
+                done.append(_do_one(workspace, found))
     except NoAnswer as none:
         if none.waits:
             workspace.notes.append(f"model: {none.reason}; the rest waits")
     except PmemError as error:
         workspace.notes.append(f"model: {error.message}; the rest waits")
-    if done["applied"]:
-        many = done["applied"]
-        said = f"{many} answer{'s were' if many > 1 else ' was'} applied"
-        workspace.notes.append(f"model: {said}, from {models.name}")
+    workspace.notes += _applied_note([one for one in done if one.status == "applied"], models.name)
 
 
 def catch_up_apps(workspace: Workspace) -> None:
@@ -64,7 +64,17 @@ def catch_up_apps(workspace: Workspace) -> None:
         workspace.notes.append(f"model: {error.message}; what was put off for apps waits")
 
 
-def _do_one(workspace: Workspace, found: FoundWork) -> str:
+def _applied_note(applied: Sequence[AnsweredWork], model: str) -> Iterator[str]:
+    """Say how many answers were applied, and to which records; nothing where there is none."""
+    if not applied:
+        return
+    said = f"{len(applied)} answer{'s were' if len(applied) > 1 else ' was'} applied"
+    names = list(dict.fromkeys(short(record) for one in applied for record in one.records))
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    yield f"model: {said}, from {model}: {', '.join(names[:MOST_NAMED])}{more}"
+
+
+def _do_one(workspace: Workspace, found: FoundWork) -> AnsweredWork:
     """Do one piece of work, and return what became of it.
 
     Raises:
@@ -76,11 +86,10 @@ def _do_one(workspace: Workspace, found: FoundWork) -> str:
         if none.is_down or none.waits:
             raise
         settle_work(workspace, found.digest, "refused", none.reason)
-        return "refused"
-    done = apply_answer(
+        return AnsweredWork(id=f"{found.kind}:{found.name}", status="refused", reason=none.reason)
+    return apply_answer(
         workspace, found.kind, found.name, found.digest, answered.answer, answered.made_by["model"]
     )
-    return done.status
 
 
 def _whole_answer(workspace: Workspace, found: FoundWork) -> ModelAnswered:
