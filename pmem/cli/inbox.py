@@ -17,7 +17,7 @@ from pmem.operations import table
 from pmem.upkeep.inbox import Inbox, InboxRequest
 from pmem.values.times import day
 
-_EMPTY: Final = "nothing needs you"
+_EMPTY: Final = "nothing waits for your answer"
 _NONE: Final = "nothing of that kind needs you"
 _SKIP: Final = InboxChoice("s", "skip it", "")
 _QUIT: Final = InboxChoice("q", "quit", "")

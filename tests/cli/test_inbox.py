@@ -193,5 +193,5 @@ def test_a_pipe_a_quiet_one_and_json_ask_nothing(typist: Terminal) -> None:
 def test_an_empty_inbox_says_so(typist: Terminal) -> None:
     assert "nothing of that kind needs you\n" in ran(typist, "pmem inbox --kind contradiction")
     ran(typist, "rm -r .project-memory && pmem init --no-git")
-    assert "nothing needs you\n" in ran(typist, "pmem inbox")
+    assert "nothing waits for your answer\n" in ran(typist, "pmem inbox")
     assert pmem("inbox", "--kind", "nothing").code == 2

@@ -169,7 +169,7 @@ def test_what_one_branch_removed_and_another_edited_is_named_and_settled(reposit
     item = json.loads(pmem("inbox", "--json").text)["data"]["items"][0]
     assert (item["kind"], item["id"]) == (InboxKind.CONTRADICTION, repository)
     ran("settle", repository, "--other")
-    assert "nothing needs you" in ran("inbox")
+    assert "nothing waits for your answer" in ran("inbox")
     assert "no memory" in ran("list")
 
 
