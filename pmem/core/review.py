@@ -155,9 +155,9 @@ def is_rule(memory: Memory) -> bool:
 
 
 def has_source(memory: Memory) -> bool:
-    """Tell whether a memory says what it comes from or rests on."""
+    """Tell whether a memory says what it comes from or rests on; an app's comes from the app."""
     source = memory.source
-    named = (source.conversation, source.message, source.file, source.commit)
+    named = (source.conversation, source.message, source.file, source.commit, memory.scope.app)
     return bool(source.kind != _MANUAL or any(named) or memory.citations or memory.evidence)
 
 

@@ -407,6 +407,7 @@ def test_what_is_added_without_a_source_is_told_once(repository: None) -> None:
     added("Somebody said so")
     added("The code says so", "--cite", "src/pay.py")
     added("An error proves it", "--type", "dead_end", "--cite", "src/pay.py:4")
+    assert pmem("app", "remember", "calendar", "The app met Ana on Monday").code == 0
     assert kinds() == [("unsourced", "Somebody said so")]
     commit()
     assert kinds() == []
