@@ -35,7 +35,7 @@ _EACH: Final = frozenset(("every", "each"))
 _TALKERS: Final = frozenset("you i we he she they it this that there".split())
 _CIRCUMSTANCES: Final = BREAKS | frozenset(
     """after ages ago already alone as at because before by during earlier in last long now once
-    since then this today together tonight when while with yesterday""".split()
+    since then this today together tomorrow tonight when while with yesterday""".split()
 )
 _GOES_ON: Final = BREAKS | frozenset("against favor favour on that to".split())
 _EMPTY: Final = (
@@ -43,6 +43,8 @@ _EMPTY: Final = (
     | frozenset((*MONTHS, *WEEKDAYS, *"day days week month year morning evening night".split()))
 )  # fmt: skip
 """Words that say nothing of what was decided."""
+_ANNOUNCED: Final = ([":"], ["-"], ["–"], ["—"])
+"""What stands between "we decided" and what."""
 PROCEDURE: Final = 0.75  # confidence
 
 
@@ -91,7 +93,7 @@ def _matched(sentence: ParsedSentence, clause: Clause, cues: Cues) -> Iterator[S
     for place, cue in matches(sentence, clause, cues):
         kind, name = MemoryType(cue.label), None
         after = place + len(cue.words)
-        if kind is MemoryType.DECISION and not _says_what(sentence, after, clause.end):
+        if kind is MemoryType.DECISION and not _says_what(sentence, after, clause):
             continue
         if kind is MemoryType.ENTITY:
             named = clause.begin if cue.who == "name" else after
@@ -99,9 +101,11 @@ def _matched(sentence: ParsedSentence, clause: Clause, cues: Cues) -> Iterator[S
         yield StatementMatch(place, kind, cue.confidence, name)
 
 
-def _says_what(sentence: ParsedSentence, place: int, end: int) -> bool:
+def _says_what(sentence: ParsedSentence, place: int, clause: Clause) -> bool:
     """Tell whether what follows "we decided" says what, not only when, where or with whom."""
     words = sentence.words
+    is_announced = words[place : place + 1] in _ANNOUNCED
+    end = len(words) if is_announced else clause.end
     while place < end and words[place] in _CIRCUMSTANCES:
         further = (other for other in range(place + 1, end) if words[other] in _GOES_ON)
         place = place + 1 if words[place] in BREAKS else next(further, end)

@@ -195,6 +195,7 @@ def test_deciding_against_something_is_a_decision() -> None:
         "We decided last week in the meeting.",
         "As we agreed on Monday, they wait.",
         "We decided with Dana.",
+        "We decided: tomorrow.",
     ],
 )
 def test_a_decision_that_does_not_say_what_is_none(text: str) -> None:
@@ -210,6 +211,8 @@ def test_a_decision_that_does_not_say_what_is_none(text: str) -> None:
         "We decided with Dana on Kafka.",
         "We opted for weekly releases.",
         "We chose Emily.",
+        "I have decided - Kafka it is.",
+        "We decided: Kafka it is.",
     ],
 )
 def test_a_decision_says_what_behind_its_circumstances_too(text: str) -> None:
