@@ -1,6 +1,5 @@
 """What was acknowledged is there, what was not is not there by half, and each no is a sentence."""
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,18 +12,19 @@ from unittest import mock
 
 import psycopg
 import pytest
-from psycopg.conninfo import make_conninfo
 
 from pmem.core.selection import STORED
 from pmem.errors import Locked, NewerSchema, NoProject, PmemError, StorageRefused, Unreachable
 from pmem.memory.reading import ListRequest
 from pmem.memory.requests import AddRequest, EditRequest
 from pmem.operations import table
+from pmem.project.caller import Caller
 from pmem.search.search import SearchRequest
 from pmem.storage.backend import Change
 from pmem.storage.postgres.listening import follow_changes
 from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.server import Server
+from pmem.upkeep.consolidation import UpkeepRequest
 from pmem.values.records import Memory
 from pmem.values.requests import NoArguments
 from tests.asking import ask
@@ -174,16 +174,6 @@ def test_a_writer_asks_little_while_others_wait(root: str, server: Server) -> No
     assert len(asked) < 12, "each of those that are alike is asked for"
 
 
-@pytest.fixture
-def narrow(test_database: TestDatabase, server: Server) -> Iterator[Server]:
-    """The same project for a login that may connect but once at a time."""
-    login = f"narrow_{os.urandom(4).hex()}"
-    with psycopg.connect(test_database.address, autocommit=True) as admin:
-        admin.execute(f"create role {login} login in role pmem_member connection limit 1")
-        yield Server(make_conninfo(server.address, user=login), server.project, lambda: 0.1)
-        admin.execute(f"drop role {login}")
-
-
 def test_whoever_finds_a_server_full_waits_for_room(root: str, narrow: Server) -> None:
     with narrow.connection() as held, ThreadPoolExecutor(1) as pool:
         adding = pool.submit(add, root, narrow, "There was room in the end.")
@@ -192,7 +182,6 @@ def test_whoever_finds_a_server_full_waits_for_room(root: str, narrow: Server) -
         held.close()
         adding.result()
     assert contents(root, narrow) == ["There was room in the end."]
-    narrow.close()
 
 
 def test_a_server_that_stays_full_is_told_of_in_a_sentence(root: str, narrow: Server) -> None:
@@ -202,7 +191,34 @@ def test_a_server_that_stays_full_is_told_of_in_a_sentence(root: str, narrow: Se
         held.close()
     assert no.value.exit_code == 6
     assert contents(root, narrow) == []
-    narrow.close()
+
+
+def test_few_connections_are_enough_for_many_writers_with_consent_and_upkeep(
+    root: str, limited: Callable[[int], Server]
+) -> None:
+    """Whoever holds the lock needs no further connection: those that wait have them all."""
+    server = limited(3)
+    identifier = add(root, server, "The queue is RabbitMQ.")
+
+    def done(number: int) -> None:
+        unit = served(root, server, lock_timeout=2.0)
+        unit.own.access.note([identifier], NOW)
+        if number % 3 == 0:
+            held = AddRequest(content=f"The user lives in Quuxville {number}.")
+            assert ask(unit, table.ADD, held, Caller("planner")).held
+        elif number % 3 == 1:
+            ask(unit, table.CONSOLIDATE, UpkeepRequest())
+        else:
+            ask(unit, table.ADD, AddRequest(content=f"Number {number}.", force=True))
+        unit.shared.close()
+
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(done, range(12)))
+    unit = served(root, server)
+    ask(unit, table.CONSOLIDATE, UpkeepRequest())
+    assert unit.backend.read(Memory, identifier).access.count == 12
+    assert len(unit.own.proposals.read().proposals) == 4
+    unit.shared.close()
 
 
 def test_a_record_that_others_change_past_our_lock_is_not_overwritten(server: Server) -> None:

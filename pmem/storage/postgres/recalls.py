@@ -1,7 +1,7 @@
 """Recalls of a project on a server that no record holds yet, and look-alikes that were told of.
 
-Whoever recalls adds one row and waits for nobody. Whoever folds takes rows that nobody else is
-folding, and removes them once they are in the records.
+Whoever recalls adds one row and waits for nobody. One at a time folds them, and removes them once
+they are in the records; no transaction is open meanwhile, since the records have their own.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -12,6 +12,7 @@ from typing import Any, Final
 from pmem.errors import PmemError
 from pmem.storage.local.access import MOST_COUNT, UnfoldedRecalls
 from pmem.storage.local.seen_pairs import KEPT
+from pmem.storage.postgres.address import driver
 from pmem.storage.postgres.keeper import ServerKeeper
 from pmem.storage.postgres.server import Server
 from pmem.values.records import Access
@@ -21,10 +22,8 @@ _SUMS: Final = (
     "select id, least(sum(count), %s)::bigint, max(at) from pmem.recall,"
     " unnest(ids, counts) as each (id, count) where project = %s group by id"
 )
-_TAKE: Final = (
-    "select number, at, ids, counts from pmem.recall where project = %s order by number"
-    " for update skip locked"
-)
+_TAKE: Final = "select number, at, ids, counts from pmem.recall where project = %s order by number"
+_FOLDING: Final = 0x7066
 
 
 class ServerRecalls(ServerKeeper):
@@ -63,13 +62,22 @@ class ServerRecalls(ServerKeeper):
     def folding(self) -> Iterator[dict[str, Access]]:
         """Take what is there; forget it if the body succeeds, and only then.
 
-        What another process is folding is left to it.
+        Where another process is folding, all is left to it.
         """
-        with self._writing() as connection:
-            rows = connection.execute(_TAKE, (self._server.number,)).fetchall()
-            yield _added_up(rows)
-            query = "delete from pmem.recall where number = any(%s)"
-            connection.execute(query, ([row[0] for row in rows],))
+        self._check_writes()
+        key = (_FOLDING, self._server.number)
+        with self._server.connection() as connection:
+            if connection.execute("select pg_try_advisory_lock(%s, %s)", key).fetchone() != (True,):
+                yield {}
+                return
+            try:
+                rows = connection.execute(_TAKE, (self._server.number,)).fetchall()
+                yield _added_up(rows)
+                query = "delete from pmem.recall where number = any(%s)"
+                connection.execute(query, ([row[0] for row in rows],))
+            finally:
+                with suppress(driver().Error):
+                    connection.execute("select pg_advisory_unlock(%s, %s)", key)
 
     def keep(self, recalls: dict[str, Access]) -> None:
         """Put recalls that were taken by `folding` back; where that fails, nothing happens.

@@ -1,8 +1,8 @@
-"""Connections to a server: opened when needed, kept for the next, their errors in sentences."""
+"""Connections to a server: one for a thread, kept for the next, their errors in sentences."""
 
 import re
 import time
-from _thread import allocate_lock
+from _thread import allocate_lock, get_ident
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -84,6 +84,7 @@ class Server:
         self._schema = schema
         self._idle: list[Connection[Any]] = []
         finalize(self, _close_all, self._idle)  # whoever forgets a project leaves none open
+        self._lent: dict[int, Connection[Any]] = {}
         self._turn = allocate_lock()
         self._number: int | None = None
 
@@ -110,6 +111,9 @@ class Server:
     def connection(self) -> "Iterator[Connection[Any]]":
         """Lend a connection; one that fails is closed.
 
+        A thread that has one already gets the same: where it waited for a second, whoever waits
+        for what it holds might have them all.
+
         Raises:
             Unreachable: The server cannot be reached, or the connection was lost.
             Locked: Others kept what is needed past the time-out.
@@ -118,7 +122,13 @@ class Server:
             Refused: The user may not do that.
             StorageRefused: The server's disk refused.
         """
-        connection = self._taken() or self._opened()
+        thread = get_ident()
+        lent = self._lent.get(thread)
+        if lent is not None and not lent.closed:
+            with self.sentences():
+                yield lent
+            return
+        connection = self._lent[thread] = self._taken() or self._opened()
         try:
             with self.sentences():
                 yield connection
@@ -127,6 +137,7 @@ class Server:
                 connection.close()  # in the middle of something: nobody else may have it
             raise
         finally:
+            self._lent.pop(thread, None)
             self._keep(connection)
 
     def ask(self, question: "Callable[[Connection[Any]], T]") -> T:
