@@ -19,6 +19,7 @@ from pmem.memory.reading import ListRequest
 from pmem.memory.requests import AddRequest, EditRequest
 from pmem.operations import table
 from pmem.project.caller import Caller
+from pmem.project.workspace import Workspace
 from pmem.search.search import SearchRequest
 from pmem.storage.backend import Change
 from pmem.storage.postgres.listening import follow_changes
@@ -96,6 +97,21 @@ def test_a_connection_that_is_cut_at_any_statement_loses_nothing_acknowledged(
             break
     assert refused >= 5
     assert done >= 2, "what only reads is asked again"
+
+
+def test_a_process_changes_something_after_the_server_has_hung_up(
+    root: str, server: Server
+) -> None:
+    """As `pmem mcp` does whose server was started again meanwhile."""
+    unit = served(root, server)
+    ask(unit, table.LIST, ListRequest())
+    assert unit.server is not None
+    with unit.server.connection() as idle:
+        process = idle.info.backend_pid
+    with psycopg.connect(server.address, autocommit=True) as admin:
+        admin.execute("select pg_terminate_backend(%s, 5000)", (process,))
+    ask(unit, table.ADD, AddRequest(content="It was started again."))
+    assert contents(root, server) == ["It was started again."]
 
 
 def test_a_change_whose_end_was_not_heard_is_looked_up(root: str, server: Server) -> None:
@@ -191,6 +207,20 @@ def test_a_server_that_stays_full_is_told_of_in_a_sentence(root: str, narrow: Se
         held.close()
     assert no.value.exit_code == 6
     assert contents(root, narrow) == []
+
+
+def test_threads_of_a_process_hand_on_the_one_connection_that_it_gets(
+    root: str, narrow: Server
+) -> None:
+    unit = served(root, narrow, lock_timeout=0.1)
+
+    def look(_: int) -> int:
+        mine = Workspace(root, now=NOW, overrides=unit.configuration.overrides, shared=unit.shared)
+        return len(ask(mine, table.LIST, ListRequest()).items)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(look, range(80))) == [0] * 80
+    unit.shared.close()
 
 
 def test_few_connections_are_enough_for_many_writers_with_consent_and_upkeep(

@@ -2,10 +2,11 @@
 
 import re
 import time
-from _thread import allocate_lock, get_ident
+from _thread import get_ident
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
+from threading import Condition
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import finalize
 
@@ -85,7 +86,7 @@ class Server:
         self._idle: list[Connection[Any]] = []
         finalize(self, _close_all, self._idle)  # whoever forgets a project leaves none open
         self._lent: dict[int, Connection[Any]] = {}
-        self._turn = allocate_lock()
+        self._kept = Condition()
         self._number: int | None = None
 
     @cached_property
@@ -128,7 +129,7 @@ class Server:
             with self.sentences():
                 yield lent
             return
-        connection = self._lent[thread] = self._taken() or self._opened()
+        connection = self._lent[thread] = self._obtained()
         try:
             with self.sentences():
                 yield connection
@@ -159,7 +160,7 @@ class Server:
 
     def close(self) -> None:
         """Close the connections that are kept."""
-        with self._turn:
+        with self._kept:
             _close_all(self._idle)
 
     @contextmanager
@@ -188,24 +189,58 @@ class Server:
         return error if isinstance(error, Exception) else Unfinished(said)
 
     def _taken(self) -> "Connection[Any] | None":
-        with self._turn:
+        with self._kept:
             while self._idle:
                 connection = self._idle.pop()
-                if not connection.closed:
+                if _is_open(connection):
                     return connection
         return None
 
     def _keep(self, connection: "Connection[Any]") -> None:
-        with self._turn:
+        with self._kept:
             if not connection.closed and len(self._idle) < MOST_IDLE:
                 self._idle.append(connection)
+                self._kept.notify()
                 return
         with suppress(Exception):
             connection.close()
 
-    def _opened(self) -> "Connection[Any]":
-        """Connect, and see that the server has what is needed."""
-        connection = self._connected()
+    def _obtained(self) -> "Connection[Any]":
+        """Return a connection that is kept, or connect; see `connection`.
+
+        Where the server is full or starts, it is asked ever less often, and whatever another
+        thread gives back meanwhile is taken.
+        """
+        patience, pause = _ROOM * self.patience(), _PAUSE_SECONDS
+        until = time.monotonic() + patience
+        while True:
+            found = self._taken() or self._connected()
+            if found is not None:
+                return found
+            if time.monotonic() > until:
+                raise Locked(_NO_ROOM.format(self.name, patience), _MORE_ROOM)
+            with self._kept:
+                self._kept.wait_for(lambda: self._idle, pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+
+    def _connected(self) -> "Connection[Any] | None":
+        """Connect, and see that the server has what is needed; None where it has no room now.
+
+        Raises:
+            Unreachable: It cannot be reached.
+            NoProject, NewerSchema, StorageRefused: It has not.
+        """
+        psycopg = driver()
+        try:
+            connection: Connection[Any] = psycopg.connect(
+                self.address, autocommit=True, **self._defaults()
+            )
+        except psycopg.Error as error:
+            if any(words in str(error) for words in _FULL):
+                return None
+            said = _first_line(error)
+            hint = _MAKE_DATABASE if _NO_DATABASE.search(said) else ""
+            raise Unreachable(f"{self.name} cannot be reached: {said}", hint) from None
         try:
             if self._schema:
                 self._check(connection)
@@ -213,32 +248,6 @@ class Server:
             connection.close()
             raise
         return connection
-
-    def _connected(self) -> "Connection[Any]":
-        """Connect; wait for a server that is full or starts, and ask it ever less often.
-
-        Raises:
-            Unreachable: It cannot be reached.
-            Locked: It had no room in all that time.
-        """
-        psycopg = driver()
-        patience, pause = _ROOM * self.patience(), _PAUSE_SECONDS
-        until = time.monotonic() + patience
-        while True:
-            try:
-                connection: Connection[Any] = psycopg.connect(
-                    self.address, autocommit=True, **self._defaults()
-                )
-                return connection
-            except psycopg.Error as error:
-                said = _first_line(error)
-                if not any(words in str(error) for words in _FULL):
-                    hint = _MAKE_DATABASE if _NO_DATABASE.search(said) else ""
-                    raise Unreachable(f"{self.name} cannot be reached: {said}", hint) from None
-            if time.monotonic() > until:
-                raise Locked(_NO_ROOM.format(self.name, patience), _MORE_ROOM)
-            time.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
     def _defaults(self) -> dict[str, Any]:
         """Return what is asked of a connection where its address does not say."""
@@ -284,6 +293,16 @@ def check_version(version: int, wanted: int, what: str) -> None:
         raise StorageRefused(
             f"{what} {version}, and this pmem needs {wanted}", "run `pmem db migrate`"
         )
+
+
+def _is_open(connection: "Connection[Any]") -> bool:
+    """Tell whether a connection is open on both sides, as far as can be told without asking."""
+    try:
+        for _ in range(2):  # what the server said last, and that it hung up then
+            connection.pgconn.consume_input()
+    except driver().Error:
+        connection.close()
+    return not connection.closed
 
 
 def _close_all(idle: "list[Connection[Any]]") -> None:
