@@ -60,7 +60,7 @@ def status(ctx: typer.Context) -> Answer:
     """
     session: CommandSession = ctx.obj
     found = session.run(table.DATABASE_STATUS, NoArguments())
-    is_ready = found.is_known and found.version == found.wanted
+    is_ready = found.is_known and not found.is_stale and found.version == found.wanted
     return Answer(
         data=found, lines=_lines(found), note=_next_step(found), exit_code=0 if is_ready else 1
     )
@@ -115,8 +115,8 @@ def _some_of(records: Sequence[SyncedRecord]) -> Iterator[Line]:
 def _next_step(found: DatabaseStatus) -> str:
     if not found.server:
         return "no database is set: records are files"
-    if found.version < found.wanted:
-        return "run `pmem db migrate`" if found.version else "run `pmem db init`"
+    if found.version and (found.is_stale or found.version < found.wanted):
+        return "run `pmem db migrate`"
     return "" if found.is_known else "run `pmem db init`"
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from pmem.core import checks
 from pmem.errors import InvalidValue, NewerSchema
 from pmem.project.configuration import CONFIG_FILE
 from pmem.project.record_home import files_of
@@ -36,6 +37,7 @@ class DatabaseStatus(msgspec.Struct, frozen=True, kw_only=True):
         version: the version of the server's tables; 0 where there are none.
         wanted: the version that this pmem knows.
         is_known: whether the server knows the project.
+        is_stale: whether an older pmem read the texts by which its records are found there.
         revision: how often the project has changed there.
         records: how many records it has there, of those that `sync` keeps equal.
         in_folder: how many of them the memory folder has.
@@ -47,6 +49,7 @@ class DatabaseStatus(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     wanted: int
     is_known: bool = False
+    is_stale: bool = False
     revision: int = 0
     records: int = 0
     in_folder: int = 0
@@ -64,7 +67,7 @@ def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
     """Make the tables and the roles, and let the server know this project; safe to repeat.
 
     Raises:
-        InvalidValue: No address is set, or the extra is not installed.
+        InvalidValue: No address is set, the extra is not installed, or a name is no app's.
         NewerSchema: A newer pmem made the tables.
         Unreachable, Refused: The server cannot be reached, or does not let this user do it.
     """
@@ -77,6 +80,7 @@ def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
     key = settings.database_project
     name = settings.project_name
     key = checked_key(key) if key else new_key(_name_of(workspace, name))
+    apps = [checks.app_name(app) for app in request.apps]
 
     def set_up(connection: "Connection[Any]") -> tuple[int, ...]:
         _check_not_newer(workspace, connection)
@@ -84,7 +88,7 @@ def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
         rewrite_stale(connection)
         with connection.transaction():  # a project whose key nobody learns would stay there
             add_project(connection, key, name)
-            make_roles(connection, key, settings.allowlists, request.apps)
+            make_roles(connection, key, settings.allowlists, apps)
         return tuple(ran)
 
     migrated = _ask_server(workspace, set_up)
@@ -148,6 +152,7 @@ def _project_on(
     connection: "Connection[Any]", key: str, stores: Sequence[str]
 ) -> Mapping[str, Any]:
     """Return what a server knows of a project, with its records in some stores."""
+    from pmem.storage.index.schema import VERSION as READING
     from pmem.storage.postgres.migrating import version_of
     from pmem.storage.postgres.roles import roles_of
 
@@ -155,7 +160,7 @@ def _project_on(
     if version == 0:
         return {}
     query = (
-        "select revision, (select count(*) from pmem.record"
+        "select revision, reading, (select count(*) from pmem.record"
         " where record.project = known.number and record.store = any(%s))"
         " from pmem.project as known where key = %s"
     )
@@ -163,8 +168,10 @@ def _project_on(
     if row is None:
         return {"version": version}
     roles = roles_of(connection, key) if version >= 3 else {}
+    revision, reading, records = row
     return {
-        "version": version, "is_known": True, "revision": row[0], "records": row[1], "roles": roles
+        "version": version, "is_known": True, "is_stale": reading < READING,
+        "revision": revision, "records": records, "roles": roles,
     }  # fmt: skip
 
 

@@ -184,10 +184,11 @@ def test_a_queue_of_writers_moves_also_where_they_change_nothing(server: Server)
 
 def test_a_writer_asks_little_while_others_wait(root: str, server: Server) -> None:
     alike = "The queue for orders of the shop number {} is RabbitMQ."
-    for number in range(12):
+    many = 14
+    for number in range(many):
         add(root, server, alike.format(number))
-    asked = recorded(lambda: add(root, server, alike.format("thirteen")))
-    assert len(asked) < 12, "each of those that are alike is asked for"
+    asked = recorded(lambda: add(root, server, alike.format("fifteen")))
+    assert len(asked) < many, "each of those that are alike is asked for"
 
 
 def test_whoever_finds_a_server_full_waits_for_room(root: str, narrow: Server) -> None:
@@ -367,6 +368,22 @@ def test_a_server_of_another_version_is_refused(test_database: TestDatabase, roo
             assert "schema" in no.value.message
 
 
+def test_a_process_changes_nothing_once_a_newer_pmem_has_migrated_the_server(
+    root: str, server: Server
+) -> None:
+    """As `pmem mcp` would on a connection that it has kept: it knows the older tables alone."""
+    unit = served(root, server)
+    ask(unit, table.LIST, ListRequest())
+    with psycopg.connect(server.address, autocommit=True) as admin:
+        query = "update pmem.project set reading = reading + %s where number = %s"
+        admin.execute(query, (1, server.number))
+        with pytest.raises(NewerSchema, match="is searched by version"):
+            ask(unit, table.ADD, AddRequest(content="Read as it was read before."))
+        admin.execute(query, (-1, server.number))
+    ask(unit, table.ADD, AddRequest(content="Read as it is read now."))
+    assert contents(root, server) == ["Read as it is read now."]
+
+
 def test_a_project_that_the_server_does_not_know_is_told(
     test_database: TestDatabase, root: str
 ) -> None:
@@ -406,6 +423,7 @@ def test_what_an_older_version_posted_is_posted_anew_by_migrating(
     late = Server(server.address, server.project, lambda: 1.0)
     with pytest.raises(StorageRefused, match="searched by version 1"):
         contents(root, late)
+    assert ask(served(root, late), table.DATABASE_STATUS, NoArguments()).is_stale
     ask(served(root, late), table.DATABASE_MIGRATE, NoArguments())
     found = ask(served(root, late), table.SEARCH, SearchRequest(query="queue"))
     assert [hit.text for hit in found.hits] == ["The queue is RabbitMQ."]

@@ -80,7 +80,7 @@ def agent(
 ) -> Iterator[Agent]:
     person = new_project()
     workspace = served(root, person, allowlists=LISTS)
-    ask(workspace, table.DATABASE_INIT, DatabaseRequest(apps=("shop",)))
+    ask(workspace, table.DATABASE_INIT, DatabaseRequest(apps=("Shop",)))
     for content, category in ((SECRET, "knowledge"), (OPEN, "tasks")):
         ask(workspace, table.ADD, AddRequest(content=content, category=category, force=True))
     workspace.own.checkpoints.save("quiet-thread", "", b'{"secret": 1}', NOW)

@@ -45,10 +45,11 @@ _MORE_ROOM: Final = "try again in a moment, or let the server take more (`max_co
 _NO_DATABASE: Final = re.compile(r'database ".*" does not exist')
 _MAKE_DATABASE: Final = "make it with `createdb`, or fix the address"
 _OPTIONS: Final = f"-c statement_timeout={STATEMENT_SECONDS}s -c timezone=UTC -c search_path="
-_PROJECT: Final = (
-    "select coalesce((select max(version) from pmem.schema_version), 0),"
+VERSIONS: Final = (
+    "select coalesce((select max(version) from pmem.schema_version), 0) as version,"
     " number, reading from (values (%s)) as asked (key) left join pmem.project using (key)"
 )
+"""What `Server.check_versions` takes, by a project's key."""
 _NO_SCHEMA: Final = ("3F000", "42P01")
 _BUSY: Final = ("55P03", "57014", "40001", "40P01")
 _LOST: Final = ("57P01", "57P02", "57P03", "25P03", "57P05")
@@ -243,7 +244,9 @@ class Server:
             raise Unreachable(f"{self.name} cannot be reached: {said}", hint) from None
         try:
             if self._schema:
-                self._check(connection)
+                with self.sentences():
+                    row = connection.execute(VERSIONS, (self.project,)).fetchone()
+                    self.check_versions(*(row or (0, None, None)))
         except BaseException:
             connection.close()
             raise
@@ -263,30 +266,28 @@ class Server:
         return {**{key: value for key, value in wanted.items() if key not in given},
                 "options": options}  # fmt: skip
 
-    def _check(self, connection: "Connection[Any]") -> None:
-        with self.sentences():
-            row = connection.execute(_PROJECT, (self.project,)).fetchone()
-        version, number, reading = row or (0, None, 0)
-        check_version(version, VERSION, f"{self.name} has schema")
-        if number is None:
+    def check_versions(self, version: int, number: int | None, reading: int | None) -> None:
+        """See that what the server has is of the versions that this pmem knows.
+
+        Args:
+            version: Of its tables.
+            number: The project's; None where the server does not know it.
+            reading: Of how texts were read for what the project's records are found by.
+
+        Raises:
+            NoProject: The server does not know the project.
+            NewerSchema: A newer pmem made what it has.
+            StorageRefused: An older one did.
+        """
+        _check_version(version, VERSION, f"{self.name} has schema")
+        if number is None or reading is None:
             raise NoProject(f"{self.name} does not know this project", "run `pmem db init`")
-        check_version(reading, READING, f"{self.name} is searched by version")
+        _check_version(reading, READING, f"{self.name} is searched by version")
         if self._number is None:
             self._number = number
 
 
-def check_version(version: int, wanted: int, what: str) -> None:
-    """See that what a server has is of the version that this pmem knows.
-
-    Args:
-        version: The version that it has.
-        wanted: The version that this pmem knows.
-        what: What has it, for the sentence.
-
-    Raises:
-        NewerSchema: A newer pmem made them.
-        StorageRefused: An older one did.
-    """
+def _check_version(version: int, wanted: int, what: str) -> None:
     if version > wanted:
         raise NewerSchema(f"{what} {version}, and this pmem knows {wanted}")
     if version < wanted:

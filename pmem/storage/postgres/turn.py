@@ -11,7 +11,7 @@ from pmem.storage.backend import Change
 from pmem.storage.files.recordfile import serialise
 from pmem.storage.postgres.address import driver
 from pmem.storage.postgres.asking import held_for_update
-from pmem.storage.postgres.server import Server
+from pmem.storage.postgres.server import VERSIONS, Server
 from pmem.storage.postgres.writing import WrittenRecord, write_records
 from pmem.storage.record_files import check_readable
 from pmem.values.ids import is_id
@@ -32,6 +32,9 @@ _QUEUE: Final = (
     "select (select pid from pg_locks join pg_database on pg_database.oid = database"
     " where datname = current_database() and locktype = 'advisory' and granted"
     " and (classid, objid, objsubid) = (%s, %s, 2)), revision from pmem.project where number = %s"
+)
+_BEGUN: Final = (
+    f"select pg_current_xact_id()::text, version, number, reading from ({VERSIONS}) as it"
 )
 _GOING_ON: Final = "in progress"
 _STATUS: Final = "select pg_xact_status(%s::xid8)"
@@ -74,12 +77,14 @@ class WriterTurn:
         Raises:
             Unreachable: The connection was lost before that; nothing changed.
             Unfinished: It was lost meanwhile, and nobody can tell what became of it.
+            NewerSchema: See `Server.check_versions`.
         """
         xid = ""
         try:
             with self._server.sentences(), self.connection.transaction():
-                query = "select pg_current_xact_id()::text"
-                (xid,) = self.connection.execute(query).fetchone() or ("",)
+                row = self.connection.execute(_BEGUN, (self._server.project,)).fetchone()
+                xid, *versions = row or ("", 0, None, None)
+                self._server.check_versions(*versions)  # others may have migrated it meanwhile
                 yield self.connection
         except Unreachable as error:
             self._see_what_became(xid, error)
