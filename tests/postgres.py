@@ -59,7 +59,7 @@ def programs() -> str | None:
     return place if os.path.exists(os.path.join(place, "initdb")) else None
 
 
-def _other_user() -> dict[str, Any]:
+def other_user() -> dict[str, Any]:
     """Return the arguments that run a program as somebody else, where we are root."""
     if os.geteuid() != 0:
         return {}
@@ -81,7 +81,7 @@ def server(**settings: str) -> Iterator[str]:
     """
     place = programs()
     assert place is not None
-    user = _other_user()
+    user = other_user()
     folder = tempfile.mkdtemp(prefix="pmem-pg-")
     if user:
         os.chown(folder, user["user"], user["group"])

@@ -152,8 +152,8 @@ def _project_on(
     connection: "Connection[Any]", key: str, stores: Sequence[str]
 ) -> Mapping[str, Any]:
     """Return what a server knows of a project, with its records in some stores."""
-    from pmem.storage.index.schema import VERSION as READING
     from pmem.storage.postgres.migrating import version_of
+    from pmem.storage.postgres.rewriting import is_stale
     from pmem.storage.postgres.roles import roles_of
 
     version = version_of(connection)
@@ -170,7 +170,7 @@ def _project_on(
     roles = roles_of(connection, key) if version >= 3 else {}
     revision, reading, records = row
     return {
-        "version": version, "is_known": True, "is_stale": reading < READING,
+        "version": version, "is_known": True, "is_stale": is_stale(reading),
         "revision": revision, "records": records, "roles": roles,
     }  # fmt: skip
 

@@ -44,6 +44,15 @@ def rewrite_stale(connection: "Connection[Any]") -> int:
     return len(stale)
 
 
+def is_stale(reading: int) -> bool:
+    """Tell whether an older pmem wrote what a project's records are found by.
+
+    Args:
+        reading: The version that it read texts by.
+    """
+    return reading < READING
+
+
 def _rewrite(connection: "Connection[Any]", project: int) -> None:
     after: Source = ("", "")
     while True:

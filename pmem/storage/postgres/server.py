@@ -38,22 +38,33 @@ _PAUSE_SECONDS: Final = 0.1
 _LONGEST_PAUSE_SECONDS: Final = 1.0
 _ROOM: Final = 6
 """How many times as long as for one writer is waited for room: whoever is inside waits as well."""
-_FULL: Final = ("too many c", "remaining connection slots", "is starting up")
-"""What a server says that will have room in a moment."""
+_FULL: Final = (
+    "too many c", "remaining connection slots", "is starting up", "no more connections allowed"
+)  # fmt: skip
+"""What a server says that will have room in a moment, or a pooler before it."""
 _NO_ROOM: Final = "{} has had no connection to spare for {:g} s"
 _MORE_ROOM: Final = "try again in a moment, or let the server take more (`max_connections`)"
 _NO_DATABASE: Final = re.compile(r'database ".*" does not exist')
 _MAKE_DATABASE: Final = "make it with `createdb`, or fix the address"
-_OPTIONS: Final = f"-c statement_timeout={STATEMENT_SECONDS}s -c timezone=UTC -c search_path="
+_SETTINGS: Final = (
+    "select current_setting('pmem.session', true); set pmem.session = 'begun';"
+    " set timezone = 'UTC'; set search_path = pg_catalog"
+)
+"""Tells whether somebody else has had the session before, and makes it ours."""
+_POOLED: Final = "{} is behind a pooler that gives several clients the same session"
+_KEEP_SESSIONS: Final = "let it keep sessions apart, and clean them: `pool_mode = session`"
+_TIMEOUT: Final = "statement_timeout"
 VERSIONS: Final = (
     "select coalesce((select max(version) from pmem.schema_version), 0) as version,"
     " number, reading from (values (%s)) as asked (key) left join pmem.project using (key)"
 )
 """What `Server.check_versions` takes, by a project's key."""
 _NO_SCHEMA: Final = ("3F000", "42P01")
-_BUSY: Final = ("55P03", "57014", "40001", "40P01")
+_BUSY: Final = ("08P01", "55P03", "57014", "40001", "40P01")
 _LOST: Final = ("57P01", "57P02", "57P03", "25P03", "57P05")
 _REFUSED: Final = ("42501", "42704", "28000", "28P01", "0LP01")
+_NOT_OURS: Final = ("26000", "42P05")
+"""What we prepared is not there, or somebody else prepared the same."""
 _STORAGE: Final = ("25006", "53100", "53200", "53400", "58000", "58030", "54000")
 
 
@@ -179,6 +190,8 @@ class Server:
         code, said = error.sqlstate or "", _first_line(error)
         if code in _NO_SCHEMA:
             return _no_schema(self.name)
+        if code in _NOT_OURS:
+            return StorageRefused(_POOLED.format(self.name), _KEEP_SESSIONS)
         if code in _LOST or (not code and isinstance(error, psycopg.OperationalError)):
             return Unreachable(f"the connection to {self.name} was lost: {said}")
         kinds: Mapping[type[PmemError], tuple[str, ...]] = {
@@ -243,14 +256,20 @@ class Server:
             hint = _MAKE_DATABASE if _NO_DATABASE.search(said) else ""
             raise Unreachable(f"{self.name} cannot be reached: {said}", hint) from None
         try:
-            if self._schema:
-                with self.sentences():
-                    row = connection.execute(VERSIONS, (self.project,)).fetchone()
-                    self.check_versions(*(row or (0, None, None)))
+            with self.sentences():
+                self._begin_session(connection)
         except BaseException:
             connection.close()
             raise
         return connection
+
+    def _begin_session(self, connection: "Connection[Any]") -> None:
+        (is_used,) = connection.execute(self._settings().encode()).fetchone() or ("",)
+        if is_used:
+            raise StorageRefused(_POOLED.format(self.name), _KEEP_SESSIONS)
+        if self._schema:
+            row = connection.execute(VERSIONS, (self.project,)).fetchone()
+            self.check_versions(*(row or (0, None, None)))
 
     def _defaults(self) -> dict[str, Any]:
         """Return what is asked of a connection where its address does not say."""
@@ -262,9 +281,14 @@ class Server:
             "application_name": "pmem",
             "client_encoding": "utf8",
         }
-        options = f"{_OPTIONS}pg_catalog {given.get('options', '')}".strip()
-        return {**{key: value for key, value in wanted.items() if key not in given},
-                "options": options}  # fmt: skip
+        return {key: value for key, value in wanted.items() if key not in given}
+
+    def _settings(self) -> str:
+        """Return what makes a session ours; poolers refuse it in what a connection begins with."""
+        from pmem.storage.postgres.address import parts_of
+
+        is_given = _TIMEOUT in parts_of(self.address).get("options", "")
+        return _SETTINGS + f"; set {_TIMEOUT} = '{STATEMENT_SECONDS}s'" * (not is_given)
 
     def check_versions(self, version: int, number: int | None, reading: int | None) -> None:
         """See that what the server has is of the versions that this pmem knows.
