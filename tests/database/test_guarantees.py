@@ -182,6 +182,24 @@ def test_a_queue_of_writers_moves_also_where_they_change_nothing(server: Server)
         list(pool.map(hold, range(6)))
 
 
+def test_a_lock_that_comes_in_the_moment_of_the_time_out_does_not_stay_behind(
+    server: Server,
+) -> None:
+    """The server says that the time is over, and keeps the lock for the session all the same."""
+    original, late = psycopg.Connection.execute, count(1)
+
+    def execute(connection: Any, query: Any, *args: Any, **kwargs: Any) -> Any:
+        done = original(connection, query, *args, **kwargs)
+        if "pg_advisory_lock" in str(query) and next(late) == 1:
+            raise psycopg.errors.LockNotAvailable("canceling statement due to lock timeout")
+        return done
+
+    with mock.patch.object(psycopg.Connection, "execute", execute), ServerRecords(server).lock():
+        pass
+    with ServerRecords(Server(server.address, server.project, lambda: 0.1)).lock():
+        pass
+
+
 def test_a_writer_asks_little_while_others_wait(root: str, server: Server) -> None:
     alike = "The queue for orders of the shop number {} is RabbitMQ."
     many = 14

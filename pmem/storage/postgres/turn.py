@@ -29,9 +29,10 @@ _ENDING_SECONDS: Final = 5.0
 """How long a server may take to notice that a client is gone."""
 _PAUSE_SECONDS: Final = 0.02
 _QUEUE: Final = (
-    "select (select pid from pg_locks join pg_database on pg_database.oid = database"
+    "select pid = pg_backend_pid(), pid, revision from pmem.project left join (select pid"
+    " from pg_locks join pg_database on pg_database.oid = database"
     " where datname = current_database() and locktype = 'advisory' and granted"
-    " and (classid, objid, objsubid) = (%s, %s, 2)), revision from pmem.project where number = %s"
+    " and (classid, objid, objsubid) = (%s, %s, 2)) as holder on true where number = %s"
 )
 _BEGUN: Final = (
     f"select pg_current_xact_id()::text, version, number, reading from ({VERSIONS}) as it"
@@ -171,6 +172,8 @@ def writers_turn(server: Server, connection: "Connection[Any]") -> Iterator[Writ
     before = _queue(connection, key)
     while not _takes_turn(connection, key):
         reached = _queue(connection, key)
+        if reached[0]:
+            break  # the lock came in the moment of the time-out, and the session has it
         if reached == before:
             raise Locked(_BUSY.format(server.name, patience))
         before = reached
@@ -191,8 +194,8 @@ def _takes_turn(connection: "Connection[Any]", key: tuple[int, int]) -> bool:
 
 
 def _queue(connection: "Connection[Any]", key: tuple[int, int]) -> Any:
-    """Return what is another where the queue of writers has moved on: who writes, and how often."""
-    return connection.execute(_QUEUE, (*key, key[1])).fetchone()
+    """Return whether we write, and what is another where the queue of writers has moved on."""
+    return connection.execute(_QUEUE, (*key, key[1])).fetchone() or (None, None, None)
 
 
 def place_of(server: Server, store: str, identifier: str) -> str:
