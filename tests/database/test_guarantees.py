@@ -173,6 +173,48 @@ def test_a_writer_is_patient_while_those_before_it_write(server: Server) -> None
     assert len(backend.ids(Memory)) == 6
 
 
+def test_a_writer_gets_its_turn_however_many_come_again_meanwhile(server: Server) -> None:
+    """Whoever has waited too long waits behind all others again, and must not do so for ever."""
+    writers, turns = 14, 8
+    order: list[int] = []
+
+    def write(number: int) -> None:
+        mine = ServerRecords(Server(server.address, server.project, lambda: 0.15))
+        for turn in range(turns):
+            new = memory(f"mjwaid1q-{number:04d}{turn:04d}", f"Turn {turn} of {number}.")
+            while order.count(number) <= turn:
+                with suppress(Locked), mine.lock():  # by a slow machine
+                    order.append(number)
+                    time.sleep(0.02)
+                    mine.commit([Change(Memory, new.id, new)])
+
+    with ThreadPoolExecutor(writers) as pool:
+        list(pool.map(write, range(writers)))
+    assert len(order) == writers * turns
+    assert max(_gaps(order)) < 3 * writers
+
+
+def _gaps(order: list[int]) -> Iterator[int]:
+    """Yield how many turns others had before each turn of a writer, after its last one."""
+    last = dict.fromkeys(order, -1)
+    for place, number in enumerate(order):
+        yield place - last[number] - 1
+        last[number] = place
+
+
+def test_a_writer_waits_longer_than_one_statement_may_take_where_the_queue_moves(
+    server: Server,
+) -> None:
+    address = f"{server.address}&options=-c%20statement_timeout%3D200"
+
+    def hold(_: int) -> None:
+        with ServerRecords(Server(address, server.project, lambda: 5.0)).lock():
+            time.sleep(0.1)
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(hold, range(6)))
+
+
 def test_a_queue_of_writers_moves_also_where_they_change_nothing(server: Server) -> None:
     def hold(_: int) -> None:
         with ServerRecords(Server(server.address, server.project, lambda: 0.5)).lock():

@@ -11,7 +11,7 @@ from pmem.storage.backend import Change
 from pmem.storage.files.recordfile import serialise
 from pmem.storage.postgres.address import driver
 from pmem.storage.postgres.asking import held_for_update
-from pmem.storage.postgres.server import VERSIONS, Server
+from pmem.storage.postgres.server import STATEMENT_SECONDS, VERSIONS, Server
 from pmem.storage.postgres.writing import WrittenRecord, write_records
 from pmem.storage.record_files import check_readable
 from pmem.values.ids import is_id
@@ -166,17 +166,14 @@ def writers_turn(server: Server, connection: "Connection[Any]") -> Iterator[Writ
     """
     patience = server.patience()
     key = (WRITER, server.number)
-    connection.execute(
-        "select set_config('lock_timeout', %s, false)", (f"{max(1, int(patience * 1000))}ms",)
-    )
     before = _queue(connection, key)
-    while not _takes_turn(connection, key):
+    while not _takes_turn(connection, key, patience):
         reached = _queue(connection, key)
         if reached[0]:
             break  # the lock came in the moment of the time-out, and the session has it
         if reached == before:
-            raise Locked(_BUSY.format(server.name, patience))
-        before = reached
+            raise Locked(_BUSY.format(server.name, min(patience, STATEMENT_SECONDS)))
+        before, patience = reached, 2 * patience  # it waits behind all others again
     try:
         yield WriterTurn(server, connection)
     finally:
@@ -184,11 +181,14 @@ def writers_turn(server: Server, connection: "Connection[Any]") -> Iterator[Writ
             connection.execute("select pg_advisory_unlock(%s, %s)", key)
 
 
-def _takes_turn(connection: "Connection[Any]", key: tuple[int, int]) -> bool:
-    """Wait for the lock, and tell whether it came before the time-out."""
+def _takes_turn(connection: "Connection[Any]", key: tuple[int, int], patience: float) -> bool:
+    """Wait for the lock, and tell whether it came within so many seconds."""
+    milliseconds = max(1, int(patience * 1000))
+    connection.execute("select set_config('lock_timeout', %s, false)", (f"{milliseconds}ms",))
+    errors = driver().errors
     try:
         connection.execute("select pg_advisory_lock(%s, %s)", key)
-    except driver().errors.LockNotAvailable:
+    except (errors.LockNotAvailable, errors.QueryCanceled):  # one statement takes no longer
         return False
     return True
 
