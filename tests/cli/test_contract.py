@@ -1209,6 +1209,7 @@ class DatabaseAnswer(Strict):
     version: int
     wanted: int
     is_known: bool
+    is_stale: bool
     revision: int
     records: int
     in_folder: int
