@@ -34,18 +34,20 @@ auth_type = trust
 auth_file = {folder}/users
 pool_mode = {mode}
 default_pool_size = 2
+server_reset_query_always = {cleans}
 """
 
 
 @contextmanager
-def pooler(database: TestDatabase, folder: Path, mode: str) -> Iterator[str]:
+def pooler(database: TestDatabase, folder: Path, mode: str, *, cleans: int = 0) -> Iterator[str]:
     """Start PgBouncer before a database, and yield the address to connect to."""
     if PGBOUNCER is None:
         pytest.skip("there is no PgBouncer here")
     if VARIABLE in os.environ:
         pytest.skip("PgBouncer is tried before a server that the tests start themselves")
     parts = conninfo_to_dict(database.address)
-    given = {"name": parts["dbname"], "host": parts["host"], "folder": folder, "mode": mode}
+    given = {"name": parts["dbname"], "host": parts["host"], "folder": folder}
+    given |= {"mode": mode, "cleans": cleans}
     (folder / "users").write_text(f'"{parts["user"]}" ""\n')
     (folder / "settings.ini").write_text(_SETTINGS.format_map(given))
     folder.chmod(0o777)
@@ -98,6 +100,15 @@ def test_a_pooler_that_hands_a_session_on_is_refused_before_anything_is_written(
             ask(unit, table.ADD, AddRequest(content="No."))
         assert "pool_mode = session" in no.value.hint
         first.close()
+
+
+def test_a_pooler_that_forgets_what_a_session_was_told_is_refused(
+    root: str, folder: Path, test_database: TestDatabase
+) -> None:
+    with pooler(test_database, folder, "transaction", cleans=1) as address:
+        unit = served(root, Server(address, test_database.new_project(), lambda: 5.0))
+        with pytest.raises(StorageRefused, match="behind a pooler"):
+            ask(unit, table.ADD, AddRequest(content="No."))
 
 
 def test_a_session_that_somebody_else_has_begun_is_refused(

@@ -6,6 +6,8 @@ Each is one transaction, and all of them run under one lock, whoever else tries 
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
+from pmem.storage.postgres.session_lock import unlocking
+
 if TYPE_CHECKING:
     from psycopg import Connection
 
@@ -48,7 +50,7 @@ def migrate(connection: "Connection[Any]") -> list[int]:
         connection: To the server, outside of any transaction.
     """
     connection.execute("select pg_advisory_lock(%s)", (_LOCK,))
-    try:
+    with unlocking(connection, _LOCK):
         before = version_of(connection)
         if before == 0:
             connection.execute(_VERSION)
@@ -58,6 +60,4 @@ def migrate(connection: "Connection[Any]") -> list[int]:
                 connection.execute(text.encode())
                 query = "insert into pmem.schema_version (version) values (%s)"
                 connection.execute(query, (number,))
-    finally:
-        connection.execute("select pg_advisory_unlock(%s)", (_LOCK,))
     return [number for number, _ in ran]

@@ -12,9 +12,9 @@ from typing import Any, Final
 from pmem.errors import PmemError
 from pmem.storage.local.access import MOST_COUNT, UnfoldedRecalls
 from pmem.storage.local.seen_pairs import KEPT
-from pmem.storage.postgres.address import driver
 from pmem.storage.postgres.keeper import ServerKeeper
 from pmem.storage.postgres.server import Server
+from pmem.storage.postgres.session_lock import unlocking
 from pmem.values.records import Access
 
 _ADD: Final = "insert into pmem.recall (project, at, ids, counts) values (%s, %s, %s, %s)"
@@ -70,14 +70,11 @@ class ServerRecalls(ServerKeeper):
             if connection.execute("select pg_try_advisory_lock(%s, %s)", key).fetchone() != (True,):
                 yield {}
                 return
-            try:
+            with unlocking(connection, *key):
                 rows = connection.execute(_TAKE, (self._server.number,)).fetchall()
                 yield _added_up(rows)
                 query = "delete from pmem.recall where number = any(%s)"
                 connection.execute(query, ([row[0] for row in rows],))
-            finally:
-                with suppress(driver().Error):
-                    connection.execute("select pg_advisory_unlock(%s, %s)", key)
 
     def keep(self, recalls: dict[str, Access]) -> None:
         """Put recalls that were taken by `folding` back; where that fails, nothing happens.

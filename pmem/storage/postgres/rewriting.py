@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pmem.errors import Damaged
 from pmem.storage.files.recordfile import parse
 from pmem.storage.index.schema import VERSION as READING
+from pmem.storage.postgres.session_lock import unlocking
 from pmem.storage.postgres.turn import WRITER
 from pmem.storage.postgres.writing import WrittenRecord, write_records
 from pmem.values.records import RECORD_TYPES
@@ -37,10 +38,8 @@ def rewrite_stale(connection: "Connection[Any]") -> int:
     stale = [number for (number,) in connection.execute(_STALE, (READING,))]
     for project in stale:
         connection.execute("select pg_advisory_lock(%s, %s)", (WRITER, project))
-        try:
+        with unlocking(connection, WRITER, project):
             _rewrite(connection, project)
-        finally:
-            connection.execute("select pg_advisory_unlock(%s, %s)", (WRITER, project))
     return len(stale)
 
 

@@ -1,5 +1,6 @@
 """Connections to a server: one for a thread, kept for the next, their errors in sentences."""
 
+import os
 import re
 import time
 from _thread import get_ident
@@ -51,7 +52,7 @@ _MORE_ROOM: Final = "try again in a moment, or let the server take more (`max_co
 _NO_DATABASE: Final = re.compile(r'database ".*" does not exist')
 _MAKE_DATABASE: Final = "make it with `createdb`, or fix the address"
 _SETTINGS: Final = (
-    "select current_setting('pmem.session', true); set pmem.session = 'begun';"
+    "select current_setting('pmem.session', true); set pmem.session = '{}';"
     " set timezone = 'UTC'; set search_path = pg_catalog"
 )
 """Tells whether somebody else has had the session before, and makes it ours."""
@@ -59,10 +60,11 @@ _POOLED: Final = "{} is behind a pooler that gives several clients the same sess
 _KEEP_SESSIONS: Final = "let it keep sessions apart, and clean them: `pool_mode = session`"
 _TIMEOUT: Final = "statement_timeout"
 VERSIONS: Final = (
-    "select coalesce((select max(version) from pmem.schema_version), 0) as version,"
-    " number, reading from (values (%s)) as asked (key) left join pmem.project using (key)"
+    "select current_setting('pmem.session', true) as session, number, reading,"
+    " coalesce((select max(version) from pmem.schema_version), 0) as version"
+    " from (values (%s)) as asked (key) left join pmem.project using (key)"
 )
-"""What `Server.check_versions` takes, by a project's key."""
+"""What `Server.check` takes, by a project's key."""
 _NO_SCHEMA: Final = ("3F000", "42P01")
 _BUSY: Final = ("08P01", "55P03", "57014", "40001", "40P01")
 _LOST: Final = ("57P01", "57P02", "57P03", "25P03", "57P05")
@@ -103,6 +105,7 @@ class Server:
         finalize(self, _close_all, self._idle)  # whoever forgets a project leaves none open
         self._lent: dict[int, Connection[Any]] = {}
         self._kept = Condition()
+        self._mark = os.urandom(8).hex()
         self._number: int | None = None
 
     @cached_property
@@ -273,7 +276,8 @@ class Server:
             raise StorageRefused(_POOLED.format(self.name), _KEEP_SESSIONS)
         if self._schema:
             row = connection.execute(VERSIONS, (self.project,)).fetchone()
-            self.check_versions(*(row or (0, None, None)))
+            assert row is not None
+            self.check(*row)
 
     def _defaults(self) -> dict[str, Any]:
         """Return what is asked of a connection where its address does not say."""
@@ -292,21 +296,26 @@ class Server:
         from pmem.storage.postgres.address import parts_of
 
         is_given = _TIMEOUT in parts_of(self.address).get("options", "")
-        return _SETTINGS + f"; set {_TIMEOUT} = '{STATEMENT_SECONDS}s'" * (not is_given)
+        return _SETTINGS.format(self._mark) + f"; set {_TIMEOUT} = '{STATEMENT_SECONDS}s'" * (
+            not is_given
+        )
 
-    def check_versions(self, version: int, number: int | None, reading: int | None) -> None:
-        """See that what the server has is of the versions that this pmem knows.
+    def check(self, session: str, number: int | None, reading: int | None, version: int) -> None:
+        """See that the session is ours, and what it leads to of the versions that this pmem knows.
 
         Args:
-            version: Of its tables.
+            session: Its mark.
             number: The project's; None where the server does not know it.
-            reading: Of how texts were read for what the project's records are found by.
+            reading: The version by which texts were read that the project's records are found by.
+            version: The version of the tables.
 
         Raises:
             NoProject: The server does not know the project.
             NewerSchema: A newer pmem made what it has.
-            StorageRefused: An older one did.
+            StorageRefused: An older one did, or a pooler mixes sessions.
         """
+        if session != self._mark:
+            raise StorageRefused(_POOLED.format(self.name), _KEEP_SESSIONS)
         _check_version(version, VERSION, f"{self.name} has schema")
         if number is None or reading is None:
             raise NoProject(f"{self.name} does not know this project", "run `pmem db init`")

@@ -12,6 +12,7 @@ from pmem.storage.files.recordfile import serialise
 from pmem.storage.postgres.address import driver
 from pmem.storage.postgres.asking import held_for_update
 from pmem.storage.postgres.server import STATEMENT_SECONDS, VERSIONS, Server
+from pmem.storage.postgres.session_lock import unlocking
 from pmem.storage.postgres.writing import WrittenRecord, write_records
 from pmem.storage.record_files import check_readable
 from pmem.values.ids import is_id
@@ -34,9 +35,7 @@ _QUEUE: Final = (
     " where datname = current_database() and locktype = 'advisory' and granted"
     " and (classid, objid, objsubid) = (%s, %s, 2)) as holder on true where number = %s"
 )
-_BEGUN: Final = (
-    f"select pg_current_xact_id()::text, version, number, reading from ({VERSIONS}) as it"
-)
+_BEGUN: Final = f"select pg_current_xact_id()::text, it.* from ({VERSIONS}) as it"
 _GOING_ON: Final = "in progress"
 _STATUS: Final = "select pg_xact_status(%s::xid8)"
 
@@ -78,14 +77,15 @@ class WriterTurn:
         Raises:
             Unreachable: The connection was lost before that; nothing changed.
             Unfinished: It was lost meanwhile, and nobody can tell what became of it.
-            NewerSchema: See `Server.check_versions`.
+            NewerSchema: See `Server.check`.
         """
         xid = ""
         try:
             with self._server.sentences(), self.connection.transaction():
                 row = self.connection.execute(_BEGUN, (self._server.project,)).fetchone()
-                xid, *versions = row or ("", 0, None, None)
-                self._server.check_versions(*versions)  # others may have migrated it meanwhile
+                assert row is not None
+                xid, *found = row
+                self._server.check(*found)  # others may have migrated it meanwhile
                 yield self.connection
         except Unreachable as error:
             self._see_what_became(xid, error)
@@ -174,11 +174,8 @@ def writers_turn(server: Server, connection: "Connection[Any]") -> Iterator[Writ
         if reached == before:
             raise Locked(_BUSY.format(server.name, min(patience, STATEMENT_SECONDS)))
         before, patience = reached, 2 * patience  # it waits behind all others again
-    try:
+    with unlocking(connection, *key):
         yield WriterTurn(server, connection)
-    finally:
-        with suppress(driver().Error):
-            connection.execute("select pg_advisory_unlock(%s, %s)", key)
 
 
 def _takes_turn(connection: "Connection[Any]", key: tuple[int, int], patience: float) -> bool:
