@@ -50,4 +50,4 @@ def browse(ctx: typer.Context) -> None:
     try:
         MemoryBrowser(Desk(opened, write, settle), str(name)).run()
     finally:
-        shared.indexes.close()
+        shared.close()

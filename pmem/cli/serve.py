@@ -111,7 +111,7 @@ def _serve(
         render.show(session, _announced(session, place, address, tokens, key))
         serve(server.application, listener)
     finally:
-        shared.indexes.close()
+        shared.close()
         if place.socket is not None:
             with suppress(FileNotFoundError):  # somebody tidied up before
                 os.unlink(place.socket)

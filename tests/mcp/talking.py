@@ -104,7 +104,7 @@ def talk(
         cast(BinaryIO, script),
         partial(thread_of, "auto", environment or {}),
     )
-    shared.indexes.close()
+    shared.close()
     return script.answers
 
 
