@@ -115,10 +115,13 @@ def why_none() -> str | None:
 
 
 @contextmanager
-def any_server() -> Iterator[str]:
+def any_server(**settings: str) -> Iterator[str]:
     """Yield the address of a server, with braces where the database's name belongs.
 
     In CI there must be one; elsewhere tests are skipped where there is none.
+
+    Args:
+        settings: See `server`; one that is there already keeps its own.
     """
     why = why_none()
     if why is not None:
@@ -131,7 +134,7 @@ def any_server() -> Iterator[str]:
         parts = {**conninfo_to_dict(_GIVEN), "dbname": "{}"}
         yield make_conninfo("", **parts)
         return
-    with server() as address:
+    with server(**settings) as address:
         yield address
 
 

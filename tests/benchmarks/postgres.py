@@ -34,6 +34,8 @@ from tests.postgres import TestDatabase, any_server, database, served
 from tests.storage.folders import json_files, memory
 
 _BATCH: Final = 2000
+_DURABLE: Final = {"fsync": "on", "full_page_writes": "on"}
+"""As a server has it by default, and a folder: what is acknowledged is on the disk."""
 _WORDS: Final = 20_000
 _APART: Final = timedelta(minutes=6)
 
@@ -134,7 +136,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--server-only", action="store_true", help="measure no folder beside it")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as base, any_server() as address:
+    with tempfile.TemporaryDirectory() as base, any_server(**_DURABLE) as address:
         for size in given.sizes:
             with database(address) as made:
                 root = os.path.join(base, f"folder-{size}")
