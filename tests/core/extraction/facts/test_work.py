@@ -332,6 +332,8 @@ def test_f105_what_names_its_things_stands_on_its_own(text: str) -> None:
         ("I teach maths for a while, and it is fun.", "Ada teaches maths for a while"),
         ("My boss is Alec Ray, he sits in Oslo.", "Ada's boss is Alec Ray"),
         ("I play the violin (it was my mother's).", "Ada plays the violin"),
+        ("I own a boat (", "Ada owns a boat"),
+        ("I own a boat —", "Ada owns a boat"),
         ("I prefer tabs, because they are wide.", "Ada prefers tabs, because they are wide"),
         ("I have two cats, a dog and a bird.", "Ada has two cats, a dog and a bird"),
         ("I chose the red brick, it needs no paint.", "Ada chose the red brick, it needs no paint"),
