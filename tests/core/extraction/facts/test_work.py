@@ -139,6 +139,7 @@ def test_an_outcome_is_short_and_holds_no_code() -> None:
             "I've split `a.py`. Here's what I did:\n- `b.py` is new",
             "I've split `a.py`. `b.py` is new",
         ),
+        ("I've fixed it. Here's why: it was null.", "I've fixed it. Here's why: it was null."),
         (
             "I've fixed `a.py`. It reads more, e.g. links. All is well.",
             "I've fixed `a.py`. It reads more, e.g. links.",
