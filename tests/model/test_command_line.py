@@ -119,6 +119,8 @@ def test_a_program_that_is_not_there_costs_neither_energy_nor_calls(
     assert "200 calls are left today" in run(server, "doctor").out.decode()
     told = run(server, "doctor", **gone).out.decode()
     assert "there is no program 'codex'; rules go on alone" in told
+    upkeep = run(server, "consolidate", **gone).err
+    assert upkeep.count("there is no program 'codex'") == 1
 
 
 @pytest.mark.row("S0.6.5")
