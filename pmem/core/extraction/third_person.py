@@ -36,7 +36,7 @@ _ADDING: Final = frozenset(("and", "or", "but"))
 _VERBS: Final = frozenset("am do enjoy go hate have like love need prefer think use want".split())
 _LIKELY_VERBS: Final = IMPERATIVES | frozenset("live play speak study teach work".split())
 _ALL_VERBS: Final = _VERBS | _LIKELY_VERBS
-_SOME_VERBS: Final = frozenset("become like need own use want".split())
+_SOME_VERBS: Final = frozenset(("become", "like", "own"))
 """Verbs among the stop words."""
 _SMALL: Final = BREAKS | {"others", "asked", "please"}
 _YOU: Final = frozenset("you your yours yourself".split())

@@ -335,9 +335,11 @@ def test_f105_what_names_its_things_stands_on_its_own(text: str) -> None:
         ("I play the violin (it was my mother's).", "Ada plays the violin"),
         ("I own a boat (", "Ada owns a boat"),
         ("I own a boat —", "Ada owns a boat"),
+        ("I live in Oslo — so happy they let me.", "Ada lives in Oslo"),
         ("I prefer tabs, because they are wide.", "Ada prefers tabs, because they are wide"),
         ("I have two cats, a dog and a bird.", "Ada has two cats, a dog and a bird"),
         ("I chose the red brick, it needs no paint.", "Ada chose the red brick, it needs no paint"),
+        ("My bot must not block, it serves them.", "Ada's bot must not block, it serves them"),
         ("We use Kafka, it keeps the order.", "Ada and others use Kafka, it keeps the order"),
     ],
 )
