@@ -50,7 +50,7 @@ _BETWEEN: Final = frozenset("just also always never really still now already the
 
 
 def called_in(text: str, message: Message) -> str | None:
-    """Return what a statement calls who says it: "user" where a person has no name or tells it.
+    """Return what a statement calls its speaker: "user" for a person who has no name, or tells it.
 
     Args:
         text: What is stated.
