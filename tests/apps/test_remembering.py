@@ -96,6 +96,8 @@ def test_the_first_memory_of_an_app_tells_which_other_one_may_be_meant(root: str
 def test_an_app_is_told_of_no_other_one(root: str) -> None:
     assert told(root, "calendar") == ""
     assert told(root, "calendr", environment={"PMEM_APP": "calendr"}) == ""
+    assert pmem("-C", root, "conversation", "start", "--app", "kalendar").code == 0
+    assert told(root, "kalendar") == ""
 
 
 @pytest.mark.row("S0.5.2")

@@ -316,6 +316,7 @@ Mira and others moved to Berlin
 Mira and others are moving to Madrid in June
 We relocated to Belgrade in 2024
 We live in Athens
+We're moving to Madrid
 I moved to Basel early this year
 I moved to Lagos many years ago
 I moved to Lagos years ago

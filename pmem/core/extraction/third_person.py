@@ -64,8 +64,6 @@ def called_in(text: str, message: Message) -> str | None:
 
 def _tells_name(text: str, name: str) -> bool:
     """Tell "My name is Mira", as Mira says it."""
-    if name not in text.casefold():
-        return False
     pieces = (text[start:end] for start, end in read(text).places)
     return {piece.casefold() for piece in pieces if piece[0].isupper()}.issuperset(name.split())
 
