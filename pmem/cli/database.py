@@ -6,7 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.core.shortening import shortened
+from pmem.core.journal import one_line
 from pmem.operations import table
 from pmem.upkeep.database import DatabaseRequest, DatabaseSetup, DatabaseStatus
 from pmem.upkeep.sync import Synced, SyncedRecord, SyncRequest
@@ -104,8 +104,7 @@ def _some_of(records: Sequence[SyncedRecord]) -> Iterator[Line]:
     in_doubt = [record for record in records if record.conflicts]
     agreed = [record for record in records if not record.conflicts]
     for record in [*in_doubt, *agreed[:_MOST]]:
-        text = shortened(" ".join(record.text.split()), _SHOWN)
-        yield [("  ", ""), (short(record.id), "cyan"), (f"  {text}", "")]
+        yield [("  ", ""), (short(record.id), "cyan"), (f"  {one_line(record.text, _SHOWN)}", "")]
         if record.conflicts:
             yield [(f"    both sides disagree on {', '.join(record.conflicts)}", "yellow")]
     if len(agreed) > _MOST:

@@ -21,7 +21,7 @@ _COMMANDS: Final = {
     "supersede_by": "edit --superseded-by",
     "verify.accept": "verify --accept",
 }
-"""Of operations that are called otherwise than their commands."""
+"""Of operations whose names are not those of their commands."""
 _UNSAID: Final = ("purge_at",)
 
 

@@ -92,9 +92,11 @@ _NO_PLACE: Final = (
 )
 _NO_TOWN: Final = r"(?!(?:QA|IT|HR|Marketing|Sales|Support|DevOps|Ops|Finance|Legal|Security)\b)"
 _NO_NOUNS: Final = (
-    *STOP_WORDS, *NUMBER_WORDS, *"last next early late alone soon yesterday".split(), r"\w+ly"
+    *STOP_WORDS, *NUMBER_WORDS, r"\w+ly",
+    *"""alone earlier early full half last late later mid months next several soon straight today
+    tomorrow tonight weeks years yesterday""".split(),
 )  # fmt: skip
-_NO_HOME: Final = rf"(?!'s |-| (?!(?:{'|'.join(sorted(_NO_NOUNS))})\b)(?-i:[a-z]))"
+_NO_HOME: Final = rf"(?!'s |-(?-i:[a-z])| (?!(?:{'|'.join(sorted(_NO_NOUNS))})\b)(?-i:[a-z]))"
 """A town's name is no home before a noun: "Oxford commas", "the Berlin office"."""
 _US: Final = r"(?:we|and others)"
 _TOWN: Final = rf"(?-i:{'|'.join(TOWNS)})\b{_NO_HOME}"

@@ -49,10 +49,15 @@ def _text_model(rules: ModelRules, environment: Mapping[str, str]) -> TextModel:
 def _program(
     name: str, command: Sequence[str], rules: ModelRules, environment: Mapping[str, str]
 ) -> TextModel:
-    if not which(command[0], path=environment.get("PATH")):
+    program = command[0]
+    if os.path.dirname(program) and not os.path.isabs(program):  # it runs in an empty folder
+        raise InvalidValue(
+            f"model.command begins with {program!r}", "give the program's whole path"
+        )
+    if not which(program, path=environment.get("PATH")):
         setting = "model.command" if rules.command else "model.use"
         hint = f"install it, or change {setting} in your own config.toml"
-        raise InvalidValue(f"there is no program {command[0]!r}", hint)
+        raise InvalidValue(f"there is no program {program!r}", hint)
     return CommandModel(name, command, environment, rules.key_variable)
 
 

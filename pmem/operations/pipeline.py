@@ -255,13 +255,13 @@ def _log_run(unit: Workspace, operation: Operation[Q, A], told: Mapping[str, Any
 
 
 def _notes(told: Sequence[str], result: Any) -> Iterator[str]:
-    """Yield what is to be told beside an answer: what made room for it, what was noticed."""
+    """Yield what is to be told beside an answer: what made room, and what was noticed, once."""
     made_room = getattr(result, "made_room", ())
     if made_room:
         from pmem.memory.app_memories import room_notes
 
         yield from room_notes(made_room)
-    yield from told
+    yield from dict.fromkeys(told)
 
 
 def _problems(

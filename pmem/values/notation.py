@@ -42,9 +42,10 @@ def read_list(text: str) -> Any:
     import tomllib
 
     try:
-        return tomllib.loads(f"list = {text}")["list"]
-    except tomllib.TOMLDecodeError:
+        found = tomllib.loads(f"list = {text}")
+    except (tomllib.TOMLDecodeError, RecursionError):  # too many brackets
         return text
+    return found["list"] if len(found) == 1 else text
 
 
 def type_name(base: Any) -> str:

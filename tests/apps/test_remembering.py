@@ -96,6 +96,19 @@ def test_the_first_memory_of_an_app_tells_which_other_one_may_be_meant(root: str
 def test_an_app_is_told_of_no_other_one(root: str) -> None:
     assert told(root, "calendar") == ""
     assert told(root, "calendr", environment={"PMEM_APP": "calendr"}) == ""
+    assert pmem("-C", root, "conversation", "start", "--app", "kalendar").code == 0
+    assert told(root, "kalendar") == ""
+
+
+def test_an_app_that_remembers_nothing_of_a_conversation_has_nothing_to_take_back(
+    root: str,
+) -> None:
+    assert told(root, "calendar") == ""
+    talk = pmem("-C", root, "conversation", "start").text.split()[1]
+    assert pmem("-C", root, "conversation", "say", "Sounds good to me.").code == 0
+    assert pmem("-C", root, "conversation", "end").code == 0
+    done = pmem("-C", root, "app", "remember", "calendr", "--conversation", talk)
+    assert (done.code, "pmem undo" in done.said) == (0, False)
 
 
 @pytest.mark.row("S0.5.2")

@@ -316,8 +316,18 @@ Mira and others moved to Berlin
 Mira and others are moving to Madrid in June
 We relocated to Belgrade in 2024
 We live in Athens
+We're moving to Madrid
 I moved to Basel early this year
 I moved to Lagos many years ago
+I moved to Lagos years ago
+We moved to Dublin today
+I moved to Berlin-Mitte
+I moved to Oslo mid 2020
+I'm moving to Porto tomorrow
+I moved to Ghent full time
+Ana moved to Lyon several months ago
+I moved to Lyon months ago
+I moved to Graz straight after school
 """
 NO_HOMES = """\
 I moved to Oxford commas.

@@ -80,6 +80,34 @@ def test_a_sync_names_what_both_sides_contradict_each_other_in(project: TestData
     assert told[2] == "    both sides disagree on content"
 
 
+def test_a_sync_of_many_names_all_in_which_both_sides_contradict_each_other(
+    project: TestDatabase,
+) -> None:
+    added = [data("add", f"Queue {number}", "--force")["memory"]["id"] for number in range(22)]
+    assert pmem("sync").code == 0
+    last = max(added)
+    for memory in added:
+        assert pmem("pin", memory).code == 0
+        assert said_of("", "edit", memory, "--tag", "queue").code == 0
+    assert pmem("edit", last, "The queue is NATS").code == 0
+    assert said_of("", "edit", last, "The queue is Kafka").code == 0
+    told = pmem("sync").text.splitlines()
+    assert told[0] == "merged  22"
+    assert told[1].startswith(f"  {last[-8:]}  ")
+    assert told[-1] == "  and 1 more; --json has them all"
+
+
+def test_a_sync_tells_a_text_in_one_line_and_conversations_without_a_title(
+    project: TestDatabase,
+) -> None:
+    assert pmem("add", "The queue\nis   RabbitMQ").code == 0
+    assert pmem("conversation", "start").code == 0
+    told = pmem("sync", "--conversations").text
+    assert told.startswith("to folder  2\n")
+    assert "  The queue is RabbitMQ\n" in told
+    assert "  (conversation)\n" in told
+
+
 def test_a_sync_does_not_say_what_was_deleted_for_good(project: TestDatabase) -> None:
     memory = data("add", "The door code is 4711")["memory"]["id"]
     assert pmem("sync").code == 0

@@ -208,11 +208,11 @@ def test_a_writer_waits_longer_than_one_statement_may_take_where_the_queue_moves
     address = f"{server.address}&options=-c%20statement_timeout%3D200"
 
     def hold(_: int) -> None:
-        with ServerRecords(Server(address, server.project, lambda: 5.0)).lock():
+        with ServerRecords(Server(address, server.project, lambda: 86_400.0)).lock():
             time.sleep(0.1)
 
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(hold, range(6)))
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(hold, range(16)))
 
 
 def test_a_queue_of_writers_moves_also_where_they_change_nothing(server: Server) -> None:

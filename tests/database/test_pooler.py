@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from pmem.errors import StorageRefused
+from pmem.errors import Locked, StorageRefused
 from pmem.memory.reading import ListRequest
 from pmem.memory.requests import AddRequest
 from pmem.operations import table
@@ -34,12 +34,16 @@ auth_type = trust
 auth_file = {folder}/users
 pool_mode = {mode}
 default_pool_size = 2
+max_client_conn = {clients}
+query_wait_timeout = 1
 server_reset_query_always = {cleans}
 """
 
 
 @contextmanager
-def pooler(database: TestDatabase, folder: Path, mode: str, *, cleans: int = 0) -> Iterator[str]:
+def pooler(
+    database: TestDatabase, folder: Path, mode: str, *, cleans: int = 0, clients: int = 100
+) -> Iterator[str]:
     """Start PgBouncer before a database, and yield the address to connect to."""
     if PGBOUNCER is None:
         pytest.skip("there is no PgBouncer here")
@@ -47,7 +51,7 @@ def pooler(database: TestDatabase, folder: Path, mode: str, *, cleans: int = 0) 
         pytest.skip("PgBouncer is tried before a server that the tests start themselves")
     parts = conninfo_to_dict(database.address)
     given = {"name": parts["dbname"], "host": parts["host"], "folder": folder}
-    given |= {"mode": mode, "cleans": cleans}
+    given |= {"mode": mode, "cleans": cleans, "clients": clients}
     (folder / "users").write_text(f'"{parts["user"]}" ""\n')
     (folder / "settings.ini").write_text(_SETTINGS.format_map(given))
     folder.chmod(0o777)
@@ -86,6 +90,29 @@ def test_more_writers_than_sessions_get_theirs_from_a_pooler_that_keeps_them(
             list(pool.map(add, range(12)))
         unit = served(root, Server(address, key, lambda: 5.0))
         assert len(ask(unit, table.LIST, ListRequest()).items) == 12
+        unit.shared.close()
+
+
+@pytest.mark.parametrize(
+    ("clients", "said"), [(2, "had no connection to spare"), (100, "query_wait_timeout")]
+)
+def test_a_pooler_that_stays_full_is_told_of_in_a_sentence(
+    root: str, folder: Path, test_database: TestDatabase, clients: int, said: str
+) -> None:
+    """It has taken as many clients as it may, or has no session for one more."""
+    with pooler(test_database, folder, "session", clients=clients) as address:
+        key = test_database.new_project()
+        others = [Server(address, key, lambda: 5.0) for _ in range(2)]
+        unit = served(root, Server(address, key, lambda: 0.1), lock_timeout=0.1)
+        with (
+            others[0].connection(),
+            others[1].connection(),
+            pytest.raises(Locked, match=said),
+        ):
+            ask(unit, table.LIST, ListRequest())
+        for one in others:
+            one.close()
+        assert ask(unit, table.LIST, ListRequest()).items == ()
         unit.shared.close()
 
 

@@ -159,6 +159,12 @@ def test_what_an_address_would_ignore_after_the_question_mark_is_refused(
     assert len(ask("GET", "/apps/calendar/memories").json()["memories"]) == 1
 
 
+def test_what_is_given_twice_after_the_question_mark_is_refused(ask: Asked) -> None:
+    refused = ask("GET", "/memory/k3v9p7q2/history?limit=2&limit=5")
+    assert refused.status_code == 422
+    assert refused.json()["error"]["message"] == "`limit` is given twice"
+
+
 def test_a_body_may_be_so_large_and_no_larger(root: str) -> None:
     with asking(root, body_bytes=1000) as ask:
         for size, status in ((1000, 200), (1001, 413), (10_000_000, 413)):

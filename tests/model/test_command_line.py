@@ -119,6 +119,8 @@ def test_a_program_that_is_not_there_costs_neither_energy_nor_calls(
     assert "200 calls are left today" in run(server, "doctor").out.decode()
     told = run(server, "doctor", **gone).out.decode()
     assert "there is no program 'codex'; rules go on alone" in told
+    upkeep = run(server, "consolidate", **gone).err
+    assert upkeep.count("there is no program 'codex'") == 1
 
 
 @pytest.mark.row("S0.6.5")
@@ -143,6 +145,15 @@ def test_too_little_energy_puts_the_work_off_and_doctor_counts_it(server: ChatSe
     assert not seen["detail"].startswith("fake: 0 ")
     assert run(server, "consolidate").code == 0
     assert contents(server) == ["The talk was about this: Ben reads mail in the morning only."]
+
+
+def test_a_program_beside_the_project_is_named_by_its_whole_path(server: ChatServer) -> None:
+    """It runs in an empty folder, where `./model.sh` is not."""
+    beside = {"PMEM_MODEL_URL": "", "PMEM_MODEL_COMMAND": "./model.sh"}
+    done = talk(server, "Ben reads mail in the morning only.", **beside)
+    assert (done.code, "give the program's whole path" in done.err) == (0, True)
+    assert "200 calls are left today" in run(server, "doctor").out.decode()
+    assert "model.command begins with './model.sh'" in run(server, "doctor", **beside).out.decode()
 
 
 def test_what_a_model_merges_is_told_with_its_records(server: ChatServer) -> None:

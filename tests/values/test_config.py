@@ -271,7 +271,10 @@ def test_a_list_is_read_with_commas_and_as_toml_and_json_write_it(text: str) -> 
     assert checked("model.command", '["summarise", "--tags=a,b"]') == ("summarise", "--tags=a,b")
 
 
-@pytest.mark.parametrize("text", ["[context]", '["context"', "[1]", '[["context"]]'])
+@pytest.mark.parametrize(
+    "text",
+    ["[context]", '["context"', "[1]", '[["context"]]', '["context"]\nmore = 1', "[" * 800],
+)
 def test_what_only_looks_like_a_list_is_refused_with_the_right_form(text: str) -> None:
     with pytest.raises(InvalidValue) as caught:
         checked("allowlists.planner", text)

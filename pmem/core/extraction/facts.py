@@ -261,7 +261,7 @@ def _without_remark(words: list[str], clause: Clause, hit: StatementMatch) -> Cl
     for place in range(hit.place, clause.end):
         if words[place] in _PRONOUNS:
             return Clause(clause.begin, comma)
-        if words[place] in _PAUSES and words[place + 1] not in _REASONS:
+        if words[place] in _PAUSES and _REASONS.isdisjoint(words[place + 1 : place + 2]):
             comma = place
     return clause
 

@@ -36,8 +36,8 @@ def outcome(text: str) -> str | None:
     if telling is None or any(_announces(sentence.words) for sentence in first):
         return None
     begin = text.find(telling.text)
-    told = " ".join(filter(None, map(_bare, prose_lines(text[begin : begin + _READ]))))
-    return cut_to_memory(_summing_up().sub(r"\1", told))
+    told = "\n".join(filter(None, map(_bare, prose_lines(text[begin : begin + _READ]))))
+    return cut_to_memory(_summing_up().sub(r"\1", told).replace("\n", " "))
 
 
 def _bare(line: str) -> str:
@@ -104,8 +104,8 @@ def _end() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def _summing_up() -> re.Pattern[str]:
-    """What says only that points follow, behind what was done."""
-    return re.compile(r"([.!]) Here(?:'s|’s| is| are) [^.:!?`]{1,60}:(?=\s)")
+    """A line's end that says only that points follow, behind what was done."""
+    return re.compile(r"([.!])\s+Here(?:'s|’s| is| are) [^.:!?`\n]{1,60}:(?=\n)")
 
 
 @lru_cache(maxsize=1)

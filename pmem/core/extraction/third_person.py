@@ -36,7 +36,7 @@ _ADDING: Final = frozenset(("and", "or", "but"))
 _VERBS: Final = frozenset("am do enjoy go hate have like love need prefer think use want".split())
 _LIKELY_VERBS: Final = IMPERATIVES | frozenset("live play speak study teach work".split())
 _ALL_VERBS: Final = _VERBS | _LIKELY_VERBS
-_SOME_VERBS: Final = frozenset("become like need own use want".split())
+_SOME_VERBS: Final = frozenset(("become", "like", "own"))
 """Verbs among the stop words."""
 _SMALL: Final = BREAKS | {"others", "asked", "please"}
 _YOU: Final = frozenset("you your yours yourself".split())
@@ -50,7 +50,7 @@ _BETWEEN: Final = frozenset("just also always never really still now already the
 
 
 def called_in(text: str, message: Message) -> str | None:
-    """Return what a statement calls who says it: "user" where a person has no name or tells it.
+    """Return what a statement calls its speaker: "user" for a person who has no name, or tells it.
 
     Args:
         text: What is stated.
@@ -64,8 +64,6 @@ def called_in(text: str, message: Message) -> str | None:
 
 def _tells_name(text: str, name: str) -> bool:
     """Tell "My name is Mira", as Mira says it."""
-    if name not in text.casefold():
-        return False
     pieces = (text[start:end] for start, end in read(text).places)
     return {piece.casefold() for piece in pieces if piece[0].isupper()}.issuperset(name.split())
 

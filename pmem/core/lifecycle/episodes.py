@@ -19,7 +19,7 @@ from pmem.values.records import Episode, EventKind, State, TurnRange
 
 OVERLAP: Final = 0.5
 """Share of the turns of two episodes together that both must tell of."""
-_ENDS: Final = " .!"
+_ENDS: Final = " ."
 _JOINTS: Final = (", and ", ", so ", ", because ")
 """What stands behind a statement that goes on, and holds as it is."""
 

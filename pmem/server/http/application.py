@@ -109,7 +109,7 @@ class HttpServer:
             endpoint,
             request.scope["state"][HOLDER],
             path=dict(request.path_params),
-            query=dict(request.query_params),
+            query=request.query_params.multi_items(),
             body=await request.body(),
         )
         return _response(reply)

@@ -10,7 +10,7 @@ from pmem.core.secrets import unsecret
 from pmem.errors import PmemError
 from pmem.project.failures import note_failure
 from pmem.project.workspace import Workspace
-from pmem.server.http.endpoints import Endpoint, HttpCall, Reply, check_query, refused
+from pmem.server.http.endpoints import Endpoint, HttpCall, Reply, query_of, refused
 from pmem.server.http.tokens import TokenHolder
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ class AnswerDesk:
         Args:
             endpoint: What is asked for.
             holder: Who asks.
-            given: The other fields of the call.
+            given: The other fields of the call; `query` as pairs of a name and a value.
         """
         return await self.run(lambda: self._reply(endpoint, holder, given), writes=endpoint.writes)
 
@@ -88,8 +88,8 @@ class AnswerDesk:
 
     def _reply(self, endpoint: Endpoint, holder: TokenHolder, given: dict[str, Any]) -> Reply:
         try:
-            check_query(given["query"], endpoint.places)
-            return endpoint.answer(HttpCall(self._opened(), holder, **given))
+            query = query_of(given.pop("query"), endpoint.places)
+            return endpoint.answer(HttpCall(self._opened(), holder, query=query, **given))
         except PmemError as error:
             return refused(error)
         except Exception as error:

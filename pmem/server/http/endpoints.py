@@ -165,21 +165,28 @@ def refused(error: Any, **more: Any) -> Reply:
     return Reply(status_of(error), error_line(error, **more), headers_of(error))
 
 
-def check_query(given: Iterable[str], places: Iterable[AddressValue] = ()) -> None:
-    """See that nothing stands after the question mark that would be ignored.
+def query_of(
+    given: Iterable[tuple[str, str]], places: Iterable[AddressValue] = ()
+) -> dict[str, str]:
+    """Return what stands after the question mark, of which nothing may be ignored.
 
     Args:
-        given: The names that stand there.
+        given: The names that stand there, and their values.
         places: The values in the address, those that it takes there among them.
 
     Raises:
-        InvalidValue: A name that it does not take.
+        InvalidValue: A name that it does not take, or one that stands there twice.
     """
     known = {place.name for place in places if place.where == "query"}
-    for name in given:
+    found: dict[str, str] = {}
+    for name, value in given:
         if name not in known:
             hint = "GET /openapi.json says what it takes"
             raise InvalidValue(f"this address does not take `{name}`", hint)
+        if name in found:
+            raise InvalidValue(f"`{name}` is given twice", "give it once")
+        found[name] = value
+    return found
 
 
 def number_in(call: HttpCall, name: str, usual: int, most: int) -> int:

@@ -17,7 +17,7 @@ from pmem.project.caller import asked_by
 from pmem.project.workspace import Workspace
 from pmem.server.http.changes import ChangeWatch
 from pmem.server.http.desk import AnswerDesk
-from pmem.server.http.endpoints import JSON, check_query, refused
+from pmem.server.http.endpoints import JSON, query_of, refused
 from pmem.server.http.guard import HOLDER
 from pmem.server.http.refusals import HttpRefusal
 from pmem.server.http.streamed_change import StreamedChange
@@ -67,7 +67,7 @@ class EventStreams:
         Raises:
             HttpRefusal, InvalidValue: Not so.
         """
-        check_query(request.query_params)
+        query_of(request.query_params.multi_items())
         if self._open >= MOST_STREAMS:
             raise HttpRefusal(503, "busy", f"{MOST_STREAMS} clients listen already")
 

@@ -29,6 +29,8 @@ _BUSY: Final = "another writer has held the project on {} for {:g} s"
 _ENDING_SECONDS: Final = 5.0
 """How long a server may take to notice that a client is gone."""
 _PAUSE_SECONDS: Final = 0.02
+_LONGEST_SECONDS: Final = 86_400.0
+"""A day, as long as `lock_timeout` may be: the server counts no further than 24 of them."""
 _QUEUE: Final = (
     "select pid = pg_backend_pid(), pid, revision from pmem.project left join (select pid"
     " from pg_locks join pg_database on pg_database.oid = database"
@@ -173,7 +175,8 @@ def writers_turn(server: Server, connection: "Connection[Any]") -> Iterator[Writ
             break  # the lock came in the moment of the time-out, and the session has it
         if reached == before:
             raise Locked(_BUSY.format(server.name, min(patience, STATEMENT_SECONDS)))
-        before, patience = reached, 2 * patience  # it waits behind all others again
+        before = reached
+        patience = min(2 * patience, _LONGEST_SECONDS)  # it waits behind all others again
     with unlocking(connection, *key):
         yield WriterTurn(server, connection)
 

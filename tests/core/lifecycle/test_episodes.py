@@ -57,8 +57,11 @@ def test_what_the_merged_ones_held_is_in_the_survivor() -> None:
 
 
 @pytest.mark.row("S2.9.2")
-def test_a_summary_that_another_one_holds_is_told_once() -> None:
-    bread, more = "We chose rye bread", "We chose rye bread, and no wheat for the rolls"
+@pytest.mark.parametrize(
+    "more", [", and no wheat for the rolls", ", so we wait", ", because it lasts"]
+)
+def test_a_summary_that_another_one_holds_is_told_once(more: str) -> None:
+    bread, more = "We chose rye bread", f"We chose rye bread{more}"
     for one, other in ((bread, more), (more, bread)):
         first = episode(1, (1, 4), significance=0.9, summary=one)
         survivor, _ = merged(first, episode(2, (2, 5), summary=other))

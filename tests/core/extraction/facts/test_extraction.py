@@ -212,6 +212,8 @@ def test_a_decision_that_does_not_say_what_is_none(text: str) -> None:
         "We opted for weekly releases.",
         "We chose Emily.",
         "I have decided - Kafka it is.",
+        "I have decided – Kafka it is.",
+        "I have decided — Kafka it is.",
         "We decided: Kafka it is.",
     ],
 )

@@ -139,6 +139,7 @@ def test_an_outcome_is_short_and_holds_no_code() -> None:
             "I've split `a.py`. Here's what I did:\n- `b.py` is new",
             "I've split `a.py`. `b.py` is new",
         ),
+        ("I've fixed it. Here's why: it was null.", "I've fixed it. Here's why: it was null."),
         (
             "I've fixed `a.py`. It reads more, e.g. links. All is well.",
             "I've fixed `a.py`. It reads more, e.g. links.",
@@ -332,9 +333,13 @@ def test_f105_what_names_its_things_stands_on_its_own(text: str) -> None:
         ("I teach maths for a while, and it is fun.", "Ada teaches maths for a while"),
         ("My boss is Alec Ray, he sits in Oslo.", "Ada's boss is Alec Ray"),
         ("I play the violin (it was my mother's).", "Ada plays the violin"),
+        ("I own a boat (", "Ada owns a boat"),
+        ("I own a boat —", "Ada owns a boat"),
+        ("I live in Oslo — so happy they let me.", "Ada lives in Oslo"),
         ("I prefer tabs, because they are wide.", "Ada prefers tabs, because they are wide"),
         ("I have two cats, a dog and a bird.", "Ada has two cats, a dog and a bird"),
         ("I chose the red brick, it needs no paint.", "Ada chose the red brick, it needs no paint"),
+        ("My bot must not block, it serves them.", "Ada's bot must not block, it serves them"),
         ("We use Kafka, it keeps the order.", "Ada and others use Kafka, it keeps the order"),
     ],
 )
