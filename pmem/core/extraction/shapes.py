@@ -17,7 +17,7 @@ from pmem.core.extraction.phrases import (
     subject_of,
 )
 from pmem.core.text.sentences import ParsedSentence
-from pmem.core.text.words import MONTHS, STOP_WORDS, WEEKDAYS
+from pmem.core.text.words import MONTHS, NUMBER_WORDS, STOP_WORDS, WEEKDAYS
 from pmem.values.records import MemoryType
 
 _BE: Final = frozenset(("is", "are"))
@@ -40,7 +40,8 @@ _CIRCUMSTANCES: Final = BREAKS | frozenset(
 _GOES_ON: Final = BREAKS | frozenset("against favor favour on that to".split())
 _EMPTY: Final = (
     BREAKS | STOP_WORDS
-    | frozenset((*MONTHS, *WEEKDAYS, *"day days week month year morning evening night".split()))
+    | frozenset((*NUMBER_WORDS, *MONTHS, *WEEKDAYS))
+    | frozenset("ago day days week weeks month months year years morning evening night".split())
 )  # fmt: skip
 """Words that say nothing of what was decided."""
 _ANNOUNCED: Final = ([":"], ["-"], ["–"], ["—"])

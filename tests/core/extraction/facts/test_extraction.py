@@ -196,6 +196,7 @@ def test_deciding_against_something_is_a_decision() -> None:
         "As we agreed on Monday, they wait.",
         "We decided with Dana.",
         "We decided: tomorrow.",
+        "We decided two weeks ago.",
     ],
 )
 def test_a_decision_that_does_not_say_what_is_none(text: str) -> None:
