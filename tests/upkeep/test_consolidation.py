@@ -340,7 +340,7 @@ def test_whoever_is_interrupted_leaves_whole_groups_and_loses_no_recall(
     calls = 400
     chance = random.Random(2)
     stopped = 0
-    for at in sorted(chance.sample(range(1, calls), examples(28))):
+    for at in sorted(chance.sample(range(1, calls), 14)):
         folder = str(tmp_path / f"at-{at}")
         shutil.copytree(due, folder)
         with mock.patch("os.fsync"), mock.patch("sys.stderr"):
