@@ -22,7 +22,7 @@ from pmem.memory.outcomes import WITHOUT, DueRequest, list_due
 from pmem.project.workspace import Workspace
 from pmem.upkeep.faded import UNPINNED, faded_memories
 from pmem.upkeep.integrity import on_one_subject
-from pmem.upkeep.needs import DISPUTED, facts_to_review
+from pmem.upkeep.needs import DISPUTED, facts_to_review, list_proposals
 from pmem.values.ids import short
 from pmem.values.records import Citation, Episode, Memory, plain
 from pmem.values.times import day
@@ -113,7 +113,7 @@ def _proposed(item: WaitingProposal) -> str:
 
 
 def _facts(workspace: Workspace) -> Iterator[InboxItem]:
-    for item in facts_to_review(workspace):
+    for item in facts_to_review(workspace, list_proposals(workspace)):
         fact = item.fact
         why = f"a message states this {fact.type} (confidence {fact.confidence:.2f})"
         yield inbox_item(

@@ -1,6 +1,6 @@
 """What in the memory needs somebody: how many there are of each kind, and what to do about it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final
 
@@ -51,7 +51,8 @@ def list_needs(workspace: Workspace, *, due: int, duplicates: int) -> tuple[Need
         due: Memories that have faded.
         duplicates: Memories that say what another one says.
     """
-    now = ticks(workspace.now())
+    now, proposals = ticks(workspace.now()), list_proposals(workspace)
+    facts = facts_to_review(workspace, proposals)
     needs = (
         ("damaged files", len(workspace.problems), "pmem check"),
         (
@@ -60,12 +61,8 @@ def list_needs(workspace: Workspace, *, due: int, duplicates: int) -> tuple[Need
             "pmem inbox --kind contradiction",
         ),
         ("stale, as what they cite has changed", _stale(workspace), "pmem inbox --kind citation"),
-        (
-            "proposals that wait for consent",
-            len(_proposals(workspace)),
-            "pmem inbox --kind proposal",
-        ),
-        ("facts to review", sum(1 for _ in facts_to_review(workspace)), "pmem inbox --kind fact"),
+        ("proposals that wait for consent", len(proposals), "pmem inbox --kind proposal"),
+        ("facts to review", len(facts), "pmem inbox --kind fact"),
         (
             "decisions to look at again",
             _count(workspace, "review_at", now),
@@ -89,12 +86,15 @@ def _count_disputed(workspace: Workspace) -> int:
     return workspace.memories.count(DISPUTED) + workspace.episodes.count(DISPUTED)
 
 
-def facts_to_review(workspace: Workspace) -> Iterator[Stated]:
-    """Yield the pending facts, without those that wait for consent: proposals tell of them."""
-    proposed = {item.fact for item in _proposals(workspace)}
-    for item in list_facts(workspace, FactsRequest()).items:
-        if short(item.fact.id) not in proposed:
-            yield item
+def facts_to_review(workspace: Workspace, proposals: Iterable[Proposal]) -> list[Stated]:
+    """Return the pending facts, without those that wait for consent: proposals tell of them.
+
+    Args:
+        proposals: What waits for consent.
+    """
+    proposed = {item.fact for item in proposals}
+    found = list_facts(workspace, FactsRequest()).items
+    return [item for item in found if short(item.fact.id) not in proposed]
 
 
 def _on_one_subject(workspace: Workspace) -> int:
@@ -120,8 +120,8 @@ def _purgeable(workspace: Workspace, now: int) -> int:
     return workspace.memories.count(gone) + workspace.episodes.count(gone)
 
 
-def _proposals(workspace: Workspace) -> tuple[Proposal, ...]:
-    """What waits for consent; a queue that cannot be read `check` tells of."""
+def list_proposals(workspace: Workspace) -> tuple[Proposal, ...]:
+    """Return what waits for consent; a queue that cannot be read `check` tells of."""
     if workspace.is_past or not workspace.own.is_ours:
         return ()
     with suppress(PmemError):
