@@ -89,6 +89,7 @@ def test_2_a_link_that_adding_makes_takes_less_than_2_ms(root: str) -> None:
     texts = [f"Ana reviews the {word} of the billing service before the release" for word in words]
     requests = [AddRequest(content=text, force=True) for text in texts]
     linked, plain = opened(f"{root}-a"), opened(f"{root}-b", link_on_add=False)
+    opened(f"{root}-c").add_all(requests)  # what only a process's first one does
     added: list[Added] = []
     more = calls(lambda: added.extend(linked.add_all(requests)))
     more -= calls(lambda: plain.add_all(requests))
