@@ -167,7 +167,6 @@ def test_a_hook_that_does_not_answer_is_told(
 @pytest.mark.usefixtures("untried")
 @pytest.mark.parametrize("odd", BY_HAND)
 @pytest.mark.parametrize(("name", "scope", "file"), IN_JSON)
-@pytest.mark.some(80)
 def test_settings_of_a_person_come_back_to_the_byte(
     name: str, scope: Scope, file: SetupFile, odd: str, home: Path
 ) -> None:
@@ -177,7 +176,6 @@ def test_settings_of_a_person_come_back_to_the_byte(
 
 @pytest.mark.parametrize("odd", BROKEN)
 @pytest.mark.parametrize(("name", "scope", "file"), IN_JSON)
-@pytest.mark.some(60)
 def test_a_file_that_is_not_json_to_the_letter_is_not_touched(
     name: str, scope: Scope, file: SetupFile, odd: str, home: Path
 ) -> None:
@@ -188,7 +186,6 @@ def test_a_file_that_is_not_json_to_the_letter_is_not_touched(
 
 @pytest.mark.parametrize("odd", IN_THE_WAY)
 @pytest.mark.parametrize(("name", "scope", "file"), IN_JSON)
-@pytest.mark.some(40)
 def test_what_stands_in_the_way_is_not_touched(
     name: str, scope: Scope, file: SetupFile, odd: str, home: Path
 ) -> None:
@@ -216,7 +213,6 @@ def test_another_server_of_our_name_is_not_touched(
 
 
 @pytest.mark.parametrize(("name", "scope", "file"), IN_JSON)
-@pytest.mark.some(6)
 def test_generated_settings_come_back_to_the_byte(
     name: str, scope: Scope, file: SetupFile, home: Path
 ) -> None:

@@ -80,7 +80,6 @@ def test_a_good_answer_of_a_program_is_used(root: str, kind: TaskKind, mode: str
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mode", [*GOOD, "busy", "plain"])
-@pytest.mark.some(12)
 def test_a_good_answer_of_a_server_is_used(
     root: str, server: ChatServer, kind: TaskKind, mode: str
 ) -> None:
@@ -90,7 +89,6 @@ def test_a_good_answer_of_a_server_is_used(
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mode", REFUSED)
-@pytest.mark.some(16)
 def test_a_wrong_answer_of_a_server_is_refused_and_noted(
     root: str, server: ChatServer, kind: TaskKind, mode: str
 ) -> None:
@@ -111,14 +109,12 @@ def test_a_wrong_answer_of_a_server_is_refused_and_noted(
 
 @pytest.mark.parametrize("kind", ["episode", "same_fact"])
 @pytest.mark.parametrize("mode", REFUSED)
-@pytest.mark.some(8)
 def test_a_wrong_answer_of_a_program_is_refused(root: str, kind: TaskKind, mode: str) -> None:
     assert not refusal(asked(root, program(mode)), kind).is_down
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mode", SILENT)
-@pytest.mark.some(6)
 def test_no_answer_of_a_server_is_waited_for_too_long(
     root: str, server: ChatServer, kind: TaskKind, mode: str
 ) -> None:
@@ -173,7 +169,6 @@ def test_a_server_gets_the_key_the_schema_and_no_more_than_it_needs(
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mode", SILENT)
-@pytest.mark.some(6)
 def test_no_answer_of_a_program_is_waited_for_too_long(
     root: str, kind: TaskKind, mode: str
 ) -> None:
