@@ -99,7 +99,7 @@ def _why_lines(found: Why) -> Iterator[Line]:
     if found.line is not None:
         place = one_visible_line(f"{found.file}:{found.line}")
         if found.origin is None:
-            yield [(place, "bold"), ("  not committed yet", "dim")]
+            yield [(place, "bold"), (f"  {found.no_origin}", "dim")]
         else:
             origin = found.origin
             told = f"{day(origin.at).strip()}  {origin.author}: {origin.subject}"

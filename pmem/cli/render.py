@@ -215,6 +215,8 @@ def _show_notes(session: "CommandSession", answer: "Answer") -> None:
     for done in session.outcomes:
         for line in done.notes:
             print_note(line)
+    if session.place_note:
+        print_note(f"pmem: {session.place_note}")
     for problem in session.problems:
         print_note(f"pmem: left out: {problem.message}")
 

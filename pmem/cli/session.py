@@ -104,6 +104,7 @@ class CommandSession:
         self.redact = self.exact_times = self.mine = self.strict_model = False
         self.overrides: dict[str, Any] = {}
         self.outcomes: list[Outcome[Any]] = []
+        self.place_note = ""
 
     @cached_property
     def workspace(self) -> Workspace:
@@ -182,7 +183,18 @@ class CommandSession:
         except NotFound as error:
             raise (error if self.mine else _hint_at_own(place, request, error)) from None
         self.outcomes.append(outcome)
+        if outcome.has_written and workspace is None and not self.mine:
+            self._note_place(place.root)
         return outcome.result
+
+    def _note_place(self, root: str) -> None:
+        """Note where a command wrote, if that is outside of the repository around its folder."""
+        from pmem.storage.files.worktree import top_of
+
+        top = top_of(os.path.abspath(self.directory or os.getcwd()))
+        holder = os.path.dirname(root)
+        if top is not None and top != top_of(holder):
+            self.place_note = f"written to the memory of {holder}, outside of the repository {top}"
 
     @property
     def concerned(self) -> str | None:
@@ -379,7 +391,8 @@ def _explain_moment(request: object, error: InvalidValue) -> InvalidValue:
 
     if not isinstance(error, NoRevision):
         return error
+    hint = f"{HOW_TO_WRITE_A_TIME}; or name a branch, a tag or a commit"
     return InvalidValue(
         f"{text!r} is neither a time nor a git revision: {error.reason}",
-        f"{HOW_TO_WRITE_A_TIME}; or name a branch, a tag or a commit",
+        hint if error.hint == NoRevision.default_hint else error.hint,
     )

@@ -69,7 +69,8 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
 class Why(msgspec.Struct, frozen=True, kw_only=True):
     """What explains a place: what holds first, then what did. `origin` is the line's commit.
 
-    `note` says where there is no such file, and which one may be meant.
+    `no_origin` says why that is not known, `note` that there is no such file, and which one may be
+    meant.
     """
 
     file: str
@@ -77,6 +78,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     origin: LineOrigin | None
     items: tuple[Reason, ...]
     note: str = ""
+    no_origin: str = ""
 
     @property
     def recalled(self) -> list[str]:
@@ -113,14 +115,15 @@ def explain(workspace: Workspace, request: WhyRequest) -> Why:
     line = lines[0] if lines and lines[0] == lines[1] else None
     if lines is not None and (content is None or not content.has(lines)):
         raise InvalidValue(f"{path} has no line {lines[1]}", "name a line that is there")
-    origin = None
+    found: LineOrigin | str = ""
     if line is not None and data is not None:
-        origin = origin_of(sources.top, workspace.environment, file, line, data)
+        found = origin_of(sources.top, workspace.environment, file, line, data)
+    origin, no_origin = (None, found) if isinstance(found, str) else (found, "")
     items = tuple(_Look(workspace, file, lines, content, origin).reasons())
     note = "" if os.path.lexists(path) else f"there is no file {path}: {_near(path)}"
     if note and not items:
         raise NotFound(f"there is no file {path}", _near(path))
-    return Why(file=file, line=line, origin=origin, items=items, note=note)
+    return Why(file=file, line=line, origin=origin, items=items, note=note, no_origin=no_origin)
 
 
 def _near(path: str) -> str:

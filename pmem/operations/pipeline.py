@@ -130,8 +130,19 @@ def _do(unit: Workspace, operation: Operation[Q, A], request: Q, *, is_writing: 
         if unit.written or unit.forgot:
             from pmem.project.noting import note_command
 
+            _report_first_write(unit)
             note_command(unit, operation.name)
     return result
+
+
+def _report_first_write(unit: Workspace) -> None:
+    """Note what the clone lacks, before its first command that changed records is noted."""
+    if unit.own.commands.has_changes:
+        return
+    from pmem.vcs.first_write import what_the_clone_lacks
+
+    with suppress(PmemError):
+        unit.notes += what_the_clone_lacks(unit)
 
 
 def _note_final(unit: Workspace, operation: Operation[Q, A], writes: Writes) -> None:

@@ -17,7 +17,7 @@ from pmem.upkeep.integrity import CheckRequest, check, link_findings, settings_f
 from pmem.values.records import STORES
 from pmem.values.times import day
 from pmem.vcs import gitsetup
-from pmem.vcs.ignoring import exposed, hide
+from pmem.vcs.ignoring import exposed, hide, ignored
 from pmem.vcs.repair.mending import CODES, mend
 
 
@@ -232,6 +232,9 @@ def _private(workspace: Workspace, *, fix: bool) -> Diagnosis:
     if mended:
         hide(workspace)
     left = exposed(workspace) if mended else found
+    if lost := ignored(workspace):
+        detail = "; ".join(finding.message for finding in (*left, *lost))
+        return Diagnosis(name="private", ok=False, detail=detail, fixed=False)
     detail = "; ".join(finding.message for finding in found) or "nothing private can reach git"
     return Diagnosis(name="private", ok=not left, detail=detail, fixed=mended and not left)
 

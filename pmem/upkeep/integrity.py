@@ -37,7 +37,7 @@ from pmem.values.records import (
 )
 from pmem.values.times import shifted
 from pmem.vcs.doubts import find_unsound_successions, kept_twice, same_subjects
-from pmem.vcs.ignoring import exposed
+from pmem.vcs.ignoring import exposed, ignored
 from pmem.vcs.rule_files import lagging
 
 _SOUND: Final = f"sound {__version__}"
@@ -83,6 +83,7 @@ def check(workspace: Workspace, request: CheckRequest) -> Checked:
     if LOCAL not in linked and workspace.own.is_ours:
         findings += _of_own_state(workspace)
     findings += exposed(workspace)
+    findings += ignored(workspace)
     findings += _duplicates(workspace, stores, names)
     if Memory in {store.type for store in stores}:
         memories = _with_successors(workspace, read.gave_way())

@@ -76,6 +76,7 @@ def _staged(workspace: Workspace) -> Iterator[_File]:
 def _reachable(workspace: Workspace) -> Iterator[_File]:
     repository = Repository(workspace.root, workspace.environment)
     versions = repository.versions()
+    workspace.notes += repository.limits
     contents = repository.blobs([name for name, _ in versions])
     return (
         _File(os.path.join(workspace.root, path), data, name)

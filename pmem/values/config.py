@@ -179,6 +179,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     record_access: Annotated[
         bool, says("Count in this clone what `search`, `context` and `show` recall.")
     ] = True
+    ignored_by_git: Annotated[
+        bool, says("Git ignores the records on purpose, so nothing warns of that.")
+    ] = False
     record_operations: Annotated[
         bool, says("Note in this clone which operations ran, without any text.")
     ] = True

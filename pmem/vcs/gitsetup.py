@@ -15,7 +15,9 @@ from pmem.project.setup import MERGE_ATTRIBUTES, locked
 from pmem.project.workspace import Workspace
 from pmem.storage.files import safe_files
 from pmem.storage.files.durable import refusals, write_file
+from pmem.storage.files.worktree import top_of
 from pmem.storage.git import git
+from pmem.storage.git.objects import no_git
 from pmem.storage.jsonfiles import scratch
 from pmem.values.requests import SetupRequest
 
@@ -84,13 +86,9 @@ def look(workspace: Workspace) -> GitSetup:
     """Return what git knows about records in this clone.
 
     Raises:
-        NotFound: The folder is in no git repository.
+        NotFound: The folder is in no git repository, or git cannot be asked there.
     """
-    if not _is_inside(workspace):
-        raise NotFound(
-            f"{workspace.root} is in no git work tree, or there is no git",
-            "install git, or run `git init` around it",
-        )
+    _check_inside(workspace)
     there = _attributes(workspace).splitlines()
     wanted = MERGE_ATTRIBUTES.splitlines()
     parts = [
@@ -134,13 +132,13 @@ def start(workspace: Workspace) -> GitSetup | None:
         What git knows now; None where there was nothing to tell.
 
     Raises:
+        NotFound: There is a repository, but git cannot be asked there.
         Locked, StorageRefused: See `set_up`.
     """
-    try:
-        found = look(workspace)
-        return None if found.ok else _tell(workspace, found)
-    except NotFound:
+    if top_of(workspace.root) is None:
         return None
+    found = look(workspace)
+    return None if found.ok else _tell(workspace, found)
 
 
 def remove(workspace: Workspace) -> GitSetup:
@@ -171,22 +169,37 @@ def remove(workspace: Workspace) -> GitSetup:
 
 def summary(workspace: Workspace) -> tuple[bool, str]:
     """Say in a few words how records merge here, and whether that is well."""
+    if top_of(workspace.root) is None:
+        return True, "not in a git work tree"
     try:
         found = look(workspace)
-    except NotFound:
-        lacks_git = shutil.which("git") is None and _in_a_repository(workspace.root)
-        told = "in a repository, but there is no git: install it"
-        return not lacks_git, told if lacks_git else "not in a git work tree"
+    except NotFound as error:
+        return False, f"{error.message}: {error.hint}"
+    wrong = _what_is_wrong(found)
+    return not wrong, wrong or "records merge by field"
+
+
+def _what_is_wrong(found: GitSetup) -> str:
+    """Return why records do not merge by field here; nothing where they do."""
     if not found.begun:
-        return False, "records merge as text here: run `pmem setup git`"
+        return "records merge as text in this clone: run `pmem setup git`"
     wrong = sorted({part.name for part in found.parts if not part.ok})
     if any(part.found and not part.ok for part in found.parts if part.name == ATTRIBUTES_FILE):
-        return False, f"other attributes overrule {ATTRIBUTES_FILE}: see `git check-attr --all`"
+        return f"other attributes overrule {ATTRIBUTES_FILE}: see `git check-attr --all`"
     if wrong:
-        return False, f"{', '.join(wrong)} is not as it should be: run `pmem setup git`"
-    if not found.program:
-        return False, "git would not find pmem: put it on the PATH"
-    return True, "records merge by field"
+        return f"{', '.join(wrong)} is not as it should be: run `pmem setup git`"
+    return "" if found.program else "git would not find pmem: put it on the PATH"
+
+
+def what_is_missing(workspace: Workspace) -> str:
+    """Return that records merge as text in this clone, and the command that changes it.
+
+    Empty where git merges them by field, or there is no repository.
+    """
+    if top_of(workspace.root) is None:
+        return ""
+    ok, told = summary(workspace)
+    return "" if ok else told
 
 
 def script() -> str:
@@ -195,16 +208,21 @@ def script() -> str:
     return f"{settings}# in the memory folder's {ATTRIBUTES_FILE}:\n{MERGE_ATTRIBUTES}\n"
 
 
-def _is_inside(workspace: Workspace) -> bool:
-    asked = ["rev-parse", "--is-inside-work-tree"]
-    return (git.ask(workspace.root, asked, workspace.environment) or "").strip() == "true"
+def _check_inside(workspace: Workspace) -> None:
+    """See that git answers for the work tree around the memory folder.
 
-
-def _in_a_repository(folder: str) -> bool:
-    """Tell without git whether a folder seems to lie in a repository."""
-    above = os.path.dirname(folder)
-    there = os.path.exists(os.path.join(folder, ".git"))
-    return there or (above != folder and _in_a_repository(above))
+    Raises:
+        NotFound: It does not.
+    """
+    try:
+        asked = ["rev-parse", "--is-inside-work-tree"]
+        done = git.run(workspace.root, asked, workspace.environment)
+    except OSError as error:
+        raise no_git(error) from None
+    if done.code or done.out.strip() != b"true":
+        told = done.err.partition("\n")[0].removeprefix("fatal: ")
+        why = f": {told}" if told and top_of(workspace.root) is not None else ""
+        raise NotFound(f"{workspace.root} is in no git work tree{why}", "run `git init` around it")
 
 
 def _settings(workspace: Workspace) -> dict[str, str]:

@@ -5,7 +5,8 @@ that in the ignore file, and where git tracks one already, it was decided, too.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Final
 
 from pmem.core.findings import Finding
@@ -23,9 +24,10 @@ from pmem.storage.files.worktree import top_of
 from pmem.storage.git import git
 from pmem.storage.git.tracked import LOCAL
 from pmem.storage.jsonfiles import scratch
-from pmem.values.records import STORES, Chunk, Conversation
+from pmem.values.records import STORES, Chunk, Conversation, Episode, Memory
 
 TRANSCRIPTS: Final = (STORES[Conversation], STORES[Chunk])
+_NEW_RECORD: Final = "a.json"
 _OPEN: Final = ("--others", "--exclude-standard", "--directory", "--no-empty-directory")
 
 
@@ -36,17 +38,53 @@ def exposed(workspace: Workspace) -> list[Finding]:
         workspace: Whose memory folder. Outside of a work tree nothing is exposed.
     """
     path = os.path.join(workspace.root, IGNORE_FILE)
-    found = []
+    try:
+        return [*_exposed(workspace, path)]
+    except git.Distrusted as error:
+        sentence = f"{path} was not looked at, as {error.message}; {error.hint}"
+        return [Finding(path, "exposed", sentence, severity="warning")]
+
+
+def _exposed(workspace: Workspace, path: str) -> Iterator[Finding]:
     if _is_open(workspace, (LOCAL,)):
         sentence = f"{path} does not hide {LOCAL}, which is each clone's own"
-        found.append(Finding(path, "exposed", f"{sentence}: `pmem doctor --fix` fixes that"))
+        yield Finding(path, "exposed", f"{sentence}: `pmem doctor --fix` fixes that")
     if not _shares(workspace) and _is_open(workspace, TRANSCRIPTS):
         sentence = (
             f"{path} does not hide transcripts, which are private: `pmem doctor --fix` hides them,"
             " `pmem init --track-conversations` shares them"
         )
-        found.append(Finding(path, "exposed", sentence))
-    return found
+        yield Finding(path, "exposed", sentence)
+
+
+def ignored(workspace: Workspace) -> list[Finding]:
+    """Report that git ignores new records, which then reach no other clone.
+
+    Args:
+        workspace: Whose memory folder. Outside of a work tree, or where the settings say that it
+            is wanted, there is nothing to report.
+    """
+    if top_of(workspace.root) is None or workspace.settings.ignored_by_git:
+        return []
+    with suppress(git.Distrusted):
+        return [*_ignored(workspace)]
+    return []
+
+
+def _ignored(workspace: Workspace) -> Iterator[Finding]:
+    paths = [f"{STORES[type_]}/{_NEW_RECORD}" for type_ in (Memory, Episode)]
+    asked = ["check-ignore", "--stdin", "-z", "-v", "--no-index"]
+    words = _run(workspace, asked, "\0".join(paths)).split("\0")
+    rules = [*zip(words[::4], words[1::4], words[2::4], words[3::4], strict=False)]
+    by_rule = {rule[:3]: rule[3] for rule in reversed(rules) if not rule[2].startswith("!")}
+    for (source, line, pattern), path in by_rule.items():
+        folder = os.path.join(workspace.root, os.path.dirname(path))
+        sentence = (
+            f"git ignores {folder} ({source}:{line} `{pattern}`), so its records reach no other"
+            " clone: change that rule, or say that it is wanted with"
+            " `pmem config set ignored_by_git true`"
+        )
+        yield Finding(folder, "ignored", sentence)
 
 
 def hide(workspace: Workspace) -> None:
@@ -92,5 +130,19 @@ def _is_open(workspace: Workspace, folders: Sequence[str]) -> bool:
 def _list_with_git(workspace: Workspace, *arguments: str) -> str:
     if top_of(workspace.root) is None:
         return ""
-    asked = ["--literal-pathspecs", "ls-files", "-z", *arguments]
-    return git.ask(workspace.root, asked, workspace.environment) or ""
+    return _run(workspace, ["--literal-pathspecs", "ls-files", "-z", *arguments])
+
+
+def _run(workspace: Workspace, asked: Sequence[str], stdin: str = "") -> str:
+    """Return what git prints; nothing where it fails.
+
+    Raises:
+        Distrusted: The repository belongs to another user.
+    """
+    import subprocess
+
+    try:
+        done = git.run(workspace.root, asked, workspace.environment, stdin=stdin.encode())
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return "" if done.code else done.out.decode("utf-8", "replace")

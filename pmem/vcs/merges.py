@@ -105,6 +105,7 @@ def check_merges(workspace: Workspace, request: RangeRequest) -> MergesChecked:
     git = Repository(workspace.root, workspace.environment)
     start, end = ends(git, request.revisions)
     merges = git.merges(start.commit or git.commit(HEAD), end.commit or git.commit(HEAD))
+    workspace.notes += git.limits
     place = git.place() if merges else ""
     findings: list[MergeFinding] = []
     records = 0

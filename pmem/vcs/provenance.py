@@ -89,6 +89,7 @@ def provenance(workspace: Workspace, request: HistoryRequest) -> Provenance:
         type_, identifier = _in_git(repository, head, request.reference, missing)
     path = f"{STORES[type_]}/{identifier}{SUFFIX}"
     commits = repository.log(head, path, whole=now is None)
+    workspace.notes += repository.limits
     states = _states(repository, type_, path, commits)
     touches = tuple(_touch(commit, states) for commit in commits)
     last = now or next(

@@ -7,11 +7,12 @@ import msgspec
 
 from pmem.core.secrets import unsecret
 from pmem.errors import PmemError, UsageError
-from pmem.project.discovery import memory_above
+from pmem.project.discovery import check_new, memory_above
 from pmem.project.own_memory import start_own
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.vcs import gitsetup
+from pmem.vcs.ignoring import ignored
 
 
 class InitRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,12 +46,14 @@ def start(workspace: Workspace, request: InitRequest) -> Started:
 
     Raises:
         UsageError: It would hide a memory in a folder above.
+        NoProject: Git has a memory that is not checked out, or another work tree has one.
         Refused, StorageRefused, InvalidValue, Locked: See `initialise`.
     """
     if request.mine:
         done = start_own(workspace.environment, request.name)
         return Started(path=unsecret(done.path), created=done.created, git="")
-    if not request.here and not os.path.isdir(workspace.root):
+    if not request.here:
+        check_new(workspace.root, workspace.environment)
         _check_above(workspace)
     done = initialise(
         workspace.root,
@@ -59,12 +62,13 @@ def start(workspace: Workspace, request: InitRequest) -> Started:
         environment=workspace.environment,
     )
     told = _start_git(workspace) if request.git else ""
+    workspace.notes += [f"pmem: {finding.message}" for finding in ignored(workspace)]
     return Started(path=unsecret(done.path), created=done.created, git=told)
 
 
 def _check_above(workspace: Workspace) -> None:
     above = memory_above(workspace.root, workspace.environment)
-    if above is not None:
+    if above is not None and not os.path.isdir(workspace.root):
         raise UsageError(
             f"this folder has a memory already: {unsecret(above)}",
             "go on with that one, or run `pmem init --here` for a second one that hides it",

@@ -104,19 +104,44 @@ def in_main_tree(folder: str) -> str:
         The same folder where it is no second work tree's, or the main one has none there.
     """
     top = top_of(folder)
-    if top is None or not os.path.isfile(os.path.join(top, _GIT)):
+    if top is None or not is_linked(top):
         return folder
-    try:
-        git = _git_folder(top)
-        with open(os.path.join(git, _COMMON), "rb") as file:  # a submodule has none
-            shared = os.path.normpath(os.path.join(git, os.fsdecode(file.read(_LONGEST).strip())))
-    except OSError:
-        return folder
+    shared = shared_git_folder(top)
     if os.path.basename(shared) != _GIT:
         return folder
     place = os.path.relpath(os.path.normpath(folder), top)
     main = os.path.join(os.path.dirname(shared), place)
     return main if os.path.isdir(main) and not os.path.islink(main) else folder
+
+
+def is_linked(top: str) -> bool:
+    """Return whether `git worktree add` made a work tree; a submodule is none.
+
+    Args:
+        top: The work tree's top.
+    """
+    if not os.path.isfile(os.path.join(top, _GIT)):
+        return False
+    try:
+        return os.path.isfile(os.path.join(_git_folder(top), _COMMON))
+    except OSError:
+        return False
+
+
+def shared_git_folder(top: str) -> str:
+    """Return the git folder that all work trees of a repository share; empty where none is read.
+
+    Args:
+        top: A work tree's top.
+    """
+    try:
+        own = _git_folder(top)
+        with open(os.path.join(own, _COMMON), "rb") as file:
+            return os.path.normpath(os.path.join(own, os.fsdecode(file.read(_LONGEST).strip())))
+    except FileNotFoundError:
+        return own
+    except OSError:
+        return ""
 
 
 def _git_folder(top: str) -> str:

@@ -8,6 +8,7 @@ import msgspec
 
 from pmem.core.line_mapping import earlier_line
 from pmem.storage.git import git
+from pmem.storage.git.repository import oldest_of_shallow
 
 _HEAD: Final = "HEAD"
 
@@ -23,8 +24,8 @@ class LineOrigin(msgspec.Struct, frozen=True, kw_only=True):
 
 def origin_of(
     top: str, environment: Mapping[str, str], file: str, line: int, now: bytes
-) -> LineOrigin | None:
-    """Return where a line comes from; None where it is not committed, or there is no git.
+) -> LineOrigin | str:
+    """Return where a line comes from, else why that is not known.
 
     Filters and text conversions that the repository names are not run.
 
@@ -39,16 +40,19 @@ def origin_of(
 
     try:
         found = git.run(top, ["cat-file", "blob", f"{_HEAD}:{file}"], environment)
-        if found.code:
-            return None
-        place = earlier_line(_lines(found.out), _lines(now), line)
+        place = None if found.code else earlier_line(_lines(found.out), _lines(now), line)
         if place is None:
-            return None
+            return "not committed yet"
         asked = ["blame", "--no-textconv", "--porcelain", "-L", f"{place},{place}", _HEAD, "--"]
         told = git.run(top, [*asked, file], environment)
     except (OSError, subprocess.SubprocessError):
-        return None
-    return None if told.code else _parse_blame(told.out.decode("utf-8", "replace"))
+        return "git cannot be run"
+    except git.Distrusted as error:
+        return error.message
+    if told.code:
+        return "git lacks a part of its history in this clone"
+    origin = _parse_blame(told.out.decode("utf-8", "replace"))
+    return "older than this shallow clone" if origin.commit in oldest_of_shallow(top) else origin
 
 
 def _lines(data: bytes) -> list[bytes]:

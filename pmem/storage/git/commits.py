@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from pmem.errors import InvalidValue
 from pmem.storage.git import git
 from pmem.storage.git.objects import no_git
+from pmem.storage.git.repository import UNSHALLOW, oldest_of_shallow
 
 HEAD: Final = "HEAD"
 LONGEST: Final = 20_000
@@ -67,14 +68,18 @@ def read_commits(top: str, environment: Mapping[str, str], revisions: str) -> It
             if len(fields) == _FIELDS:
                 yield _commit(fields)
                 fields = []
-        said = running.stderr.read().decode("utf-8", "replace").partition("\n")[0]
+        told = running.stderr.read().decode("utf-8", "replace")
+        said = told.partition("\n")[0]
     is_unborn = revisions == HEAD and said.endswith("'HEAD'")  # there is no commit yet
     if running.returncode and not is_unborn:
+        if git.DISTRUSTS in told:
+            raise git.Distrusted(top)
         why = said.removeprefix("fatal: ")
         why = "git knows no such commits" if not why or "revision" in why else why
-        raise InvalidValue(
-            f"{revisions!r} is no range of commits: {why}", "write it as main or v1.0..HEAD"
-        )
+        hint = "write it as main or v1.0..HEAD"
+        if oldest_of_shallow(top):
+            why, hint = f"{why}, and this clone is shallow", UNSHALLOW
+        raise InvalidValue(f"{revisions!r} is no range of commits: {why}", hint)
 
 
 def files_of(

@@ -1,8 +1,12 @@
 """Asking git, without letting the project around us run anything."""
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
+
+from pmem.errors import NotFound
+from pmem.storage.files.worktree import top_of
 
 _SAFE: Final = ("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false")
 _NO_HOOKS: Final = ("-c", "core.hooksPath=/dev/null")
@@ -15,6 +19,25 @@ _SET: Final = {
 }
 _INDEX: Final = "GIT_INDEX_FILE"
 SECONDS: Final = 10
+
+
+DISTRUSTS: Final = "safe.directory"
+"""What git names when a repository belongs to another user than who runs it."""
+
+
+class Distrusted(NotFound):
+    """Git does nothing in a repository that belongs to another user.
+
+    Args:
+        folder: Where git was asked.
+    """
+
+    def __init__(self, folder: str) -> None:
+        place = top_of(os.path.abspath(folder)) or folder
+        super().__init__(
+            f"git does not trust the repository {place}, since it belongs to another user",
+            f"if you trust it: git config --global --add safe.directory {shlex.quote(place)}",
+        )
 
 
 class GitResult(NamedTuple):
@@ -69,10 +92,14 @@ def run(
         settings: Further variables of git, such as those of `without_filters`.
 
     Raises:
+        Distrusted: The repository belongs to another user.
         OSError: There is no git, or it cannot be run there.
         subprocess.TimeoutExpired: It took longer than 10 seconds.
     """
-    return _run(folder, command(arguments), environment, stdin, index, settings)
+    done = _run(folder, command(arguments), environment, stdin, index, settings)
+    if done.code and DISTRUSTS in done.err:
+        raise Distrusted(folder)
+    return done
 
 
 def run_apart(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -> GitResult:
@@ -154,7 +181,7 @@ def ask(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -
 
     try:
         done = run(folder, arguments, environment)
-    except (OSError, subprocess.SubprocessError):
+    except (OSError, subprocess.SubprocessError, Distrusted):
         return None
     return None if done.code else done.out.decode("utf-8", "replace")
 

@@ -3,6 +3,7 @@
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import IO, Final
 
 from pmem.errors import NotFound
@@ -12,6 +13,15 @@ from pmem.values.bounds import RECORD_BYTES
 _BATCH: Final = 100
 """Objects asked for before their answers are read: so many names fit into any pipe."""
 _BATCH_SECONDS: Final = 120
+
+
+class PartialClone(NotFound):
+    """A partial clone lacks an object, and nothing is fetched unasked."""
+
+    default_hint = "fetch the rest first: `git fetch --refetch --no-filter`"
+
+    def __init__(self) -> None:
+        super().__init__("this clone is partial, and lacks a file of that revision")
 
 
 class Objects:
@@ -35,6 +45,7 @@ class Objects:
 
         Raises:
             NotFound: There is no git.
+            PartialClone: The clone was made without one of them.
         """
         place = 0
         while place < len(objects):
@@ -59,9 +70,16 @@ class Objects:
                     return
                 for _ in names:
                     header = process.stdout.readline().split()
+                    if header[-1:] in ([], [b"missing"]) and self._is_partial:
+                        raise PartialClone
                     if not header or (len(header) == 3 and int(header[2]) > RECORD_BYTES):
                         return
                     yield _content(process.stdout, header)
+
+    @cached_property
+    def _is_partial(self) -> bool:
+        asked = ["config", "--get-regexp", r"^remote\..*\.promisor$"]
+        return bool(git.ask(self._folder, asked, self._environment))
 
     @contextmanager
     def _reader(self) -> Iterator[subprocess.Popen[bytes]]:

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from pmem.errors import InvalidValue, NotFound, StorageRefused
+from pmem.storage.files.worktree import shared_git_folder, top_of
 from pmem.storage.git import git
 from pmem.storage.git.objects import Objects, no_git
 
@@ -38,6 +39,11 @@ _CHANGES: Final = (
 
 _NO_REPOSITORY: Final = "is not in a git repository"
 _INIT: Final = "run `git init` around it"
+_SHALLOW: Final = "this clone is shallow"
+UNSHALLOW: Final = (
+    "fetch the history first: `git fetch --unshallow`; in GitHub Actions `fetch-depth: 0`"
+)
+"""What to do in a clone that was made without older commits."""
 
 
 class NoRevision(InvalidValue):
@@ -52,6 +58,7 @@ class NoRevision(InvalidValue):
 
     def __init__(self, name: str, reason: str) -> None:
         hint = _INIT if reason.endswith(_NO_REPOSITORY) else ""
+        hint = UNSHALLOW if reason.endswith(_SHALLOW) else hint
         super().__init__(f"{name!r} is no git revision: {reason}", hint)
         self.reason = reason
 
@@ -124,8 +131,19 @@ class Repository:
         found = self._run("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
         if found.code:
             unknown = "there is no commit yet" if revision == "HEAD" else "git knows no such commit"
+            unknown = f"{unknown}, and {_SHALLOW}" if self.is_shallow else unknown
             raise NoRevision(revision, self._why_not(found, unknown))
         return found.out.decode("ascii", "replace").strip()
+
+    @property
+    def is_shallow(self) -> bool:
+        """Whether the clone was made without older commits."""
+        return bool(oldest_of_shallow(self._folder))
+
+    @property
+    def limits(self) -> list[str]:
+        """A sentence where history ends early, as the clone is shallow."""
+        return [f"pmem: {_SHALLOW}, so older commits were not read; {UNSHALLOW}"] * self.is_shallow
 
     def merge_base(self, one: str, other: str) -> str:
         """Return the best common ancestor of two commits.
@@ -134,6 +152,8 @@ class Repository:
             InvalidValue: They have none.
         """
         found = self._run("merge-base", one, other)
+        if found.code and self.is_shallow:
+            raise InvalidValue(f"git knows no common ancestor, and {_SHALLOW}", UNSHALLOW)
         if found.code:
             raise InvalidValue(self._why_not(found, "the two revisions have no common ancestor"))
         return found.out.decode().split()[0]
@@ -343,6 +363,20 @@ class Repository:
             return f"{self._folder} {_NO_REPOSITORY}"
         words = failed.err.partition("\n")[0].removeprefix("fatal: ").removeprefix("error: ")
         return f"{otherwise}: {words.strip()}" if words.strip() else otherwise
+
+
+def oldest_of_shallow(folder: str) -> frozenset[str]:
+    """Return the commits whose parents a shallow clone lacks; none in a whole clone.
+
+    Args:
+        folder: A folder of the repository.
+    """
+    top = top_of(folder)
+    try:
+        with open(os.path.join(shared_git_folder(top or folder), "shallow"), "rb") as file:
+            return frozenset(file.read().decode("ascii", "replace").split())
+    except OSError:
+        return frozenset()
 
 
 def short(commit: str) -> str:

@@ -78,17 +78,30 @@ def tracked(root: str, environment: Mapping[str, str]) -> tuple[str, ...] | None
     if top is None:
         return ()
     place = place_in(top, os.path.join(root, LOCAL)).replace(os.sep, "/")
+    may_hold = index_may_hold(top, place)
+    if may_hold is None:
+        return None
+    return _tracked_files(top, place, environment) if may_hold else ()
+
+
+def index_may_hold(top: str, place: str) -> bool | None:
+    """Return whether a work tree's index could hold a path; None where the index is not readable.
+
+    Args:
+        top: The work tree's top.
+        place: The path from there, with slashes.
+    """
     try:
         index = index_of(top)
         status = os.stat(index)
     except FileNotFoundError:
-        return ()  # nothing was ever added
+        return False  # nothing was ever added
     except (OSError, ValueError):
         return None
     if not stat.S_ISREG(status.st_mode):
         return None
     stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-    return _tracked_files(top, place, environment) if _may_hold(index, stamp, place) else ()
+    return _may_hold(index, stamp, place)
 
 
 @lru_cache(maxsize=8)

@@ -19,6 +19,8 @@ from pmem.values.times import iso
 FILE: Final = "commands.log"
 BEFORE: Final = "commands.1.log"
 _DIGEST_BYTES: Final = 8
+_FEW_BYTES: Final = 4096
+"""A log that is larger has commands that changed records; a smaller one is quick to read."""
 
 
 class LoggedChange(Part, frozen=True, kw_only=True):
@@ -89,6 +91,11 @@ class Commands:
     def note(self, command: LoggedCommand) -> None:
         """Note a command; where that fails, nothing happens."""
         self._log.append(dump_line(command) + b"\n")
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether a command that changed records was noted."""
+        return self._log.size > _FEW_BYTES or any(it.changes or it.facts for it in self.all())
 
     def all(self) -> Sequence[LoggedCommand]:
         """Return the commands, the latest last; lines that cannot be used are left out."""

@@ -55,6 +55,12 @@ class LineLog:
         except OSError:
             return
 
+    @property
+    def size(self) -> int:
+        """How many bytes were appended, of those that are still there."""
+        paths = (self._before, self._path)
+        return sum(os.path.getsize(path) for path in paths if os.path.isfile(path))
+
     def lines(self) -> list[bytes]:
         """Return the lines, the latest last."""
         return [line for path in (self._before, self._path) for line in self._read(path)]
