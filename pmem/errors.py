@@ -30,6 +30,19 @@ class PmemError(Exception):
         self.hint = hint or self.default_hint
 
 
+def not_utf8(what: str, data: bytes, at: int) -> str:
+    """Return the sentence for bytes that are not UTF-8, with the encoding where its mark is there.
+
+    Args:
+        what: What holds them.
+        data: The bytes.
+        at: Where the first wrong one is.
+    """
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return f"{what} is UTF-16, not UTF-8"
+    return f"{what} is not UTF-8 at byte {at}"
+
+
 class UsageError(PmemError):
     """The command line itself does not make sense."""
 
@@ -72,6 +85,19 @@ class Damaged(PmemError):
     exit_code = 5
     code = "damaged"
     default_hint = "fix the file or take it from git; `pmem check` lists every problem"
+
+
+class NotFetched(Damaged):
+    """A file is a pointer of Git LFS, which has not fetched what belongs there.
+
+    Args:
+        path: The file.
+    """
+
+    default_hint = ""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} is a pointer of Git LFS, not the file: run `git lfs pull`")
 
 
 class TooLarge(Damaged):

@@ -186,7 +186,7 @@ def parse(data: bytes) -> HookInput:
     import json
 
     try:
-        return HookInput(json.loads(data.decode()))
+        return HookInput(json.loads(data.decode("utf-8-sig")))
     except (ValueError, RecursionError):
         return HookInput(None)
 

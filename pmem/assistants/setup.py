@@ -35,6 +35,7 @@ from pmem.errors import (
     Refused,
     StorageRefused,
     UsageError,
+    not_utf8,
 )
 from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals, write_file
@@ -242,8 +243,11 @@ def _has_folder(path: str, top: str) -> bool:
 def _change(workspace: Workspace, request: AssistantSetupRequest, file: SetupFile) -> _Change:
     path = _path(workspace, request.scope, file)
     before = _read(path, _base(workspace, request.scope))
+    mark = "\ufeff" if before and before.startswith("\ufeff") else ""
     try:
-        state, after, why = _decide(workspace, request, file, before)
+        unmarked = None if before is None else before.removeprefix(mark)
+        state, after, why = _decide(workspace, request, file, unmarked)
+        after = None if after is None else mark + after
     except (NotStrictJson, UnicodeError) as error:
         raise Damaged(f"{path} is not strict JSON: {error}", _hint(request)) from None
     except (NoPlace, managed_block.Unclear) as error:
@@ -379,7 +383,7 @@ def _read(path: str, base: str) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError as error:
-        raise Damaged(f"{path} is not UTF-8 at byte {error.start}", "save it as UTF-8") from None
+        raise Damaged(not_utf8(path, error.object, error.start), "save it as UTF-8") from None
     except OSError as error:
         raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
 
 import msgspec
 
-from pmem.errors import FileNotRead, InvalidValue, NotFound, PmemError, UsageError
+from pmem.errors import FileNotRead, InvalidValue, NotFound, PmemError, UsageError, not_utf8
 from pmem.operations.operation import Operation
 from pmem.operations.outcome import Outcome
 from pmem.operations.pipeline import run
@@ -56,7 +57,7 @@ def _read_at_most(file: BinaryIO, most: int, what: str) -> bytes:
     Raises:
         InvalidValue: It is.
     """
-    data = file.read(most + 1)
+    data = file.read(most + 1).removeprefix(BOM_UTF8)
     if len(data) > most:
         raise InvalidValue(f"{what} has more than {most} bytes", "give it in several parts")
     return data
@@ -301,11 +302,11 @@ class CommandSession:
         if text != "-":
             return text
         try:
-            return _read_at_most(sys.stdin.buffer, TEXT_BYTES, "standard input").decode()
+            data = _read_at_most(sys.stdin.buffer, TEXT_BYTES, "standard input")
+            return data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise InvalidValue(
-                f"standard input is not UTF-8 at byte {error.start}", "convert it to UTF-8"
-            ) from None
+            wrong = not_utf8("standard input", error.object, error.start)
+            raise InvalidValue(wrong, "convert it to UTF-8") from None
 
     def log(self, text: str, what: str) -> str:
         """Return what a program wrote: an argument, or standard input where it is `-`.

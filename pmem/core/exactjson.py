@@ -5,6 +5,7 @@ standard library reads it again.
 """
 
 import re
+from codecs import BOM_UTF8
 from typing import Any, Final
 
 import orjson
@@ -27,6 +28,7 @@ def read(data: bytes | str) -> Any:
         NotJson: It is none, is nested too deep, or has a number beyond all reason.
     """
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    raw = raw.removeprefix(BOM_UTF8)
     try:
         value = orjson.loads(raw)
         return reread(raw) if _LONG_NUMBER.search(raw) else value

@@ -40,7 +40,7 @@ def load(data: bytes) -> dict[str, Any]:
     if is_crowded(data):
         raise NotJson(f"more than {RECORD_VALUES} values")
     try:
-        text = data.decode()
+        text = data.decode("utf-8-sig")
         value = json.loads(
             text, parse_float=_Number, parse_constant=_refuse, object_pairs_hook=_object
         )

@@ -1,12 +1,14 @@
 """Where settings come from: flags, the environment, the project's file, the user's own."""
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Final
 
-from pmem.errors import Damaged, InvalidValue, PmemError, Unresolved
+from pmem.errors import Damaged, InvalidValue, NotFetched, PmemError, Unresolved, not_utf8
 from pmem.storage.files import safe_files
+from pmem.storage.files.recordfile import LFS_POINTER
 from pmem.values.config import (
     Layer,
     Resolved,
@@ -306,6 +308,9 @@ def parse_config(data: bytes, path: str, *, is_own: bool = True) -> dict[str, An
     """
     if len(data) > safe_files.MOST_SETTINGS_BYTES:
         raise Damaged(f"{path} has more than {safe_files.MOST_SETTINGS_BYTES} bytes")
+    if data.startswith(LFS_POINTER):
+        raise NotFetched(path)
+    data = data.removeprefix(BOM_UTF8)
     if _is_comment(data):
         return {}
     if any(line.count(b".") > _MOST_DOTS and _has_parts(line) for line in data.splitlines()):
@@ -315,7 +320,7 @@ def parse_config(data: bytes, path: str, *, is_own: bool = True) -> dict[str, An
     try:
         return flatten(tomllib.loads(data.decode()))
     except UnicodeDecodeError as error:
-        raise Damaged(f"{path} is not UTF-8 at byte {error.start}", "save it as UTF-8") from None
+        raise Damaged(not_utf8(path, data, error.start), "save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         if is_own:
             _see_about_markers(data, path)

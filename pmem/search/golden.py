@@ -1,6 +1,7 @@
 """Golden sets: what a query must find, kept as lines in a file of the user's repository."""
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Annotated, Final, Literal
@@ -282,7 +283,7 @@ def content(path: str) -> bytes:
     if named and (os.path.islink(path) or not os.path.isdir(path)):
         return safe_files.read(path)
     with open(path, "rb") as file:
-        return file.read()
+        return file.read().removeprefix(BOM_UTF8)
 
 
 def _bytes(path: str) -> bytes:

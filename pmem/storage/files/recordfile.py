@@ -1,6 +1,7 @@
 """One record as one JSON file: reading with a diagnosis, writing without losing a key."""
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
@@ -10,11 +11,21 @@ import orjson
 from pmem.core.crowding import is_crowded, is_too_deep
 from pmem.core.exactjson import InexactJson, reread
 from pmem.core.exactjson import read as read_exactly
-from pmem.errors import Damaged, FileNotRead, NewerSchema, TooLarge, Unresolved
+from pmem.errors import (
+    Damaged,
+    FileNotRead,
+    NewerSchema,
+    NotFetched,
+    TooLarge,
+    Unresolved,
+    not_utf8,
+)
 from pmem.values.bounds import RECORD_BYTES, RECORD_LEVELS, RECORD_VALUES
 from pmem.values.ids import is_id
 from pmem.values.records import SCHEMA, Record, dump
 
+LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
+"""How a file begins that stands for one which Git LFS has not fetched."""
 _IDENTITIES: Final = (
     ("id",),
     ("target", "type"),
@@ -97,6 +108,7 @@ def parse(data: bytes, type_: type[R], path: str) -> R:
         Damaged: The bytes are not such a record; the sentence says why.
         NewerSchema: A newer pmem wrote it.
     """
+    data = data.removeprefix(BOM_UTF8)
     if is_crowded(data):
         raise _too_many_values(data, path)
     try:
@@ -125,7 +137,7 @@ def decode(data: bytes, type_: type[R]) -> R:
         data: What its file held.
         type_: The record type.
     """
-    return _decoder(type_).decode(data)
+    return _decoder(type_).decode(data.removeprefix(BOM_UTF8))
 
 
 def serialise(record: Record, previous: bytes | None, path: str) -> bytes:
@@ -145,6 +157,7 @@ def serialise(record: Record, previous: bytes | None, path: str) -> bytes:
     """
     if previous is None:
         return dump(record)
+    previous = previous.removeprefix(BOM_UTF8)
     read = parse(previous, type(record), path)
     everything = _read_whole_record(previous, path)
     known = dump(read)
@@ -184,14 +197,14 @@ def _diagnosis(data: bytes, path: str, error: Exception) -> Damaged:
 
     if not data.strip():
         return Damaged(f"{path} is empty")
-    if data.startswith(b"\xef\xbb\xbf"):
-        return Damaged(f"{path} starts with a byte-order mark", "save it as UTF-8 without one")
+    if data.startswith(LFS_POINTER):
+        return NotFetched(path)
     if has_markers(data):
         return Unresolved(f"{path} has git's conflict markers: run `pmem repair`")
     try:
         data.decode()
     except UnicodeDecodeError as wrong:
-        return Damaged(f"{path} is not UTF-8 at byte {wrong.start}", "save it as UTF-8")
+        return Damaged(not_utf8(path, data, wrong.start), "save it as UTF-8")
     if isinstance(error, RecursionError) or is_too_deep(data):
         return _deep(path)
     return _wrong_shape(data, path, error)

@@ -8,7 +8,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, Final
 
-from pmem.errors import Damaged
+from pmem.errors import Damaged, not_utf8
 from pmem.storage.files.recordfile import read_bytes
 from pmem.values.bounds import RECORD_BYTES
 
@@ -53,11 +53,11 @@ def text(path: str) -> str:
         Damaged, StorageRefused: See `read`; or it is not UTF-8.
     """
     try:
-        return read(path, MOST_SETTINGS_BYTES).decode()
+        return read(path, MOST_SETTINGS_BYTES).decode("utf-8-sig")
     except FileNotFoundError:
         return ""
-    except UnicodeDecodeError:
-        raise Damaged(f"{path} is not UTF-8", "save it as UTF-8") from None
+    except UnicodeDecodeError as error:
+        raise Damaged(not_utf8(path, error.object, error.start), "save it as UTF-8") from None
 
 
 def is_own(path: str) -> bool:

@@ -13,6 +13,7 @@ from hashlib import sha1, sha256
 from typing import Final, NamedTuple
 
 from pmem.errors import InvalidValue, PmemError
+from pmem.storage.files.recordfile import LFS_POINTER
 from pmem.storage.files.worktree import project_top
 from pmem.storage.git import git
 from pmem.storage.git.repository import Repository
@@ -124,7 +125,10 @@ class Sources:
         if wrong is not None:
             raise Unreadable(wrong)
         try:
-            return self._read(file, most)
+            data = self._read(file, most)
+            if data.startswith(LFS_POINTER):
+                raise Unreadable("is a pointer of Git LFS here: run `git lfs pull`")
+            return data
         except FileNotFoundError:
             raise Unreadable("is not there", is_missing=True) from None
         except (OSError, ValueError) as error:
