@@ -125,6 +125,7 @@ def add(
             raise UsageError("a text and --batch exclude each other", "give one of them")
         return _add_batch(session, batch, agent, force=force)
     draft = read_draft(session, text, "the text")
+    end = session.ahead(valid_until)
     request = AddRequest(
         content=draft.text,
         type=type,
@@ -137,8 +138,8 @@ def add(
         user=user,
         agent=agent,
         run=run,
-        valid_from=session.ahead(valid_from),
-        valid_until=session.ahead(valid_until),
+        valid_from=session.start_of(session.ahead(valid_from), end),
+        valid_until=end,
         cite=tuple(cite or ()),
         places=session.places(for_),
         instead_of=tuple(instead_of or ()),

@@ -5,7 +5,7 @@ import sys
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
 
@@ -21,7 +21,7 @@ from pmem.project.discovery import discover
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
 from pmem.values.bounds import LINES_BYTES, TEXT_BYTES
-from pmem.values.times import HOW_TO_WRITE_A_TIME, in_utc, parse_time
+from pmem.values.times import HOW_TO_WRITE_A_TIME, in_utc, is_date, parse_time
 
 if TYPE_CHECKING:
     from pmem.storage.shared import Shared
@@ -284,6 +284,18 @@ class CommandSession:
             InvalidValue: It is no time.
         """
         return None if text is None else parse_time(text, self.present, ahead=True)
+
+    def start_of(self, start: datetime | None, end: datetime | None) -> datetime | None:
+        """Return when a memory begins to be valid; None for the present.
+
+        Args:
+            start: What was given.
+            end: When it ends. West of UTC a day may have begun there that is still to come here.
+        """
+        if start is not None or end is None or end > self.present or not is_date(end):
+            return start
+        is_to_come = end.date() > self.present.astimezone().date()
+        return end - timedelta(days=1) if is_to_come else None
 
     def input(self, text: str | None, what: str) -> str:
         """Return an argument, or standard input where it is `-`.

@@ -1,4 +1,4 @@
-"""Dates in words: `yesterday`, `friday`, `2 weeks ago`, `eom`, seen from the present, in UTC.
+"""Dates in words: `yesterday`, `friday`, `2 weeks ago`, `eom`, as the present makes them.
 
 The words are those of taskwarrior and git; docs/decisions/0058 says why no library reads them.
 """
@@ -22,24 +22,24 @@ LENGTH: Final = 40
 """Characters that a date in words has at the most."""
 
 
-def read_date_words(text: str, now: datetime, *, ahead: bool) -> datetime | None:
+def read_date_words(text: str, now: datetime, today: datetime, *, ahead: bool) -> datetime | None:
     """Read a date in words.
 
     Args:
         text: The words, in any case.
         now: The present, in UTC.
+        today: The day that it is for whoever wrote the text: its first instant, without a zone.
         ahead: Whether a bare weekday or duration lies in the future.
 
     Returns:
-        The moment, or None where these are no such words. A day is its first instant; the end of a
-        week, month, quarter or year is the first instant after it.
+        A moment in UTC, or a day, which is its first instant without a zone; None where these are
+        no such words. The end of a week, month, quarter or year is the first day after it.
 
     Raises:
         OverflowError: The moment leaves the calendar.
         ValueError: The same, said by the calendar.
     """
     words = " ".join(text.lower().split()) if len(text) <= LENGTH else ""
-    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     if words == "now":
         return now
     if words in _DAYS:

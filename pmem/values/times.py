@@ -1,7 +1,7 @@
 """Times in and out: ISO 8601 with a zone, kept in UTC, to the millisecond."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
 from pmem.errors import InvalidValue
@@ -24,9 +24,11 @@ def parse_time(text: str, now: datetime, *, ahead: bool = False) -> datetime:
 
     Args:
         text: ISO 8601 (a time without a zone is taken as UTC), a date, an age such as `3d` or
-            `2w`, or words such as `friday`.
+            `2w`, or words such as `friday`, which mean days of the local zone.
         now: The present.
-        ahead: Whether an age or a weekday lies after `now`, and not before it.
+        ahead: Whether the time is kept as an end, a start or a review: then an age or a weekday
+            lies after `now`, and a day in words is kept as that date's midnight in UTC. Else it
+            is the moment when the day begins in the local zone.
 
     Raises:
         InvalidValue: The text is none of these.
@@ -47,12 +49,13 @@ def _words(text: str, now: datetime, *, ahead: bool) -> datetime:
     from pmem.values.date_words import read_date_words
 
     try:
-        at = read_date_words(text, now, ahead=ahead)
+        today = now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
+        at = read_date_words(text, now, today, ahead=ahead)
+        if at is None:
+            raise _no_time(text)
+        return in_utc(at if at.tzinfo or ahead else at.astimezone())
     except (OverflowError, ValueError):
-        at = None
-    if at is None:
-        raise _no_time(text)
-    return at
+        raise _no_time(text) from None
 
 
 def _no_time(text: str) -> InvalidValue:
@@ -96,6 +99,11 @@ def shifted(at: datetime, by: timedelta) -> datetime:
     except OverflowError:
         end = datetime.max if by > timedelta() else datetime.min
         return end.replace(tzinfo=at.tzinfo)
+
+
+def is_date(at: datetime) -> bool:
+    """Return whether a time was kept for a whole day: it is a date's midnight in UTC."""
+    return at.astimezone(UTC).time() == time.min
 
 
 def day(at: datetime) -> str:

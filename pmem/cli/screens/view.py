@@ -8,7 +8,7 @@ from unicodedata import bidirectional
 from pmem.cli.panels import padded
 from pmem.cli.screens.wrapping import cells, line_cells, wrapped
 from pmem.cli.session import CommandSession, Line, Span
-from pmem.values.times import UNDATED, iso
+from pmem.values.times import UNDATED, is_date, iso
 
 NARROW: Final = 40
 """Columns below which nothing is left out: two such lines would say too little."""
@@ -129,13 +129,16 @@ def cell(text: str, width: int, style: str = "") -> Line:
 def _tell_moment(at: datetime, now: datetime) -> str:
     """Tell a moment as people do: how long ago, or on which day."""
     ago = now - at
-    if abs(ago) < _DAY:
+    is_day = is_date(at)
+    if abs(ago) < _DAY and not is_day:
         return _within_a_day(ago)
     try:
-        here, there = now.astimezone().date(), at.astimezone().date()
+        here, there = now.astimezone().date(), (at if is_day else at.astimezone()).date()
     except OverflowError:  # the calendar's first or last day, seen from another zone
         return f"{at:%Y}"
     days = (here - there).days
+    if not days:
+        return "today"
     if abs(days) == 1:
         return "yesterday" if days > 0 else "tomorrow"
     if abs(days) < _WEEK:
