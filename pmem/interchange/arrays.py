@@ -12,6 +12,7 @@ import msgspec
 
 from pmem.core import decode_errors, exactjson
 from pmem.core.checks import nesting
+from pmem.core.lines import MARK
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
@@ -126,7 +127,7 @@ def _array(name: str, data: bytes) -> list[Any]:
     if name not in FILES:
         raise InvalidValue(f"{name} is none of {', '.join(FILES)}")
     try:
-        value = exactjson.read(data)
+        value = exactjson.read(data.removeprefix(MARK))
     except exactjson.InexactJson as error:
         raise InvalidValue(f"{name} is not valid JSON: {error}", _MEND) from None
     if not isinstance(value, list):

@@ -5,7 +5,6 @@ a tool is used `"tool_call"` or `"tool_result"`. Only `content` is needed. What 
 skipped and reported, never guessed.
 """
 
-from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -17,6 +16,7 @@ import msgspec
 from pmem.core import exactjson
 from pmem.core.checks import MOST_TOOL_LEVELS, nesting
 from pmem.core.chunking import fitting
+from pmem.core.lines import MARK
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped
 from pmem.values.bounds import LINE_BYTES
@@ -53,7 +53,7 @@ def parse(
     conversations: dict[str, list[Message]] = {}
     for number, line in enumerate(lines, start=1):
         if number == 1:
-            line = line.removeprefix(BOM_UTF8)  # noqa: PLW2901 - some editors put it there
+            line = line.removeprefix(MARK)  # noqa: PLW2901 - a caller of the library may have it
         if line.strip():
             found = reader.read(f"line {number}", partial(_object, line))
             if found is not None:

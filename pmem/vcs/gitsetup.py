@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from pmem.core.lines import split_lines
 from pmem.errors import Locked, NotFound
 from pmem.project.setup import MERGE_ATTRIBUTES, locked
 from pmem.project.workspace import Workspace
@@ -91,8 +92,8 @@ def look(workspace: Workspace) -> GitSetup:
             f"{workspace.root} is in no git work tree, or there is no git",
             "install git, or run `git init` around it",
         )
-    there = _attributes(workspace).splitlines()
-    wanted = MERGE_ATTRIBUTES.splitlines()
+    there = split_lines(_attributes(workspace))
+    wanted = split_lines(MERGE_ATTRIBUTES)
     parts = [
         GitSetting(ATTRIBUTES_FILE, line, found if line in there else None)
         for line, found in zip(wanted, _in_force(workspace, wanted), strict=True)

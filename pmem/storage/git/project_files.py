@@ -41,7 +41,8 @@ _FOLDER: Final = (
 _NO_FOLDER: Final = "leads through what is no folder"
 _NO_FILE: Final = "is no regular file"
 _TRACKED: Final = ("ls-files", "--stage", "-z")
-_UNTRACKED: Final = ("ls-files", "--others", "--exclude-standard", "-z")
+_NOT_IGNORED: Final = "--exclude-standard"
+_UNTRACKED: Final = ("ls-files", "--others", _NOT_IGNORED, "-z")
 
 
 class Unreadable(Exception):
@@ -155,6 +156,29 @@ class Sources:
         wanted = (one for one in reversed(found) if is_text(one.file))
         unique = {one.file: one for one in wanted if not one.file.startswith(own)}
         return [unique[file] for file in sorted(unique)]
+
+    def within(self, folder: str) -> list[str]:
+        """Return the files in a folder and below it that git does not ignore.
+
+        Where git ignores the folder, or there is no git, it is all files there but git's own and
+        the memory's.
+
+        Args:
+            folder: The folder, which is in the project; the top is "".
+        """
+        place = f":(top,literal){folder}"
+        known = self._asked("ls-files", "--cached", "--others", _NOT_IGNORED, "-z", "--", place)
+        files = sorted(set(map(os.fsdecode, known or ()))) or self._below(folder)
+        return [file for file in files if self._why_not(file) is None]
+
+    def _below(self, folder: str) -> list[str]:
+        found = []
+        for here, inner, files in os.walk(os.path.join(self.top, folder)):
+            inner.sort()
+            inner[:] = [name for name in inner if name != _GIT]
+            inside = os.path.relpath(here, self.top)
+            found += [os.path.normpath(os.path.join(inside, name)) for name in sorted(files)]
+        return [file.replace(os.sep, "/") for file in found[:MOST_FILES]]
 
     def _why_not(self, file: str) -> str | None:
         """Return why a name is none that may be read, by the name alone."""
