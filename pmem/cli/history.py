@@ -87,8 +87,9 @@ def adr(
     would = "would be " * done.dry_run
     figures = (
         f"{done.added} {would}added, {done.updated} updated, {done.unchanged} unchanged, "
-        f"{done.superseded} superseded, {done.archived} archived, {len(done.skipped)} left out"
+        f"{done.superseded} superseded, {len(done.skipped)} left out"
     )
+    figures += f", {done.archived} {would}archived" * (done.archived > 0)
     lines: list[Line] = [[(figures, "")], *left_out_lines(done.left_out)]
     notes = [f"left out {item.where}: it {item.why}" for item in done.skipped]
     return Answer(data=done, lines=lines, note="\n".join(notes))

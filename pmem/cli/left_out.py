@@ -1,11 +1,12 @@
 """What an import had no use for, as lines for people."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from pmem.cli.session import Line
 from pmem.core.secrets import unsecret
+from pmem.core.visible import one_visible_line
 
 if TYPE_CHECKING:
     from pmem.interchange import UnusedPart
@@ -40,3 +41,9 @@ def _counts(parts: "Iterable[UnusedPart]", *, has_lines: bool = True) -> Iterato
         is_one_line = places == [f"{found[0][0]}"]
         listed = ", ".join(places[:_PLACES]) + ", ..." * (len(places) > _PLACES)
         yield f"{count} (line{'s' * (not is_one_line)} {listed})" if has_lines else count
+
+
+def reasons_line(counts: Mapping[str, int]) -> list[Line]:
+    """Return one line about what was left out how often; none where nothing was."""
+    parts = ", ".join(f"{reason} ({count})" for reason, count in counts.items())
+    return [[(one_visible_line(f"left out: {parts}"), "dim")]] if parts else []

@@ -6,7 +6,7 @@ import msgspec
 import typer
 
 from pmem.cli import render
-from pmem.cli.left_out import left_out_lines
+from pmem.cli.left_out import left_out_lines, reasons_line
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.notes import NotesRequest
 from pmem.conversation.session_files import NoSession
@@ -140,10 +140,7 @@ def _imported(done: SessionsImported) -> Answer:
         f"{many}: {done.added} {'would be ' * done.dry_run}added, {done.updated} updated, "
         f"{done.unchanged} unchanged, {len(done.skipped)} skipped"
     )
-    lines: list[Line] = [[(figures, "")]]
-    if done.left_out:
-        parts = ", ".join(f"{reason} ({count})" for reason, count in done.left_out.items())
-        lines.append([(f"left out: {parts}", "dim")])
+    lines: list[Line] = [[(figures, "")], *reasons_line(done.left_out)]
     told = [render.masked(item, "where", "why") for item in done.skipped]
     notes = [f"skipped {item.where}: it {item.why}" for item in told]
     return Answer(data=done, lines=lines, note="\n".join(notes))

@@ -113,7 +113,7 @@ class _DecisionImport:
                 self._records[file.file] = found
         if not self._records:
             names = ", ".join(files[:3]) or "nothing"
-            hint = "a record has a title and a section named Decision"
+            hint = "a record has a section named Decision"
             raise InvalidValue(f"{names} has no decision", hint)
 
     def keep(self) -> None:

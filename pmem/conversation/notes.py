@@ -166,8 +166,11 @@ class _NotesImport:
         known = done.record
         if done.action == "suggested" and known is not None and known.places not in ((), places):
             done = add(self._workspace, msgspec.structs.replace(wanted, force=True))
-        self.counts["added" if done.action == "added" else "unchanged"] += 1
-        if done.action != "added" and (known is None or known.content != note.text):
+        if done.action == "added":
+            self.counts["added"] += 1
+        elif known is not None and known.content == note.text:
+            self.counts["unchanged"] += 1
+        else:
             self.skipped.append(Skipped(f"{file}:{note.lines[0]}", f"adds nothing: {done.reason}"))
 
 

@@ -7,6 +7,7 @@ What a record says of its state: `interchange.adr_states`.
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 from pmem.interchange import UnusedPart
@@ -24,7 +25,7 @@ from pmem.interchange.front_matter import named
 from pmem.interchange.markdown import MarkdownBlock, MarkdownFile, MarkdownKind, read_markdown
 
 _FIELD: Final = re.compile(r"^[*_\s>-]*([A-Za-z][\w -]{2,18}?)[*_\s]*:[*_\s]*(.*?)[*_\s]*$")
-_IN_HEADING: Final = re.compile(r"(status|date)\s*:\s*(\S.*)", re.IGNORECASE)
+_IN_HEADING: Final = re.compile(r"(status|date)\s*(?::|\s[-–—]\s)\s*(\S.*)", re.IGNORECASE)
 _IN_TITLE: Final = re.compile(r"[(\[]([^()\[\]]+)[)\]]")
 _ORDINAL: Final = re.compile(r"^[\W\d_]+|[\W_]+$")
 _DATE: Final = re.compile(r"(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
@@ -33,7 +34,7 @@ _PLACEHOLDER: Final = re.compile(
     r"^[\W\d_]*(?:adr[-_ #]?\w*\W+)?[{\[<][^{}\[\]<>]*[}\]>]\W*$", re.IGNORECASE
 )
 _TEMPLATE: Final = re.compile(r"(?:^|[\W_])template(?:[\W_]|$)", re.IGNORECASE)
-_NOTHING: Final = frozenset({"", "none", "na", "no"})
+_NOTHING: Final = frozenset({"", "none", "null", "na", "no"})
 _STATUS: Final = frozenset({"status", "state"})
 _BY: Final = frozenset({"supersededby", "replacedby"})
 _TAKES: Final = frozenset({"supersedes", "replaces"})
@@ -57,6 +58,7 @@ _SECTIONS: Final = {
     "alternatives": "options",
     "alternatives considered": "options",
 }
+_ENDS: Final = (".", "!", "?", "。")
 _SAID: Final = (MarkdownKind.PARAGRAPH, MarkdownKind.BULLET)
 _SILENT: Final = (MarkdownKind.HEADING, MarkdownKind.COMMENT)
 
@@ -101,7 +103,9 @@ class DecisionRecord(NamedTuple):
             return "offers several states and has none"
         if self.state == UNKNOWN:
             return f"has a status that is not known: {self.told}"
-        return "" if self.state in ("", "accepted", "superseded") else f"is {self.state}"
+        if self.state in ("", "accepted", "superseded"):
+            return ""
+        return "is a draft" if self.state == "draft" else f"is {self.state}"
 
 
 class _Section(NamedTuple):
@@ -128,8 +132,8 @@ def read_decision(file: str, text: str) -> DecisionRecord | str:
     said = _first_part(decided)
     if _TEMPLATE.search(name) or _PLACEHOLDER.match(title):
         return "is a template"
-    if not title or decided is None or not said:
-        return "has no title and no section Decision with text in it"
+    if decided is None or not said:
+        return "has no section Decision with text in it"
     told, when = _status_and_date(found, sections, title)
     used = [decided, *map(by_name.get, ("context", "consequences", "options", "status", "date"))]
     return DecisionRecord(
@@ -193,7 +197,7 @@ def _status_and_date(
 
 
 def _front(found: MarkdownFile) -> Iterator[tuple[str, str]]:
-    for key in _FIELDS:
+    for key in sorted(_FIELDS):
         for value in found.front.texts(key):
             yield key, value
 
@@ -248,19 +252,20 @@ def _day(text: str) -> date | None:
 
 
 def _first_part(section: _Section | None) -> str:
-    """Return a section's first paragraph; of a list its entries, one after another."""
-    blocks = _first_blocks(section)
-    if blocks and blocks[0].kind is MarkdownKind.BULLET:
-        return "; ".join(" ".join(one.text.split()).rstrip(".;") for one in blocks)
-    return " ".join(" ".join(one.text for one in blocks).split())
+    """Return what `_first_blocks` say, on one line; of a list its entries, one after another."""
+    said = [(block.kind, " ".join(block.text.split())) for block in _first_blocks(section)]
+    lead = [text for kind, text in said if kind is MarkdownKind.PARAGRAPH]
+    entries = [text.rstrip(".;") for kind, text in said if kind is MarkdownKind.BULLET]
+    return " ".join([*lead, "; ".join(entries)]).strip()
 
 
 def _first_blocks(section: _Section | None) -> list[MarkdownBlock]:
+    """Return a section's first paragraph or list; the list too that an unfinished one leads to."""
     said = [one for one in section.blocks if one.kind in _SAID] if section is not None else []
-    if not said or said[0].kind is MarkdownKind.PARAGRAPH:
+    if said and said[0].kind is MarkdownKind.PARAGRAPH and said[0].text.endswith(_ENDS):
         return said[:1]
-    end = next((at for at, one in enumerate(said) if one.kind is not said[0].kind), len(said))
-    return said[:end]
+    more = takewhile(lambda block: block.kind is MarkdownKind.BULLET, said[1:])
+    return [*said[:1], *more]
 
 
 def _rejected(options: _Section | None, decision: str) -> Iterator[str]:

@@ -17,8 +17,8 @@ _STATES: Final = {
     "draft": r"draft|wip|work in progress|entwurf",
     "proposed": r"propos(?:ed|al)|pending|(?:in|under) (?:review|discussion)|rfc|open|deferred"
     r"|postponed|on hold|todo|tbd|to be decided|vorgeschlagen",
-    "accepted": r"accepted|approved|adopted|agreed|decided|active|implemented|in effect|final|done"
-    r"|akzeptiert|angenommen|beschlossen",
+    "accepted": r"accepted|approved|adopted|agreed|decided|active|current|implemented|in effect"
+    r"|final|done|akzeptiert|angenommen|beschlossen|accepté|aceptad[ao]|vigente|aceito",
 }
 _WORD: Final = re.compile(
     "|".join(rf"(?P<{state}>\b(?:{words})\b)" for state, words in _STATES.items()), re.IGNORECASE
@@ -31,6 +31,7 @@ UNFILLED: Final = "unfilled"
 UNKNOWN: Final = "unknown"
 """The state of a record whose own word for it means nothing here."""
 _CHOICE: Final = 3
+_BETWEEN: Final = re.compile(r"[|/{]|\b(?:or|etc)\b", re.IGNORECASE)
 
 _UNTICKED: Final = re.compile(r"^\s*(?:[-*+] )?\[ \].*$", re.MULTILINE)
 _STRUCK: Final = re.compile(r"~~.*?~~", re.DOTALL)
@@ -87,7 +88,7 @@ def state_of(told: str) -> str:
     found: list[str] = []
     for line in _ARROW.split(said):
         words = [str(word.lastgroup) for word in _WORD.finditer(line)]
-        if len(set(words)) >= _CHOICE:
+        if len(set(words)) >= _CHOICE and _BETWEEN.search(line):
             return UNFILLED
         if re.search(r"\bsuper[sc]e+ded\b", line, re.IGNORECASE):
             found.append("superseded")

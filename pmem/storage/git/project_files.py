@@ -87,6 +87,11 @@ class Sources:
         """The top of the git repository around the memory folder, else the folder that holds it."""
         return project_top(self._folder)
 
+    @cached_property
+    def _own(self) -> str:
+        """The memory folder's name."""
+        return os.path.relpath(self._folder, self.top).replace(os.sep, "/")
+
     def named(self, path: str) -> str:
         """Return the name of a file that somebody wants to cite.
 
@@ -152,16 +157,15 @@ class Sources:
                 *_parse_tracked(tracked),
                 *(Listed(os.fsdecode(name), None) for name in others),
             ]
-        own = os.path.relpath(self._folder, self.top).replace(os.sep, "/") + "/"
         wanted = (one for one in reversed(found) if is_text(one.file))
-        unique = {one.file: one for one in wanted if not one.file.startswith(own)}
+        unique = {one.file: one for one in wanted if not one.file.startswith(f"{self._own}/")}
         return [unique[file] for file in sorted(unique)]
 
     def within(self, folder: str) -> list[str]:
         """Return the files in a folder and below it that git does not ignore.
 
-        Where git ignores the folder, or there is no git, it is all files there but git's own and
-        the memory's.
+        Where git ignores the folder, or there is no git, it is all files there. Those of git and
+        of the memory are in neither.
 
         Args:
             folder: The folder, which is in the project; the top is "".
@@ -169,7 +173,8 @@ class Sources:
         place = f":(top,literal){folder}"
         known = self._asked("ls-files", "--cached", "--others", _NOT_IGNORED, "-z", "--", place)
         files = sorted(set(map(os.fsdecode, known or ()))) or self._below(folder)
-        return [file for file in files if self._why_not(file) is None]
+        outside = (file for file in files if not file.startswith(f"{self._own}/"))
+        return [file for file in outside if self._why_not(file) is None]
 
     def _below(self, folder: str) -> list[str]:
         found = []
@@ -187,9 +192,8 @@ class Sources:
             return "has no name that a file can have"
         if not set(parts).isdisjoint(("", ".", "..")):
             return "leads out of the project"
-        own = os.path.relpath(self._folder, self.top).replace(os.sep, "/")
         names = [part.casefold() for part in parts]
-        hidden = [*own.casefold().split("/"), _LOCAL]
+        hidden = [*self._own.casefold().split("/"), _LOCAL]
         if _GIT in names or names[: len(hidden)] == hidden:
             return "belongs to git or to this clone alone"
         return None

@@ -162,7 +162,7 @@ class Repository:
             *("rev-list", "--merges", "--parents", "--topo-order", "--reverse"),
             *(end, f"^{start}", "--"),
         )
-        lines = (line.split() for line in file_lines(listed))
+        lines = (line.decode().split() for line in file_lines(listed))
         return [Merge(first, tuple(others)) for first, *others in lines]
 
     def differing(
