@@ -6,14 +6,14 @@ from typing import Final
 
 import msgspec
 
-from pmem.errors import FileNotRead, InvalidValue
+from pmem.errors import Damaged, FileNotRead, InvalidValue
 from pmem.interchange import Skipped
 from pmem.project.workspace import Workspace
 from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.files.worktree import name_in
-from pmem.values.bounds import TEXT_BYTES
 
 _MARKDOWN: Final = (".md", ".mdc", ".markdown")
+_MOST_BYTES: Final = 1024 * 1024
 _NAMED: Final = 3
 
 
@@ -57,7 +57,8 @@ def note_files(
             except (InvalidValue, FileNotRead) as error:
                 if names == [path]:
                     raise
-                skipped.append(Skipped(name_in(workspace.sources.top, name), error.message))
+                why = error.message.removeprefix(f"{name} ")
+                skipped.append(Skipped(name_in(workspace.sources.top, name), why))
                 continue
             if file.file not in read:
                 read.add(file.file)
@@ -85,10 +86,13 @@ def _read_file(project: str, path: str) -> NoteFile:
     if place.startswith(os.pardir):
         raise InvalidValue(f"{path} lies outside {project}", "copy it into the project")
     try:
-        data, _ = read_bytes(real, TEXT_BYTES, "a file of notes")
+        data, _ = read_bytes(real, _MOST_BYTES, "a Markdown file")
         return NoteFile(file=place.replace(os.sep, "/"), text=data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise InvalidValue(f"{path} is not UTF-8", "save it as UTF-8") from None
+    except Damaged as error:
+        why = error.message.removeprefix(f"{real} ")
+        raise InvalidValue(f"{path} {why}", "import a part of it") from None
     except FileNotFoundError:
         raise InvalidValue(f"there is no file {path}", "look at the path") from None
     except OSError as error:

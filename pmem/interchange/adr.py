@@ -20,6 +20,7 @@ from pmem.interchange.adr_states import (
     predecessor_in,
     state_of,
     successor_in,
+    whole_status,
 )
 from pmem.interchange.front_matter import named
 from pmem.interchange.markdown import MarkdownBlock, MarkdownFile, MarkdownKind, read_markdown
@@ -193,7 +194,7 @@ def _status_and_date(
             when += [_plain(block) for block in section.blocks]
     if not told:
         told = [one for one in _IN_TITLE.findall(title) if state_of(one) not in ("", UNKNOWN)]
-    return "\n".join(told), "\n".join(when)
+    return whole_status("\n".join(told)), "\n".join(when)
 
 
 def _front(found: MarkdownFile) -> Iterator[tuple[str, str]]:

@@ -35,6 +35,7 @@ _BETWEEN: Final = re.compile(r"[|/{]|\b(?:or|etc)\b", re.IGNORECASE)
 
 _UNTICKED: Final = re.compile(r"^\s*(?:[-*+] )?\[ \].*$", re.MULTILINE)
 _STRUCK: Final = re.compile(r"~~.*?~~", re.DOTALL)
+_IN_PART: Final = re.compile(r"\bpart(?:ial)?ly\s+super[sc]e+ded\b(?:\s+by\b)?", re.IGNORECASE)
 _ARROW: Final = re.compile(r"->|=>|→|➔|➜|\n")
 _LEAD: Final = re.compile(
     r"^(?:\W|\d|_|x\])*(?:(?:status|state|is|it is|this \w+ is|now)\b\W*)?", re.IGNORECASE
@@ -72,6 +73,11 @@ class RecordName(NamedTuple):
     file: str = ""
     number: int | None = None
     title: str = ""
+
+
+def whole_status(told: str) -> str:
+    """Return what a record tells of its state, where one that holds in part counts as accepted."""
+    return _IN_PART.sub("accepted; see", told)
 
 
 def state_of(told: str) -> str:

@@ -88,6 +88,7 @@ IN_FORCE = [
     "## Status\n\nProposed -> Accepted\n\n",
     "## Status\n\n2026-01-01 proposed\n2026-02-01 accepted\n\n",
     "## Status\n\n✅ Approved\n\nThe team rejected Kafka.\n\n",
+    "## Status\n\nPartially superseded by [2. Rust](0002-rust.md)\n\n",
     "**Status:** Accepted  \n**Superseded by:** —\n\n",
     "## Status\n\n- [ ] Proposed\n- [x] Accepted\n- [ ] Superseded\n\n",
 ]

@@ -1,7 +1,6 @@
 """Instruction files as people and programs write them: lines, bullets, scopes, what is left out."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -284,9 +283,15 @@ def test_a_byte_order_mark_is_read_past(shell: Shell) -> None:
     assert "1 added" in shell.run("pmem import adr adr").text
 
 
-@pytest.mark.skipif(os.name == "nt", reason="any name goes there")
-def test_a_file_that_is_no_text_does_not_stop_those_beside_it(shell: Shell) -> None:
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [(b"- caf\xe9\n", "is not UTF-8"), (b"- long\n" * 200_000, "has 1400000 bytes")],
+)
+def test_a_file_that_cannot_be_read_does_not_stop_those_beside_it(
+    shell: Shell, data: bytes, why: str
+) -> None:
     write(shell, "rules/a.md", "- Keep it short\n")
-    Path(shell.folder, "rules", "b.md").write_bytes(b"- caf\xe9\n")
-    assert "skipped rules/b.md: it" in take(shell, "rules").said
+    Path(shell.folder, "rules", "b.md").write_bytes(data)
+    assert f"skipped rules/b.md: it {why}" in take(shell, "rules").said
     assert texts(shell) == {"Keep it short"}
+    assert shell.run("pmem import notes rules/b.md").code == 3
