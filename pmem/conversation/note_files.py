@@ -72,10 +72,10 @@ def _in_folder(
     top = os.path.realpath(workspace.sources.top)
     inside = name_in(top, folder)
     if not inside and os.path.realpath(folder) != top:
-        raise InvalidValue(f"{folder} is outside {top}", "copy it into the project")
+        raise InvalidValue(f"{folder} lies outside {top}", "copy it into the project")
     found = [one for one in workspace.sources.within(inside) if one.endswith(_MARKDOWN)]
-    kept = [one for one in found if one.rpartition("/")[0] == inside or wanted(one)]
-    others = [one for one in found if one not in set(kept)]
+    others = [one for one in found if one.rpartition("/")[0] != inside and not wanted(one)]
+    kept = sorted(set(found).difference(others))
     paths = (os.path.join(top, *one.split("/")) for one in kept)
     return [path for path in paths if os.path.exists(path)], others
 

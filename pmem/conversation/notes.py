@@ -1,6 +1,7 @@
 """Memories made of instruction files, and kept to what these say."""
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Final
@@ -72,10 +73,7 @@ def import_notes(workspace: Workspace, request: NotesRequest) -> NotesImported:
     run = _NotesImport(workspace, request)
     found = list(run.read())
     if not any(notes.notes for _, notes in found):
-        names = ", ".join(file for file, _ in found) or "nothing"
-        why = "; ".join(f"{one.where} {one.why}" for one in run.skipped)
-        hint = why or "each bullet of a file becomes a memory"
-        raise InvalidValue(f"{names} has no bullets", hint)
+        raise _no_notes(found, run.skipped)
     known = _memories_of(workspace, [file for file, _ in found])
     for file, notes in found:
         run.take(file, notes, known[file])
@@ -84,6 +82,18 @@ def import_notes(workspace: Workspace, request: NotesRequest) -> NotesImported:
         skipped=tuple(run.skipped),
         gone=tuple(run.gone),
         left_out=tuple(run.left_out),
+    )
+
+
+def _no_notes(found: Sequence[tuple[str, NotesFile]], skipped: Sequence[Skipped]) -> InvalidValue:
+    """Return the error for files without a note, with what they have instead."""
+    names = ", ".join(file for file, _ in found) or "nothing"
+    counts = Counter(part.what for _, notes in found for part in notes.left_out)
+    parts = [f"{count} {what}{'s' * (count != 1)}" for what, count in counts.items()]
+    why = [*(f"{one.where} {one.why}" for one in skipped), *filter(None, [", ".join(parts)])]
+    return InvalidValue(
+        f"{names} has no bullets, and no short paragraph below a heading that states something",
+        f"left out: {'; '.join(why)}" if why else "each bullet of a file becomes a memory",
     )
 
 

@@ -136,6 +136,13 @@ def test_all_that_is_left_out_is_counted_with_its_lines(shell: Shell) -> None:
     )
 
 
+def test_a_file_of_prose_alone_is_named_with_what_it_has(shell: Shell) -> None:
+    write(shell, "CLAUDE.md", "# Guide\n\nThis file guides assistants.\n\n@AGENTS.md\n")
+    done = shell.run("pmem import notes CLAUDE.md")
+    assert (done.code, kept(shell)) == (3, [])
+    assert "hint: left out: 1 paragraph, 1 import" in done.said
+
+
 def test_what_no_message_or_record_has_a_place_for_is_counted(shell: Shell) -> None:
     write(
         shell, "talk.jsonl", '{"content": "Hello", "model": "m"}\n{"content": "Bye", "model": 1}\n'
