@@ -73,7 +73,7 @@ def import_notes(workspace: Workspace, request: NotesRequest) -> NotesImported:
     run = _NotesImport(workspace, request)
     found = list(run.read())
     if not any(notes.notes for _, notes in found):
-        raise _no_notes(found, run.skipped)
+        raise _no_notes(found, run.skipped, request.paths)
     known = _memories_of(workspace, [file for file, _ in found])
     for file, notes in found:
         run.take(file, notes, known[file])
@@ -85,9 +85,11 @@ def import_notes(workspace: Workspace, request: NotesRequest) -> NotesImported:
     )
 
 
-def _no_notes(found: Sequence[tuple[str, NotesFile]], skipped: Sequence[Skipped]) -> InvalidValue:
+def _no_notes(
+    found: Sequence[tuple[str, NotesFile]], skipped: Sequence[Skipped], paths: Sequence[str]
+) -> InvalidValue:
     """Return the error for files without a note, with what they have instead."""
-    names = ", ".join(file for file, _ in found) or "nothing"
+    names = ", ".join([file for file, _ in found] or paths)
     counts = Counter(part.what for _, notes in found for part in notes.left_out)
     parts = [f"{count} {what}{'s' * (count != 1)}" for what, count in counts.items()]
     why = [*(f"{one.where} {one.why}" for one in skipped), *filter(None, [", ".join(parts)])]
@@ -144,7 +146,7 @@ class _NotesImport:
             has_changed = _change(self._workspace, file, old, note, found.places)
             self.counts["updated" if has_changed else "unchanged"] += 1
         self.gone += [GoneNote(id=short(one.id), file=file, text=one.content) for one in left]
-        self.left_out += sorted(found.left_out, key=lambda one: one.lines)
+        self.left_out += found.left_out
 
     def _admitted(self, file: str, found: NotesFile) -> Iterator[Note]:
         """Yield the notes that hold no secret, each text once."""

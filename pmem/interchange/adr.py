@@ -136,13 +136,14 @@ def read_decision(file: str, text: str) -> DecisionRecord | str:
     if decided is None or not said:
         return "has no section Decision with text in it"
     told, when = _status_and_date(found, sections, title)
+    state = state_of(told)
     used = [decided, *map(by_name.get, ("context", "consequences", "options", "status", "date"))]
     return DecisionRecord(
         number=number_of(title, name),
         title=bare_title(title),
-        state=state_of(told),
+        state=state,
         told=" ".join(told.split()),
-        day=_day(when) or _day(told) or _day(name),
+        day=_day(when) or (_day(told) if state == "accepted" else None) or _day(name),
         context=_first_part(by_name.get("context")),
         decision=said,
         consequences=_first_part(by_name.get("consequences")),

@@ -52,7 +52,7 @@ _NUMBER: Final = re.compile(
     r"(?:^\W*(?:decision|record|no\.?)?|\badr)[-_ #]*0*(\d{1,5})(?![\d-]*\d|\w)", re.IGNORECASE
 )
 _ORDINAL: Final = re.compile(
-    r"^\[?(?:adr[-_ #]*)?\d{1,5}\]?(?:\s*[.:)]|\s[-–—])\s+|^\[?(?:adr[-_ #]*|0)\d{1,5}\]?\s+",
+    r"^\[?(?:adr[-_ #]*)?\d{1,5}\]?(?:\s*[.:)]|\s[-–—])\s+|^\[?(?:adr[-_ #]*|0)\d{1,5}\]?(?:\s+|$)",
     re.IGNORECASE,
 )
 _IN_NAME: Final = re.compile(r"(?:adr[-_]?)?\d{1,5}(?=[-_.])(?!-\d\d-\d\d)", re.IGNORECASE)
@@ -118,8 +118,8 @@ def predecessor_in(told: str) -> RecordName | None:
 
 
 def bare_title(title: str) -> str:
-    """Return a title without its number."""
-    return _ORDINAL.sub("", title).strip()
+    """Return a title without its number; a title that is only that stays."""
+    return _ORDINAL.sub("", title).strip() or title
 
 
 def folded_title(title: str) -> str:

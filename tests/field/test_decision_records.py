@@ -208,6 +208,16 @@ def test_what_a_memory_has_not_of_its_record_is_counted(shell: Shell) -> None:
     assert "Use A, because it is fast; it is there" in shell.run("pmem list").text
 
 
+def test_a_decision_is_valid_from_its_date_and_not_from_that_of_its_end(shell: Shell) -> None:
+    status = "Status: superseded by ADR-2 (2021-06-18)\n\n"
+    write(shell, "20201028-a.md", f"# ADR 0001\n\n{status}{DECISION.format('A')}")
+    write(shell, "0002-b.md", f"# 2. B\n\nStatus: accepted 2021-06-18\n\n{DECISION.format('B')}")
+    take(shell)
+    found = json.loads(shell.run("pmem list --all-states --json").text)["data"]["items"]
+    days = {one["content"].partition(".")[0]: one["valid_from"][:10] for one in found}
+    assert days == {"ADR 0001": "2020-10-28", "B": "2021-06-18"}
+
+
 def test_a_record_without_a_heading_of_its_own_has_its_name_from_the_file(shell: Shell) -> None:
     write(shell, "20201028-use-redis.md", "## Decision\n\nUse Redis.\n")
     take(shell)
