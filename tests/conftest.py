@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
@@ -30,10 +31,25 @@ if os.path.isdir(_MEMORY) and shutil.disk_usage(_MEMORY).free > _ROOM:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _MEMORY)  # no test waits for a disk
 
 settings.register_profile(
-    "default", deadline=None, suppress_health_check=_COMMON, max_examples=examples()
+    "seeded",
+    deadline=None,
+    suppress_health_check=_COMMON,
+    max_examples=examples(),
+    derandomize=False,
+    database=None,
+    print_blob=True,
 )
-settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
-settings.load_profile("ci" if os.environ.get("CI") else "default")
+settings.register_profile("fixed", settings.get_profile("seeded"), derandomize=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw the same examples each time: the fixed ones, or those of a seed that is given."""
+    seeded = config.getoption("--hypothesis-seed") is not None
+    settings.load_profile("seeded" if seeded else "fixed")
+    # Hypothesis draws constants of the modules that are imported; those depend on earlier tests.
+    monkeypatch = pytest.MonkeyPatch()
+    config.add_cleanup(monkeypatch.undo)
+    monkeypatch.setattr(providers, "is_local_module_file", lambda path: False)
 
 
 @pytest.hookimpl(optionalhook=True)
