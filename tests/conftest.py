@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +22,15 @@ from tests.vocabulary import hide_library
 
 NOW = datetime(2026, 11, 21, 14, 30, 0, 250_000, tzinfo=UTC)
 REAL_HOME = os.path.expanduser("~")
+_LEFT = "PATH TMPDIR TEMP TMP HOME USERPROFILE SYSTEMROOT COMSPEC PATHEXT LD_LIBRARY_PATH".split()
+_LEFT_PREFIXES = ("PMEM_", "UPDATE_", "PYTEST_", "PYTHON", "COVERAGE_", "DYLD_")
+_SAME_EVERYWHERE = {
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+}
 _DROPPED = "-dac_override,-dac_read_search"
 _COMMON = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 
@@ -50,6 +60,19 @@ def pytest_configure(config: pytest.Config) -> None:
     monkeypatch = pytest.MonkeyPatch()
     config.add_cleanup(monkeypatch.undo)
     monkeypatch.setattr(providers, "is_local_module_file", lambda path: False)
+
+
+def pytest_sessionstart() -> None:
+    """Leave nothing in the environment that differs from one person or machine to another."""
+    for name in list(os.environ):
+        if name not in _LEFT and not name.startswith(_LEFT_PREFIXES):
+            del os.environ[name]
+    own = os.path.dirname(sys.executable)  # where an installed pmem is, for git to find it
+    os.environ["PATH"] = os.pathsep.join((own, os.environ.get("PATH", os.defpath)))
+    os.environ.update(_SAME_EVERYWHERE)
+    os.umask(0o022)
+    if hasattr(time, "tzset"):
+        time.tzset()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -84,9 +107,8 @@ def _beyond_a_sample(items: list[pytest.Item]) -> list[pytest.Item]:
 def _own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Give each test an empty home and folder; fail it when it touched the real home."""
     for name in list(os.environ):
-        if name.startswith(("PMEM_", "GIT_", "XDG_")):
+        if name.startswith("PMEM_"):
             monkeypatch.delenv(name)
-    monkeypatch.delenv("CI", raising=False)  # a person asks, unless a test says otherwise
     home = tmp_path / "home"
     work = tmp_path / "work"
     home.mkdir()
@@ -94,14 +116,8 @@ def _own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("USERPROFILE", str(home))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    monkeypatch.setenv("TZ", "UTC")
     hide_library(monkeypatch)
-    own = os.path.dirname(sys.executable)  # where an installed pmem is, for git to find it
-    monkeypatch.setenv("PATH", os.pathsep.join((own, os.environ.get("PATH", os.defpath))))
     monkeypatch.chdir(work)
     before = _traces(REAL_HOME)
     yield

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Final
+from urllib.parse import quote
 
 import pytest
 
@@ -96,7 +97,7 @@ def server(**settings: str) -> Iterator[str]:
             file.writelines(f"{name} = '{value}'\n" for name, value in options.items())
         subprocess.run([*control, "-l", os.path.join(folder, "log"), "start"], check=True, **quiet)
         try:
-            yield f"postgresql://tester@/{{}}?host={folder}"
+            yield f"postgresql://tester@/{{}}?host={quote(folder)}"
         finally:
             subprocess.run([*control, "-m", "immediate", "stop"], check=True, **quiet)
     finally:
