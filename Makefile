@@ -5,10 +5,13 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 BIN := $(abspath $(VENV))/bin
 export PYTHONDONTWRITEBYTECODE :=  # else each start of pmem, and each test file, is compiled again
 
-.PHONY: demo test explore thorough assistants browser faults check format lint types docs site bench mutants clean
+.PHONY: demo quick test explore thorough assistants browser faults check format lint types docs site bench mutants clean
 
 demo: $(VENV)/.installed
 	@PATH="$(BIN):$$PATH" sh docs/demo.sh
+
+quick: $(VENV)/.developing  # what a change most likely breaks, within a minute
+	$(BIN)/python -m tests.quick
 
 test: $(VENV)/.developing
 	$(BIN)/python -m pytest -n auto --dist worksteal
@@ -24,7 +27,7 @@ assistants: $(VENV)/.developing  # Codex and Gemini CLI from npm, offline
 	$(BIN)/python -m tests.assistants.real
 
 browser: $(VENV)/.browsing  # the page of `pmem report` in Chromium; PMEM_SHOTS=DIR keeps pictures
-	PMEM_BROWSER=1 $(BIN)/python -m pytest -n 0 -s tests/report/test_chromium.py
+	PMEM_THOROUGH=1 PMEM_BROWSER=1 $(BIN)/python -m pytest -n 0 -s tests/report/test_chromium.py
 
 faults: $(VENV)/.developing
 	$(BIN)/python -m tests.faults.sweep

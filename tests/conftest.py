@@ -82,14 +82,15 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep an even sample of the cases of a test that asks for it: `@pytest.mark.some(8)`."""
+    """Leave out what needs other programs, and all but a sample of what asks for one."""
     if IS_THOROUGH:
         return
     cases: dict[str, list[pytest.Item]] = {}
+    left_out = [item for item in items if item.get_closest_marker("outside") is not None]
     for item in items:
         if item.get_closest_marker("some") is not None:
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    left_out = [item for group in cases.values() for item in _beyond_a_sample(group)]
+    left_out += [item for group in cases.values() for item in _beyond_a_sample(group)]
     config.hook.pytest_deselected(items=left_out)
     gone = set(left_out)
     items[:] = [item for item in items if item not in gone]
