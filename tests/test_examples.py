@@ -53,6 +53,7 @@ def test_exploring_lists_each_property_that_fails_with_the_command_that_repeats_
         encoding="utf-8",
     )
     variables = {"PYTHONPATH": str(Path(__file__).parents[1]), "PYTEST_XDIST_AUTO_NUM_WORKERS": "1"}
+    variables["PYTEST_ADDOPTS"] = "-p no:schemathesis"  # which takes seconds to import
     run = partial(
         subprocess.run, cwd=tmp_path, env=os.environ | variables, capture_output=True, text=True
     )
