@@ -5,22 +5,29 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 BIN := $(abspath $(VENV))/bin
 export PYTHONDONTWRITEBYTECODE :=  # else each start of pmem, and each test file, is compiled again
 
-.PHONY: demo test thorough assistants browser faults check format lint types docs site bench mutants clean
+.PHONY: demo quick test explore thorough assistants browser faults check format lint types docs site bench mutants clean
 
 demo: $(VENV)/.installed
 	@PATH="$(BIN):$$PATH" sh docs/demo.sh
 
+quick: $(VENV)/.developing  # what a change most likely breaks, within a minute
+	$(BIN)/python -m tests.quick
+
 test: $(VENV)/.developing
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-thorough: $(VENV)/.developing  # with all the examples that the properties ask for
-	PMEM_THOROUGH=1 $(BIN)/python -m pytest -n auto --dist worksteal
+explore: $(VENV)/.developing  # new examples of every property; MINUTES=60 goes on with new seeds
+	$(BIN)/python -m tests.explore $(if $(MINUTES),--minutes $(MINUTES))
+
+SEED ?= $(shell $(PYTHON) -c 'import random; print(random.randrange(2**32))')
+thorough: $(VENV)/.developing  # every case, and all the examples that the properties ask for
+	PMEM_THOROUGH=1 $(BIN)/python -m pytest -n auto --dist worksteal --hypothesis-seed=$(SEED)
 
 assistants: $(VENV)/.developing  # Codex and Gemini CLI from npm, offline
 	$(BIN)/python -m tests.assistants.real
 
 browser: $(VENV)/.browsing  # the page of `pmem report` in Chromium; PMEM_SHOTS=DIR keeps pictures
-	PMEM_BROWSER=1 $(BIN)/python -m pytest -n 0 -s tests/report/test_chromium.py
+	PMEM_THOROUGH=1 PMEM_BROWSER=1 $(BIN)/python -m pytest -n 0 -s tests/report/test_chromium.py
 
 faults: $(VENV)/.developing
 	$(BIN)/python -m tests.faults.sweep

@@ -3,12 +3,14 @@
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
@@ -20,6 +22,15 @@ from tests.vocabulary import hide_library
 
 NOW = datetime(2026, 11, 21, 14, 30, 0, 250_000, tzinfo=UTC)
 REAL_HOME = os.path.expanduser("~")
+_LEFT = "PATH TMPDIR TEMP TMP HOME USERPROFILE SYSTEMROOT COMSPEC PATHEXT LD_LIBRARY_PATH".split()
+_LEFT_PREFIXES = ("PMEM_", "UPDATE_", "PYTEST_", "PYTHON", "COVERAGE_", "DYLD_")
+_SAME_EVERYWHERE = {
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+}
 _DROPPED = "-dac_override,-dac_read_search"
 _COMMON = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 
@@ -30,10 +41,38 @@ if os.path.isdir(_MEMORY) and shutil.disk_usage(_MEMORY).free > _ROOM:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _MEMORY)  # no test waits for a disk
 
 settings.register_profile(
-    "default", deadline=None, suppress_health_check=_COMMON, max_examples=examples()
+    "seeded",
+    deadline=None,
+    suppress_health_check=_COMMON,
+    max_examples=examples(),
+    derandomize=False,
+    database=None,
+    print_blob=True,
 )
-settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
-settings.load_profile("ci" if os.environ.get("CI") else "default")
+settings.register_profile("fixed", settings.get_profile("seeded"), derandomize=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw the same examples each time: the fixed ones, or those of a seed that is given."""
+    seeded = config.getoption("--hypothesis-seed") is not None
+    settings.load_profile("seeded" if seeded else "fixed")
+    # Hypothesis draws constants of the modules that are imported; those depend on earlier tests.
+    monkeypatch = pytest.MonkeyPatch()
+    config.add_cleanup(monkeypatch.undo)
+    monkeypatch.setattr(providers, "is_local_module_file", lambda path: False)
+
+
+def pytest_sessionstart() -> None:
+    """Leave nothing in the environment that differs from one person or machine to another."""
+    for name in list(os.environ):
+        if name not in _LEFT and not name.startswith(_LEFT_PREFIXES):
+            del os.environ[name]
+    own = os.path.dirname(sys.executable)  # where an installed pmem is, for git to find it
+    os.environ["PATH"] = os.pathsep.join((own, os.environ.get("PATH", os.defpath)))
+    os.environ.update(_SAME_EVERYWHERE)
+    os.umask(0o022)
+    if hasattr(time, "tzset"):
+        time.tzset()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -43,14 +82,15 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep an even sample of the cases of a test that asks for it: `@pytest.mark.some(8)`."""
+    """Leave out what needs other programs, and all but a sample of what asks for one."""
     if IS_THOROUGH:
         return
     cases: dict[str, list[pytest.Item]] = {}
+    left_out = [item for item in items if item.get_closest_marker("outside") is not None]
     for item in items:
         if item.get_closest_marker("some") is not None:
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    left_out = [item for group in cases.values() for item in _beyond_a_sample(group)]
+    left_out += [item for group in cases.values() for item in _beyond_a_sample(group)]
     config.hook.pytest_deselected(items=left_out)
     gone = set(left_out)
     items[:] = [item for item in items if item not in gone]
@@ -68,9 +108,8 @@ def _beyond_a_sample(items: list[pytest.Item]) -> list[pytest.Item]:
 def _own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Give each test an empty home and folder; fail it when it touched the real home."""
     for name in list(os.environ):
-        if name.startswith(("PMEM_", "GIT_", "XDG_")):
+        if name.startswith("PMEM_"):
             monkeypatch.delenv(name)
-    monkeypatch.delenv("CI", raising=False)  # a person asks, unless a test says otherwise
     home = tmp_path / "home"
     work = tmp_path / "work"
     home.mkdir()
@@ -78,14 +117,8 @@ def _own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("USERPROFILE", str(home))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    monkeypatch.setenv("TZ", "UTC")
     hide_library(monkeypatch)
-    own = os.path.dirname(sys.executable)  # where an installed pmem is, for git to find it
-    monkeypatch.setenv("PATH", os.pathsep.join((own, os.environ.get("PATH", os.defpath))))
     monkeypatch.chdir(work)
     before = _traces(REAL_HOME)
     yield

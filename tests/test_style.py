@@ -190,3 +190,20 @@ def _is_inner(name: str, tree: ast.Module) -> bool:
     outer = name.rpartition(".")[0]
     found = dict(definitions(tree)).get(outer)
     return found is not None and (not isinstance(found, ast.ClassDef) or _is_inner(outer, tree))
+
+
+ANY_LINES: Final = ("pmem.core.text.", "pmem.core.pruning.", "pmem.core.summaries.")
+"""Rooms that read what people say in messages, of which no line has a number."""
+
+
+def test_lines_are_split_where_git_and_editors_end_them() -> None:
+    """`str.splitlines` ends one also at U+2028, a form feed or a lone carriage return."""
+    wrong = source.offences(lambda tree: [one for one in called(tree) if one == "splitlines"])
+    assert {name for name in wrong if not name.startswith(ANY_LINES)} == set()
+
+
+def called(tree: ast.Module) -> Iterator[str]:
+    """Yield the names of the methods that a module calls."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield node.func.attr

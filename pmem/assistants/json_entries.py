@@ -7,6 +7,7 @@ the file is somebody else's: it is passed over, and stays.
 import json
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from pmem.assistants.events import event_of
@@ -179,14 +180,20 @@ def _path_of(entry: Entry) -> Path:
 def _hook_of(handler: Any) -> tuple[str, str | None] | None:
     """Return what a hook of ours runs, and for which event; None where it is none of ours."""
     command = handler.get("command") if isinstance(handler, dict) else None
-    try:
-        words = shlex.split(command) if isinstance(command, str) else []
-    except ValueError:
-        return None
+    words = _words(command) if isinstance(command, str) else []
     for program, word, event in zip(words, words[1:], words[2:], strict=False):
         if word == "hook" and _is_pmem(program) and event_of(event) is not None:
             return program, event_of(event)
     return None
+
+
+@lru_cache(maxsize=64)
+def _words(command: str) -> list[str]:
+    """Return the words of a shell's command line; none where a quote is left open."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []
 
 
 def _is_pmem(word: Any) -> bool:

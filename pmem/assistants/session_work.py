@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from pmem.assistants.events import HookInput
 from pmem.assistants.tool_calls import touched
+from pmem.core.lines import file_lines
 from pmem.core.text.calls import RecordedCall, recorded_calls
 from pmem.core.usefulness import SessionWork
 from pmem.interchange.sessions import SessionNotes, recognise, text_of
@@ -54,7 +55,7 @@ def work_since(path: str, start: int, name: Callable[[str], str]) -> tuple[Sessi
     if begin > start:
         added = added[added.find(b"\n") + 1 :]
     whole = added[: added.rfind(b"\n") + 1]
-    lines = whole.splitlines(keepends=True)
+    lines = [line + b"\n" for line in file_lines(whole)]
     if start and program in _HEADED:
         lines = [first, *lines]
     return _work(program, lines, name), size - (len(added) - len(whole))

@@ -3,6 +3,8 @@
 import json
 import os
 
+from pmem.core.lines import split_lines
+
 TYPE_CHECKING = False  # as checkers know it, without the time that importing typing takes
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ def read_table() -> "dict[str, Any]":
 def sections() -> dict[str, dict[str, str]]:
     """Return the documents as the index lists them: for each section their names and titles."""
     found: dict[str, dict[str, str]] = {}
-    for line in text_of(_INDEX).splitlines():
+    for line in split_lines(text_of(_INDEX)):
         if line.startswith("## "):
             found[line[3:]] = {}
         elif line.startswith("- ["):

@@ -7,6 +7,7 @@ import msgspec
 import typer
 
 from pmem.cli import options, render
+from pmem.cli.left_out import reasons_line
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation import exchange
 from pmem.conversation.exchange import ArraysRequest, ExportRequest, Imported, MessagesRequest
@@ -162,4 +163,5 @@ def _imported(done: Imported) -> Answer:
             f"{more}; to take it in, give it a later updated_at in the file"
         )
     data = msgspec.structs.replace(done, skipped=told)
-    return Answer(data=data, lines=[[(figures, "")]], note="\n".join(notes))
+    lines: list[Line] = [[(figures, "")], *reasons_line(done.left_out)]
+    return Answer(data=data, lines=lines, note="\n".join(notes))

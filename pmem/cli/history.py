@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from pmem.cli import render
+from pmem.cli.left_out import left_out_lines
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.decision_records import DecisionsRequest
 from pmem.conversation.git_history import MOST, HistoryImported, HistoryImportRequest
@@ -75,9 +76,10 @@ def adr(
 ) -> Answer:
     """Import architecture decision records that were taken.
 
-    It reads Nygard's form and MADR's. A decision holds from its date, cites the section that says
-    it, and names the rejected options. A superseded one makes room for its successor. Records that
-    are only proposed, rejected or deprecated are left out. Import again after a change.
+    It reads Nygard's form, MADR's and those of adr-tools and log4brains. A decision is valid from
+    its date, cites its section, and names the rejected options. A superseded one gives way to its
+    successor. Records that are proposed, rejected, deprecated, withdrawn or superseded by nothing
+    here are left out, with the reason, and their memories archived. Import again after a change.
     """
     session: CommandSession = ctx.obj
     request = DecisionsRequest(paths=tuple(files), dry_run=dry_run)
@@ -87,5 +89,7 @@ def adr(
         f"{done.added} {would}added, {done.updated} updated, {done.unchanged} unchanged, "
         f"{done.superseded} superseded, {len(done.skipped)} left out"
     )
+    figures += f", {done.archived} {would}archived" * (done.archived > 0)
+    lines: list[Line] = [[(figures, "")], *left_out_lines(done.left_out)]
     notes = [f"left out {item.where}: it {item.why}" for item in done.skipped]
-    return Answer(data=done, lines=[[(figures, "")]], note="\n".join(notes))
+    return Answer(data=done, lines=lines, note="\n".join(notes))

@@ -15,6 +15,7 @@ from pmem.cli.render import draws
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.filters import Filter
 from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
+from pmem.core.lines import split_lines
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import UsageError
 from pmem.memory.reading import ListRequest, MemoryListing, MessageRef, ShownRecord, ShowRequest
@@ -295,7 +296,7 @@ def _add_draft(session: CommandSession, request: AddRequest, draft: WrittenText)
         notes.append(draft.place)
     else:
         draft.drop()
-    lines = len(request.content.splitlines())
+    lines = len(split_lines(request.content))
     is_list = draft.path is None and request.type is not MemoryType.PROCEDURE
     if is_list and lines > 1 and added.action == "added":
         notes.append(f"{lines} lines are one memory; `pmem add - --each-line` makes one of each")
@@ -309,7 +310,7 @@ def _add_draft(session: CommandSession, request: AddRequest, draft: WrittenText)
 
 def _add_lines(session: CommandSession, request: AddRequest) -> Answer:
     """Add each line of a text that says something as a memory, all or none."""
-    texts = [line.strip() for line in request.content.splitlines() if line.strip()]
+    texts = [line.strip() for line in split_lines(request.content) if line.strip()]
     return _add_requests(
         session, [msgspec.structs.replace(request, content=text) for text in texts]
     )

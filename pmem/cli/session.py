@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
 
 import msgspec
 
+from pmem.core.lines import file_lines
 from pmem.errors import FileNotRead, InvalidValue, NotFound, PmemError, UsageError, not_utf8
 from pmem.operations.operation import Operation
 from pmem.operations.outcome import Outcome
@@ -349,10 +350,10 @@ class CommandSession:
             StorageRefused: It may not be read.
         """
         if path == "-":
-            return _read_at_most(sys.stdin.buffer, most, "standard input").splitlines()
+            return file_lines(_read_at_most(sys.stdin.buffer, most, "standard input"))
         try:
             with open(path, "rb") as file:
-                return _read_at_most(file, most, path).splitlines()
+                return file_lines(_read_at_most(file, most, path))
         except FileNotFoundError:
             raise InvalidValue(f"there is no file {path}", _NO_FILE) from None
         except IsADirectoryError:

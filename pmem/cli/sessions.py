@@ -6,6 +6,7 @@ import msgspec
 import typer
 
 from pmem.cli import render
+from pmem.cli.left_out import left_out_lines, reasons_line
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.notes import NotesRequest
 from pmem.conversation.session_files import NoSession
@@ -139,10 +140,7 @@ def _imported(done: SessionsImported) -> Answer:
         f"{many}: {done.added} {'would be ' * done.dry_run}added, {done.updated} updated, "
         f"{done.unchanged} unchanged, {len(done.skipped)} skipped"
     )
-    lines: list[Line] = [[(figures, "")]]
-    if done.left_out:
-        parts = ", ".join(f"{reason} ({count})" for reason, count in done.left_out.items())
-        lines.append([(f"left out: {parts}", "dim")])
+    lines: list[Line] = [[(figures, "")], *reasons_line(done.left_out)]
     told = [render.masked(item, "where", "why") for item in done.skipped]
     notes = [f"skipped {item.where}: it {item.why}" for item in told]
     return Answer(data=done, lines=lines, note="\n".join(notes))
@@ -152,15 +150,17 @@ def notes(
     ctx: typer.Context,
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE...", help="Such as CLAUDE.md, or a folder of rules."),
+        typer.Argument(metavar="FILE...", help="Such as CLAUDE.md, or a folder with rules."),
     ],
 ) -> Answer:
     """Import instruction files: each bullet becomes a memory.
 
-    Its headings become tags, and it cites its lines, so that `pmem verify` sees when they change.
-    Import the file again after a change: pmem updates the memories of changed bullets, and names
-    those whose bullets are gone, so that you can remove them. It leaves out code, tasks, and
-    blocks that other tools keep.
+    So does a short paragraph below a heading that states something. Headings become tags, and a
+    memory cites its lines, so that `pmem verify` sees when they change. It applies where the rules
+    of its file do: globs, paths and applyTo become its places, and web/AGENTS.md is for web/**.
+    Below a folder, pmem finds the instruction files that git does not ignore. It counts what it
+    leaves out. Import again after a change: pmem updates the memories of what has changed, and
+    names those whose text is gone, so that you can remove them.
     """
     session: CommandSession = ctx.obj
     request = NotesRequest(paths=tuple(files))
@@ -169,7 +169,7 @@ def notes(
         f"{done.added} added, {done.updated} updated, {done.unchanged} unchanged, "
         f"{len(done.skipped)} skipped"
     )
-    lines: list[Line] = [[(figures, "")]]
+    lines: list[Line] = [[(figures, "")], *left_out_lines(done.left_out)]
     lines += [[(one.id, "cyan"), (f"  gone from {one.file}: {one.text}", "")] for one in done.gone]
     told = [f"skipped {item.where}: it {item.why}" for item in done.skipped]
     if done.gone:

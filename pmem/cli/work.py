@@ -7,6 +7,7 @@ import msgspec
 import typer
 
 from pmem.cli.session import Answer, CommandSession, Line
+from pmem.core.lines import split_lines
 from pmem.errors import InvalidValue
 from pmem.model.tasks import TASKS, TaskKind
 from pmem.operations import table
@@ -117,7 +118,7 @@ def _read_answers(text: str) -> tuple[WorkAnswer, ...]:
 
 def _read_lines(text: str) -> list[Any]:
     found = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(split_lines(text), 1):
         if line.strip():
             try:
                 found.append(msgspec.json.decode(line))

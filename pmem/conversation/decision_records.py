@@ -1,23 +1,26 @@
 """Memories made of architecture decision records, and kept to what these say."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, time
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
-from pmem.conversation.notes import NoteFile, note_files
+from pmem.conversation.note_files import note_files
+from pmem.core.lifecycle.states import closed, moved
 from pmem.core.shortening import shortened
 from pmem.errors import InvalidValue
-from pmem.interchange import Skipped
+from pmem.interchange import Skipped, UnusedPart
 from pmem.interchange.adr import DecisionRecord, read_decision
+from pmem.interchange.adr_states import RecordName, folded_title
 from pmem.memory.lifecycle import SupersedeByRequest, supersede_by
 from pmem.memory.memories import add, edit_from
 from pmem.memory.requests import AddRequest, EditRequest
+from pmem.project.events import event_of
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
-from pmem.values.records import Memory, MemoryType, Source, State
+from pmem.values.records import EventKind, Memory, MemoryType, Source, State
 from pmem.values.requests import Admit, as_it_is
 
 KIND: Final = "adr"
@@ -25,7 +28,6 @@ KIND: Final = "adr"
 _LONGEST: Final = 600
 _LONGEST_OPTION: Final = 200
 _LONGEST_PART: Final = 160
-_HELD: Final = ("accepted", "superseded", "deprecated", "")
 
 
 class DecisionsRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,37 +45,38 @@ class DecisionsRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DecisionsImported(msgspec.Struct, frozen=True, kw_only=True):
-    """What an import of decision records led to."""
+    """What an import of decision records led to; `left_out` is what of them is in no memory."""
 
     added: int
     updated: int
     unchanged: int
     superseded: int
+    archived: int
     skipped: tuple[Skipped, ...]
+    left_out: tuple[UnusedPart, ...]
     dry_run: bool
 
 
 def import_decisions(workspace: Workspace, request: DecisionsRequest) -> DecisionsImported:
     """Make a memory of every decision that was taken, change those whose records have changed.
 
-    What was superseded has the memory of its successor beside it; what was proposed, rejected or
-    deprecated is no decision that holds, and is left out with a word.
+    What was superseded has the memory of its successor beside it; what was proposed, rejected,
+    deprecated or superseded by nothing that is here is no decision that holds: it is left out with
+    a word, and a memory that was made of it before is archived.
 
     Raises:
         InvalidValue: There is not one decision in the files, or one is none (see `note_files`).
         StorageRefused: A file may not be read.
     """
-    files = list(note_files(os.path.dirname(workspace.root), request.paths))
     run = _DecisionImport(workspace, request)
-    for file in files:
-        run.take(file)
-    if not run.read:
-        names = ", ".join(one.file for one in files[:3]) or "nothing"
-        raise InvalidValue(
-            f"{names} has no decision", "a record has a title and a section named Decision"
-        )
-    run.link()
-    return DecisionsImported(**run.counts, skipped=tuple(run.skipped), dry_run=request.dry_run)
+    run.read()
+    run.keep()
+    return DecisionsImported(
+        **run.counts,
+        skipped=tuple(run.skipped),
+        left_out=tuple(run.left_out),
+        dry_run=request.dry_run,
+    )
 
 
 class _DecisionImport:
@@ -82,77 +85,136 @@ class _DecisionImport:
     Attributes:
         counts: What became of them so far.
         skipped: Those that are left out.
-        read: How many files hold a decision.
+        left_out: What of the others is in no memory.
     """
 
     def __init__(self, workspace: Workspace, request: DecisionsRequest) -> None:
-        self.counts = dict.fromkeys(("added", "updated", "unchanged", "superseded"), 0)
+        self.counts = dict.fromkeys(("added", "updated", "unchanged", "superseded", "archived"), 0)
         self.skipped: list[Skipped] = []
-        self.read = 0
+        self.left_out: list[UnusedPart] = []
         self._workspace = workspace
         self._request = request
         self._known = _memories_of(workspace)
-        self._numbers: dict[int, str] = {}
-        self._links: list[tuple[int, int]] = []
+        self._records: dict[str, DecisionRecord] = {}
 
-    def take(self, file: NoteFile) -> None:
-        """Take in one file."""
-        record = read_decision(os.path.basename(file.file), file.text)
-        if record is None:
-            return
-        self.read += 1
-        if record.state not in _HELD or record.state == "deprecated":
-            self.skipped.append(Skipped(file.file, f"is {record.state}"))
-            return
-        try:
-            text: Any = self._request.admit(_content(record), file.file)
-        except SecretFound as error:
-            self.skipped.append(Skipped(file.file, f"holds a secret ({error.kind})"))
-            return
-        memory = self._keep(file, record, text)
-        if record.number is not None and memory is not None:
-            self._numbers[record.number] = memory
-            self._note_links(record.number, record)
+    def read(self) -> None:
+        """Read the files.
 
-    def link(self) -> None:
-        """Let the successors of superseded decisions take their places."""
-        for old, new in dict.fromkeys(self._links):
-            one, other = self._numbers.get(old), self._numbers.get(new)
-            if one is None or other is None or one == other:
+        Raises:
+            InvalidValue: None of them is a decision record.
+        """
+        files: list[str] = []
+        for file in note_files(self._workspace, self._request.paths, lambda _: True, self.skipped):
+            files.append(file.file)
+            found = read_decision(file.file, file.text)
+            if isinstance(found, str):
+                self.skipped.append(Skipped(file.file, found))
+            else:
+                self._records[file.file] = found
+        if not self._records:
+            names = ", ".join(files[:3]) or "nothing"
+            hint = "a record has a section named Decision"
+            raise InvalidValue(f"{names} has no decision", hint)
+
+    def keep(self) -> None:
+        """Make memories of the records that hold, and of those that others have superseded."""
+        followed = self._followed()
+        for file, record in self._records.items():
+            why_not = record.why_not
+            if record.state == "superseded" and not self._holds(_last(followed, file), file):
+                by = record.superseded_by
+                why_not = f"is superseded by {by.text}, no record here" if by else "is superseded"
+            if why_not:
+                self._leave(file, why_not)
                 continue
-            memory = self._workspace.memories.get(one)
-            if memory.state is State.ACTIVE:
-                supersede_by(self._workspace, SupersedeByRequest(reference=one, successor=other))
-                self.counts["superseded"] += 1
+            text = self._admitted(file, record)
+            if text:
+                self._keep(file, record, text)
+                self.left_out += record.left_out
+        while followed:
+            first = next((one for one in followed if one not in followed.values()), None)
+            old = first or next(iter(followed))
+            self._follow(old, followed[old], _last(followed, old))
+            del followed[old]
 
-    def _note_links(self, number: int, record: DecisionRecord) -> None:
-        if record.superseded_by is not None:
-            self._links.append((number, record.superseded_by))
-        if record.supersedes is not None:
-            self._links.append((record.supersedes, number))
+    def _followed(self) -> dict[str, str]:
+        """Return the files of superseded records, with those of the records in their places."""
+        files = DecisionFiles(self._records, self._known)
+        followed: dict[str, str] = {}
+        for file, record in self._records.items():
+            for old, new in (
+                (file, files.find(record.superseded_by, file)),
+                (files.find(record.supersedes, file), file),
+            ):
+                holds = record.state in ("", "accepted") or old == file
+                if old and new and old != new and holds:
+                    followed.setdefault(old, new)
+        return followed
 
-    def _keep(self, file: NoteFile, record: DecisionRecord, text: str) -> str | None:
+    def _holds(self, successor: str, file: str) -> bool:
+        """Tell whether a file other than a record's own has a decision that holds."""
+        record = self._records.get(successor)
+        if successor == file:
+            return False
+        if record is None:
+            return self._known[successor].state is State.ACTIVE
+        return not record.why_not and record.state != "superseded"
+
+    def _admitted(self, file: str, record: DecisionRecord) -> str:
+        """Return the content of a record's memory; nothing where it holds a secret."""
+        try:
+            return str(self._request.admit(_content(record), file))
+        except SecretFound as error:
+            self.skipped.append(Skipped(file, f"holds a secret ({error.kind})"))
+            return ""
+
+    def _leave(self, file: str, why: str) -> None:
+        """Leave a record out, and archive the memory that was made of it before."""
+        self.skipped.append(Skipped(file, why))
+        memory = self._known.get(file)
+        if memory is None or memory.state is not State.ACTIVE:
+            return
+        self.counts["archived"] += 1
+        if not self._request.dry_run:
+            now = self._workspace.now()
+            event = event_of(self._workspace, EventKind.ARCHIVE, reason=f"its record {why}")
+            event = msgspec.structs.replace(event, source=KIND)
+            self._workspace.memories.put(moved(memory, event, valid_until=closed(memory, now)))
+
+    def _follow(self, file: str, *successors: str) -> None:
+        """Let the first memory of a successor that holds take the place of a record's."""
+        old, *others = map(self._known.get, (file, *successors))
+        new = next((one for one in others if one and one.state is State.ACTIVE), None)
+        if old is None or new is None or old.state is not State.ACTIVE:
+            return
+        self.counts["superseded"] += 1
+        if not self._request.dry_run:
+            wanted = SupersedeByRequest(reference=old.id, successor=new.id)
+            self._known[file] = supersede_by(self._workspace, wanted).superseded
+
+    def _keep(self, file: str, record: DecisionRecord, text: str) -> None:
         """Add the memory of a record, or change the one that was made of its file."""
-        known = self._known.get(file.file)
+        known = self._known.get(file)
         rejected = tuple(shortened(one, _LONGEST_OPTION) for one in record.rejected)
         if known is not None and (known.content, known.instead_of) == (text, rejected):
             self.counts["unchanged"] += 1
-            return known.id
+            return
         if self._request.dry_run:
             self.counts["added" if known is None else "updated"] += 1
-            return None
-        cited = f"{self._path(file)}:{record.lines[0]}-{record.lines[1]}"
+            return
+        path = os.path.join(os.path.dirname(self._workspace.root), *file.split("/"))
+        cited = f"{path}:{record.lines[0]}-{record.lines[1]}"
         if known is not None:
-            old = tuple(f"{self._path(file)}" for one in known.citations[:1])
-            edit_from(
-                self._workspace,
-                EditRequest(
-                    reference=known.id, content=text, instead_of=rejected, uncite=old, cite=(cited,)
-                ),
-                KIND,
+            wanted = EditRequest(
+                reference=known.id,
+                content=text,
+                instead_of=rejected,
+                uncite=(path,) if known.citations else (),
+                cite=(cited,),
             )
+            edit_from(self._workspace, wanted, KIND)
             self.counts["updated"] += 1
-            return known.id
+            return
         start = None if record.day is None else datetime.combine(record.day, time(), UTC)
         done = add(
             self._workspace,
@@ -161,17 +223,15 @@ class _DecisionImport:
                 type=MemoryType.DECISION,
                 tags=(KIND,),
                 valid_from=start,
-                source=Source(kind=KIND, file=file.file),
+                source=Source(kind=KIND, file=file),
                 cite=(cited,),
                 instead_of=rejected,
                 force=True,
             ),
         )
         self.counts["added"] += 1
-        return None if done.record is None else done.record.id
-
-    def _path(self, file: NoteFile) -> str:
-        return os.path.join(os.path.dirname(self._workspace.root), *file.file.split("/"))
+        if done.record is not None:
+            self._known[file] = done.record
 
 
 def _memories_of(workspace: Workspace) -> dict[str, Memory]:
@@ -193,3 +253,53 @@ def _content(record: DecisionRecord) -> str:
         if more:
             said += f" {name}: {shortened(more, _LONGEST_PART)}"
     return shortened(said, _LONGEST)
+
+
+def _last(followed: Mapping[str, str], file: str) -> str:
+    """Return the file at the end of those that follow each other; in a circle, any of them."""
+    for _ in followed:
+        file = followed.get(file, file)
+    return file
+
+
+class DecisionFiles:
+    """The files of records, found by the names that other records have for them.
+
+    Args:
+        records: Those that were read, by their files.
+        others: Files of which only the name is known.
+    """
+
+    def __init__(self, records: Mapping[str, DecisionRecord], others: Iterable[str]) -> None:
+        self._files: dict[str | int, list[str]] = {}
+        for file in {**dict.fromkeys(records), **dict.fromkeys(others)}:
+            record = records.get(file)
+            for key in _keys(file, record):
+                self._files.setdefault(key, []).append(file)
+
+    def find(self, name: RecordName | None, here: str) -> str | None:
+        """Return the file of a record; None where there is none, or several in other folders.
+
+        Args:
+            name: How it is named.
+            here: The file that names it; one in the same folder comes first.
+        """
+        for key in (name.file, name.title, name.number) if name is not None else ():
+            found = self._files.get(key, []) if key else []
+            beside = [one for one in found if one.rpartition("/")[0] == here.rpartition("/")[0]]
+            if len(beside or found) == 1:
+                return (beside or found)[0]
+        return None
+
+
+def _keys(file: str, record: DecisionRecord | None) -> Iterator[str | int]:
+    """Yield what a record may be called; each but once."""
+    stem = file.rpartition("/")[2].rpartition(".")[0].casefold()
+    yield stem
+    if record is None:
+        return
+    title = folded_title(record.title)
+    if title != stem:
+        yield title
+    if record.number is not None:
+        yield record.number

@@ -1,6 +1,7 @@
 """Taking records in from other programs' files, and giving them out."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import chain, islice
@@ -15,6 +16,8 @@ from pmem.core.exactjson import reread
 from pmem.core.filters import EVERYTHING
 from pmem.core.policy import app_of
 from pmem.core.retention import changed
+from pmem.core.secrets import unsecret
+from pmem.core.shortening import shortened
 from pmem.core.trust import Trust, modest, trust_of
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.interchange import Skipped, arrays, messages
@@ -51,6 +54,8 @@ from pmem.values.requests import Admit, AtRequest, Progress, as_it_is, ignore_pr
 
 STDIN: Final = "-"
 MOST_ARRAY_BYTES: Final = 512 * 1024 * 1024
+_KEYS: Final = 50
+_LONGEST_KEY: Final = 60
 _ARRAYS: Final = "import arrays"
 _TRUSTED_MORE: Final = "is trusted more as it is here: change it with `pmem edit`"
 
@@ -60,6 +65,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
     `undecided` names those unchanged that say something else in the file, and are as old there as
     here: neither is the later one. `made_room` is what went so that apps keep to their limits.
+    `left_out` counts what the file has and no record has a place for, the most frequent ones.
     """
 
     added: int
@@ -68,6 +74,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     skipped: tuple[Skipped, ...]
     undecided: tuple[str, ...] = ()
     made_room: tuple[AppDecision, ...] = ()
+    left_out: dict[str, int] = {}
 
     def to_plain(self) -> dict[str, Any]:
         """Return all but what made room; what is skipped repeats no secret."""
@@ -183,7 +190,13 @@ def import_messages(workspace: Workspace, request: MessagesRequest) -> Imported:
         updated=updated,
         unchanged=total - added - updated,
         skipped=tuple(parsed.skipped),
+        left_out=_frequent(parsed.left_out),
     )
+
+
+def _frequent(left_out: Counter[str]) -> dict[str, int]:
+    """Return the most frequent keys, as they may be repeated."""
+    return {unsecret(shortened(key, _LONGEST_KEY)): n for key, n in left_out.most_common(_KEYS)}
 
 
 def _admitting_lines(
@@ -255,6 +268,7 @@ def import_arrays(workspace: Workspace, request: ArraysRequest) -> Imported:
         made_room=made_room,
         skipped=(*parsed.skipped, *refused),
         undecided=tuple(undecided),
+        left_out=_frequent(parsed.left_out),
     )
 
 

@@ -1,41 +1,32 @@
 """Memories made of instruction files, and kept to what these say."""
 
 import os
-import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Final
 
 import msgspec
 
-from pmem.core.extraction.facts import extract
-from pmem.errors import FileNotRead, InvalidValue
-from pmem.interchange import Skipped
-from pmem.interchange.notes import Note, notes_of
+from pmem.conversation.note_files import note_files
+from pmem.errors import InvalidValue
+from pmem.interchange import Skipped, UnusedPart
+from pmem.interchange.notes import Note, NotesFile, is_binding, read_notes, stated_types
+from pmem.interchange.rule_scope import is_instructions
 from pmem.memory.memories import add, edit_from
 from pmem.memory.requests import AddRequest, EditRequest
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
-from pmem.storage.files.recordfile import read_bytes
-from pmem.values.bounds import TEXT_BYTES
+from pmem.storage.files.worktree import name_in
 from pmem.values.ids import short
-from pmem.values.records import Memory, MemoryType, Message, Role, Source
+from pmem.values.records import Memory, MemoryType, Source
 from pmem.values.requests import Admit, as_it_is
 
 KIND: Final = "notes"
 """The kind of source that such memories have."""
 _STATED: Final = (MemoryType.DECISION, MemoryType.CONSTRAINT, MemoryType.PREFERENCE)
-_BINDING: Final = re.compile(r"\b(?:always|never|must|do not|don't|only)\b", re.IGNORECASE)
-_MARKDOWN: Final = (".md", ".mdc", ".markdown")
 _ALIKE: Final = 0.6
 """From here on one note is another one as it was changed (`SequenceMatcher.ratio`)."""
-
-
-class NoteFile(msgspec.Struct, frozen=True):
-    """An instruction file: its path in the project, with slashes, and what it says."""
-
-    file: str
-    text: str
 
 
 class NotesRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,81 +50,140 @@ class GoneNote(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NotesImported(msgspec.Struct, frozen=True, kw_only=True):
-    """What an import of notes led to; `gone` is proposed for removal, and stays until then."""
+    """What an import of notes led to; `gone` is proposed for removal, and stays until then.
+
+    `left_out` is what of the files is no note.
+    """
 
     added: int
     updated: int
     unchanged: int
     skipped: tuple[Skipped, ...]
     gone: tuple[GoneNote, ...]
-
-
-def note_files(project: str, paths: Iterable[str]) -> Iterator[NoteFile]:
-    """Read instruction files; of a folder those that are Markdown.
-
-    Args:
-        project: The project's folder.
-        paths: Files and folders.
-
-    Raises:
-        InvalidValue: There is no such file, it is no text, or it lies outside the project.
-        StorageRefused: One may not be read.
-    """
-    for path in paths:
-        if os.path.isdir(path):
-            names = sorted(name for name in os.listdir(path) if name.endswith(_MARKDOWN))
-            yield from note_files(project, [os.path.join(path, name) for name in names])
-            continue
-        real = os.path.realpath(path)
-        place = os.path.relpath(real, os.path.realpath(project))
-        if place.startswith(os.pardir):
-            raise InvalidValue(f"{path} lies outside {project}", "copy it into the project")
-        try:
-            data, _ = read_bytes(real, TEXT_BYTES, "a file of notes")
-            yield NoteFile(file=place.replace(os.sep, "/"), text=data.decode("utf-8-sig"))
-        except UnicodeDecodeError:
-            raise InvalidValue(f"{path} is not UTF-8", "save it as UTF-8") from None
-        except FileNotFoundError:
-            raise InvalidValue(f"there is no file {path}", "look at the path") from None
-        except OSError as error:
-            raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
+    left_out: tuple[UnusedPart, ...] = ()
 
 
 def import_notes(workspace: Workspace, request: NotesRequest) -> NotesImported:
     """Make a memory of every note, change those whose notes have changed, and name what is gone.
 
     Raises:
-        InvalidValue: There is not one note in the files, or one of them is none (see `note_files`).
+        InvalidValue: There is not one note in the files, or a file is none (see `note_files`).
         StorageRefused: A file may not be read.
     """
-    files = note_files(os.path.dirname(workspace.root), request.paths)
-    found = {one.file: list(notes_of(one.text)) for one in files}
-    if not any(found.values()):
-        names = ", ".join(found) or "nothing"
-        raise InvalidValue(f"{names} has no bullets", "each bullet of a file becomes a memory")
-    known = _memories_of(workspace, found.keys())
-    counts = dict.fromkeys(("added", "updated", "unchanged"), 0)
-    skipped: list[Skipped] = []
-    gone: list[GoneNote] = []
-    for file, notes in found.items():
-        admitted = list(_admit_notes(request, file, notes, skipped))
-        kept = known.get(file, [])
-        same = {memory.content: memory for memory in kept}
-        fresh = [note for note in admitted if note.text not in same]
-        said = {note.text for note in admitted}
-        left = [memory for memory in kept if memory.content not in said]
-        for note in fresh:
-            old = _nearest(note, left)
-            if old is not None:
-                left.remove(old)
-                _change(workspace, file, old, note)
-                counts["updated"] += 1
+    run = _NotesImport(workspace, request)
+    found = list(run.read())
+    if not any(notes.notes for _, notes in found):
+        raise _no_notes(found, run.skipped, request.paths)
+    known = _memories_of(workspace, [file for file, _ in found])
+    for file, notes in found:
+        run.take(file, notes, known[file])
+    return NotesImported(
+        **run.counts,
+        skipped=tuple(run.skipped),
+        gone=tuple(run.gone),
+        left_out=tuple(run.left_out),
+    )
+
+
+def _no_notes(
+    found: Sequence[tuple[str, NotesFile]], skipped: Sequence[Skipped], paths: Sequence[str]
+) -> InvalidValue:
+    """Return the error for files without a note, with what they have instead."""
+    names = ", ".join([file for file, _ in found] or paths)
+    counts = Counter(part.what for _, notes in found for part in notes.left_out)
+    parts = [f"{count} {what}{'s' * (count != 1)}" for what, count in counts.items()]
+    why = [*(f"{one.where} {one.why}" for one in skipped), *filter(None, [", ".join(parts)])]
+    return InvalidValue(
+        f"{names} has no bullets, and no short paragraph below a heading that states something",
+        f"left out: {'; '.join(why)}" if why else "each bullet of a file becomes a memory",
+    )
+
+
+class _NotesImport:
+    """Notes on their way into memories.
+
+    Attributes:
+        counts: What became of them so far.
+        skipped: What was not taken in, and why.
+        gone: Memories whose notes are not there any more.
+        left_out: What of the files is no note.
+    """
+
+    def __init__(self, workspace: Workspace, request: NotesRequest) -> None:
+        self.counts = dict.fromkeys(("added", "updated", "unchanged"), 0)
+        self.skipped: list[Skipped] = []
+        self.gone: list[GoneNote] = []
+        self.left_out: list[UnusedPart] = []
+        self._workspace = workspace
+        self._request = request
+
+    def read(self) -> Iterator[tuple[str, NotesFile]]:
+        """Yield each file with what it says; one that cannot be read is skipped."""
+        project = os.path.dirname(self._workspace.root)
+        inside = name_in(self._workspace.sources.top, project)
+        paths = self._request.paths
+        for file in note_files(self._workspace, paths, is_instructions, self.skipped):
+            try:
+                found = read_notes(file.file, file.text, inside)
+            except InvalidValue as error:
+                self.skipped.append(Skipped(file.file, error.message))
             else:
-                done = _add(workspace, file, note)
-                counts["added" if done else "unchanged"] += 1
-        counts["unchanged"] += len(admitted) - len(fresh)
-        gone += [GoneNote(id=short(one.id), file=file, text=one.content) for one in left]
-    return NotesImported(**counts, skipped=tuple(skipped), gone=tuple(gone))
+                yield file.file, found
+
+    def take(self, file: str, found: NotesFile, kept: list[Memory]) -> None:
+        """Bring the memories that were made of a file to what it says now."""
+        notes = list(self._admitted(file, found))
+        said = {note.text for note in notes}
+        same = {memory.content: memory for memory in kept if memory.content in said}
+        left = [memory for memory in kept if memory.content not in said]
+        for note in notes:
+            old = same.get(note.text) or _nearest(note, left)
+            if old is None:
+                self._add(file, note, found.places or ())
+                continue
+            if old in left:
+                left.remove(old)
+            has_changed = _change(self._workspace, file, old, note, found.places)
+            self.counts["updated" if has_changed else "unchanged"] += 1
+        self.gone += [GoneNote(id=short(one.id), file=file, text=one.content) for one in left]
+        self.left_out += found.left_out
+
+    def _admitted(self, file: str, found: NotesFile) -> Iterator[Note]:
+        """Yield the notes that hold no secret, each text once."""
+        seen: set[str] = set()
+        for note in found.notes:
+            where = f"{file}:{note.lines[0]}"
+            try:
+                text: Any = self._request.admit(note.text, where)
+            except SecretFound as error:
+                self.skipped.append(Skipped(where, f"holds a secret ({error.kind})"))
+                continue
+            if text not in seen:
+                seen.add(text)
+                yield note._replace(text=text)
+
+    def _add(self, file: str, note: Note, places: tuple[str, ...]) -> None:
+        """Add the memory of a note; nothing where one says the same of the same places."""
+        lines = f"{note.lines[0]}-{note.lines[1]}"
+        path = _path_of(self._workspace, file)
+        wanted = AddRequest(
+            content=note.text,
+            type=_type_of(note.text),
+            tags=note.tags,
+            source=Source(kind=KIND, file=file, lines=lines),
+            cite=(f"{path}:{lines}",),
+            places=places,
+        )
+        done = add(self._workspace, wanted)
+        known = done.record
+        if done.action == "suggested" and known is not None and known.places not in ((), places):
+            done = add(self._workspace, msgspec.structs.replace(wanted, force=True))
+        if done.action == "added":
+            self.counts["added"] += 1
+        elif known is not None and known.content == note.text:
+            self.counts["unchanged"] += 1
+        else:
+            self.skipped.append(Skipped(f"{file}:{note.lines[0]}", f"adds nothing: {done.reason}"))
 
 
 def _memories_of(workspace: Workspace, files: Iterable[str]) -> dict[str, list[Memory]]:
@@ -146,23 +196,6 @@ def _memories_of(workspace: Workspace, files: Iterable[str]) -> dict[str, list[M
     return known
 
 
-def _admit_notes(
-    request: NotesRequest, file: str, notes: Iterable[Note], skipped: list[Skipped]
-) -> Iterable[Note]:
-    """Yield the notes that hold no secret, each text once."""
-    seen: set[str] = set()
-    for note in notes:
-        where = f"{file}:{note.lines[0]}"
-        try:
-            text: Any = request.admit(note.text, where)
-        except SecretFound as error:
-            skipped.append(Skipped(where, f"holds a secret ({error.kind})"))
-            continue
-        if text not in seen:
-            seen.add(text)
-            yield note._replace(text=text)
-
-
 def _nearest(note: Note, left: Sequence[Memory]) -> Memory | None:
     """Return the memory of a note as it was before somebody changed it."""
     ranked = [
@@ -173,47 +206,40 @@ def _nearest(note: Note, left: Sequence[Memory]) -> Memory | None:
     return best[1] if best is not None and best[0] >= _ALIKE else None
 
 
-def _change(workspace: Workspace, file: str, old: Memory, note: Note) -> None:
-    """Let a memory say what its note says now, and cite it where it is now."""
-    path = _path_of(workspace, file)
-    places = [one.lines for one in old.citations if one.lines and one.symbol is None]
-    cited = {f"{path}:{first}-{last}" for first, last in places}
-    here = f"{path}:{note.lines[0]}-{note.lines[1]}"
-    wanted = EditRequest(
-        reference=old.id,
-        content=note.text,
-        tags=note.tags,
-        cite=(here,),
-        uncite=tuple(sorted(cited - {here})),
-    )
+def _change(
+    workspace: Workspace, file: str, old: Memory, note: Note, places: tuple[str, ...] | None
+) -> bool:
+    """Let a memory say what its note says now, where that applies now; tell whether it changed.
+
+    A note that says what it said stays cited where it was: `verify` follows it.
+    """
+    places = old.places if places is None else places
+    if (old.content, old.places) == (note.text, places):
+        return False
+    wanted = EditRequest(reference=old.id, places=places, not_places=old.places)
+    if old.content != note.text:
+        path = _path_of(workspace, file)
+        ours = [one.lines for one in old.citations if one.lines and one.symbol is None]
+        cited = {f"{path}:{first}-{last}" for first, last in ours}
+        here = f"{path}:{note.lines[0]}-{note.lines[1]}"
+        wanted = msgspec.structs.replace(
+            wanted,
+            content=note.text,
+            tags=note.tags,
+            cite=(here,),
+            uncite=tuple(sorted(cited - {here})),
+        )
     edit_from(workspace, wanted, KIND)
+    return True
 
 
 def _path_of(workspace: Workspace, file: str) -> str:
     return os.path.join(os.path.dirname(workspace.root), *file.split("/"))
 
 
-def _add(workspace: Workspace, file: str, note: Note) -> bool:
-    """Add the memory of a note; nothing where another one says the same."""
-    lines = f"{note.lines[0]}-{note.lines[1]}"
-    path = _path_of(workspace, file)
-    done = add(
-        workspace,
-        AddRequest(
-            content=note.text,
-            type=_type_of(workspace, note.text),
-            tags=note.tags,
-            source=Source(kind=KIND, file=file, lines=lines),
-            cite=(f"{path}:{lines}",),
-        ),
-    )
-    return done.action == "added"
-
-
-def _type_of(workspace: Workspace, text: str) -> MemoryType:
+def _type_of(text: str) -> MemoryType:
     """Return what a note says, by the rules for what people say."""
-    said = Message(id="note", role=Role.USER, content=text, created_at=workspace.now())
-    stated = sorted(extract(said), key=lambda fact: -fact.confidence)
-    if stated and stated[0].type in _STATED:
-        return stated[0].type
-    return MemoryType.CONSTRAINT if _BINDING.search(text) else MemoryType.FACT
+    stated = stated_types(text)
+    if stated and stated[0] in _STATED:
+        return stated[0]
+    return MemoryType.CONSTRAINT if is_binding(text) else MemoryType.FACT

@@ -23,6 +23,7 @@ import msgspec
 
 from pmem.core.code import constants, definitions, folding
 from pmem.core.code.languages import language_of
+from pmem.core.lines import file_lines
 from pmem.values.records import Citation
 
 ENOUGH: Final = 20
@@ -39,7 +40,6 @@ _TRIES_FOLDED: Final = 8
 """So many places of a text are looked at for what encloses them, or folded."""
 _LOOKED_AT: Final = 8000
 """A file with a zero byte among so many is binary, as for git."""
-_MARK: Final = b"\xef\xbb\xbf"
 _SIGNS: Final = bytes(code for code in range(128) if not chr(code).isalnum())
 
 Lines = tuple[int, int]
@@ -90,9 +90,7 @@ class Content:
         self._effort = effort or Effort()
         self._data = data
         self.is_binary = b"\0" in data[:_LOOKED_AT]
-        self._raw = [data] if self.is_binary else data.removeprefix(_MARK).split(b"\n")
-        if not self.is_binary and not self._raw[-1]:
-            self._raw.pop()
+        self._raw = [data] if self.is_binary else file_lines(data)
 
     @property
     def size(self) -> int:

@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from pmem.core.lines import split_lines
+
 BEGIN: Final = "# BEGIN PMEM"
 END: Final = "# END PMEM"
 _REPOS: Final = re.compile(r"""["']?repos["']?[ \t]*:""")
@@ -87,7 +89,7 @@ def first_repository(text: str, block: str) -> str | None:
     if not _PLAIN_REPOS.fullmatch(head.rstrip("\r")) or indent is None:
         return None
     end = "\r" if head.endswith("\r") else ""
-    entry = [f"{indent}{line}{end}" for line in block.splitlines()]
+    entry = [f"{indent}{line}{end}" for line in split_lines(block)]
     return "\n".join([*lines[: places[0] + 1], *entry, *lines[places[0] + 1 :]])
 
 

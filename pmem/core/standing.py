@@ -13,13 +13,13 @@ import msgspec
 from pmem.core.citations import LEAST, Content, FileRange, Lines, constant_of, judged, suffix_of
 from pmem.core.code.folding import FoldedLines, bare_of, folded_digest
 from pmem.core.code.languages import Language, language_of
+from pmem.core.lines import file_lines
 from pmem.values.records import Citation
 
 _TRIES: Final = 16
 """So many places are looked at that may hold a reformatted text."""
 _LAYOUT: Final = b" \t\r\n\f\v,\\"
 _TWO_QUOTES: Final = ("python", "script")
-_MARK: Final = b"\xef\xbb\xbf"
 
 
 class FileVersion:
@@ -34,7 +34,7 @@ class FileVersion:
         self.name = name
         self.size = len(data)
         self.content = Content(data)
-        self._lines = data.removeprefix(_MARK).split(b"\n")
+        self._lines = file_lines(data)
 
     def place(self, cited: Citation) -> FileRange | None:
         """Return where a text is cited or stands in this version; None where it does not.

@@ -8,3 +8,11 @@ class Skipped(msgspec.Struct, frozen=True):
 
     where: str
     why: str
+
+
+class UnusedPart(msgspec.Struct, frozen=True):
+    """A part of a file that an import has no use for: what it is, and its lines from one."""
+
+    file: str
+    what: str
+    lines: tuple[int, int]

@@ -1,38 +1,67 @@
-"""Architecture decision records as values: those of Nygard, and of MADR.
+"""Architecture decision records as values: those of Nygard, of MADR, and what is like them.
 
 Sources: Michael Nygard, "Documenting Architecture Decisions" (2011), and MADR 4.0 (adr.github.io).
+What a record says of its state: `interchange.adr_states`.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
+from itertools import takewhile
 from typing import Final, NamedTuple
 
-_HEADING: Final = re.compile(r"^(#{1,4})\s+(.+?)\s*#*$")
-_NUMBER: Final = re.compile(r"^(?:ADR[- ]?)?(\d{1,5})\s*[.:)-]\s*", re.IGNORECASE)
-_FILE_NUMBER: Final = re.compile(r"(?:^|/)(?:adr-?)?0*(\d{1,5})[-_.]", re.IGNORECASE)
-_FIELD: Final = re.compile(r"^[*\s>-]*\**(status|date)\**\s*:\s*\**\s*(.+?)\**\s*$", re.IGNORECASE)
-_DATE: Final = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
-_BY: Final = re.compile(r"supersed(?:ed|ed by)[^\n]*?(\d{1,5})", re.IGNORECASE)
-_TAKES: Final = re.compile(r"\bsupersedes[^\n]*?(\d{1,5})", re.IGNORECASE)
+from pmem.interchange import UnusedPart
+from pmem.interchange.adr_states import (
+    UNFILLED,
+    UNKNOWN,
+    RecordName,
+    bare_title,
+    number_of,
+    predecessor_in,
+    state_of,
+    successor_in,
+    whole_status,
+)
+from pmem.interchange.front_matter import named
+from pmem.interchange.markdown import MarkdownBlock, MarkdownFile, MarkdownKind, read_markdown
+
+_FIELD: Final = re.compile(r"^[*_\s>-]*([A-Za-z][\w -]{2,18}?)[*_\s]*:[*_\s]*(.*?)[*_\s]*$")
+_IN_HEADING: Final = re.compile(r"(status|date)\s*(?::|\s[-–—]\s)\s*(\S.*)", re.IGNORECASE)
+_IN_TITLE: Final = re.compile(r"[(\[]([^()\[\]]+)[)\]]")
+_ORDINAL: Final = re.compile(r"^[\W\d_]+|[\W_]+$")
+_DATE: Final = re.compile(r"(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
 _CHOSEN: Final = re.compile(r"chosen option\s*:?\s*[\"'“*]*([^\"'”*,]+)[\"'”*]*", re.IGNORECASE)
-_BULLET: Final = re.compile(r"^\s*[-*+]\s+(.+)$")
-_STATES: Final = ("accepted", "superseded", "deprecated", "rejected", "proposed", "draft")
+_PLACEHOLDER: Final = re.compile(
+    r"^[\W\d_]*(?:adr[-_ #]?\w*\W+)?[{\[<][^{}\[\]<>]*[}\]>]\W*$", re.IGNORECASE
+)
+_TEMPLATE: Final = re.compile(r"(?:^|[\W_])template(?:[\W_]|$)", re.IGNORECASE)
+_NOTHING: Final = frozenset({"", "none", "null", "na", "no"})
+_STATUS: Final = frozenset({"status", "state"})
+_BY: Final = frozenset({"supersededby", "replacedby"})
+_TAKES: Final = frozenset({"supersedes", "replaces"})
+_FIELDS: Final = frozenset({*_STATUS, *_BY, *_TAKES, "date"})
 _SECTIONS: Final = {
     "status": "status",
+    "state": "status",
     "date": "date",
     "context": "context",
     "context and problem statement": "context",
+    "kontext": "context",
     "decision": "decision",
     "decision outcome": "decision",
+    "entscheidung": "decision",
     "consequences": "consequences",
     "positive consequences": "consequences",
     "negative consequences": "consequences",
+    "konsequenzen": "consequences",
     "considered options": "options",
     "options considered": "options",
     "alternatives": "options",
     "alternatives considered": "options",
 }
+_ENDS: Final = (".", "!", "?", "。")
+_SAID: Final = (MarkdownKind.PARAGRAPH, MarkdownKind.BULLET)
+_SILENT: Final = (MarkdownKind.HEADING, MarkdownKind.COMMENT)
 
 
 class DecisionRecord(NamedTuple):
@@ -41,132 +70,231 @@ class DecisionRecord(NamedTuple):
     Attributes:
         number: its number, by its title or its file's name.
         title: what it is about.
-        state: one of accepted, superseded, deprecated, rejected, proposed, draft; or nothing.
+        state: what `state_of` makes of it; or nothing.
+        told: what it says of its state itself, on one line.
         day: when it was taken.
         context: why there was something to decide, the first paragraph.
         decision: what was decided, the first paragraph.
         consequences: what follows, the first paragraph or list.
         lines: the first and the last line of the section that says it, counted from one.
         rejected: the options that were considered and not chosen.
-        superseded_by: the number of the record that takes its place.
-        supersedes: the number of the record whose place it takes.
+        superseded_by: the record that takes its place.
+        supersedes: the record whose place it takes.
+        left_out: what of the file is in none of these.
     """
 
     number: int | None
     title: str
     state: str
+    told: str
     day: date | None
     context: str
     decision: str
     consequences: str
     lines: tuple[int, int]
     rejected: tuple[str, ...]
-    superseded_by: int | None
-    supersedes: int | None
+    superseded_by: RecordName | None
+    supersedes: RecordName | None
+    left_out: tuple[UnusedPart, ...]
+
+    @property
+    def why_not(self) -> str:
+        """Why it is no decision that holds, to be read after its name; empty where it is one."""
+        if self.state == UNFILLED:
+            return "offers several states and has none"
+        if self.state == UNKNOWN:
+            return f"has a status that is not known: {self.told}"
+        if self.state in ("", "accepted", "superseded"):
+            return ""
+        return "is a draft" if self.state == "draft" else f"is {self.state}"
 
 
 class _Section(NamedTuple):
     name: str
     start: int
-    lines: list[str]
+    level: int
+    blocks: list[MarkdownBlock]
 
 
-def read_decision(name: str, text: str) -> DecisionRecord | None:
-    """Read a decision record; None where a file has no decision in it.
+def read_decision(file: str, text: str) -> DecisionRecord | str:
+    """Read a decision record, or return why a file is none, to be read after its name.
 
     Args:
-        name: The file's name.
+        file: Its path, with slashes.
         text: What it says.
     """
-    title, sections = _sections(text)
+    name = file.rpartition("/")[2]
+    found = read_markdown(text)
+    if not found.front.is_readable:
+        return f"has front matter in lines 1-{found.front.lines} that is no YAML"
+    title, sections = _sections(found, name)
     by_name = {section.name: section for section in reversed(sections)}
     decided = by_name.get("decision")
     said = _first_part(decided)
-    if not title or decided is None or not said:
-        return None
-    fields = dict(_fields(text))
-    told = " ".join(by_name["status"].lines) if "status" in by_name else fields.get("status", "")
-    number = _NUMBER.match(title) or _FILE_NUMBER.search(name)
-    when = " ".join(by_name["date"].lines) if "date" in by_name else fields.get("date", "")
-    by, takes = _BY.search(told), _TAKES.search(told)
+    if _TEMPLATE.search(name) or _PLACEHOLDER.match(title):
+        return "is a template"
+    if decided is None or not said:
+        return "has no section Decision with text in it"
+    told, when = _status_and_date(found, sections, title)
+    state = state_of(told)
+    used = [decided, *map(by_name.get, ("context", "consequences", "options", "status", "date"))]
     return DecisionRecord(
-        number=int(number[1]) if number else None,
-        title=_NUMBER.sub("", title).strip(),
-        state=_state(told),
-        day=_day(when) or _day(told),
+        number=number_of(title, name),
+        title=bare_title(title),
+        state=state,
+        told=" ".join(told.split()),
+        day=_day(when) or (_day(told) if state == "accepted" else None) or _day(name),
         context=_first_part(by_name.get("context")),
         decision=said,
         consequences=_first_part(by_name.get("consequences")),
-        lines=(decided.start + 1, decided.start + len(decided.lines) + 1),
+        lines=(decided.start, max((one.lines[1] for one in decided.blocks), default=decided.start)),
         rejected=tuple(_rejected(by_name.get("options"), said)),
-        superseded_by=int(by[1]) if by else None,
-        supersedes=int(takes[1]) if takes else None,
+        superseded_by=successor_in(told),
+        supersedes=predecessor_in(told),
+        left_out=tuple(_left_out(file, found, [one for one in used if one is not None])),
     )
 
 
-def _sections(text: str) -> tuple[str, list[_Section]]:
-    """Return the title, and the sections that are known, without the empty lines at their ends."""
-    title = ""
-    found: list[_Section] = []
-    level = 0
-    for place, line in enumerate(text.splitlines()):
-        heading = _HEADING.match(line)
-        if heading and not title:
-            title, level = heading[2], len(heading[1])
-        elif heading:
-            name = _SECTIONS.get(heading[2].casefold().rstrip(":"), "")
-            if name or len(heading[1]) <= level + 1:
-                found.append(_Section(name, place, []))
-        elif found:
-            found[-1].lines.append(line)
-    for section in found:
-        while section.lines and not section.lines[-1].strip():
-            section.lines.pop()
-    return title, found
+def _sections(found: MarkdownFile, name: str) -> tuple[str, list[_Section]]:
+    """Return the title, and the sections; one without a name is what comes before the first."""
+    title = next(iter(found.front.texts("title")), "")
+    sections = [_Section("", 0, 0, [])]
+    for block in found.blocks:
+        if block.kind is not MarkdownKind.HEADING:
+            sections[-1].blocks.append(block)
+            continue
+        words = block.text.casefold()
+        known = _SECTIONS.get(_ORDINAL.sub("", words), "")
+        if not known and _IN_HEADING.match(words):
+            known = "status" if words.startswith("status") else "date"
+        if not known and not title:
+            title = " ".join(block.text.split())
+        elif known or block.level <= sections[-1].level or not sections[-1].name:
+            sections.append(_Section(known, block.lines[0], block.level, []))
+    return title or re.sub(r"[-_]", " ", name.rpartition(".")[0]), sections
 
 
-def _fields(text: str) -> Iterator[tuple[str, str]]:
-    for line in text.splitlines()[:40]:
-        found = _FIELD.match(line)
-        if found:
-            yield found[1].lower(), found[2]
+def _status_and_date(
+    found: MarkdownFile, sections: Sequence[_Section], title: str
+) -> tuple[str, str]:
+    """Return what a record says of its state, line by line, and of its date."""
+    told: list[str] = []
+    when: list[str] = []
+    for key, value in [*_front(found), *_headings(found), *_fields(sections)]:
+        is_nothing = re.sub(r"\W", "", value).casefold() in _NOTHING
+        if key == "date":
+            when.append(value)
+        elif key in _STATUS:
+            told.append(value)
+        elif not is_nothing:
+            told.append(f"{'Superseded by' if key in _BY else 'Supersedes'} {value}")
+    for section in sections:
+        if section.name == "status" and section.blocks:
+            told += [_plain(block) for block in section.blocks if block.kind not in _SILENT]
+        elif section.name == "date":
+            when += [_plain(block) for block in section.blocks]
+    if not told:
+        told = [one for one in _IN_TITLE.findall(title) if state_of(one) not in ("", UNKNOWN)]
+    return whole_status("\n".join(told)), "\n".join(when)
 
 
-def _state(told: str) -> str:
-    words = told.casefold()
-    if "superseded" in words:
-        return "superseded"
-    return next((state for state in _STATES if state in words), "")
+def _front(found: MarkdownFile) -> Iterator[tuple[str, str]]:
+    for key in sorted(_FIELDS):
+        for value in found.front.texts(key):
+            yield key, value
+
+
+def _headings(found: MarkdownFile) -> Iterator[tuple[str, str]]:
+    for block in found.blocks:
+        field = _IN_HEADING.match(block.text) if block.kind is MarkdownKind.HEADING else None
+        if field:
+            yield field[1].casefold(), field[2]
+
+
+def _fields(sections: Sequence[_Section]) -> Iterator[tuple[str, str]]:
+    """Yield the fields before the first section that says something of the decision itself."""
+    for section in sections:
+        if section.name not in ("", "status", "date"):
+            return
+        for block in section.blocks:
+            if block.kind is MarkdownKind.TABLE:
+                yield from _cells(block.rows)
+            elif block.kind not in (MarkdownKind.CODE, MarkdownKind.COMMENT):
+                found = map(_FIELD.match, block.text.split("\n"))
+                yield from ((named(one[1]), one[2]) for one in found if one and _is_field(one[1]))
+
+
+def _cells(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a table: a name, and the cell right of it, or below it in its column."""
+    for at, row in enumerate(rows):
+        for place, cell in enumerate(row):
+            if not _is_field(cell):
+                continue
+            right = row[place + 1] if place + 1 < len(row) else ""
+            below = rows[at + 1][place] if at + 1 < len(rows) else ""
+            is_column = not right or any(map(_is_field, row[place + 1 :]))
+            yield named(_ORDINAL.sub("", cell)), below if is_column and below else right
+
+
+def _is_field(text: str) -> bool:
+    return named(_ORDINAL.sub("", text)) in _FIELDS
+
+
+def _plain(block: MarkdownBlock) -> str:
+    return "\n".join(cell for row in block.rows for cell in row) or block.text
 
 
 def _day(text: str) -> date | None:
-    found = _DATE.search(text)
-    if found is None:
-        return None
-    try:
-        return date(*map(int, found.groups()))
-    except ValueError:
-        return None
+    for found in _DATE.finditer(text):
+        try:
+            return date(*map(int, found.groups()))
+        except ValueError:
+            continue
+    return None
 
 
 def _first_part(section: _Section | None) -> str:
-    """Return a section's first paragraph; of a list its entries, one after another."""
-    text = "" if section is None else "\n".join(section.lines).strip()
-    first = re.split(r"\n\s*\n", text)[0]
-    entries = [_BULLET.match(line) for line in first.splitlines()]
-    if entries and all(entries):
-        return "; ".join(entry[1].strip().rstrip(".;") for entry in entries if entry)
-    return " ".join(first.split())
+    """Return what `_first_blocks` say, on one line; of a list its entries, one after another."""
+    said = [(block.kind, " ".join(block.text.split())) for block in _first_blocks(section)]
+    lead = [text for kind, text in said if kind is MarkdownKind.PARAGRAPH]
+    entries = [text.rstrip(".;") for kind, text in said if kind is MarkdownKind.BULLET]
+    return " ".join([*lead, "; ".join(entries)]).strip()
+
+
+def _first_blocks(section: _Section | None) -> list[MarkdownBlock]:
+    """Return a section's first paragraph or list; the list too that an unfinished one leads to."""
+    said = [one for one in section.blocks if one.kind in _SAID] if section is not None else []
+    if said and said[0].kind is MarkdownKind.PARAGRAPH and said[0].text.endswith(_ENDS):
+        return said[:1]
+    more = takewhile(lambda block: block.kind is MarkdownKind.BULLET, said[1:])
+    return [*said[:1], *more]
 
 
 def _rejected(options: _Section | None, decision: str) -> Iterator[str]:
     """Yield the options that were not chosen."""
-    if options is None:
-        return
     chosen = _CHOSEN.search(decision)
-    taken = chosen[1].strip().casefold() if chosen else None
-    for line in options.lines:
-        bullet = _BULLET.match(line)
-        option = bullet[1].strip() if bullet else ""
-        if option and taken is not None and not option.casefold().startswith(taken):
+    if options is None or chosen is None:
+        return
+    taken = chosen[1].strip().casefold()
+    for block in options.blocks:
+        option = block.text.split("\n")[0].strip()
+        if block.kind is MarkdownKind.BULLET and not option.casefold().startswith(taken):
             yield option
+
+
+def _left_out(file: str, found: MarkdownFile, used: Sequence[_Section]) -> Iterator[UnusedPart]:
+    """Yield the blocks that are in no part of a record."""
+    taken: set[MarkdownBlock] = set()
+    for section in used:
+        whole = section.name in ("options", "status", "date")
+        taken.update(section.blocks if whole else _first_blocks(section))
+    for block in found.blocks:
+        if block not in taken and block.kind not in _SILENT and not _has_field(block):
+            yield UnusedPart(file, block.kind, block.lines)
+
+
+def _has_field(block: MarkdownBlock) -> bool:
+    lines = map(_FIELD.match, block.text.split("\n"))
+    return any(one is not None and _is_field(one[1]) for one in lines) or any(
+        _is_field(cell) for row in block.rows for cell in row
+    )

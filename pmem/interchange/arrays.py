@@ -5,6 +5,7 @@ read with those or with the camelCase keys and the nested `metadata` of that des
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ import msgspec
 
 from pmem.core import decode_errors, exactjson
 from pmem.core.checks import nesting
+from pmem.core.lines import MARK
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
@@ -54,10 +56,11 @@ _RENAMED: Final = {
 
 
 class ParsedArrays(msgspec.Struct, frozen=True):
-    """Records by type, and what was skipped."""
+    """Records by type, and what was skipped; `left_out` counts the keys that no record has."""
 
     records: dict[RecordType, list[Record]]
     skipped: list[Skipped]
+    left_out: Counter[str]
 
 
 def write(records: dict[RecordType, list[Record]]) -> dict[str, bytes]:
@@ -84,7 +87,7 @@ def parse(files: dict[str, bytes]) -> ParsedArrays:
         for place, item in enumerate(_array(name, data))
     ]
     renamed = _Renamed([*items, *_embedded_chunks(items)])
-    parsed = ParsedArrays({type_: [] for type_ in STORES}, [])
+    parsed = ParsedArrays({type_: [] for type_ in STORES}, [], Counter())
     _take(items, renamed, parsed)
     refused = {skipped.where for skipped in parsed.skipped}
     _take(_embedded_chunks([item for item in items if item[0] not in refused]), renamed, parsed)
@@ -115,7 +118,10 @@ class _Renamed:
 def _take(items: Iterable[Placed], renamed: _Renamed, parsed: ParsedArrays) -> None:
     for where, type_, item in items:
         try:
-            parsed.records[type_].append(_record(type_, item, renamed))
+            value = _fields(type_, item, renamed)
+            parsed.records[type_].append(_record(type_, value))
+            known = {field.encode_name for field in msgspec.structs.fields(type_)}
+            parsed.left_out.update(f"{KINDS[type_]} {key}" for key in value.keys() - known)
         except InvalidValue as error:
             parsed.skipped.append(Skipped(where, error.message))
         except msgspec.ValidationError as error:
@@ -126,7 +132,7 @@ def _array(name: str, data: bytes) -> list[Any]:
     if name not in FILES:
         raise InvalidValue(f"{name} is none of {', '.join(FILES)}")
     try:
-        value = exactjson.read(data)
+        value = exactjson.read(data.removeprefix(MARK))
     except exactjson.InexactJson as error:
         raise InvalidValue(f"{name} is not valid JSON: {error}", _MEND) from None
     if not isinstance(value, list):
@@ -150,14 +156,18 @@ def _has_id(item: Any) -> bool:
     return isinstance(item, dict) and "id" in item
 
 
-def _record(type_: RecordType, item: Any, renamed: _Renamed) -> Record:
+def _fields(type_: RecordType, item: Any, renamed: _Renamed) -> dict[str, Any]:
+    """Return an entry with the keys that records have, and any others it has."""
     if not isinstance(item, dict):
         raise InvalidValue("is not a JSON object")
     nesting(item, MOST_LEVELS)
     if item.get("schema", SCHEMA) != SCHEMA:
         raise InvalidValue(f"has the schema {item['schema']!r}, and this pmem knows {SCHEMA}")
     reader = _READERS.get(type_)  # that design has no other kinds
-    value = item if "schema" in item or reader is None else reader(_snake(item), renamed)
+    return item if "schema" in item or reader is None else reader(_snake(item), renamed)
+
+
+def _record(type_: RecordType, value: dict[str, Any]) -> Record:
     record = msgspec.convert(value, type_)
     if not is_id(record.id):
         raise InvalidValue(f"has the id {record.id!r}, which is not one of ours")

@@ -5,18 +5,18 @@ a tool is used `"tool_call"` or `"tool_result"`. Only `content` is needed. What 
 skipped and reported, never guessed.
 """
 
-from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from pmem.core import exactjson
 from pmem.core.checks import MOST_TOOL_LEVELS, nesting
 from pmem.core.chunking import fitting
+from pmem.core.lines import MARK
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped
 from pmem.values.bounds import LINE_BYTES
@@ -24,12 +24,20 @@ from pmem.values.ids import derived_id
 from pmem.values.records import Message, Role
 from pmem.values.times import UNDATED, parse_moment
 
+_KEYS: Final = frozenset(
+    "conversation id role speaker content timestamp tool_call tool_result".split()
+)
+
 
 class ParsedMessages(msgspec.Struct, frozen=True):
-    """Messages by conversation, each in the order of the file, and what was skipped."""
+    """Messages by conversation, each in the order of the file, and what was skipped.
+
+    `left_out` counts the keys of lines that say nothing here.
+    """
 
     conversations: dict[str, list[Message]]
     skipped: list[Skipped]
+    left_out: Counter[str]
 
 
 def parse(
@@ -53,12 +61,12 @@ def parse(
     conversations: dict[str, list[Message]] = {}
     for number, line in enumerate(lines, start=1):
         if number == 1:
-            line = line.removeprefix(BOM_UTF8)  # noqa: PLW2901 - some editors put it there
+            line = line.removeprefix(MARK)  # noqa: PLW2901 - a caller of the library may have it
         if line.strip():
             found = reader.read(f"line {number}", partial(_object, line))
             if found is not None:
                 conversations.setdefault(found[0], []).append(found[1])
-    return ParsedMessages(conversations, reader.skipped)
+    return ParsedMessages(conversations, reader.skipped, reader.left_out)
 
 
 class MessageReader:
@@ -71,10 +79,12 @@ class MessageReader:
 
     Attributes:
         skipped: What could not be used so far.
+        left_out: How often lines had which key that says nothing here.
     """
 
     def __init__(self, name: str, most_characters: int, admit: Callable[[Any, str], Any]) -> None:
         self.skipped: list[Skipped] = []
+        self.left_out: Counter[str] = Counter()
         self._admit = admit
         self._latest: dict[str, datetime] = {}
         self._name = name
@@ -90,7 +100,8 @@ class MessageReader:
             value: Reads its object.
         """
         try:
-            conversation, message = self._message(self._admit(value(), where))
+            admitted = self._admit(value(), where)
+            conversation, message = self._message(admitted)
         except InvalidValue as error:
             self.skipped.append(Skipped(where, error.message))
             return None
@@ -99,6 +110,7 @@ class MessageReader:
             self.skipped.append(Skipped(where, "repeats an earlier message's id"))
             return None
         said.add(message.id)
+        self.left_out.update(set(admitted) - _KEYS)
         self._latest[conversation] = message.created_at
         return conversation, message
 

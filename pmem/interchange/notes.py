@@ -1,27 +1,32 @@
-"""Instruction files of assistants (CLAUDE.md, AGENTS.md, rules): what each bullet of them says.
+"""Instruction files of assistants (CLAUDE.md, AGENTS.md, rules): what they say, note by note.
 
-Markdown as people write it. A bullet is one note with all that is indented below it; the headings
-above it are its tags. Code in fences, blocks that other tools keep for themselves, comments, front
-matter and imports of other files are no notes.
+A bullet is a note. So is a short paragraph that states something, with nothing but paragraphs
+between it and its heading. The headings above a note are its tags.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
-_HEADING: Final = re.compile(r" {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
-_BULLET: Final = re.compile(r"( {0,3})(?:[-*+]|\d{1,3}[.)])\s+(.*)$")
+from pmem.core.extraction.facts import extract
+from pmem.errors import InvalidValue
+from pmem.interchange import UnusedPart
+from pmem.interchange.markdown import MarkdownBlock, MarkdownFile, MarkdownKind, read_markdown
+from pmem.interchange.rule_scope import scope_of
+from pmem.values.records import MemoryType, Message, Role
+from pmem.values.times import UNDATED
+
+LONGEST_PARAGRAPH: Final = 400
+"""Characters of a paragraph from which on it is no note."""
+_BINDING: Final = re.compile(r"\b(?:always|never|must|do not|don't|only)\b", re.IGNORECASE)
 _TASK: Final = re.compile(r"\[[ xX]\]\s")
-_BEGIN: Final = re.compile(r"<!--\s*BEGIN\b", re.IGNORECASE)
-_END: Final = re.compile(r"<!--\s*END\b", re.IGNORECASE)
 _IMPORT: Final = re.compile(r"@[\w./~-]+\s*$")
 _NO_TAG: Final = re.compile(r"[^\w]+")
 _MOST_TAG: Final = 40
 
 
 class Note(NamedTuple):
-    """A bullet.
+    """A bullet, or a paragraph.
 
     Attributes:
         text: What it says, on one line.
@@ -34,74 +39,80 @@ class Note(NamedTuple):
     lines: tuple[int, int]
 
 
-def notes_of(text: str) -> Iterator[Note]:
-    """Yield the notes of a file in their order.
+class NotesFile(NamedTuple):
+    """The notes of a file, and what is no note.
+
+    Attributes:
+        notes: The notes in their order.
+        left_out: All else, except headings.
+        places: Where they apply: see `scope_of`.
+    """
+
+    notes: tuple[Note, ...]
+    left_out: tuple[UnusedPart, ...]
+    places: tuple[str, ...] | None
+
+
+def read_notes(file: str, text: str, project: str = "") -> NotesFile:
+    """Read an instruction file.
 
     Args:
-        text: The file.
+        file: Its path relative to the memory's project, with slashes.
+        text: What it says.
+        project: That project's path relative to the project root, where it is a part of it.
+
+    Raises:
+        InvalidValue: Where it applies cannot be read.
     """
-    headings: list[tuple[int, str]] = []
-    open_: list[str] = []
-    first = last = indent = 0
-    for number, line in _prose(text):
-        heading, bullet = _HEADING.match(line), _BULLET.match(line)
-        width = len(line) - len(line.lstrip())
-        goes_on = bool(open_) and bool(line.strip()) and (width > indent or not (bullet or heading))
-        if goes_on and number <= last + 2:
-            open_.append(_unmarked(line))
-            last = number
-            continue
-        if open_ and (line.strip() or number > last + 1):
-            yield _note(open_, headings, first, last)
-            open_ = []
-        if heading:
-            level = len(heading[1])
-            headings = [one for one in headings if one[0] < level]
-            headings.append((level, heading[2]))
-        elif bullet and not _TASK.match(bullet[2]) and not _IMPORT.match(bullet[2]):
-            open_, first, last, indent = [bullet[2].strip()], number, number, width
-    if open_:
-        yield _note(open_, headings, first, last)
+    found = read_markdown(text)
+    if not found.front.is_readable:
+        raise InvalidValue(f"has front matter in lines 1-{found.front.lines} that is no YAML")
+    notes: list[Note] = []
+    left_out: list[UnusedPart] = []
+    for block, what in _judged(found):
+        if what:
+            left_out.append(UnusedPart(file, what, block.lines))
+        elif block.kind is not MarkdownKind.HEADING:
+            notes.append(_note(block))
+    place = f"{project}/{file}" if project else file
+    return NotesFile(tuple(notes), tuple(left_out), scope_of(place, found.front))
 
 
-def _prose(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are prose with their numbers; an empty one for each that is not."""
-    fence = ""
-    is_others = is_comment = False
-    lines = text.removeprefix("\ufeff").splitlines()
-    front = _front_matter(lines)
-    for number, line in enumerate(lines, start=1):
-        mark = _FENCE.match(line)
-        if fence:
-            is_end = mark is not None and mark[1].startswith(fence) and not line.strip(" `~")
-            fence = "" if is_end else fence
-        elif mark:
-            fence = mark[1]
-        elif is_others or is_comment or _BEGIN.search(line):
-            is_comment = is_comment and "-->" not in line
-            is_others = (is_others or bool(_BEGIN.search(line))) and not _END.search(line)
-        elif line.lstrip().startswith("<!--"):
-            is_comment = "-->" not in line
-        elif number > front:
-            yield number, line
-            continue
-        yield number, ""
+def _judged(found: MarkdownFile) -> Iterator[tuple[MarkdownBlock, str]]:
+    """Yield each block with its name where it is left out, else with nothing."""
+    is_below = False
+    for block in found.blocks:
+        is_paragraph = block.kind is MarkdownKind.PARAGRAPH
+        is_below = block.kind is MarkdownKind.HEADING or (is_below and is_paragraph)
+        if _IMPORT.match(block.text) and (is_paragraph or block.kind is MarkdownKind.BULLET):
+            yield block, "import"
+        elif block.kind is MarkdownKind.BULLET:
+            yield block, "task" if _TASK.match(block.text) else ""
+        elif is_paragraph and is_below and _is_note(block.text):
+            yield block, ""
+        else:
+            yield block, "" if block.kind is MarkdownKind.HEADING else block.kind
 
 
-def _front_matter(lines: list[str]) -> int:
-    """Return how many lines the front matter has."""
-    if not lines or lines[0].strip() != "---":
-        return 0
-    ends = (number for number, line in enumerate(lines[1:], start=2) if line.strip() == "---")
-    return next(ends, 0)
+def _is_note(paragraph: str) -> bool:
+    """Tell whether a paragraph is a note; one that ends with a colon leads to another block."""
+    if len(paragraph) > LONGEST_PARAGRAPH or paragraph.rstrip(" *_").endswith(":"):
+        return False
+    return is_binding(paragraph) or bool(stated_types(paragraph))
 
 
-def _note(parts: list[str], headings: list[tuple[int, str]], first: int, last: int) -> Note:
-    tags = (_NO_TAG.sub("-", title.casefold()).strip("-")[:_MOST_TAG] for _, title in headings)
-    text = " ".join(" ".join(parts).split())
-    return Note(text, tuple(dict.fromkeys(filter(None, tags))), (first, last))
+def _note(block: MarkdownBlock) -> Note:
+    tags = (_NO_TAG.sub("-", title.casefold()).strip("-")[:_MOST_TAG] for title in block.headings)
+    text = " ".join(block.text.split())
+    return Note(text, tuple(dict.fromkeys(filter(None, tags))), block.lines)
 
 
-def _unmarked(line: str) -> str:
-    bullet = re.match(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(.*)$", line)
-    return (bullet[1] if bullet else line).strip()
+def stated_types(text: str) -> list[MemoryType]:
+    """Return the types of what a text states, the surest first."""
+    said = Message(id="note", role=Role.USER, content=text, created_at=UNDATED)
+    return [fact.type for fact in sorted(extract(said), key=lambda fact: -fact.confidence)]
+
+
+def is_binding(text: str) -> bool:
+    """Tell whether a text says what has to be, or must not be."""
+    return _BINDING.search(text) is not None

@@ -8,6 +8,7 @@ import msgspec
 from pmem.core.citations import CitationState, Content, Lines, constant_of, values_of
 from pmem.core.code.definitions import Symbol
 from pmem.core.journal import one_line
+from pmem.core.lines import split_lines
 from pmem.core.retention import changed
 from pmem.errors import InvalidValue
 from pmem.memory.changes import RecordsRequest
@@ -148,7 +149,7 @@ def _unknown(memory: Memory, cited: Citation, why: str) -> InvalidValue:
 def _said_there(sources: Sources, cited: Citation) -> str:
     """Return what is cited, on one line and no longer than is read at a glance."""
     try:
-        lines = sources.read(cited.file).decode("utf-8", "replace").splitlines()
+        lines = split_lines(sources.read(cited.file).decode("utf-8-sig", "replace"))
     except Unreadable:
         return ""
     first, last = cited.lines or (1, len(lines))

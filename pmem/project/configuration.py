@@ -313,7 +313,7 @@ def parse_config(data: bytes, path: str, *, is_own: bool = True) -> dict[str, An
     data = data.removeprefix(BOM_UTF8)
     if _is_comment(data):
         return {}
-    if any(line.count(b".") > _MOST_DOTS and _has_parts(line) for line in data.splitlines()):
+    if any(line.count(b".") > _MOST_DOTS and _has_parts(line) for line in data.split(b"\n")):
         raise Damaged(f"{path} has a line of more than {_MOST_DOTS} parts with dots between them")
     import tomllib
 

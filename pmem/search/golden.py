@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from pmem.core import decode_errors, exactjson
+from pmem.core.lines import file_lines
 from pmem.core.retention import valid_at
 from pmem.errors import FileNotRead, InvalidValue, PmemError
 from pmem.memory import reading
@@ -88,7 +89,7 @@ def read(path: str) -> Golden:
         StorageRefused: It may not be read.
     """
     try:
-        return Golden(parse(content(path).splitlines(), path), path)
+        return Golden(parse(file_lines(content(path)), path), path)
     except (FileNotFoundError, IsADirectoryError):
         hint = "`pmem eval add QUERY REF` starts a golden set"
         raise InvalidValue(f"there is no file {path}", hint) from None
@@ -130,7 +131,7 @@ def add(workspace: Workspace, request: QuestionRequest) -> QuestionAdded:
     question = _question(workspace, request)
     data = _bytes(path)
     line = dump_line(question)
-    if not _is_news(data.splitlines(), line, path):
+    if not _is_news(file_lines(data), line, path):
         return QuestionAdded(action="unchanged", file=path, question=question)
     end = b"\n" if data and not data.endswith(b"\n") else b""
     with refusals(path):

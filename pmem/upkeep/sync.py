@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import msgspec
 
+from pmem.core.lines import split_lines
 from pmem.core.rawjson import NotJson, dump
 from pmem.core.retrieval.documents import shown_text
 from pmem.core.threeway.deciding import Versions, decide, version
@@ -278,7 +279,7 @@ def shared_stores(workspace: Workspace, *, conversations: bool = False) -> list[
         conversations: Let transcripts go along also where git ignores them.
     """
     ignore = safe_files.text(os.path.join(workspace.root, IGNORE_FILE))
-    shares = conversations or SHARE_CONVERSATIONS.strip() in ignore.splitlines()
+    shares = conversations or SHARE_CONVERSATIONS.strip() in split_lines(ignore)
     return [store for store in RECORD_TYPES if shares or store not in _TRANSCRIPTS]
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from pmem.core.lines import split_lines
 from pmem.errors import Locked, NotFound
 from pmem.project.setup import MERGE_ATTRIBUTES, locked
 from pmem.project.workspace import Workspace
@@ -89,8 +90,8 @@ def look(workspace: Workspace) -> GitSetup:
         NotFound: The folder is in no git repository, or git cannot be asked there.
     """
     _check_inside(workspace)
-    there = _attributes(workspace).splitlines()
-    wanted = MERGE_ATTRIBUTES.splitlines()
+    there = split_lines(_attributes(workspace))
+    wanted = split_lines(MERGE_ATTRIBUTES)
     parts = [
         GitSetting(ATTRIBUTES_FILE, line, found if line in there else None)
         for line, found in zip(wanted, _in_force(workspace, wanted), strict=True)

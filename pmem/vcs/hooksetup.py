@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from pmem.core import managed_block
+from pmem.core.lines import split_lines
 from pmem.errors import NotFound, Refused
 from pmem.project.configuration import DEFAULT_FOLDER
 from pmem.project.workspace import Workspace
@@ -261,7 +262,7 @@ def _quote_yaml(text: str) -> str:
 def _unindented(block: str) -> str:
     """Return a block as if it began at the start of a line."""
     indent = len(block) - len(block.lstrip(" "))
-    return "".join(f"{line[indent:]}\n" for line in block.splitlines())
+    return "".join(f"{line[indent:]}\n" for line in split_lines(block))
 
 
 def _block(path: str, text: str) -> str | None:

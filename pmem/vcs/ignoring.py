@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Final
 
 from pmem.core.findings import Finding
+from pmem.core.lines import split_lines
 from pmem.project.setup import (
     IGNORE_CONVERSATIONS,
     IGNORE_FILE,
@@ -112,7 +113,7 @@ def says_shared(ignore: str) -> bool:
     Args:
         ignore: Its text.
     """
-    return SHARE_CONVERSATIONS.strip() in ignore.splitlines()
+    return SHARE_CONVERSATIONS.strip() in split_lines(ignore)
 
 
 def _shares(workspace: Workspace) -> bool:

@@ -9,6 +9,7 @@ import msgspec
 
 from pmem.core import rawjson
 from pmem.core.findings import Finding
+from pmem.core.lines import file_lines
 from pmem.core.threeway import SHAPES, Doubt, RecordShape
 from pmem.core.threeway.redoing import Mismatch, Mistake, differences, redone
 from pmem.core.threeway.sides import checked
@@ -230,7 +231,7 @@ def _record(entry: TreeEntry | None, contents: Mapping[str, bytes | None]) -> Re
     try:
         return rawjson.load(content)
     except rawjson.NotJson as error:
-        marked = any(line.startswith(_MARKERS) for line in content.splitlines())
+        marked = any(line.startswith(_MARKERS) for line in file_lines(content))
         raise _Unreadable("git's conflict markers" if marked else str(error)) from None
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from pmem.core.lines import split_lines
 from pmem.core.settings import SettingsMerge, merge_settings
 from pmem.errors import Damaged, PmemError
 from pmem.project.configuration import parse_config
@@ -65,8 +66,8 @@ def is_sound(data: bytes, path: str) -> bool:
 
 def _new_comments(base: bytes, ours: bytes, theirs: bytes) -> Iterator[str]:
     """Yield the comment lines that only the other side has."""
-    known = {line.strip() for line in (base + b"\n" + ours).decode().splitlines()}
-    for line in theirs.decode().splitlines():
+    known = {line.strip() for line in split_lines((base + b"\n" + ours).decode())}
+    for line in split_lines(theirs.decode()):
         if line.strip().startswith(_COMMENT) and line.strip() not in known:
             yield f"{line.strip()}\n"
 

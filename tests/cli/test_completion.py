@@ -340,7 +340,7 @@ class TestInstalling:
 
     def test_every_file_that_is_touched_is_named(self, shell: str, home: Path) -> None:
         said = pmem("setup", "completion", shell).text
-        assert {line.split()[-1] for line in said.splitlines()} == set(_traces(home))
+        assert {line.split(maxsplit=1)[-1] for line in said.splitlines()} == set(_traces(home))
 
     def test_a_start_up_file_that_is_a_link_stays_one(self, home: Path) -> None:
         (home / "dotfiles").mkdir()

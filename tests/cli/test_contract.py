@@ -1048,6 +1048,12 @@ class Skipped(Strict):
     why: str
 
 
+class UnusedPart(Strict):
+    file: str
+    what: str
+    lines: tuple[int, int]
+
+
 class RuleFile(Strict):
     path: str
     state: Literal["set", "missing", "differs", "foreign"]
@@ -1081,7 +1087,9 @@ class DecisionsImported(Strict):
     updated: int
     unchanged: int
     superseded: int
+    archived: int
     skipped: list[Skipped]
+    left_out: list[UnusedPart]
     dry_run: bool
 
 
@@ -1091,6 +1099,7 @@ class Imported(Strict):
     unchanged: int
     skipped: list[Skipped]
     undecided: list[str]
+    left_out: dict[str, int]
 
 
 class GoneNote(Strict):
@@ -1105,6 +1114,7 @@ class NotesImported(Strict):
     unchanged: int
     skipped: list[Skipped]
     gone: list[GoneNote]
+    left_out: list[UnusedPart]
 
 
 class SessionsImported(Strict):

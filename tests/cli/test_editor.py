@@ -2,8 +2,8 @@
 
 import os
 import re
+import shlex
 import stat
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,8 +11,6 @@ import pytest
 
 from tests.cli.shell import Shell, pmem
 from tests.cli.terminal import READY, Terminal
-
-PROGRAM = os.path.join(os.path.dirname(sys.executable), "pmem")
 
 
 @pytest.fixture
@@ -34,13 +32,11 @@ def typist(project: Path) -> Iterator[Terminal]:
     """A shell in that folder."""
     environment = {
         **os.environ,
-        "PATH": f"{os.path.dirname(PROGRAM)}:{os.environ['PATH']}",
-        "EDITOR": f"{project}/editor",
+        "EDITOR": shlex.quote(f"{project}/editor"),
         "TMPDIR": str(project / "drafts"),
         "PS1": READY,
         "PMEM_ACTOR": "ada",
     }
-    environment.pop("VISUAL", None)
     assert Shell(str(project)).run("pmem init --no-git").code == 0
     with Terminal(["/bin/sh"], str(project), environment) as shell:
         shell.wait_for(READY)

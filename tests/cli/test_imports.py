@@ -6,7 +6,18 @@ import sys
 
 import pytest
 
-HEAVY = frozenset({"numpy", "rich", "pydantic", "rank_bm25", "tomlkit", "importlib.metadata"})
+HEAVY = frozenset(
+    {
+        "numpy",
+        "rich",
+        "pydantic",
+        "rank_bm25",
+        "tomlkit",
+        "importlib.metadata",
+        "markdown_it",
+        "yaml",
+    }
+)
 _SPY = """
 import json, sys, os
 from unittest import mock

@@ -2,8 +2,8 @@
 
 import os
 import re
+import shlex
 import stat
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +21,6 @@ BEGINNING = (
     "pmem conversation start Talk",
     "pmem conversation say 'I think we prefer tabs in the parser'",
 )
-PROGRAM = os.path.join(os.path.dirname(sys.executable), "pmem")
 
 
 @pytest.fixture
@@ -32,13 +31,10 @@ def typist(tmp_path: Path) -> Iterator[Terminal]:
     editor.chmod(editor.stat().st_mode | stat.S_IXUSR)
     environment = {
         **os.environ,
-        "PATH": f"{os.path.dirname(PROGRAM)}:{os.environ['PATH']}",
-        "EDITOR": str(editor),
+        "EDITOR": shlex.quote(str(editor)),
         "PS1": READY,
         "PMEM_ACTOR": "ada",
     }
-    for name in ("VISUAL", "COLUMNS"):
-        environment.pop(name, None)
     begin = Shell(str(tmp_path))
     for line in BEGINNING:
         assert begin.run(line).code == 0, line

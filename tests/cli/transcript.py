@@ -12,6 +12,7 @@ commit, whole or short.
 
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
@@ -87,7 +88,9 @@ class Session:
 
     def replay(self, step: Step) -> Step:
         """Run a step; the result's expectation is what it printed."""
-        command, stdin = self._with_ids(step.command), self._with_ids(step.stdin)
+        root = self._root
+        command = self._with_ids(step.command).replace("<dir>", shlex.quote(root))
+        stdin = self._with_ids(step.stdin).replace("<dir>", root)
         if command.startswith("cat > "):
             path = command.removeprefix("cat > ").removesuffix(f"<<{_END}").strip()
             with open(os.path.join(self._root, path), "w", encoding="utf-8") as file:
@@ -138,7 +141,7 @@ class Session:
             whole = self._ids[int(found[2]) - 1]
             return whole if found[1] == "id" else whole.rpartition("-")[2]
 
-        return _NAME.sub(identifier, text).replace("<dir>", self._root)
+        return _NAME.sub(identifier, text)
 
 
 def _commits(folder: str) -> list[str]:

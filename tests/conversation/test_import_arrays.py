@@ -366,9 +366,7 @@ def test_what_was_skipped_is_named_by_the_command(root: str, tmp_path: Path) -> 
     assert "long-term-memory.json[2]" in done.err
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"{}", b"[", b"\xff", b"[1,]", b"[NaN]", b"[" * 2000, b"\xef\xbb\xbf[]"]
-)
+@pytest.mark.parametrize("data", [b"", b"{}", b"[", b"\xff", b"[1,]", b"[NaN]", b"[" * 2000])
 def test_a_file_that_is_no_array_is_refused_whole(data: bytes, root: str, tmp_path: Path) -> None:
     folder = write(tmp_path / "bad", {"episodic-memory.json": EPISODES})
     (tmp_path / "bad" / "long-term-memory.json").write_bytes(data)

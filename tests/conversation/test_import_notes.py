@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.conversation.notes import NotesImported, NotesRequest, note_files
+from pmem.conversation.note_files import NoteFile, note_files
+from pmem.conversation.notes import NotesImported, NotesRequest
+from pmem.core.lines import split_lines
 from pmem.errors import InvalidValue
-from pmem.interchange.notes import notes_of
+from pmem.interchange import Skipped
+from pmem.interchange.notes import Note, read_notes
 from pmem.memory.citations import VerifyRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
@@ -35,6 +38,10 @@ def take(workspace: Workspace, text: str, name: str = "AGENTS.md") -> NotesImpor
     Path(project, name).write_text(text, encoding="utf-8")
     request = NotesRequest(paths=(os.path.join(project, name),))
     return ask(workspace, table.IMPORT_NOTES, request)
+
+
+def notes_of(text: str) -> tuple[Note, ...]:
+    return read_notes("AGENTS.md", text).notes
 
 
 def kept(workspace: Workspace) -> list[str]:
@@ -66,18 +73,18 @@ def test_the_headings_above_a_bullet_are_its_tags() -> None:
         "---\nglobs:\n- src/**\n---\n",
         "- [ ] a task\n- [x] a task that is done\n",
         "- @docs/more.md\n",
-        "A paragraph alone.\n",
+        "A paragraph alone.\n\n",
     ],
 )
 def test_what_is_no_note_is_left_out(text: str) -> None:
-    assert list(notes_of(text)) == []
+    assert notes_of(text) == ()
     assert [note.text for note in notes_of(text + "\n- kept\n")] == ["kept"]
 
 
 @given(st.text(alphabet="-* #`~<>!\n\tabc1.[]@"))
 def test_any_text_has_notes_in_the_order_of_its_lines(text: str) -> None:
     notes = list(notes_of(text))
-    count = len(text.splitlines())
+    count = len(split_lines(text))
     places = [place for note in notes for place in note.lines]
     assert places == sorted(places)
     assert all(1 <= place <= count for place in places)
@@ -130,13 +137,17 @@ def test_a_bullet_with_a_secret_is_skipped(workspace: Workspace) -> None:
     assert KEY not in str(done)
 
 
-def test_a_folder_of_rules_is_read_file_by_file(tmp_path: Path) -> None:
-    rules = tmp_path / "rules"
+def files_of(workspace: Workspace, path: Path) -> list[NoteFile]:
+    skipped: list[Skipped] = []
+    return list(note_files(workspace, [str(path)], lambda _: True, skipped))
+
+
+def test_a_folder_of_rules_is_read_file_by_file(workspace: Workspace) -> None:
+    rules = Path(workspace.root).parent / "rules"
     rules.mkdir()
     for name in ("b.mdc", "a.md", "c.txt"):
         (rules / name).write_text(f"- {name}\n")
-    found = note_files(str(tmp_path), [str(rules)])
-    assert [one.file for one in found] == ["rules/a.md", "rules/b.mdc"]
+    assert [one.file for one in files_of(workspace, rules)] == ["rules/a.md", "rules/b.mdc"]
 
 
 @pytest.mark.parametrize(
@@ -144,18 +155,17 @@ def test_a_folder_of_rules_is_read_file_by_file(tmp_path: Path) -> None:
     [
         ("missing.md", None, "there is no file"),
         ("latin.md", b"- caf\xe9\n", "is not UTF-8"),
-        ("../outside.md", b"- x\n", "lies outside"),
+        ("../outside.md", b"- x\n", "outside"),
     ],
 )
 def test_a_file_that_is_none_is_named(
-    tmp_path: Path, name: str, data: bytes | None, sentence: str
+    workspace: Workspace, name: str, data: bytes | None, sentence: str
 ) -> None:
-    project = tmp_path / "work"
-    path = project / name
+    path = Path(workspace.root).parent / name
     if data is not None:
         path.write_bytes(data)
     with pytest.raises(InvalidValue, match=sentence):
-        list(note_files(str(project), [str(path)]))
+        files_of(workspace, path)
 
 
 def test_a_file_without_bullets_is_named(workspace: Workspace) -> None:

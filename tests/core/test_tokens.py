@@ -150,6 +150,8 @@ def test_up_to_three_digits_cost_the_same() -> None:
 def test_a_megabyte_of_anything_takes_linear_time(unit: str) -> None:
     long = unit * (1_000_000 // len(unit.encode("utf-8", "surrogatepass")))
     quarter = long[: len(long) // 4]
-    least = min(seconds(lambda: count_tokens(long)) for _ in range(2))
-    assert least < 10 * seconds(lambda: count_tokens(quarter)) + 0.05
+    assert any(
+        seconds(lambda: count_tokens(long)) < 10 * seconds(lambda: count_tokens(quarter)) + 0.05
+        for _ in range(5)
+    )
     assert count_tokens(long) <= 4 * count_tokens(quarter) + 4

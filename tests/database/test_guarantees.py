@@ -159,7 +159,7 @@ def test_a_writer_waits_for_another_and_says_when_it_took_too_long(
 
 def test_a_writer_is_patient_while_those_before_it_write(server: Server) -> None:
     backend = ServerRecords(server)
-    held, patience = 0.3, 0.5
+    held, patience = 0.4, 1.5
 
     def write(number: int) -> None:
         mine = ServerRecords(Server(server.address, server.project, lambda: patience))
@@ -205,11 +205,11 @@ def _gaps(order: list[int]) -> Iterator[int]:
 def test_a_writer_waits_longer_than_one_statement_may_take_where_the_queue_moves(
     server: Server,
 ) -> None:
-    address = f"{server.address}&options=-c%20statement_timeout%3D200"
+    address = f"{server.address}&options=-c%20statement_timeout%3D1000"
 
     def hold(_: int) -> None:
         with ServerRecords(Server(address, server.project, lambda: 86_400.0)).lock():
-            time.sleep(0.1)
+            time.sleep(0.2)
 
     with ThreadPoolExecutor(16) as pool:
         list(pool.map(hold, range(16)))
@@ -217,8 +217,8 @@ def test_a_writer_waits_longer_than_one_statement_may_take_where_the_queue_moves
 
 def test_a_queue_of_writers_moves_also_where_they_change_nothing(server: Server) -> None:
     def hold(_: int) -> None:
-        with ServerRecords(Server(server.address, server.project, lambda: 0.5)).lock():
-            time.sleep(0.3)
+        with ServerRecords(Server(server.address, server.project, lambda: 1.5)).lock():
+            time.sleep(0.4)
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(hold, range(6)))

@@ -40,6 +40,9 @@ server_reset_query_always = {cleans}
 """
 
 
+pytestmark = pytest.mark.outside
+
+
 @contextmanager
 def pooler(
     database: TestDatabase, folder: Path, mode: str, *, cleans: int = 0, clients: int = 100

@@ -163,6 +163,7 @@ def test_what_is_neither_command_nor_document_is_not_found() -> None:
     assert pmem("help", "../../pyproject.toml").code == 3
 
 
+@pytest.mark.outside
 @pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
 def test_the_manual_page_is_sound() -> None:
     page = ROOT / "docs" / "pmem.1"

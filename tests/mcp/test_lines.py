@@ -129,7 +129,7 @@ def test_what_is_cancelled_is_not_answered(root: str, monkeypatch: pytest.Monkey
     search = Workspace.now
 
     def slow(workspace: Workspace) -> Any:
-        time.sleep(0.2)
+        time.sleep(1)
         return search(workspace)
 
     monkeypatch.setattr(Workspace, "now", slow)
@@ -145,7 +145,7 @@ def test_what_is_cancelled_is_not_answered(root: str, monkeypatch: pytest.Monkey
 
 
 def test_the_protocol_is_answered_while_a_call_waits_for_another_writer(root: str) -> None:
-    environment = {"PMEM_LOCK_TIMEOUT": "0.5"}
+    environment = {"PMEM_LOCK_TIMEOUT": "1"}
     call = request("tools/call", name="add_to_memory", arguments={"content": "We use Go."})
     probe = {**request("tools/list"), "id": "probe"}
     with Workspace(root).backend.lock():

@@ -34,6 +34,8 @@ SCRIPT = scripted.__file__
 KINDS = list(TASKS)
 SECONDS = 0.4
 """How long a model may take in these tests."""
+PATIENCE = 25.0
+"""Less than a model takes that is waited for, and more than a busy machine needs."""
 
 
 @pytest.fixture
@@ -121,7 +123,7 @@ def test_no_answer_of_a_server_is_waited_for_too_long(
     server.mode = mode
     started = time.monotonic()
     assert refusal(asked(root, at(server), SECONDS), kind).is_down
-    assert time.monotonic() - started < SECONDS + 1
+    assert time.monotonic() - started < PATIENCE
 
 
 def test_a_server_that_sends_a_byte_now_and_then_is_left_in_time(
@@ -130,7 +132,7 @@ def test_a_server_that_sends_a_byte_now_and_then_is_left_in_time(
     server.mode = "drip"
     started = time.monotonic()
     assert "within" in refusal(asked(root, at(server), SECONDS), "episode").reason
-    assert time.monotonic() - started < SECONDS + 1
+    assert time.monotonic() - started < PATIENCE
 
 
 def test_a_server_that_stays_busy_is_asked_twice_and_no_more(root: str, server: ChatServer) -> None:
@@ -174,7 +176,7 @@ def test_no_answer_of_a_program_is_waited_for_too_long(
 ) -> None:
     started = time.monotonic()
     assert refusal(asked(root, program(mode), SECONDS), kind).is_down
-    assert time.monotonic() - started < SECONDS + 1
+    assert time.monotonic() - started < PATIENCE
 
 
 STUBBORN = """
@@ -196,13 +198,13 @@ def test_no_process_is_left_of_a_program_that_does_not_want_to_end(
     models = Models("fake", CommandModel("fake", command, os.environ))
     started = time.monotonic()
     refusal(asked(root, models, SECONDS), "episode")
-    assert time.monotonic() - started < SECONDS + 1
+    assert time.monotonic() - started < PATIENCE
     left = [int(pid) for pid in pids.read_text().split()]
     assert [pid for pid in left if is_running(pid)] == []
 
 
 def is_running(pid: int) -> bool:
-    for _ in range(20):
+    for _ in range(200):
         try:
             os.kill(pid, 0)
         except ProcessLookupError:

@@ -151,7 +151,7 @@ def _run(folder: str, tests: Sequence[str], most: float | None) -> int:
         RuntimeError: pytest could not be run at all.
     """
     command = [sys.executable, "-m", "pytest", "-q", "-x", "--ff", *tests]
-    environment = os.environ | {"CI": "1", "PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | {"PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, timeout=most, check=False

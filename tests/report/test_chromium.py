@@ -42,10 +42,13 @@ try:
 except ImportError:
     PLAYWRIGHT = None
 
-pytestmark = pytest.mark.skipif(
-    not MUST and not (PLAYWRIGHT and BROWSER and AXE.is_file()),
-    reason="there is no Chromium, Playwright or axe-core: `make browser` gets them",
-)
+pytestmark = [
+    pytest.mark.outside,
+    pytest.mark.skipif(
+        not MUST and not (PLAYWRIGHT and BROWSER and AXE.is_file()),
+        reason="there is no Chromium, Playwright or axe-core: `make browser` gets them",
+    ),
+]
 
 
 class Page:

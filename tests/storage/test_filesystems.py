@@ -24,7 +24,7 @@ a line that is none
 @pytest.fixture
 def mounts(tmp_path: Path) -> str:
     path = tmp_path / "mountinfo"
-    path.write_text(TABLE.format(place=tmp_path))
+    path.write_text(TABLE.format(place=str(tmp_path).replace(" ", "\\040")))
     return str(path)
 
 

@@ -97,7 +97,7 @@ def _listed_words() -> dict[str, tuple[Meaning, ...]]:
     found |= {
         word: (Meaning(WordClass.SIGN, "or"), Meaning(WordClass.AND, "")) for word in ("or", "oder")
     }
-    for line in tables.SIGNS.strip().splitlines():
+    for line in tables.SIGNS.strip().split("\n"):
         name, _, words = line.partition(": ")
         for word in words.split():
             found.setdefault(word, (Meaning(WordClass.SIGN, name),))
@@ -133,7 +133,7 @@ def _units() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _alike() -> dict[str, str]:
-    groups = [group.split() for group in tables.ALIKE.strip().splitlines()]
+    groups = [group.split() for group in tables.ALIKE.strip().split("\n")]
     return {word: group[0] for group in groups for word in group}
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from pmem.core.dead_ends import describe_attempt
+from pmem.core.lines import split_lines
 from pmem.values.records import MemoryType
 
 _MOST_REASONS: Final = 2
@@ -114,7 +115,7 @@ def _dead_end(reverted: str, body: str) -> CommitClaim:
 
 def _why_reverted(body: str) -> str:
     """Return the first sentences of what a revert says, in prose or in lists."""
-    lines = (_BULLET.sub("", line) for line in body.splitlines())
+    lines = (_BULLET.sub("", line) for line in split_lines(body))
     said = [line.strip() for line in lines if not _is_noise(line.strip())]
     why = _REVERT_REASON.sub("", " ".join(" ".join(said).split()))
     return " ".join(_SENTENCE_END.split(why)[:_MOST_REASONS])[:_LONGEST].strip()
@@ -125,7 +126,7 @@ def _is_noise(line: str) -> bool:
 
 
 def _of_trailers(subject: str, body: str) -> Iterator[CommitClaim]:
-    for line in body.splitlines():
+    for line in split_lines(body):
         found = _TRAILER.fullmatch(line.strip())
         type_ = found and _TYPES.get(found["key"])
         if not found or type_ is None:
@@ -164,6 +165,6 @@ def _weight_of(sentence: str, *, chosen: bool) -> float:
 def _paragraphs(body: str) -> Iterator[str]:
     """Yield the prose of a message: no lists, quotes, code or trailers."""
     for block in re.split(r"\n\s*\n", body):
-        lines = block.strip("\n").splitlines()
+        lines = split_lines(block.strip("\n"))
         if lines and not any(_NOISE.search(line) or _TRAILER.fullmatch(line) for line in lines):
             yield " ".join(" ".join(lines).split())

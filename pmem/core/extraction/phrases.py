@@ -114,7 +114,7 @@ def read_cues(table: str) -> Cues:
         table: Lines of a label, a confidence, who must say it, and phrases.
     """
     found: Cues = {}
-    for line in filter(None, table.strip().splitlines()):
+    for line in filter(None, table.strip().split("\n")):
         head, _, phrases = line.partition(": ")
         label, confidence, who = head.split()
         for words in chain.from_iterable(map(_each_wording, phrases.split("|"))):

@@ -10,8 +10,8 @@ from functools import lru_cache
 from pmem.core.retrieval.related_words import KINDS, SYNONYMS
 from pmem.core.text.terms import characters, terms
 
-_KIND_LINES = tuple(" " + line for line in KINDS.strip().splitlines())
-_SYNONYM_LINES = tuple(" " + group for group in SYNONYMS.replace("|", "\n").strip().splitlines())
+_KIND_LINES = tuple(" " + line for line in KINDS.strip().split("\n"))
+_SYNONYM_LINES = tuple(" " + group for group in SYNONYMS.replace("|", "\n").strip().split("\n"))
 
 
 @lru_cache(maxsize=4096)

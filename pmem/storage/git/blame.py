@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from pmem.core.line_mapping import earlier_line
+from pmem.core.lines import file_lines, split_lines
 from pmem.storage.git import git
 from pmem.storage.git.repository import oldest_of_shallow
 
@@ -56,12 +57,12 @@ def origin_of(
 
 
 def _lines(data: bytes) -> list[bytes]:
-    return [line.rstrip(b"\r") for line in data.split(b"\n")]
+    return [line.rstrip(b"\r") for line in file_lines(data)]
 
 
 def _parse_blame(porcelain: str) -> LineOrigin:
     """Read what blame tells of one line, in its porcelain form."""
-    first, *rest = porcelain.splitlines()
+    first, *rest = split_lines(porcelain)
     fields = dict(line.partition(" ")[::2] for line in rest)
     return LineOrigin(
         commit=first.partition(" ")[0],

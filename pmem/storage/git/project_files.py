@@ -42,7 +42,8 @@ _FOLDER: Final = (
 _NO_FOLDER: Final = "leads through what is no folder"
 _NO_FILE: Final = "is no regular file"
 _TRACKED: Final = ("ls-files", "--stage", "-z")
-_UNTRACKED: Final = ("ls-files", "--others", "--exclude-standard", "-z")
+_NOT_IGNORED: Final = "--exclude-standard"
+_UNTRACKED: Final = ("ls-files", "--others", _NOT_IGNORED, "-z")
 
 
 class Unreadable(Exception):
@@ -86,6 +87,11 @@ class Sources:
     def top(self) -> str:
         """The top of the git repository around the memory folder, else the folder that holds it."""
         return project_top(self._folder)
+
+    @cached_property
+    def _own(self) -> str:
+        """The memory folder's name."""
+        return os.path.relpath(self._folder, self.top).replace(os.sep, "/")
 
     def named(self, path: str) -> str:
         """Return the name of a file that somebody wants to cite.
@@ -155,10 +161,33 @@ class Sources:
                 *_parse_tracked(tracked),
                 *(Listed(os.fsdecode(name), None) for name in others),
             ]
-        own = os.path.relpath(self._folder, self.top).replace(os.sep, "/") + "/"
         wanted = (one for one in reversed(found) if is_text(one.file))
-        unique = {one.file: one for one in wanted if not one.file.startswith(own)}
+        unique = {one.file: one for one in wanted if not one.file.startswith(f"{self._own}/")}
         return [unique[file] for file in sorted(unique)]
+
+    def within(self, folder: str) -> list[str]:
+        """Return the files in a folder and below it that git does not ignore.
+
+        Where git ignores the folder, or there is no git, it is all files there. Those of git and
+        of the memory are in neither.
+
+        Args:
+            folder: The folder, which is in the project; the top is "".
+        """
+        place = f":(top,literal){folder}"
+        known = self._asked("ls-files", "--cached", "--others", _NOT_IGNORED, "-z", "--", place)
+        files = sorted(set(map(os.fsdecode, known or ()))) or self._below(folder)
+        outside = (file for file in files if not file.startswith(f"{self._own}/"))
+        return [file for file in outside if self._why_not(file) is None]
+
+    def _below(self, folder: str) -> list[str]:
+        found = []
+        for here, inner, files in os.walk(os.path.join(self.top, folder)):
+            inner.sort()
+            inner[:] = [name for name in inner if name != _GIT]
+            inside = os.path.relpath(here, self.top)
+            found += [os.path.normpath(os.path.join(inside, name)) for name in sorted(files)]
+        return [file.replace(os.sep, "/") for file in found[:MOST_FILES]]
 
     def _why_not(self, file: str) -> str | None:
         """Return why a name is none that may be read, by the name alone."""
@@ -167,9 +196,8 @@ class Sources:
             return "has no name that a file can have"
         if not set(parts).isdisjoint(("", ".", "..")):
             return "leads out of the project"
-        own = os.path.relpath(self._folder, self.top).replace(os.sep, "/")
         names = [part.casefold() for part in parts]
-        hidden = [*own.casefold().split("/"), _LOCAL]
+        hidden = [*self._own.casefold().split("/"), _LOCAL]
         if _GIT in names or names[: len(hidden)] == hidden:
             return "belongs to git or to this clone alone"
         return None

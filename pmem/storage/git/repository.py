@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from pmem.core.lines import file_lines
 from pmem.errors import InvalidValue, NotFound, StorageRefused
 from pmem.storage.files.worktree import shared_git_folder, top_of
 from pmem.storage.git import git
@@ -181,8 +182,8 @@ class Repository:
             *("rev-list", "--merges", "--parents", "--topo-order", "--reverse"),
             *(end, f"^{start}", "--"),
         )
-        lines = (line.split() for line in listed.decode().splitlines())
-        return [Merge(line[0], tuple(line[1:])) for line in lines]
+        lines = (line.decode().split() for line in file_lines(listed))
+        return [Merge(first, tuple(others)) for first, *others in lines]
 
     def differing(
         self, pairs: Sequence[tuple[str, str]], folders: Sequence[str]
@@ -300,7 +301,7 @@ class Repository:
             return []
         listed = self._must("rev-list", "--objects", "--all", "--full-history", "--", ".")
         place = self.place()
-        named = [os.fsdecode(line).partition(" ") for line in listed.splitlines()]
+        named = [os.fsdecode(line).partition(" ") for line in file_lines(listed)]
         found = {name: path for name, _, path in named if path.startswith(place)}
         types = self._must(
             *("cat-file", "--batch-check=%(objecttype)"),

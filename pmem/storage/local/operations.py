@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from pmem.core.lines import file_lines
 from pmem.core.operations import LoggedOperation
 from pmem.values.records import dump_line
 
@@ -71,7 +72,7 @@ class LineLog:
         try:
             descriptor = os.open(path, os.O_RDONLY | _SAFELY)
             with open(descriptor, "rb") as file:
-                return file.read(4 * MOST_BYTES).splitlines()
+                return file_lines(file.read(4 * MOST_BYTES))
         except OSError:
             return []
 

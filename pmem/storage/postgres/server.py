@@ -11,6 +11,7 @@ from threading import Condition
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import finalize
 
+from pmem.core.lines import split_lines
 from pmem.errors import (
     Locked,
     NewerSchema,
@@ -355,5 +356,5 @@ def _no_schema(name: str) -> NoProject:
 
 def _first_line(error: BaseException) -> str:
     """Return what an error says, without the address that it may quote."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip() for line in split_lines(str(error)) if line.strip()]
     return lines[0] if lines else type(error).__name__

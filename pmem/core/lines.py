@@ -1,0 +1,22 @@
+"""Lines as git and editors count them, wherever a line has a number."""
+
+from typing import Final
+
+MARK: Final = b"\xef\xbb\xbf"
+"""A byte-order mark in UTF-8, which is no part of the first line."""
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a text without their ends.
+
+    A line feed ends a line, with a carriage return before it or not. No other sign does: neither a
+    carriage return alone, nor a form feed, nor the separators of Unicode.
+    """
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    return lines if lines[-1] else lines[:-1]
+
+
+def file_lines(data: bytes) -> list[bytes]:
+    """Return the lines of a file, counted as `split_lines` does; a carriage return stays."""
+    lines = data.removeprefix(MARK).split(b"\n")
+    return lines if lines[-1] else lines[:-1]

@@ -1,0 +1,213 @@
+"""Markdown files as blocks: what each line of a file belongs to, as CommonMark says it.
+
+markdown-it-py decides where a block begins and ends. Every line with a word in it is in a block,
+so that a reader can name all that it has no use for.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from functools import cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pmem.core.lines import split_lines
+from pmem.interchange.front_matter import FrontMatter, read_front_matter
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.tree import SyntaxTreeNode
+
+_MOST_LEVELS: Final = 100
+_COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_BEGIN: Final = re.compile(r"<!--\s*BEGIN\b", re.IGNORECASE)
+_END: Final = re.compile(r"<!--\s*END\b", re.IGNORECASE)
+_WORD: Final = re.compile(r"\w")
+
+
+class MarkdownKind(StrEnum):
+    """What a block is, as it is named to people."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    BULLET = "bullet"
+    TABLE = "table"
+    CODE = "code block"
+    QUOTE = "quotation"
+    HTML = "HTML block"
+    COMMENT = "comment"
+    GENERATED = "generated block"
+    OTHER = "other line"
+
+
+class MarkdownBlock(NamedTuple):
+    """A part of a file.
+
+    Attributes:
+        kind: What it is. A bullet is an entry of a list that is in no other, numbered or not.
+        text: What it says without its marks, line by line. A bullet says all that is indented
+            below it but code, tables, quotations and HTML, which are blocks after it.
+        lines: Its first and its last line, counted from one.
+        headings: The headings above it, the outermost first.
+        level: From 1 to 6 for a heading.
+        rows: The cells of a table, the head first.
+    """
+
+    kind: MarkdownKind
+    text: str
+    lines: tuple[int, int]
+    headings: tuple[str, ...] = ()
+    level: int = 0
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+class MarkdownFile(NamedTuple):
+    """What a file says of itself, and its blocks in their order."""
+
+    front: FrontMatter
+    blocks: tuple[MarkdownBlock, ...]
+
+
+_BY_TYPE: Final = {
+    "paragraph": MarkdownKind.PARAGRAPH,
+    "fence": MarkdownKind.CODE,
+    "code_block": MarkdownKind.CODE,
+    "blockquote": MarkdownKind.QUOTE,
+    "html_block": MarkdownKind.HTML,
+    "table": MarkdownKind.TABLE,
+    "heading": MarkdownKind.HEADING,
+}
+
+
+def read_markdown(text: str) -> MarkdownFile:
+    """Read a Markdown file; a byte-order mark at its beginning counts for nothing."""
+    from markdown_it.tree import SyntaxTreeNode
+
+    lines = split_lines(text.removeprefix("\ufeff"))
+    front = read_front_matter(lines)
+    prose = ["" if number < front.lines else line for number, line in enumerate(lines)]
+    whole = "\n".join(prose).replace("\r", " ")  # which the parser would take for a line's end
+    tree = SyntaxTreeNode(_parser().parse(whole))
+    blocks = list(_with_generated(block for node in tree.children for block in _blocks_of(node)))
+    blocks = sorted([*blocks, *_others(prose, blocks)], key=lambda block: block.lines)
+    return MarkdownFile(front, tuple(_under_headings(blocks)))
+
+
+@cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    made = MarkdownIt("commonmark", {"maxNesting": _MOST_LEVELS})
+    return made.enable("table").disable("inline")
+
+
+def _blocks_of(node: "SyntaxTreeNode") -> Iterator[MarkdownBlock]:
+    """Yield the blocks that a part of the tree is, without their headings."""
+    if node.type in ("bullet_list", "ordered_list"):
+        for item in node.children:
+            yield from _bullet(item)
+    elif node.type in _BY_TYPE and node.map is not None:
+        text = _text_in(node)
+        kind = _BY_TYPE[node.type]
+        if kind is MarkdownKind.HTML and not _WORD.search(_COMMENT.sub("", text)):
+            kind = MarkdownKind.COMMENT
+        level = int(node.tag[1:]) if kind is MarkdownKind.HEADING else 0
+        if _WORD.search(text):
+            lines = (node.map[0] + 1, _last_line(node))
+            yield MarkdownBlock(kind, text, lines, level=level, rows=tuple(_rows(node)))
+
+
+def _bullet(item: "SyntaxTreeNode") -> Iterator[MarkdownBlock]:
+    """Yield an entry of a list, then what is in it and no part of what it says."""
+    said: list[SyntaxTreeNode] = []
+    others: list[MarkdownBlock] = []
+    for node in _leaves(item):
+        if node.type in ("paragraph", "heading"):
+            said.append(node)
+        else:
+            others += _blocks_of(node)
+    text = "\n".join(filter(_WORD.search, map(_text_in, said)))
+    if text and item.map is not None:
+        yield MarkdownBlock(
+            MarkdownKind.BULLET, text, (item.map[0] + 1, max(map(_last_line, said)))
+        )
+    yield from others
+
+
+def _leaves(node: "SyntaxTreeNode") -> Iterator["SyntaxTreeNode"]:
+    """Yield what is in a list or an entry of one, lists within it taken apart."""
+    for child in node.children:
+        if child.type in ("bullet_list", "ordered_list", "list_item"):
+            yield from _leaves(child)
+        else:
+            yield child
+
+
+def _text_in(node: "SyntaxTreeNode") -> str:
+    if not node.children:
+        text = node.content if node.type != "root" else ""
+        return _without_comments(text) if node.type == "inline" else text
+    return "\n".join(map(_text_in, node.children))
+
+
+def _last_line(node: "SyntaxTreeNode") -> int:
+    """Return the last line of a part that has words in it; lists and quotations may go on empty."""
+    inner = [_last_line(child) for child in node.children]
+    return max(inner, default=node.map[1] if node.map is not None else 0)
+
+
+def _rows(node: "SyntaxTreeNode") -> Iterator[tuple[str, ...]]:
+    for part in node.children:
+        if part.type == "tr":
+            yield tuple(_text_in(cell).strip() for cell in part.children)
+        elif part.type in ("thead", "tbody"):
+            yield from _rows(part)
+
+
+def _without_comments(text: str) -> str:
+    """Return a text without the comments in it; what code shows stays."""
+    if "<!--" not in text:
+        return text
+    from markdown_it import MarkdownIt
+
+    (whole,) = MarkdownIt("commonmark").parseInline(text)
+    for child in whole.children or ():
+        if child.type == "html_inline" and child.content.startswith("<!--"):
+            text = text.replace(child.content, "", 1)
+    return text.strip()
+
+
+def _with_generated(blocks: Iterable[MarkdownBlock]) -> Iterator[MarkdownBlock]:
+    """Yield blocks, those that a program keeps between `BEGIN` and `END` comments as one."""
+    opened: MarkdownBlock | None = None
+    for block in blocks:
+        is_mark = block.kind is MarkdownKind.COMMENT
+        if opened is not None:
+            opened = opened._replace(lines=(opened.lines[0], block.lines[1]))
+        elif is_mark and _BEGIN.search(block.text):
+            opened = block._replace(kind=MarkdownKind.GENERATED)
+        if opened is None:
+            yield block
+        elif is_mark and _END.search(block.text):
+            yield opened
+            opened = None
+    if opened is not None:
+        yield opened
+
+
+def _others(lines: Sequence[str], blocks: Iterable[MarkdownBlock]) -> Iterator[MarkdownBlock]:
+    """Yield the lines with words that are in no block, such as definitions of links."""
+    known = {line for block in blocks for line in range(block.lines[0], block.lines[1] + 1)}
+    for number, line in enumerate(lines, start=1):
+        if number not in known and _WORD.search(line):
+            yield MarkdownBlock(MarkdownKind.OTHER, line.strip(), (number, number))
+
+
+def _under_headings(blocks: Iterable[MarkdownBlock]) -> Iterator[MarkdownBlock]:
+    """Yield blocks with the headings above them."""
+    above: list[MarkdownBlock] = []
+    for block in blocks:
+        if block.kind is MarkdownKind.HEADING:
+            above = [one for one in above if one.level < block.level]
+        yield block._replace(headings=tuple(one.text for one in above))
+        if block.kind is MarkdownKind.HEADING:
+            above.append(block)

@@ -1,0 +1,1 @@
+"""What people report of programs like this one, as it should come out here."""
