@@ -247,10 +247,13 @@ def _claimed(
 
 
 def _is_told_already(workspace: Workspace, request: HookRequest) -> bool:
-    """Tell whether another hook tells this start of the session."""
+    """Return whether another hook shows this start of the session; not where nothing is noted."""
     if request.thread is None or workspace.read_only:
         return False
-    return not workspace.own.shown.begin(request.thread, request.source, workspace.now())
+    try:
+        return not workspace.own.shown.begin(request.thread, request.source, workspace.now())
+    except StorageRefused:
+        return False
 
 
 def _note_shown_of_own(
@@ -278,10 +281,11 @@ def _note_shown(
     *,
     afresh: bool = False,
 ) -> None:
-    """Note what a session has before its eyes now; where nothing may be written, nothing is."""
+    """Note what a session was shown; where nothing can be written, nothing is noted."""
     if request.thread is None or workspace.read_only:
         return
     from pmem.storage.local.shown import key_of
 
     keys = [key_of(identifier, text) for identifier, text in shown]
-    workspace.own.shown.note(request.thread, keys, workspace.now(), afresh=afresh)
+    with suppress(StorageRefused):
+        workspace.own.shown.note(request.thread, keys, workspace.now(), afresh=afresh)
