@@ -41,7 +41,7 @@ ARROWS: Final[dict[str, str]] = {
     "upkeep": "errors values core storage storage.files storage.local storage.git "
     "storage.jsonfiles storage.postgres project embedding model memory vcs apps",
     "report": "errors values core storage.files project memory search upkeep",
-    "operations": "errors values core storage project embedding memory upkeep",
+    "operations": "errors values core storage project embedding memory vcs upkeep",
     "browse": "errors values core memory project upkeep operations",
     "library": "errors values core storage storage.local storage.shared storage.git "
     "project model memory vcs apps conversation search upkeep report operations",

@@ -12,7 +12,7 @@ import typer
 from pmem.cli import options
 from pmem.cli.drafts import WrittenText, kept_draft, read_draft
 from pmem.cli.render import draws
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, start_of
 from pmem.core.filters import Filter
 from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
 from pmem.core.lines import split_lines
@@ -139,7 +139,7 @@ def add(
         user=user,
         agent=agent,
         run=run,
-        valid_from=session.start_of(session.ahead(valid_from), end),
+        valid_from=start_of(session.present, session.ahead(valid_from), end),
         valid_until=end,
         cite=tuple(cite or ()),
         places=session.places(for_),

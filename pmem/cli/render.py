@@ -215,8 +215,10 @@ def _show_notes(session: "CommandSession", answer: "Answer") -> None:
     for done in session.outcomes:
         for line in done.notes:
             print_note(line)
-    if session.place_note:
-        print_note(f"pmem: {session.place_note}")
+    from pmem.cli.session import note_on_place
+
+    if place := note_on_place(session):
+        print_note(f"pmem: {place}")
     for problem in session.problems:
         print_note(f"pmem: left out: {problem.message}")
 

@@ -106,7 +106,6 @@ class CommandSession:
         self.redact = self.exact_times = self.mine = self.strict_model = False
         self.overrides: dict[str, Any] = {}
         self.outcomes: list[Outcome[Any]] = []
-        self.place_note = ""
 
     @cached_property
     def workspace(self) -> Workspace:
@@ -185,18 +184,7 @@ class CommandSession:
         except NotFound as error:
             raise (error if self.mine else _hint_at_own(place, request, error)) from None
         self.outcomes.append(outcome)
-        if outcome.has_written and workspace is None and not self.mine:
-            self._note_place(place.root)
         return outcome.result
-
-    def _note_place(self, root: str) -> None:
-        """Note where a command wrote, if that is outside of the repository around its folder."""
-        from pmem.storage.files.worktree import top_of
-
-        top = top_of(os.path.abspath(self.directory or os.getcwd()))
-        holder = os.path.dirname(root)
-        if top is not None and top != top_of(holder):
-            self.place_note = f"written to the memory of {holder}, outside of the repository {top}"
 
     @property
     def concerned(self) -> str | None:
@@ -286,18 +274,6 @@ class CommandSession:
         """
         return None if text is None else parse_time(text, self.present, ahead=True)
 
-    def start_of(self, start: datetime | None, end: datetime | None) -> datetime | None:
-        """Return when a memory begins to be valid; None for the present.
-
-        Args:
-            start: What was given.
-            end: When it ends. West of UTC a day may have begun there that is still to come here.
-        """
-        if start is not None or end is None or end > self.present or not is_date(end):
-            return start
-        is_to_come = end.date() > self.present.astimezone().date()
-        return end - timedelta(days=1) if is_to_come else None
-
     def input(self, text: str | None, what: str) -> str:
         """Return an argument, or standard input where it is `-`.
 
@@ -384,6 +360,35 @@ def once_more(session: CommandSession) -> CommandSession:
     other.__dict__.pop("workspace", None)
     other.outcomes = []
     return other
+
+
+def start_of(present: datetime, start: datetime | None, end: datetime | None) -> datetime | None:
+    """Return when a memory begins to be valid; None for the present.
+
+    Args:
+        present: The present.
+        start: What was given.
+        end: When it ends. West of UTC a day may have begun there that is still to come here.
+    """
+    if start is not None or end is None or end > present or not is_date(end):
+        return start
+    is_to_come = end.date() > present.astimezone().date()
+    return end - timedelta(days=1) if is_to_come else None
+
+
+def note_on_place(session: CommandSession) -> str:
+    """Return where a command wrote, if that is outside of the repository around its folder."""
+    if session.opened is None or session.mine:
+        return ""
+    if not any(outcome.has_written for outcome in session.outcomes):
+        return ""
+    from pmem.storage.files.worktree import top_of
+
+    top = top_of(os.path.abspath(session.directory or os.getcwd()))
+    holder = os.path.dirname(session.opened.root)
+    if top is None or top == top_of(holder):
+        return ""
+    return f"written to the memory of {holder}, outside of the repository {top}"
 
 
 def _hint_at_own(workspace: Workspace, request: object, error: NotFound) -> NotFound:

@@ -20,7 +20,7 @@ from pmem.memory.chunking import unfold
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.git.commits import HEAD, CommitText, files_of, read_commits
-from pmem.storage.git.repository import Repository
+from pmem.storage.git.repository import limits_of_history
 from pmem.values.ids import derived_id, short
 from pmem.values.records import Conversation, Fact, Message, Role
 from pmem.values.requests import Admit, Progress, as_it_is, ignore_progress
@@ -97,7 +97,7 @@ def import_git(workspace: Workspace, request: HistoryImportRequest) -> HistoryIm
         raise InvalidValue(f"a limit must be at least 1, not {request.limit}")
     reader = _HistoryReader(workspace, request)
     chosen = nlargest(request.limit, reader.proposals(), key=lambda one: one.rank)
-    workspace.notes += Repository(workspace.root, workspace.environment).limits
+    workspace.notes += limits_of_history(workspace.root)
     conversation, known = _conversation(workspace)
     fresh = [one for one in chosen if one.commit.id not in known]
     facts, messages, skipped = _Intake(workspace, request).take(fresh)

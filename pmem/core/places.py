@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from pmem.core.names import composed
 from pmem.errors import InvalidValue, NotFound
 
 MOST_PLACES: Final = 50
@@ -158,7 +159,8 @@ def fits(pattern: str, parts: Sequence[str]) -> bool:
         parts: The names that lead to the file from the project's top.
     """
     is_folder = pattern.endswith("/")
-    wanted = pattern.rstrip("/").split("/")
+    wanted = composed(pattern).rstrip("/").split("/")
+    parts = [composed(part) for part in parts]
     if len(wanted) == 1:
         wanted.insert(0, _ANY_DEPTH)
     elif wanted[0] == "":

@@ -120,7 +120,11 @@ def explain(workspace: Workspace, request: WhyRequest) -> Why:
         found = origin_of(sources.top, workspace.environment, file, line, data)
     origin, no_origin = (None, found) if isinstance(found, str) else (found, "")
     items = tuple(_Look(workspace, file, lines, content, origin).reasons())
-    note = "" if os.path.lexists(path) else f"there is no file {path}: {_near(path)}"
+    note = (
+        ""
+        if data is not None or os.path.lexists(path)
+        else f"there is no file {path}: {_near(path)}"
+    )
     if note and not items:
         raise NotFound(f"there is no file {path}", _near(path))
     return Why(file=file, line=line, origin=origin, items=items, note=note, no_origin=no_origin)

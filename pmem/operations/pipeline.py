@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
+from pmem.core.names import with_composed_names
 from pmem.errors import ModelFailed, PmemError, Refused, StorageRefused, Unfinished
 from pmem.operations.operation import Operation, Writes
 from pmem.operations.outcome import Outcome
@@ -50,6 +51,7 @@ def run(
         ModelFailed: A model failed, and the settings are strict; what the rules did is kept.
         PmemError: Whatever the operation itself raises.
     """
+    request = with_composed_names(request)
     unit = _unit_of(workspace, request, caller)
     _check_caller(unit, operation)
     writes = _writes(operation, request)

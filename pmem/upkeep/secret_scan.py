@@ -15,7 +15,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
 from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.git.git_index import Staged
-from pmem.storage.git.repository import Repository
+from pmem.storage.git.repository import Repository, limits_of_history
 from pmem.storage.git.tracked import LOCAL, tracked
 from pmem.values.records import STORES
 
@@ -76,7 +76,7 @@ def _staged(workspace: Workspace) -> Iterator[_File]:
 def _reachable(workspace: Workspace) -> Iterator[_File]:
     repository = Repository(workspace.root, workspace.environment)
     versions = repository.versions()
-    workspace.notes += repository.limits
+    workspace.notes += limits_of_history(workspace.root)
     contents = repository.blobs([name for name, _ in versions])
     return (
         _File(os.path.join(workspace.root, path), data, name)

@@ -16,7 +16,7 @@ from pmem.core.threeway.sides import checked
 from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
 from pmem.storage.git import repository
-from pmem.storage.git.repository import Merge, Repository, TreeEntry
+from pmem.storage.git.repository import Merge, Repository, TreeEntry, limits_of_history
 from pmem.values.ids import is_id, short
 from pmem.values.requests import RangeRequest
 from pmem.vcs.changelog import HEAD, ends
@@ -106,7 +106,7 @@ def check_merges(workspace: Workspace, request: RangeRequest) -> MergesChecked:
     git = Repository(workspace.root, workspace.environment)
     start, end = ends(git, request.revisions)
     merges = git.merges(start.commit or git.commit(HEAD), end.commit or git.commit(HEAD))
-    workspace.notes += git.limits
+    workspace.notes += limits_of_history(workspace.root)
     place = git.place() if merges else ""
     findings: list[MergeFinding] = []
     records = 0

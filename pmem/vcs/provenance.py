@@ -14,7 +14,7 @@ from pmem.memory.reading import get
 from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
 from pmem.storage.files.recordfile import parse
-from pmem.storage.git.repository import Commit, Repository
+from pmem.storage.git.repository import Commit, Repository, limits_of_history
 from pmem.values.ids import is_id, matches, short
 from pmem.values.records import (
     KINDS,
@@ -89,7 +89,7 @@ def provenance(workspace: Workspace, request: HistoryRequest) -> Provenance:
         type_, identifier = _in_git(repository, head, request.reference, missing)
     path = f"{STORES[type_]}/{identifier}{SUFFIX}"
     commits = repository.log(head, path, whole=now is None)
-    workspace.notes += repository.limits
+    workspace.notes += limits_of_history(workspace.root)
     states = _states(repository, type_, path, commits)
     touches = tuple(_touch(commit, states) for commit in commits)
     last = now or next(

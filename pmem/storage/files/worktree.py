@@ -34,6 +34,28 @@ def project_top(memory: str) -> str:
     return top_of(holder) or holder
 
 
+def on_disk(path: str) -> str:
+    """Return a path with the spelling of the disk, where that is another form of the same name.
+
+    Args:
+        path: A path; one that is not there in any form comes back as it is.
+    """
+    if path.isascii() or os.path.lexists(path):
+        return path
+    from unicodedata import normalize
+
+    folder, name = os.path.split(path)
+    folder = on_disk(folder)
+    try:
+        there = os.listdir(folder or os.curdir)
+    except OSError:
+        return path
+    wanted = normalize("NFC", name)
+    return os.path.join(
+        folder, next((one for one in there if normalize("NFC", one) == wanted), name)
+    )
+
+
 def name_in(top: str, path: str) -> str:
     """Return a file's name seen from a project's top, with slashes; empty where it is not in it.
 
@@ -42,7 +64,7 @@ def name_in(top: str, path: str) -> str:
         path: The file; a link stands for what it leads to.
     """
     try:
-        top, real = os.path.realpath(top), os.path.realpath(path)
+        top, real = os.path.realpath(top), os.path.realpath(on_disk(path))
         inside = os.path.commonpath((top, real)) == top and top != real
     except (OSError, ValueError):  # a zero byte, or another drive
         return ""

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from pmem.errors import InvalidValue, PmemError
 from pmem.storage.files.recordfile import LFS_POINTER
-from pmem.storage.files.worktree import project_top
+from pmem.storage.files.worktree import on_disk, project_top
 from pmem.storage.git import git
 from pmem.storage.git.repository import Repository
 
@@ -103,7 +103,7 @@ class Sources:
             InvalidValue: It is not in the project, or may not be cited.
         """
         try:
-            top, real = os.path.realpath(self.top), os.path.realpath(path)
+            top, real = os.path.realpath(self.top), os.path.realpath(on_disk(path))
             inside = os.path.commonpath((top, real)) == top and top != real
         except (OSError, ValueError):  # a zero byte, or another drive
             raise InvalidValue(f"{path!r} is no file", "cite a file of the project") from None
@@ -131,7 +131,7 @@ class Sources:
         if wrong is not None:
             raise Unreadable(wrong)
         try:
-            data = self._read(file, most)
+            data = self._read(self._spelled(file), most)
             if data.startswith(LFS_POINTER):
                 raise Unreadable("is a pointer of Git LFS here: run `git lfs pull`")
             return data
@@ -201,6 +201,12 @@ class Sources:
         if _GIT in names or names[: len(hidden)] == hidden:
             return "belongs to git or to this clone alone"
         return None
+
+    def _spelled(self, file: str) -> str:
+        """Return a name as the disk spells it."""
+        if file.isascii():
+            return file
+        return os.path.relpath(on_disk(os.path.join(self.top, file)), self.top).replace(os.sep, "/")
 
     def _read(self, file: str, most: int) -> bytes:
         opening = _open_file if os.open in os.supports_dir_fd else _opened_by_path

@@ -40,6 +40,7 @@ _CHANGES: Final = (
 
 _NO_REPOSITORY: Final = "is not in a git repository"
 _INIT: Final = "run `git init` around it"
+_NO_ANCESTOR: Final = "the two revisions have no common ancestor"
 _SHALLOW: Final = "this clone is shallow"
 UNSHALLOW: Final = (
     "fetch the history first: `git fetch --unshallow`; in GitHub Actions `fetch-depth: 0`"
@@ -131,20 +132,8 @@ class Repository:
             raise NoRevision(revision, "git takes no such name")
         found = self._run("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
         if found.code:
-            unknown = "there is no commit yet" if revision == "HEAD" else "git knows no such commit"
-            unknown = f"{unknown}, and {_SHALLOW}" if self.is_shallow else unknown
-            raise NoRevision(revision, self._why_not(found, unknown))
+            raise NoRevision(revision, self._why_not(found, _unknown(self._folder, revision)))
         return found.out.decode("ascii", "replace").strip()
-
-    @property
-    def is_shallow(self) -> bool:
-        """Whether the clone was made without older commits."""
-        return bool(oldest_of_shallow(self._folder))
-
-    @property
-    def limits(self) -> list[str]:
-        """A sentence where history ends early, as the clone is shallow."""
-        return [f"pmem: {_SHALLOW}, so older commits were not read; {UNSHALLOW}"] * self.is_shallow
 
     def merge_base(self, one: str, other: str) -> str:
         """Return the best common ancestor of two commits.
@@ -153,10 +142,8 @@ class Repository:
             InvalidValue: They have none.
         """
         found = self._run("merge-base", one, other)
-        if found.code and self.is_shallow:
-            raise InvalidValue(f"git knows no common ancestor, and {_SHALLOW}", UNSHALLOW)
         if found.code:
-            raise InvalidValue(self._why_not(found, "the two revisions have no common ancestor"))
+            raise _no_ancestor(self._folder, self._why_not(found, _NO_ANCESTOR))
         return found.out.decode().split()[0]
 
     def merge_bases(self, one: str, *others: str) -> list[str]:
@@ -364,6 +351,28 @@ class Repository:
             return f"{self._folder} {_NO_REPOSITORY}"
         words = failed.err.partition("\n")[0].removeprefix("fatal: ").removeprefix("error: ")
         return f"{otherwise}: {words.strip()}" if words.strip() else otherwise
+
+
+def _unknown(folder: str, revision: str) -> str:
+    """Return why a revision is none, where git does not say."""
+    why = "there is no commit yet" if revision == "HEAD" else "git knows no such commit"
+    return f"{why}, and {_SHALLOW}" if oldest_of_shallow(folder) else why
+
+
+def _no_ancestor(folder: str, why: str) -> InvalidValue:
+    if oldest_of_shallow(folder):
+        return InvalidValue(f"{why} in this clone, and {_SHALLOW}", UNSHALLOW)
+    return InvalidValue(why)
+
+
+def limits_of_history(folder: str) -> list[str]:
+    """Return a sentence where history ends early, as the clone is shallow.
+
+    Args:
+        folder: A folder of the repository.
+    """
+    is_shallow = bool(oldest_of_shallow(folder))
+    return [f"pmem: {_SHALLOW}, so older commits were not read; {UNSHALLOW}"] * is_shallow
 
 
 def oldest_of_shallow(folder: str) -> frozenset[str]:
