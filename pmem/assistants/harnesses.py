@@ -64,6 +64,8 @@ class HookForm(NamedTuple):
     extra: Mapping[str, Any] = {}
     alone: Mapping[str, Any] = {}
     parts: int = 1
+    windows: tuple[str, str] | None = None
+    """The key of a command for Windows alone, and its form there."""
 
 
 class SetupFile(NamedTuple):
@@ -87,6 +89,11 @@ class Harness(NamedTuple):
     said: Mapping[Scope, str] = {}
 
 
+SHARED_PROGRAM: Final = "pmem"
+"""What a project's files call, as everybody has it elsewhere or not at all."""
+_IF_INSTALLED: Final = "command -v pmem >/dev/null 2>&1 || exit 0; pmem {}"
+_IN_CMD: Final = "where /q pmem && pmem {} || exit /b 0"
+_IN_POWERSHELL: Final = "if (Get-Command pmem -ErrorAction Ignore) {{ pmem {} }}"
 _CLAUDE_HOOKS: Final = HookForm(
     {**_EVERY_EVENT, "PreToolUse": PRE_TOOL, "PostToolUseFailure": POST_TOOL},
     matchers={
@@ -99,6 +106,7 @@ _CODEX_HOOKS: Final = HookForm(
     {**_EVERY_EVENT, "PreToolUse": PRE_TOOL, "PostToolUse": POST_TOOL},
     matchers={"PreToolUse": "^(apply_patch|Bash)$", "PostToolUse": "^Bash$"},
     extra={"type": "command"},
+    windows=("commandWindows", _IN_CMD),
 )
 _GEMINI_HOOKS: Final = HookForm(
     {
@@ -131,6 +139,7 @@ _VSCODE_HOOKS: Final = HookForm(
     {"SessionStart": SESSION_START, "PreCompact": PRE_COMPACT, "Stop": STOP},
     nested=False,
     extra={"type": "command"},
+    windows=("windows", _IN_POWERSHELL),
 )
 _SERVERS: Final = ("mcpServers",)
 _TRUST: Final = "Codex asks once whether these hooks may run: `/hooks` there shows them"
@@ -230,11 +239,11 @@ def entries(harness: str, file: SetupFile, program: str) -> list[Entry]:
     found = []
     if file.hooks is not None:
         for name, event in file.hooks.events.items():
-            command = f"{_quote_word(program)} hook {event} --harness {harness}"
             extra = dict(file.hooks.extra)
             kind = {"type": extra.pop("type")} if "type" in extra else {}
             timeout = {"timeout": _seconds(event) * file.hooks.parts}
-            handler = {**kind, "command": command, **extra, **timeout}
+            commands = _commands(file.hooks, program, f"hook {event} --harness {harness}")
+            handler = {**kind, **commands, **extra, **timeout}
             matcher = file.hooks.matchers.get(name)
             about = {} if matcher is None else {"matcher": matcher}
             value = {**about, "hooks": [handler]} if file.hooks.nested else handler
@@ -248,6 +257,14 @@ def entries(harness: str, file: SetupFile, program: str) -> list[Entry]:
         value = {**kind, **called, **extra}
         found.append(Entry(path=(*file.server.path, "pmem"), value=value))
     return found
+
+
+def _commands(form: HookForm, program: str, called: str) -> dict[str, str]:
+    """Return what a hook runs; in a file that others share, nothing where pmem is missing."""
+    if program != SHARED_PROGRAM:
+        return {"command": f"{_quote_word(program)} {called}"}
+    windows = {form.windows[0]: form.windows[1].format(called)} if form.windows else {}
+    return {"command": _IF_INSTALLED.format(called), **windows}
 
 
 def _seconds(event: "Event") -> int:

@@ -123,6 +123,8 @@ def _hook_line(found: hooksetup.HookSetup, *, is_removed: bool) -> Line:
 
 
 def _hook_note(found: hooksetup.HookSetup, *, no_place: bool) -> str:
+    if no_place and found.manager:
+        return f"add these lines to {found.path}: {found.manager} writes git's hooks from it"
     if no_place:
         return f"add these lines to the repositories in {found.path}: pmem sees no safe place there"
     if not found.program:

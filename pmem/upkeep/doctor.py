@@ -16,7 +16,7 @@ from pmem.storage.git.tracked import HINT, LOCAL, foreign
 from pmem.upkeep.integrity import CheckRequest, check, link_findings, settings_findings
 from pmem.values.records import STORES
 from pmem.values.times import day
-from pmem.vcs import gitsetup
+from pmem.vcs import gitsetup, hooksetup
 from pmem.vcs.ignoring import exposed, hide, ignored
 from pmem.vcs.repair.mending import CODES, mend
 
@@ -70,6 +70,7 @@ def _diagnoses(workspace: Workspace, *, fix: bool) -> list[Diagnosis]:
         _tried(_recalls, workspace, fix=fix),
         _upkeep(workspace),
         _tried(_git, workspace, fix=fix),
+        *_commit_hook(workspace, fix=fix),
         *_vectors(workspace),
         *_own(workspace, fix=fix),
         *_model(workspace),
@@ -258,6 +259,18 @@ def _git(workspace: Workspace, *, fix: bool) -> Diagnosis:
     if mended:
         ok, detail = gitsetup.summary(workspace)
     return Diagnosis(name="git", ok=ok, detail=detail, fixed=mended and ok)
+
+
+def _commit_hook(workspace: Workspace, *, fix: bool) -> list[Diagnosis]:
+    """Look whether commits are still checked, where that was set up in this clone."""
+    if not hooksetup.was_set(workspace):
+        return []
+    found = hooksetup.look(workspace)
+    if found.ok:
+        return [Diagnosis(name="hook", ok=True, detail=f"{found.path} checks every commit")]
+    mended = fix and hooksetup.install(workspace).ok
+    detail = f"the lines of pmem are gone from {found.path}: run `pmem setup pre-commit`"
+    return [Diagnosis(name="hook", ok=mended, detail=detail, fixed=mended)]
 
 
 def _recalls(workspace: Workspace, *, fix: bool) -> Diagnosis:

@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import shutil
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -17,6 +17,7 @@ from pmem.errors import NotFound, Refused
 from pmem.project.configuration import DEFAULT_FOLDER
 from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals, write_file
+from pmem.storage.files.worktree import shared_git_folder
 from pmem.storage.git import git
 from pmem.storage.git.repository import Repository
 from pmem.values.requests import SetupRequest
@@ -99,6 +100,52 @@ _ENTRY: Final = """\
 {more}"""
 
 
+Kind = Literal["hook", "config", "other"]
+_HUSKY: Final = (".husky", "_")
+"""The folder in which husky writes its own hooks; people's are in the one around it."""
+_SHARED_BLOCK: Final = "pmem.preCommit"
+"""What this clone's configuration says once the lines were put in."""
+
+
+class HookManager(NamedTuple):
+    """A program that writes git's hooks itself: its files in a project, and its lines for pmem."""
+
+    name: str
+    files: tuple[str, ...]
+    lines: str
+
+
+_COMMANDS: Final = "pmem check --staged && pmem scan --staged && pmem review --staged"
+_MANAGERS: Final = (
+    HookManager(
+        "lefthook",
+        tuple(
+            f"{dot}lefthook{end}.{suffix}"
+            for end in ("", "-local")
+            for dot in ("", ".")
+            for suffix in ("yml", "yaml", "toml", "json")
+        ),
+        f"pre-commit:\n  jobs:\n    - name: pmem\n      run: {_COMMANDS}\n",
+    ),
+    HookManager(
+        "overcommit",
+        (".overcommit.yml",),
+        "PreCommit:\n  Pmem:\n    enabled: true\n    required_executable: sh\n"
+        f'    command: ["sh", "-c", "{_COMMANDS}"]\n',
+    ),
+    HookManager(
+        "simple-git-hooks",
+        tuple(f"{dot}simple-git-hooks.{end}" for dot in ("", ".") for end in ("json", "cjs", "js")),
+        f'"pre-commit": "{_COMMANDS}"\n',
+    ),
+    HookManager(
+        "captainhook",
+        ("captainhook.json",),
+        f'{{"pre-commit": {{"actions": [{{"action": "{_COMMANDS}"}}]}}}}\n',
+    ),
+)
+
+
 class PreCommitRequest(SetupRequest, frozen=True, kw_only=True):
     """Whether to have commits checked; `strict` lets a review stop them as well."""
 
@@ -108,16 +155,18 @@ class PreCommitRequest(SetupRequest, frozen=True, kw_only=True):
 class HookSetup(msgspec.Struct, frozen=True, kw_only=True):
     """Whether commits are checked here, and how.
 
-    `kind` says what checks them, `path` the file that says so, `wanted` its block of lines as it
+    `kind` says what checks them: git's hook, the configuration of the pre-commit tool, or that of
+    another `manager` of hooks. `path` is the file that says so, `wanted` its block of lines as it
     should be and `found` as it is. `program` is whether pmem can be found at all.
     """
 
-    kind: Literal["hook", "config"]
+    kind: Kind
     path: str
     wanted: str
     found: str | None
     by_hand: bool
     program: bool
+    manager: str = ""
 
     @property
     def ok(self) -> bool:
@@ -156,7 +205,30 @@ def look(workspace: Workspace, *, strict: bool = False) -> HookSetup:
     config = os.path.join(top, CONFIG)
     if os.path.lexists(config):
         return _look(workspace, "config", config, top, strict=strict)
-    return _look(workspace, "hook", _hook_path(workspace), top, strict=strict)
+    for manager in _MANAGERS:
+        for path in (os.path.join(top, file) for file in manager.files):
+            if os.path.lexists(path):
+                return _managed(manager, path)
+    return _look(workspace, "hook", _hook_path(workspace, top), top, strict=strict)
+
+
+def was_set(workspace: Workspace) -> bool:
+    """Return whether commits were set up to be checked in this clone."""
+    asked = ["config", "--local", "--get", _SHARED_BLOCK]
+    return bool(git.ask(workspace.root, asked, workspace.environment))
+
+
+def _managed(manager: HookManager, path: str) -> HookSetup:
+    """Return how a manager of hooks calls pmem; people write its file, and pmem does not."""
+    return HookSetup(
+        kind="other",
+        path=path,
+        wanted=manager.lines,
+        found=None,
+        by_hand="pmem check" in _text(path),
+        program=shutil.which("pmem") is not None,
+        manager=manager.name,
+    )
 
 
 def install(workspace: Workspace, *, strict: bool = False) -> HookSetup:
@@ -173,6 +245,9 @@ def install(workspace: Workspace, *, strict: bool = False) -> HookSetup:
         NotFound, Refused, StorageRefused: See `set_up`.
     """
     before = look(workspace, strict=strict)
+    if before.kind == "other":
+        return before
+    git.ask(workspace.root, ["config", "--local", _SHARED_BLOCK, "true"], workspace.environment)
     if before.ok:
         return before
     text = managed_block.without(_text(before.path))
@@ -181,9 +256,14 @@ def install(workspace: Workspace, *, strict: bool = False) -> HookSetup:
         if placed is None or os.path.islink(before.path):
             return before
     else:
-        _check_lines(before.path, text)
+        own = git.hook_path(workspace.root, HOOK, workspace.environment) or ""
+        is_run_by_git = os.path.normpath(own) == before.path
+        if is_run_by_git:
+            _check_lines(before.path, text)
         placed = managed_block.after_first_line(text or _SHEBANG, before.wanted)
-    _write(before.path, placed, executable=before.kind == "hook")
+        if text and not text.startswith("#!"):
+            placed = before.wanted + text
+    _write(before.path, placed, executable=before.kind == "hook" and is_run_by_git)
     return look(workspace, strict=strict)
 
 
@@ -194,7 +274,8 @@ def remove(workspace: Workspace) -> HookSetup:
         NotFound, Refused, StorageRefused: See `set_up`.
     """
     top = Repository(workspace.root, workspace.environment).top()
-    for path in (os.path.join(top, CONFIG), _hook_path(workspace)):
+    git.ask(workspace.root, ["config", "--local", "--unset", _SHARED_BLOCK], workspace.environment)
+    for path in (os.path.join(top, CONFIG), _hook_path(workspace, top)):
         text = _text(path)
         left = managed_block.without(text) if _block(path, text) else text
         if left == _SHEBANG != text:
@@ -275,11 +356,31 @@ def _block(path: str, text: str) -> str | None:
         ) from None
 
 
-def _hook_path(workspace: Workspace) -> str:
-    path = git.hook_path(workspace.root, HOOK, workspace.environment)
-    if path is None:
+def _hook_path(workspace: Workspace, top: str) -> str:
+    """Return the hook that people own: git's own, or that which husky's own calls.
+
+    Raises:
+        NotFound: Git does not say where hooks are.
+        Refused: They are outside of the project, where others use them as well.
+    """
+    found = git.hook_path(workspace.root, HOOK, workspace.environment)
+    if found is None:
         raise NotFound(f"git does not say where {workspace.root} has its hooks")
-    return os.path.normpath(path)
+    path = os.path.normpath(found)
+    folder = os.path.realpath(os.path.dirname(path))
+    inside = (os.path.realpath(top), os.path.realpath(shared_git_folder(top)))
+    if not any(os.path.commonpath((folder, one)) == one for one in inside):
+        raise Refused(
+            f"git's hooks of this clone are in {folder}, outside of the project",
+            "other projects may use them: `pmem setup pre-commit --print` shows the lines to add",
+        )
+    parts = os.path.dirname(path).split(os.sep)
+    return os.path.join(os.sep.join(parts[:-1]), HOOK) if _is_husky_own(parts) else path
+
+
+def _is_husky_own(parts: list[str]) -> bool:
+    """Return whether a folder has the hooks that husky writes anew at each installation."""
+    return tuple(parts[-2:]) == _HUSKY
 
 
 def _check_lines(path: str, text: str) -> None:
