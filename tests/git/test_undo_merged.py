@@ -3,7 +3,7 @@
 import os
 import shutil
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -50,12 +50,23 @@ def _changed(before: Records, after: Records) -> set[tuple[str, str]]:
     return found
 
 
-def _work(one: World, deeds: list[str], name: str) -> Records:
-    """Do things in the current folder, commit them, and return what is there then."""
+class Side(NamedTuple):
+    """What is there after a side's work, and the records that it changed, also back again."""
+
+    records: Records
+    paths: frozenset[str]
+
+
+def _work(one: World, deeds: list[str], name: str) -> Side:
+    """Do things in the current folder, and commit them."""
+    before, paths = world.records(), set()
     for deed in deeds:
         one.does(deed)
+        after = world.records()
+        paths |= {path for path, _ in _changed(before, after)}
+        before = after
     world.commit(name)
-    return world.records()
+    return Side(world.records(), frozenset(paths))
 
 
 def _merged(clones: tuple[Path, Path], seed: int, ours: list[str], theirs: list[str]) -> Any:
@@ -94,7 +105,7 @@ def test_after_a_merge_undo_refuses_or_leaves_what_the_other_branch_wrote(
         if not is_clean:
             git("merge", "--abort")
             return
-        mine, others = _changed(base, our_side), _changed(base, their_side)
+        others = _changed(base, their_side.records)
         merged = world.records()
         while True:
             before = world.records()
@@ -108,8 +119,8 @@ def test_after_a_merge_undo_refuses_or_leaves_what_the_other_branch_wrote(
                 return
             touched = _changed(merged, world.records())
             assert touched & others == set()
-            assert {path for path, _ in touched} <= {path for path, _ in mine}
-        _check_all_is_taken_back(base, our_side, their_side)
+            assert {path for path, _ in touched} <= our_side.paths
+        _check_all_is_taken_back(base, our_side.records, their_side.records)
 
 
 def _check_all_is_taken_back(base: Records, our_side: Records, their_side: Records) -> None:
@@ -157,6 +168,23 @@ def test_what_only_this_clone_changed_is_taken_back_after_a_merge(
         "We use MySQL",
         "The other clone's own",
     }
+
+
+def test_what_was_taken_away_again_comes_back_after_a_merge_one_command_at_a_time(
+    begun: tuple[Path, Path, str],
+) -> None:
+    """The record is as it was before both commands; the last one is still there to be undone."""
+    first, second, memory = begun
+    Project(ROOT).add("The other clone's own")
+    os.chdir(first)
+    other = Project(ROOT).add("We use Kafka").memory.id
+    Project(ROOT).link(memory, other)
+    Project(ROOT).unlink(memory, other)
+    project = _merge_second(first, second)
+    project.undo()
+    assert [link.target for link in project.show(memory).relationships] == [other]
+    project.undo()
+    assert project.show(memory).relationships == ()
 
 
 @pytest.mark.parametrize("first_tags", [True, False])
