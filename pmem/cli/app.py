@@ -281,19 +281,7 @@ def _answer(session: CommandSession, arguments: Sequence[str]) -> int:
         raise
     except OSError as error:
         raise StorageRefused(f"standard output cannot be written: {error.strerror}") from None
-    _tell_of_merges(session)
     return answer.exit_code
-
-
-def _tell_of_merges(session: CommandSession) -> None:
-    """Tell somebody at a terminal, once in a clone, that git was not taught to merge records."""
-    if session.opened is None or session.quiet or session.json or not render.can_ask():
-        return
-    from pmem.vcs.merge_notice import notice_once
-
-    notice = notice_once(session.opened)
-    if notice:
-        render.print_note(notice)
 
 
 def _computed(session: CommandSession, arguments: Sequence[str]) -> Any:

@@ -406,12 +406,12 @@ def _explain_moment(request: object, error: InvalidValue) -> InvalidValue:
     text = getattr(request, "revision", None)
     if text is None:
         return error
-    from pmem.storage.git.repository import NoRevision
+    from pmem.storage.git.repository import UNSHALLOW, NoRevision
 
     if not isinstance(error, NoRevision):
         return error
     hint = f"{HOW_TO_WRITE_A_TIME}; or name a branch, a tag or a commit"
     return InvalidValue(
         f"{text!r} is neither a time nor a git revision: {error.reason}",
-        hint if error.hint == NoRevision.default_hint else error.hint,
+        UNSHALLOW if error.hint == UNSHALLOW else hint,
     )

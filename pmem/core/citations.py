@@ -107,7 +107,7 @@ class Content:
         cut = self._cut(start, end)
         checksums = [zlib.crc32(line) for line in cut] or [0]
         together = sum(accumulate(checksums)) & _CHECKSUMS
-        return f"{checksums[0]:0{_DIGITS}x}{together:0{_DIGITS}x}{_hash(cut)}"
+        return f"{checksums[0]:0{_DIGITS}x}-{together:0{_DIGITS}x}-{_hash(cut)}"
 
     def has(self, lines: Lines) -> bool:
         """Tell whether there are such lines."""
@@ -191,7 +191,8 @@ class Content:
 
     def nearest(self, starts: Iterable[int], digest: str, size: int, near: int) -> Iterator[int]:
         """Yield, of the places where a text may begin, those where it does; see `places`."""
-        together, hash_ = _number(digest[_DIGITS : 2 * _DIGITS]), digest[2 * _DIGITS :]
+        _, sum_, hash_ = (*digest.split("-", 2), "", "")[:3]
+        together = _number(sum_)
         alike = [start for start in starts if self._together(start, size) == together]
         tries = 0
         for start in sorted(alike, key=lambda at: (abs(at + 1 - near), at)):
@@ -458,7 +459,7 @@ def first_of(digest: str) -> int:
     Args:
         digest: The text's.
     """
-    return _number(digest[:_DIGITS])
+    return _number(digest.partition("-")[0])
 
 
 def suffix_of(file: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from pmem.core.crowding import is_crowded
 from pmem.values.bounds import RECORD_LEVELS, RECORD_VALUES
+from pmem.values.json_layout import fold_lists
 
 
 class NotJson(Exception):
@@ -63,7 +64,7 @@ def dump(value: Any) -> bytes:
         NotJson: It cannot be written as UTF-8, or is nested too deep.
     """
     try:
-        return f"{_write_value(value, 0)}\n".encode()
+        return fold_lists(f"{_write_value(value, 0)}\n".encode())
     except UnicodeEncodeError as error:
         raise NotJson(f"half a character: {error.reason}") from None
 

@@ -24,7 +24,7 @@ from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.storage.git.changed_files import hunks, lines_after
 from pmem.storage.git.objects import Objects
-from pmem.storage.git.project_files import Sources, Unreadable
+from pmem.storage.git.project_files import GIT, Sources, Unreadable
 from pmem.values.ids import short
 from pmem.values.records import Citation, EventKind, Memory
 
@@ -135,7 +135,8 @@ def _as_cited(workspace: Workspace, cited: Citation) -> bytes | None:
     """Return what the cited file held then; None where git does not have that."""
     if cited.blob is None or workspace.sources.head() is None:
         return None
-    return next(Objects(workspace.root, workspace.environment).contents([cited.blob]))
+    blob = cited.blob.removeprefix(GIT)
+    return next(Objects(workspace.root, workspace.environment).contents([blob]))
 
 
 def _unknown(memory: Memory, cited: Citation, why: str) -> InvalidValue:

@@ -27,7 +27,7 @@ from pmem.errors import InvalidValue, NotFound
 from pmem.memory.symbols import Unfound, at_symbol, name_of, parse_symbol_citation, settled
 from pmem.project.references import is_gone
 from pmem.project.workspace import Workspace
-from pmem.storage.git.project_files import FileTooLarge, Listed, Sources, Unreadable, blob_of
+from pmem.storage.git.project_files import GIT, FileTooLarge, Listed, Sources, Unreadable, blob_of
 from pmem.values.ids import short
 from pmem.values.records import Citation, Event, EventKind, Memory
 
@@ -294,7 +294,7 @@ def _make_citation(workspace: Workspace, text: str, head: str | None) -> Citatio
         digest=content.digest(lines),
         folded=content.folded(lines, file),
         blob=blob_of(data, head),
-        commit=head,
+        commit=head and GIT + head,
     )
 
 
@@ -474,7 +474,11 @@ def _moved_citations(sources: Sources, verdicts: _Verdicts) -> dict[Citation, Ci
             continue
         content = Content(data)
         new = msgspec.structs.replace(
-            cited, file=place.file, lines=place.lines, blob=blob_of(data, head), commit=head
+            cited,
+            file=place.file,
+            lines=place.lines,
+            blob=blob_of(data, head),
+            commit=head and GIT + head,
         )
         if judged(new, content) == place:
             found[cited] = msgspec.structs.replace(

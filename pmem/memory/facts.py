@@ -467,7 +467,7 @@ def _source_of(item: Stated) -> Source:
         kind="conversation" if commit is None else "commit",
         conversation=item.conversation,
         message=fact.message,
-        commit=None if commit is None else commit.removeprefix(COMMIT),
+        commit=commit,
     )
 
 

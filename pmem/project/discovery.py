@@ -102,7 +102,8 @@ def check_checked_out(
     inside = os.path.relpath(start, top).replace(os.sep, "/")
     parts = [] if inside == "." else inside.split("/")
     folders = ["/".join((*parts[:count], name)) for count in range(len(parts), -1, -1)]
-    why = explain_absence(top, folders, environment or {})
+    missing = [one for one in folders if _is_missing(os.path.join(top, one))]
+    why = explain_absence(top, missing, environment or {})
     if why is None and parts and not os.listdir(start):
         why = explain_submodule(top, inside, environment or {})
     if why is not None:
@@ -157,9 +158,17 @@ def _nearest(start: str, name: str, environment: Mapping[str, str]) -> tuple[str
         place = parent
 
 
+def _is_missing(folder: str) -> bool:
+    """Return whether nothing, or nothing but what git does not track, is left of a folder."""
+    if not os.path.lexists(folder):
+        return True
+    is_own = os.path.isdir(folder) and not os.path.islink(folder)
+    return is_own and set(os.listdir(folder)) <= {LOCAL}
+
+
 def _is_left_over(folder: str, environment: Mapping[str, str]) -> bool:
     """Return whether only what git does not track is left of a memory folder that it tracks."""
-    if os.path.lexists(os.path.join(folder, CONFIG_FILE)) or set(os.listdir(folder)) - {LOCAL}:
+    if os.path.lexists(os.path.join(folder, CONFIG_FILE)) or not _is_missing(folder):
         return False
     top = top_of(os.path.dirname(folder))
     if top is None:

@@ -12,6 +12,7 @@ import msgspec
 import orjson
 from msgspec import Meta
 
+from pmem.values.json_layout import fold_lists
 from pmem.values.times import in_utc, iso
 
 SCHEMA: Final = 1
@@ -464,7 +465,7 @@ def dump(value: Any) -> bytes:
     """Write a value as the files on disk are: two spaces, UTF-8, a final newline."""
     option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATETIME
     known = stored(value) if isinstance(value, Record) else plain(value)
-    return _json(known, option)
+    return fold_lists(_json(known, option))
 
 
 def _json(value: Any, option: int) -> bytes:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Final
 
 from pmem.core.findings import Finding
+from pmem.errors import PmemError
 from pmem.core.lines import split_lines
 from pmem.project.setup import (
     IGNORE_CONVERSATIONS,
@@ -65,11 +66,18 @@ def ignored(workspace: Workspace) -> list[Finding]:
         workspace: Whose memory folder. Outside of a work tree, or where the settings say that it
             is wanted, there is nothing to report.
     """
-    if top_of(workspace.root) is None or workspace.settings.ignored_by_git:
+    if top_of(workspace.root) is None or _is_wanted(workspace):
         return []
     with suppress(git.Distrusted):
         return [*_ignored(workspace)]
     return []
+
+
+def _is_wanted(workspace: Workspace) -> bool:
+    """Return whether the settings say that git ignores the records on purpose."""
+    with suppress(PmemError):
+        return workspace.settings.ignored_by_git
+    return False
 
 
 def _ignored(workspace: Workspace) -> Iterator[Finding]:

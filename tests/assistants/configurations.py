@@ -126,7 +126,6 @@ BROKEN: Final[dict[str, bytes]] = {
     "a last comma": b'{"theme": "dark",}\n',
     "single quotes": b"{'theme': 'dark'}",
     "no number": b'{"theme": NaN}',
-    "a mark of the byte order": b'\xef\xbb\xbf{"theme": "dark"}',
     "not UTF-8": b'{"theme": "\xff"}',
     "two values": b"{} {}",
     "a raw line end in a text": b'{"theme": "da\nrk"}',

@@ -1017,6 +1017,7 @@ class Why(Strict):
     origin: Origin | None
     items: list[Reason]
     note: str
+    no_origin: str
 
 
 class Due(Strict):

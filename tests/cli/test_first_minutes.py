@@ -3,16 +3,13 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.cli.terminal import READY, Terminal
-
 BIN = os.path.dirname(sys.executable)
 TOP = Path(__file__).parents[2]
-NOTICE = "git merges records as text in this clone: run `pmem setup git`"
+NOTICE = "pmem: records merge as text in this clone: run `pmem setup git`"
 
 
 @pytest.fixture
@@ -29,13 +26,10 @@ def origin(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def clone(origin: Path, tmp_path: Path) -> Iterator[Terminal]:
-    """A terminal in a fresh clone of it."""
+def clone(origin: Path, tmp_path: Path) -> Path:
+    """A fresh clone of it."""
     _sh("git clone -q origin clone", tmp_path)
-    environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "PS1": READY}
-    with Terminal(["/bin/sh"], str(tmp_path / "clone"), environment) as shell:
-        shell.wait_for(READY)
-        yield shell
+    return tmp_path / "clone"
 
 
 def _sh(line: str, folder: Path) -> str:
@@ -52,28 +46,18 @@ def _sh(line: str, folder: Path) -> str:
     return done.stdout + done.stderr
 
 
-def _run(shell: Terminal, line: str) -> str:
-    shell.type(f"{line}\n")
-    return shell.wait_for(READY)
+def test_the_first_command_that_writes_in_a_fresh_clone_says_how_git_merges(
+    clone: Path,
+) -> None:
+    assert NOTICE not in _sh("pmem list", clone)
+    assert NOTICE not in _sh("pmem add 'We use Rust' --quiet --read-only || true", clone)
+    assert NOTICE in _sh("pmem add 'Use tabs'", clone)
+    assert NOTICE not in _sh("pmem add 'Ship on Fridays'", clone)
 
 
-def test_a_fresh_clone_is_told_once_how_git_merges(clone: Terminal) -> None:
-    assert NOTICE not in _run(clone, "pmem list --quiet")
-    assert NOTICE not in _run(clone, "pmem list --json")
-    assert NOTICE not in _run(clone, "pmem list --read-only")
-    assert NOTICE in _run(clone, "pmem list")
-    assert NOTICE not in _run(clone, "pmem list")
-
-
-def test_a_clone_that_was_set_up_is_told_nothing(clone: Terminal) -> None:
-    _run(clone, "pmem setup git")
-    assert NOTICE not in _run(clone, "pmem list")
-    _run(clone, "pmem setup git --remove")
-    assert NOTICE not in _run(clone, "pmem list")
-
-
-def test_a_script_is_told_nothing_in_a_fresh_clone(origin: Path) -> None:
-    assert NOTICE not in _sh("pmem list", origin)
+def test_a_clone_that_was_set_up_is_told_nothing(clone: Path) -> None:
+    _sh("pmem setup git", clone)
+    assert NOTICE not in _sh("pmem add 'Use tabs'", clone)
 
 
 def test_a_project_of_its_own_below_a_memory_gets_one_without_asking(origin: Path) -> None:

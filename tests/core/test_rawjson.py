@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 
 from pmem.core.rawjson import NotJson, dump, load
+from pmem.values.json_layout import fold_lists
 from pmem.values.records import dump as dump_record
 from tests import strategies
 
@@ -20,7 +21,7 @@ def test_a_records_file_is_written_again_as_it_was(record: object) -> None:
 @given(strategies.objects)
 def test_any_object_has_the_form_that_records_have(value: object) -> None:
     option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    data = orjson.dumps(value, option=option)
+    data = fold_lists(orjson.dumps(value, option=option))
     assert dump(load(data)) == data
 
 
@@ -40,7 +41,6 @@ def test_a_number_stays_as_it_was_written(number: str) -> None:
         b'{"a": NaN}',
         b'{"a": Infinity}',
         b'{"a": "\xff"}',
-        b"\xef\xbb\xbf{}",
         b"<<<<<<< ours\n{}\n",
         b'{"a":' * 100_000,
         b"[" * 1_000_000,

@@ -81,10 +81,10 @@ def test_git_has_the_names_that_a_citation_gives() -> None:
     ok("add", "--all")
     ok("commit", "--quiet", "--message", "One")
     (citation,) = cited(Project(actor="ada"), "queue.py").citations
-    assert citation.blob == ok("rev-parse", "HEAD:queue.py").strip()
-    assert citation.commit == ok("rev-parse", "HEAD").strip()
-    assert blob_of(TEXT.encode(), "0" * 64).startswith(blob_of(TEXT.encode(), "f" * 64)[:64])
-    assert len(blob_of(b"", "0" * 64)) == 64
+    assert citation.blob == f"git:{ok('rev-parse', 'HEAD:queue.py').strip()}"
+    assert citation.commit == f"git:{ok('rev-parse', 'HEAD').strip()}"
+    assert blob_of(TEXT.encode(), "0" * 64) == blob_of(TEXT.encode(), f"git:{'f' * 64}")
+    assert len(blob_of(b"", "0" * 64)) == len("git:") + 64
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Files that cannot be used: each gets one sentence, none stands in another's way."""
 
-import codecs
 import json
 import os
 from collections.abc import Callable
@@ -44,8 +43,11 @@ BYTES: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "is empty"),
     "blank": (b" \n\t\n", "is empty"),
     "zeros": (b"\0" * 100, "is not valid JSON"),
-    "byte-order mark": (codecs.BOM_UTF8 + VALID, "starts with a byte-order mark"),
-    "UTF-16": (VALID.decode().encode("utf-16"), "is not UTF-8 at byte 0"),
+    "UTF-16": (VALID.decode().encode("utf-16"), "is UTF-16, not UTF-8"),
+    "a pointer of Git LFS": (
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n",
+        "is a pointer of Git LFS, not the file: run `git lfs pull`",
+    ),
     "UTF-16 without a mark": (VALID.decode().encode("utf-16-le"), "is not valid JSON"),
     "Latin-1": (_with(content="X").replace(b'"X"', b'"\xe4"'), "is not UTF-8 at byte"),
     "nested 70 deep": (_deep(70), "is nested deeper than 64 levels"),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
@@ -780,11 +781,19 @@ def _work_left(**environment: Any) -> Any:
     return data("work", "list", **environment)["total"]
 
 
+def _ignored(**environment: Any) -> Any:
+    """Return what a check says where git ignores every record."""
+    subprocess.run(["git", "init", "--quiet"], check=True)
+    Path(".gitignore").write_text("*.json\n", encoding="utf-8")
+    return pmem("check", environment=environment).code
+
+
 EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "memory_dir": (".project-memory", ".other", _memory_dir),
     "safe_folders": ("/elsewhere", "*", _safe),
     "database": ("", "host=/nowhere", lambda **env: pmem("db", "status", environment=env).code),
     "database_project": ("a-0123456789abcdef", "", _placed),
+    "ignored_by_git": ("false", "true", _ignored),
     "project_name": ("A", "B", lambda **env: data("context", **env)["text"]),
     "max_context_tokens": ("128000", "64000", _budget),
     "working_memory_tokens": ("8000", "10", _budget),

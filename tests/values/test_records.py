@@ -221,10 +221,7 @@ def test_the_bytes_of_a_memory_are_these() -> None:
   "content": "Use tabs.",
   "category": "style",
   "subject": "tabs",
-  "tags": [
-    "a",
-    "b"
-  ],
+  "tags": ["a", "b"],
   "scope": {},
   "importance": 0.5,
   "pinned": false,

@@ -116,7 +116,7 @@ def folded_digest(text: bytes, language: Language) -> str | None:
         return None
     bare = text.translate(None, _LEFT_OUT)
     hash_ = blake2b(fold(text, language), digest_size=_HASH_BYTES).hexdigest()
-    return f"{len(bare):0{_LENGTH_DIGITS}x}{_appended(0, bare):0{_SUM_DIGITS}x}{hash_}"
+    return f"{len(bare):0{_LENGTH_DIGITS}x}-{_appended(0, bare):0{_SUM_DIGITS}x}-{hash_}"
 
 
 def bare_of(digest: str) -> Bare:
@@ -125,7 +125,7 @@ def bare_of(digest: str) -> Bare:
     Args:
         digest: The digest.
     """
-    length, checksum = digest[:_LENGTH_DIGITS], digest[_LENGTH_DIGITS:][:_SUM_DIGITS]
+    length, checksum, _ = (*digest.split("-", 2), "", "")[:3]
     try:
         return Bare(int(length, 16), int(checksum, 16))
     except ValueError:

@@ -23,6 +23,8 @@ MOST_BYTES: Final = 16 * 1024 * 1024
 MOST_FILES: Final = 50_000
 """Where there is no git, the folder is looked through up to so many files."""
 _LONGEST: Final = 4096
+GIT: Final = "git:"
+"""What comes before git's names in records; a bare one looks like a secret to scanners."""
 _GIT: Final = ".git"
 _LOCAL: Final = "local"
 _FILES: Final = ("100644", "100755", "100664")
@@ -241,16 +243,16 @@ class Sources:
 
 
 def blob_of(data: bytes, commit: str | None) -> str:
-    """Return git's name of a file's content.
+    """Return git's name of a file's content, as records have it.
 
     Args:
         data: The content.
         commit: A commit of the repository: its length tells how the repository names things.
     """
     content = b"blob %d\0%s" % (len(data), data)
-    if commit is not None and len(commit) == sha256().digest_size * 2:
-        return sha256(content).hexdigest()
-    return sha1(content, usedforsecurity=False).hexdigest()
+    if commit is not None and len(commit.removeprefix(GIT)) == sha256().digest_size * 2:
+        return GIT + sha256(content).hexdigest()
+    return GIT + sha1(content, usedforsecurity=False).hexdigest()
 
 
 def _open_file(top: str, file: str) -> int:
