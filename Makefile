@@ -2,13 +2,13 @@
 VENV ?= .venv
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
-BIN := $(abspath $(VENV))/bin
+BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=  # else each start of pmem, and each test file, is compiled again
 
 .PHONY: demo quick test explore thorough assistants browser faults check format lint types docs site bench mutants clean
 
 demo: $(VENV)/.installed
-	@PATH="$(BIN):$$PATH" sh docs/demo.sh
+	@PATH="$$(cd $(BIN) && pwd):$$PATH" sh docs/demo.sh
 
 quick: $(VENV)/.developing  # what a change most likely breaks, within a minute
 	$(BIN)/python -m tests.quick

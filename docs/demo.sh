@@ -32,7 +32,7 @@ cat <<'END'
 That block fits its budget and is ready for a model. Next, in a project of your own:
 
 END
-[ ! -f "$bin/activate" ] || echo "  . $bin/activate"
+[ ! -f "$bin/activate" ] || echo "  . '$bin/activate'"
 cat <<'END'
   pmem init
   pmem add "We use PostgreSQL" --type decision

@@ -1,5 +1,6 @@
 """What every test stands on: no real home, no settings from outside, a folder of its own."""
 
+import gc
 import os
 import shutil
 import sys
@@ -73,6 +74,17 @@ def pytest_sessionstart() -> None:
     os.umask(0o022)
     if hasattr(time, "tzset"):
         time.tzset()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Let the garbage collector pass over what is collected: it stays to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

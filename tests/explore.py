@@ -2,6 +2,7 @@
 
 import argparse
 import random
+import shlex
 import sys
 import time
 from typing import Final
@@ -40,7 +41,8 @@ def explore(tests: list[str], minutes: float) -> dict[str, str]:
         if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             sys.exit(code)
         for test in failures.found:
-            found.setdefault(test, f"{sys.executable} -m pytest --hypothesis-seed={seed} '{test}'")
+            command = [sys.executable, "-m", "pytest", f"--hypothesis-seed={seed}", test]
+            found.setdefault(test, shlex.join(command))
         if time.monotonic() > end:
             return found
 

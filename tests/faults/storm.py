@@ -280,7 +280,7 @@ class Storm:
                     self.outcome.wrong("reader complained", repr(done.stderr))
             self._records()
             self.outcome.reads += 2
-            stop.wait(0.05)
+            stop.wait(0.25)
 
     def _threads(self) -> list[str]:
         """Return the threads that have a checkpoint."""

@@ -9,7 +9,7 @@ import pytest
 
 from tests.faults.storm import EARLY, Storm
 
-WRITERS = 4
+WRITERS = 3
 
 
 def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
@@ -17,7 +17,7 @@ def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     storm.write(3, ("add",))
     outcome = storm.judge()
     assert outcome.wrongs == {}
-    assert outcome.acknowledged == {"add": 12}
+    assert outcome.acknowledged == {"add": 9}
 
 
 @pytest.mark.row("S3.10.10")
