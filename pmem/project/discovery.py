@@ -162,8 +162,10 @@ def _is_missing(folder: str) -> bool:
     """Return whether nothing, or nothing but what git does not track, is left of a folder."""
     if not os.path.lexists(folder):
         return True
-    is_own = os.path.isdir(folder) and not os.path.islink(folder)
-    return is_own and set(os.listdir(folder)) <= {LOCAL}
+    if not os.path.isdir(folder) or os.path.islink(folder):
+        return False
+    inner = (os.path.join(folder, name) for name in os.listdir(folder) if name != LOCAL)
+    return all(os.path.isdir(one) and not os.listdir(one) for one in inner)
 
 
 def _is_left_over(folder: str, environment: Mapping[str, str]) -> bool:
