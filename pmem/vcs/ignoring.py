@@ -10,8 +10,8 @@ from contextlib import suppress
 from typing import Final
 
 from pmem.core.findings import Finding
-from pmem.errors import PmemError
 from pmem.core.lines import split_lines
+from pmem.errors import PmemError
 from pmem.project.setup import (
     IGNORE_CONVERSATIONS,
     IGNORE_FILE,
