@@ -340,6 +340,8 @@ class CommandSession:
 
 def _place(workspace: Workspace, pattern: str) -> str:
     """Return a place as it is seen from the project's top."""
+    if os.sep == "\\":  # as a shell of Windows completes a path
+        pattern = pattern.replace(os.sep, "/")
     bare = pattern.removeprefix("!")
     if not bare.startswith(("./", "../", "/")):
         return pattern
