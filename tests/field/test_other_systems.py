@@ -1,7 +1,6 @@
 """What other systems do, put in the place of what this one does."""
 
 import io
-import os
 from pathlib import Path
 from unittest import mock
 
@@ -37,9 +36,3 @@ def test_records_are_checked_out_with_the_line_ends_that_pmem_writes(project: Pa
     attributes = Path(".project-memory/.gitattributes").read_text(encoding="utf-8")
     assert "*.json text eol=lf" in attributes or "eol=lf" in attributes
     assert "config.toml text eol=lf" in attributes
-
-
-def test_a_lock_excludes_others_where_there_is_no_flock(project: Path) -> None:
-    with mock.patch("pmem.storage.files.lock.os.name", "nt"):
-        assert pmem("add", "Use spaces").code == 0
-    assert os.path.exists(".project-memory/local/lock")
