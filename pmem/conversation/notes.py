@@ -11,6 +11,7 @@ import msgspec
 from pmem.conversation.note_files import note_files
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped, UnusedPart
+from pmem.interchange.chat_forms import LOOKED_AT, program_of_chat
 from pmem.interchange.notes import Note, NotesFile, is_binding, read_notes, stated_types
 from pmem.interchange.rule_scope import is_instructions
 from pmem.memory.memories import add, edit_from
@@ -19,6 +20,7 @@ from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.files.worktree import name_in
 from pmem.values.ids import short
+from pmem.values.programs import TITLES
 from pmem.values.records import Memory, MemoryType, Source
 from pmem.values.requests import Admit, as_it_is
 
@@ -123,6 +125,11 @@ class _NotesImport:
         inside = name_in(self._workspace.sources.top, project)
         paths = self._request.paths
         for file in note_files(self._workspace, paths, is_instructions, self.skipped):
+            program = program_of_chat(file.text.encode("utf-8", "replace")[:LOOKED_AT])
+            if program is not None:
+                why = f"is a chat of {TITLES[program]}: `pmem import auto {file.file}` reads it"
+                self.skipped.append(Skipped(file.file, why))
+                continue
             try:
                 found = read_notes(file.file, file.text, inside)
             except InvalidValue as error:

@@ -2,16 +2,26 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
-from typing import Final
+from typing import Final, NamedTuple
 
-from pmem.errors import FileNotRead, InvalidValue
+from pmem.conversation.session_content import ZSTD, lines_of, read_past_compressed, start_of
+from pmem.core.names import composed
+from pmem.errors import InvalidValue
+from pmem.interchange.chat_forms import program_of_chat, unread_program
 from pmem.interchange.sessions import SessionNotes, objects, recognise, text_of
 from pmem.storage.git.work_trees import other_work_trees
-from pmem.values.bounds import LINE_BYTES
 from pmem.values.programs import TITLES, SessionProgram
+
+
+class FoundSessions(NamedTuple):
+    """The files of sessions, and how many more are compressed and could not be looked into."""
+
+    files: tuple[str, ...]
+    compressed: int = 0
+
 
 _NO_LETTER: Final = re.compile(r"[^A-Za-z0-9]")
 _LOOKED_AT: Final = 50
@@ -28,10 +38,22 @@ class NoSession(InvalidValue):
         )
 
 
+class NotReadYet(InvalidValue):
+    """A chat is of a program that is known, and that has no reader."""
+
+    def __init__(self, path: str, title: str) -> None:
+        super().__init__(
+            f"{path} is a chat of {title}: pmem has no reader for it yet",
+            "`pmem import messages` takes JSON Lines, one message each",
+        )
+
+
 def sessions_of(
     harness: SessionProgram, root: str, environment: Mapping[str, str], *, sub_agents: bool = False
-) -> tuple[str, ...]:
-    """Return the files of a project's sessions where their program keeps them, the oldest first.
+) -> FoundSessions:
+    """Return a project's sessions where their program keeps them, the oldest first.
+
+    A session belongs to the project by what it says itself, and not by the name of its folder.
 
     Args:
         harness: The program.
@@ -46,15 +68,18 @@ def sessions_of(
             _claude_code, home, environment, roots, sub_agents=sub_agents
         ),
         SessionProgram.CODEX: partial(_codex, home, environment),
-        SessionProgram.GEMINI: partial(_gemini, home),
+        SessionProgram.GEMINI: partial(_gemini, home, environment, sub_agents=sub_agents),
     }
     return _of_project(harness, places[harness](), roots)
 
 
 def sessions_in(
     harness: SessionProgram, path: str, root: str, environment: Mapping[str, str]
-) -> tuple[str, ...]:
-    """Return a file that somebody names, or the files of the project's sessions in a folder.
+) -> FoundSessions:
+    """Return a file that somebody names, or the project's sessions in a folder.
+
+    A folder that has sessions of one other place alone, which is there no more, is that of a
+    project that has moved: they are taken.
 
     Args:
         harness: The program.
@@ -63,25 +88,40 @@ def sessions_in(
         environment: The environment's variables.
 
     Raises:
-        InvalidValue: There is no such file, or it is no session of that program.
+        InvalidValue: There is no such file, it is no session of that program, or the folder has
+            sessions of other projects only.
     """
     if os.path.isdir(path):
-        files = (
+        files = [
             os.path.join(folder, name)
             for folder, _, names in os.walk(path)
             for name in names
-            if name.endswith(".jsonl")
+            if name.endswith((".jsonl", ".json", f".jsonl{ZSTD}"))
+        ]
+        found = _of_project(harness, files, work_trees(root, environment))
+        return found if found.files or found.compressed else _moved(harness, path, files)
+    program = harness_of(path)
+    if program is harness:
+        return FoundSessions((path,))
+    hint = f"`pmem import auto {path}` reads it"
+    raise InvalidValue(f"{path} is a session of {TITLES[program]}, not of {TITLES[harness]}", hint)
+
+
+def _moved(harness: SessionProgram, path: str, files: Iterable[str]) -> FoundSessions:
+    """Return the sessions in a folder where all of them are of one place that is not there."""
+    by_place: dict[str, list[str]] = {}
+    for file in files:
+        by_place.setdefault(_place_of(harness, file), []).append(file)
+    by_place.pop("", None)
+    if len(by_place) == 1 and not os.path.isdir(next(iter(by_place))):
+        return FoundSessions(_by_age(next(iter(by_place.values()))))
+    if by_place:
+        counts = ", ".join(f"{place} ({len(of)})" for place, of in sorted(by_place.items()))
+        raise InvalidValue(
+            f"the sessions in {path} are of other projects: {counts}",
+            f"name a file to take it in all the same: `pmem import {harness} FILE`",
         )
-        return _of_project(harness, files, work_trees(root, environment))
-    if not os.path.isfile(path):
-        raise InvalidValue(f"there is no file {path}", "look at the path")
-    found = recognise(lines_of(path))
-    if found is harness:
-        return (path,)
-    if found is None:
-        raise NoSession(path, TITLES[harness])
-    hint = f"`pmem import {found} {path}` reads it"
-    raise InvalidValue(f"{path} is a session of {TITLES[found]}, not of {TITLES[harness]}", hint)
+    return FoundSessions(())
 
 
 def harness_of(path: str) -> SessionProgram:
@@ -95,10 +135,18 @@ def harness_of(path: str) -> SessionProgram:
     """
     if not os.path.isfile(path):
         raise InvalidValue(f"there is no file {path}", "look at the path")
-    found = recognise(lines_of(path))
-    if found is None:
-        raise NoSession(path, "a program that pmem knows")
-    return found
+    if path.endswith(ZSTD):
+        found = recognise(lines_of(path))
+        start = b""
+    else:
+        start = start_of(path)
+        found = program_of_chat(start) or recognise(lines_of(path))
+    if found is not None:
+        return found
+    unread = unread_program(start)
+    if unread:
+        raise NotReadYet(path, unread)
+    raise NoSession(path, "a program that pmem knows")
 
 
 def work_trees(root: str, environment: Mapping[str, str]) -> tuple[str, ...]:
@@ -113,18 +161,27 @@ def work_trees(root: str, environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _claude_code(
-    home: str, environment: Mapping[str, str], roots: Iterable[str], *, sub_agents: bool
+    home: str, environment: Mapping[str, str], roots: tuple[str, ...], *, sub_agents: bool
 ) -> Iterator[str]:
     own = environment.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
     projects = os.path.join(own, "projects")
     starts = tuple(_NO_LETTER.sub("-", root) for root in roots)
     for folder in _names_in(projects):
-        if folder.startswith(starts):
-            for place, _, names in os.walk(os.path.join(projects, folder)):
-                for name in names:
-                    is_agents = name.startswith("agent-") or "subagents" in place
-                    if name.endswith(".jsonl") and (sub_agents or not is_agents):
-                        yield os.path.join(place, name)
+        files = list(_claude_files(os.path.join(projects, folder), sub_agents=sub_agents))
+        # One file says where a folder's sessions are; a name that fits may have those of others.
+        is_wanted = folder.startswith(starts) or any(
+            _is_in(_place_of(SessionProgram.CLAUDE_CODE, file), roots) for file in files[:1]
+        )
+        if is_wanted:
+            yield from files
+
+
+def _claude_files(folder: str, *, sub_agents: bool) -> Iterator[str]:
+    for place, _, names in os.walk(folder):
+        for name in sorted(names):
+            is_agents = name.startswith("agent-") or "subagents" in place
+            if name.endswith((".jsonl", f".jsonl{ZSTD}")) and (sub_agents or not is_agents):
+                yield os.path.join(place, name)
 
 
 def _codex(home: str, environment: Mapping[str, str]) -> Iterator[str]:
@@ -132,39 +189,58 @@ def _codex(home: str, environment: Mapping[str, str]) -> Iterator[str]:
     for part in ("sessions", "archived_sessions"):
         for place, _, names in os.walk(os.path.join(own, part)):
             for name in names:
-                if name.startswith("rollout-") and name.endswith(".jsonl"):
+                if name.startswith("rollout-") and name.endswith((".jsonl", f".jsonl{ZSTD}")):
                     yield os.path.join(place, name)
 
 
-def _gemini(home: str) -> Iterator[str]:
-    own = os.path.join(home, ".gemini", "tmp")
+def _gemini(home: str, environment: Mapping[str, str], *, sub_agents: bool) -> Iterator[str]:
+    own = os.path.join(environment.get("GEMINI_CLI_HOME") or home, ".gemini", "tmp")
     for folder in _names_in(own):
         chats = os.path.join(own, folder, "chats")
-        for name in _names_in(chats):
-            if name.endswith(".jsonl"):
-                yield os.path.join(chats, name)
+        for place, inner, names in os.walk(chats):
+            if not sub_agents:
+                inner.clear()
+            for name in sorted(names):
+                if name.endswith(".jsonl") or (
+                    name.startswith("session-") and name.endswith(".json")
+                ):
+                    yield os.path.join(place, name)
 
 
 def _of_project(
     harness: SessionProgram, files: Iterable[str], roots: tuple[str, ...]
-) -> tuple[str, ...]:
-    digests = {sha256(root.encode("utf-8", "surrogateescape")).hexdigest() for root in roots}
-    kept = [path for path in files if _is_of(harness, path, roots, digests)]
-    return tuple(sorted(kept, key=lambda path: (os.path.getmtime(path), path)))
+) -> FoundSessions:
+    kept, compressed = read_past_compressed(
+        files, lambda path: _is_in(_place_of(harness, path), roots)
+    )
+    return FoundSessions(_by_age(kept), compressed)
 
 
-def _is_of(harness: SessionProgram, path: str, roots: tuple[str, ...], digests: set[str]) -> bool:
-    """Tell whether a file is a program's session in one of some folders, or below."""
+def _by_age(files: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(files, key=lambda path: (os.path.getmtime(path), path)))
+
+
+def _place_of(harness: SessionProgram, path: str) -> str:
+    """Return the folder that a session says it is in, of Gemini a digest of it; empty for none."""
     first = (line for line, _ in zip(lines_of(path), range(_LOOKED_AT), strict=False))
     for _, value in objects(first, SessionNotes()):
         if harness is SessionProgram.GEMINI and "projectHash" in value:
-            return value["projectHash"] in digests
+            return text_of(value["projectHash"])
         payload = value.get("payload") if harness is SessionProgram.CODEX else value
         folder = text_of(payload.get("cwd")) if isinstance(payload, dict) else ""
         if folder:
-            place = os.path.realpath(folder)
-            return any(place == root or place.startswith(root + os.sep) for root in roots)
-    return False
+            return folder
+    return ""
+
+
+def _is_in(place: str, roots: Iterable[str]) -> bool:
+    """Return whether a session's folder is one of some, or below; in any spelling of its name."""
+    if not os.path.isabs(place):
+        digests = (sha256(root.encode("utf-8", "surrogateescape")) for root in roots)
+        return place in {digest.hexdigest() for digest in digests}
+    here = composed(os.path.realpath(place))
+    names = [composed(root) for root in roots]
+    return any(here == name or here.startswith(name + os.sep) for name in names)
 
 
 def _names_in(folder: str) -> list[str]:
@@ -172,29 +248,3 @@ def _names_in(folder: str) -> list[str]:
         return sorted(os.listdir(folder))
     except OSError:
         return []
-
-
-def lines_of(path: str, told: Callable[[int], None] = lambda count: None) -> Iterator[bytes]:
-    """Yield the lines of a file with their ends, none longer than is looked at and one byte more.
-
-    Args:
-        path: The file.
-        told: Told how many bytes were read.
-
-    Raises:
-        StorageRefused: It may not be read.
-    """
-    done = 0
-    try:
-        with open(path, "rb") as file:
-            while line := file.readline(LINE_BYTES + 1):
-                done += len(line)
-                while len(line) > LINE_BYTES and not line.endswith(b"\n"):
-                    rest = file.readline(LINE_BYTES + 1)
-                    done += len(rest)
-                    if not rest or rest.endswith(b"\n"):
-                        break
-                told(done)
-                yield line
-    except OSError as error:
-        raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None

@@ -13,7 +13,13 @@ import msgspec
 
 from pmem.conversation.episodes import last_said, noticed_at_import
 from pmem.conversation.exchange import with_token_count
-from pmem.conversation.session_files import harness_of, lines_of, sessions_in, sessions_of
+from pmem.conversation.session_content import documents_of, lines_of
+from pmem.conversation.session_files import (
+    FoundSessions,
+    harness_of,
+    sessions_in,
+    sessions_of,
+)
 from pmem.conversation.transcripts import append, conversation_of, replace_messages
 from pmem.core.visible import visible
 from pmem.errors import FileNotRead, InvalidValue, NotFound
@@ -24,13 +30,14 @@ from pmem.memory.noted_facts import noted
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.local.noted_transcripts import NotedTranscript
-from pmem.values.programs import TITLES, SessionProgram
+from pmem.values.programs import FORMS, TITLES, SessionProgram
 from pmem.values.records import Chunk, Conversation, Message, Role
 from pmem.values.requests import Admit, Progress, as_it_is, ignore_progress
 
 BATCH: Final = 500
 """Messages that are taken in by one commit."""
 _LONGEST_TITLE: Final = 120
+_COMPRESSED: Final = "compressed sessions, as there is no zstd"
 _Known = dict[str, dict[str, int]]
 """By conversation, the ids of its messages and what tells whether a text is another one."""
 
@@ -89,10 +96,10 @@ def import_sessions(workspace: Workspace, request: SessionsRequest) -> SessionsI
         StorageRefused: A file may not be read, or nothing can be written.
     """
     waiting = workspace.own.noted_transcripts.all() if request.pending else []
-    meant = _pending(waiting) if request.pending else _meant(workspace, request)
+    left_out: Counter[str] = Counter()
+    meant = _pending(waiting) if request.pending else _meant(workspace, request, left_out)
     sizes = {path: _size(path) for _, path in meant}
     counts: Counter[str] = Counter()
-    left_out: Counter[str] = Counter()
     skipped: list[Skipped] = []
     done = 0
     for program, path in meant:
@@ -143,10 +150,7 @@ class _SessionImport:
 
     def messages(self, told: Callable[[int], None]) -> Iterator[tuple[str, Message]]:
         """Yield what was said with the session's id."""
-        read = _reader_of(self._program)
-        lines: Lines = partial(lines_of, self._path, told)
-        found: Iterable[Line] = read(lines, self.notes, sub_agents=self._request.sub_agents)
-        for number, line in enumerate(found, start=1):
+        for number, line in enumerate(self._lines(told), start=1):
             taken = self.reader.read(f"{self._name}, message {number}", partial(dict, line))
             if taken is None:
                 continue
@@ -154,6 +158,17 @@ class _SessionImport:
                 self.notes.leave_out("messages before --since")
             else:
                 yield taken
+
+    def _lines(self, told: Callable[[int], None]) -> Iterator[Line]:
+        """Yield the lines of a transcript that the program's form gives."""
+        read = _reader_of(self._program)
+        if FORMS[self._program].whole:
+            name = _name_of_chat(self._path)
+            for data in documents_of(self._path):
+                yield from read(name, data, self.notes)
+            return
+        lines: Lines = partial(lines_of, self._path, told)
+        yield from read(lines, self.notes, sub_agents=self._request.sub_agents)
 
     def take(self, batch: list[tuple[str, Message]]) -> None:
         """Take in messages by one commit."""
@@ -192,7 +207,8 @@ class _SessionImport:
                 workspace, conversation, _with_tokens(workspace, edited)
             )
         if fresh:
-            conversation = _with_title(conversation, self.notes.title)
+            title = self.notes.titles.get(session, self.notes.title)
+            conversation = _with_title(conversation, title)
             new = list(_with_tokens(workspace, {one.id: one for one in fresh}).values())
             if self._request.learn:
                 before = last_said(workspace, conversation)
@@ -229,21 +245,25 @@ class _SessionImport:
             raise InvalidValue(why) from None
 
 
-def _meant(workspace: Workspace, request: SessionsRequest) -> list[tuple[SessionProgram, str]]:
-    """Return the sessions' programs and files."""
+def _meant(
+    workspace: Workspace, request: SessionsRequest, left_out: Counter[str]
+) -> list[tuple[SessionProgram, str]]:
+    """Return the sessions' programs and files; what cannot be looked into is counted."""
     program = request.harness or harness_of(request.path or os.curdir)
     project, environment = os.path.dirname(workspace.root), workspace.environment
     if request.path is None:
         agents = request.sub_agents
-        found = sessions_of(program, project, environment, sub_agents=agents)
+        found: FoundSessions = sessions_of(program, project, environment, sub_agents=agents)
     else:
         found = sessions_in(program, request.path, project, environment)
-    if not found:
+    if found.compressed:
+        left_out[_COMPRESSED] += found.compressed
+    if not found.files and not found.compressed:
         raise NotFound(
             f"there is no session of {TITLES[program]} for {project}",
             "name a session's file, or the folder that holds them",
         )
-    return [(program, path) for path in found]
+    return [(program, path) for path in found.files]
 
 
 def _pending(waiting: Iterable[NotedTranscript]) -> list[tuple[SessionProgram, str]]:
@@ -258,9 +278,19 @@ def _pending(waiting: Iterable[NotedTranscript]) -> list[tuple[SessionProgram, s
 
 def _reader_of(harness: SessionProgram) -> Callable[..., Iterable[Line]]:
     """Load the format of a program, and no other."""
-    module = import_module(f"pmem.interchange.{harness.replace('-', '_')}")
-    read: Callable[..., Iterable[Line]] = module.read
+    module, _, function = FORMS[harness].reader.partition(":")
+    read: Callable[..., Iterable[Line]] = getattr(
+        import_module(f"pmem.interchange.{module}"), function
+    )
     return read
+
+
+def _name_of_chat(path: str) -> str:
+    """Return what a chat is called whose file does not say; of a fixed name that is its folder."""
+    folder, name = os.path.split(os.path.abspath(path))
+    stem = name.partition(".json")[0]
+    is_fixed = stem in ("api_conversation_history", "ui_messages", "conversations")
+    return os.path.basename(folder) if is_fixed else stem
 
 
 def _batches(

@@ -43,12 +43,14 @@ class SessionNotes:
     Attributes:
         left_out: How many lines were left out, by the reason.
         title: What its program calls it.
+        titles: The same by session, where a file has several.
         pmem_calls: The ids of the calls whose results are pmem's own words.
     """
 
     def __init__(self) -> None:
         self.left_out: Counter[str] = Counter()
         self.title: str | None = None
+        self.titles: dict[str, str] = {}
         self.pmem_calls: set[str] = set()
 
     def leave_out(self, reason: str) -> tuple[()]:

@@ -1,7 +1,7 @@
-"""The coding assistants that pmem works in."""
+"""The programs whose conversations pmem reads."""
 
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 
 class SessionProgram(StrEnum):
@@ -10,11 +10,35 @@ class SessionProgram(StrEnum):
     CLAUDE_CODE = "claude-code"
     CODEX = "codex"
     GEMINI = "gemini"
+    AIDER = "aider"
+    SPECSTORY = "specstory"
+    CHATGPT = "chatgpt"
+    CLAUDE_AI = "claude-ai"
+    CLINE = "cline"
+    COPILOT_CHAT = "copilot-chat"
 
 
-TITLES: Final = {
-    SessionProgram.CLAUDE_CODE: "Claude Code",
-    SessionProgram.CODEX: "Codex",
-    SessionProgram.GEMINI: "Gemini",
+class ProgramForm(NamedTuple):
+    """What people call a program, and the function in `interchange` that reads its files.
+
+    A `whole` form is read from a file's bytes at once, the others line by line.
+    """
+
+    title: str
+    reader: str
+    whole: bool = True
+
+
+FORMS: Final = {
+    SessionProgram.CLAUDE_CODE: ProgramForm("Claude Code", "claude_code:read", whole=False),
+    SessionProgram.CODEX: ProgramForm("Codex", "codex:read", whole=False),
+    SessionProgram.GEMINI: ProgramForm("Gemini", "gemini:read", whole=False),
+    SessionProgram.AIDER: ProgramForm("aider", "markdown_chats:read_aider"),
+    SessionProgram.SPECSTORY: ProgramForm("SpecStory", "markdown_chats:read_specstory"),
+    SessionProgram.CHATGPT: ProgramForm("ChatGPT", "chat_exports:read_chatgpt"),
+    SessionProgram.CLAUDE_AI: ProgramForm("Claude.ai", "chat_exports:read_claude_ai"),
+    SessionProgram.CLINE: ProgramForm("Cline", "editor_chats:read_cline"),
+    SessionProgram.COPILOT_CHAT: ProgramForm("Copilot Chat", "editor_chats:read_copilot_chat"),
 }
+TITLES: Final = {program: form.title for program, form in FORMS.items()}
 """What people call them."""

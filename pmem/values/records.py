@@ -464,8 +464,7 @@ def stored(record: Record) -> Any:
 def dump(value: Any) -> bytes:
     """Write a value as the files on disk are: two spaces, UTF-8, a final newline."""
     option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATETIME
-    known = stored(value) if isinstance(value, Record) else plain(value)
-    return fold_lists(_json(known, option))
+    return fold_lists(_json(stored(value) if isinstance(value, Record) else plain(value), option))
 
 
 def _json(value: Any, option: int) -> bytes:

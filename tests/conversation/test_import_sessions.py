@@ -494,8 +494,8 @@ def test_without_a_path_the_projects_own_sessions_are_read(tmp_path: Path) -> No
     _kept(tmp_path, ".gemini/tmp/v/chats/session-b.jsonl", Gemini("95d7").bytes())
     environment = {"HOME": str(tmp_path / "home")}
     for harness, path in mine.items():
-        assert sessions_of(harness, root, environment) == (path,)
-    assert len(sessions_of(CLAUDE, root, environment, sub_agents=True)) == 2
+        assert sessions_of(harness, root, environment).files == (path,)
+    assert len(sessions_of(CLAUDE, root, environment, sub_agents=True).files) == 2
 
 
 def ClaudeBytes(cwd: str) -> bytes:  # noqa: N802 - reads as the class beside it
@@ -513,15 +513,15 @@ def test_programs_may_keep_their_sessions_elsewhere(tmp_path: Path) -> None:
         "CLAUDE_CONFIG_DIR": str(tmp_path / "home/c"),
         "CODEX_HOME": str(tmp_path / "home/x"),
     }
-    assert sessions_of(CLAUDE, root, environment) == (claude_path,)
-    assert sessions_of(CODEX, root, environment) == (codex_path,)
+    assert sessions_of(CLAUDE, root, environment).files == (claude_path,)
+    assert sessions_of(CODEX, root, environment).files == (codex_path,)
 
 
 def test_a_file_that_is_named_is_read_wherever_it_was_written(tmp_path: Path) -> None:
     path = _kept(tmp_path, "a.jsonl", ClaudeBytes("/elsewhere"))
-    assert sessions_in(CLAUDE, path, str(tmp_path / "work"), {}) == (path,)
+    assert sessions_in(CLAUDE, path, str(tmp_path / "work"), {}).files == (path,)
     folder = str(tmp_path / "home")
-    assert sessions_in(CLAUDE, folder, str(tmp_path / "work"), {}) == ()
+    assert sessions_in(CLAUDE, folder, str(tmp_path / "work"), {}).files == (path,)
     with pytest.raises(InvalidValue, match="is a session of Claude Code, not of Codex"):
         sessions_in(CODEX, path, str(tmp_path / "work"), {})
 
@@ -535,7 +535,7 @@ def test_a_second_work_tree_is_the_same_project(tmp_path: Path) -> None:
     subprocess.run([*run, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
     subprocess.run([*run, "worktree", "add", "-q", str(tmp_path / "second")], check=True)
     path = _kept(tmp_path, ".codex/sessions/rollout-a.jsonl", Codex(f"{tmp_path}/second").bytes())
-    assert sessions_of(CODEX, str(work), {"HOME": str(tmp_path / "home")}) == (path,)
+    assert sessions_of(CODEX, str(work), {"HOME": str(tmp_path / "home")}).files == (path,)
 
 
 def test_an_import_that_was_killed_is_finished_by_the_next(

@@ -1,0 +1,101 @@
+"""Chats that programs keep as Markdown in the project: those of aider and of SpecStory.
+
+aider writes `#### ` before each line that a person types and `> ` before its own; what is left is
+the model's. It gives no time but that of the session's start. SpecStory writes `_**User**_` and
+`_**Agent**_` above each message, with a time or without one.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pmem.core.lines import split_lines
+from pmem.interchange.sessions import Line, SessionNotes, said
+from pmem.values.records import Role
+
+_STARTED: Final = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
+_TYPED: Final = "####"
+_PROGRAM: Final = ">"
+_HEADING: Final = re.compile(r"_\*\*(User|Agent|Assistant)(?: \(([^)]*)\))?\*\*_\s*")
+_SESSION: Final = re.compile(r"Session ([0-9A-Fa-f][0-9A-Fa-f-]{7,})")
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?Z?")
+_HIDDEN: Final = re.compile(
+    r"<(think|tool-use|details)\b.*?</\1>|<!--.*?-->", re.DOTALL | re.IGNORECASE
+)
+_RULE: Final = "---"
+
+
+def read_aider(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
+    """Yield what was said in the sessions of a `.aider.chat.history.md`.
+
+    Args:
+        name: What a session is called besides its start.
+        data: The file.
+        notes: Told what is left out.
+    """
+    started, number = "", 0
+    for role, text in _aider_parts(data):
+        if role is None:
+            started, number = text, 0
+        elif role is Role.SYSTEM:
+            notes.leave_out("lines of the program itself")
+        elif started:
+            number += 1
+            yield said(f"{name} {started}", str(number), role, text, started)
+
+
+def _aider_parts(data: bytes) -> Iterator[tuple[Role | None, str]]:
+    """Yield messages by who said them; a session's start is nobody's, aider's lines are system."""
+    who, held = Role.ASSISTANT, list[str]()
+    for line in [*split_lines(data.decode("utf-8-sig", "replace")), "# "]:
+        started = _STARTED.fullmatch(line)
+        role, text = _aider_line(line, who)
+        if started or role is not who or line == "# ":
+            if "".join(held).strip():
+                yield who, "\n".join(held).strip()
+            held = []
+        if started:
+            yield None, started[1]
+            who = Role.ASSISTANT
+        else:
+            who = role
+            held.append(text)
+
+
+def _aider_line(line: str, before: Role) -> tuple[Role, str]:
+    if line.startswith(_TYPED):
+        return Role.USER, line.removeprefix(_TYPED).strip()
+    if line.startswith(_PROGRAM):
+        return Role.SYSTEM, line
+    is_gap = not line.strip() and before is not Role.ASSISTANT
+    return (before, "") if is_gap else (Role.ASSISTANT, line)
+
+
+def read_specstory(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
+    """Yield what was said in a file of `.specstory/history`.
+
+    Args:
+        name: The session's name where the file has none.
+        data: The file.
+        notes: Told what is left out.
+    """
+    lines = split_lines(data.decode("utf-8-sig", "replace"))
+    starts = [place for place, line in enumerate(lines) if _HEADING.fullmatch(line)]
+    head = "\n".join(lines[: starts[0]] if starts else lines)
+    found = _SESSION.search(head)
+    session = found[1] if found else name
+    for number, (start, end) in enumerate(zip(starts, [*starts[1:], len(lines)], strict=True), 1):
+        heading = _HEADING.fullmatch(lines[start])
+        assert heading is not None
+        text, hidden = _HIDDEN.subn("", "\n".join(lines[start + 1 : end]))
+        for _ in range(hidden):
+            notes.leave_out("thoughts and calls of tools")
+        text = text.strip().removesuffix(_RULE).strip()
+        if text:
+            role = Role.USER if heading[1] == "User" else Role.ASSISTANT
+            yield said(session, str(number), role, text, _time(heading[2]))
+
+
+def _time(text: str | None) -> Any:
+    found = _TIME.search(text or "")
+    return found[0] if found else None
