@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, BinaryIO, Final, cast
+from unittest import mock
 
 from pmem.cli.mcp import thread_of
 from pmem.project.workspace import Workspace
@@ -97,13 +98,14 @@ def talk(
         environment=environment or {},
     )  # fmt: skip
     offered = chosen(tools, read_only=read_only)
-    serve(
-        lambda: ToolCalls(opened, agent, offered, structured=structured),
-        offered,
-        cast(BinaryIO, script),
-        cast(BinaryIO, script),
-        partial(thread_of, "auto", environment or {}),
-    )
+    with mock.patch("pmem.server.lines.GRACE", WAIT):
+        serve(
+            lambda: ToolCalls(opened, agent, offered, structured=structured),
+            offered,
+            cast(BinaryIO, script),
+            cast(BinaryIO, script),
+            partial(thread_of, "auto", environment or {}),
+        )
     shared.close()
     return script.answers
 

@@ -477,10 +477,10 @@ def test_many_at_once_lose_nothing_and_count_nothing_twice(root: str, log: Acces
     assert [child.communicate()[0] for child in noting] == [""] * 4
     assert [child.returncode for child in noting] == [0] * 4
     Path(root, "stop").touch()
+    told = [child.communicate()[0] for child in folders]
+    assert [child.returncode for child in folders] == [0] * 2
     total: Counter[str] = Counter(counts(log))
-    for child in folders:
-        out = child.communicate()[0]
-        assert child.returncode == 0
+    for out in told:
         for line in filter(None, out.splitlines()):
             name, count = line.split()
             total[name] += int(count)
