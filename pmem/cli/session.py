@@ -379,7 +379,7 @@ def start_of(present: datetime, start: datetime | None, end: datetime | None) ->
 
 
 def note_on_place(session: CommandSession) -> str:
-    """Return where a command wrote, if that is outside of the repository around its folder."""
+    """Return where a command wrote, if that is outside the repository around its folder."""
     if session.opened is None or session.mine:
         return ""
     if not any(outcome.has_written for outcome in session.outcomes):
@@ -390,7 +390,7 @@ def note_on_place(session: CommandSession) -> str:
     holder = os.path.dirname(session.opened.root)
     if top is None or top == top_of(holder):
         return ""
-    return f"written to the memory of {holder}, outside of the repository {top}"
+    return f"written to the memory of {holder}, outside the repository {top}"
 
 
 def _hint_at_own(workspace: Workspace, request: object, error: NotFound) -> NotFound:

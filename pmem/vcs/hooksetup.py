@@ -361,7 +361,7 @@ def _hook_path(workspace: Workspace, top: str) -> str:
 
     Raises:
         NotFound: Git does not say where hooks are.
-        Refused: They are outside of the project, where others use them as well.
+        Refused: They are outside the project, where others use them as well.
     """
     found = git.hook_path(workspace.root, HOOK, workspace.environment)
     if found is None:
@@ -371,7 +371,7 @@ def _hook_path(workspace: Workspace, top: str) -> str:
     inside = (os.path.realpath(top), os.path.realpath(shared_git_folder(top)))
     if not any(os.path.commonpath((folder, one)) == one for one in inside):
         raise Refused(
-            f"git's hooks of this clone are in {folder}, outside of the project",
+            f"git's hooks of this clone are in {folder}, outside the project",
             "other projects may use them: `pmem setup pre-commit --print` shows the lines to add",
         )
     parts = os.path.dirname(path).split(os.sep)

@@ -66,7 +66,7 @@ def test_hooks_that_other_projects_use_as_well_are_left_alone(
     git("config", "core.hooksPath", str(tmp_path / "everywhere"))
     done = pmem("setup", "pre-commit")
     assert done.code == 7
-    assert "outside of the project" in done.err
+    assert "outside the project" in done.err
     assert not (tmp_path / "everywhere").exists()
 
 

@@ -137,12 +137,12 @@ def test_what_is_written_outside_of_the_repository_is_told(project: Path) -> Non
     inner.mkdir()
     os.chdir(inner)
     git("init", "--quiet")
-    told = f"written to the memory of {project}, outside of the repository {inner}"
+    told = f"written to the memory of {project}, outside the repository {inner}"
     for text in ("Use spaces", "Ship on Fridays"):
         assert told in pmem("add", text).err
     assert told not in pmem("list").err
     os.chdir(project)
-    assert "outside of the repository" not in pmem("add", "Test on Mondays").err
+    assert "outside the repository" not in pmem("add", "Test on Mondays").err
 
 
 def test_a_repository_that_git_distrusts_is_named(

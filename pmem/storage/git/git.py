@@ -36,7 +36,7 @@ class Distrusted(NotFound):
         place = top_of(os.path.abspath(folder)) or folder
         super().__init__(
             f"git does not trust the repository {place}, since it belongs to another user",
-            f"if you trust it: git config --global --add safe.directory {shlex.quote(place)}",
+            f"if you trust it: git config --global --add {DISTRUSTS} {shlex.quote(place)}",
         )
 
 
