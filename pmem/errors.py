@@ -43,6 +43,11 @@ def not_utf8(what: str, data: bytes, at: int) -> str:
     return f"{what} is not UTF-8 at byte {at}"
 
 
+def not_fetched(path: str) -> str:
+    """Return the sentence for a file that Git LFS has not fetched."""
+    return f"{path} is a pointer of Git LFS, not the file: run `git lfs pull`"
+
+
 class UsageError(PmemError):
     """The command line itself does not make sense."""
 
@@ -85,19 +90,6 @@ class Damaged(PmemError):
     exit_code = 5
     code = "damaged"
     default_hint = "fix the file or take it from git; `pmem check` lists every problem"
-
-
-class NotFetched(Damaged):
-    """A file is a pointer of Git LFS, which has not fetched what belongs there.
-
-    Args:
-        path: The file.
-    """
-
-    default_hint = ""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(f"{path} is a pointer of Git LFS, not the file: run `git lfs pull`")
 
 
 class TooLarge(Damaged):

@@ -13,7 +13,7 @@ from pmem.errors import InvalidValue
 from pmem.interchange.chat_forms import program_of_chat, unread_program
 from pmem.interchange.sessions import SessionNotes, objects, recognise, text_of
 from pmem.storage.git.work_trees import other_work_trees
-from pmem.values.programs import TITLES, SessionProgram
+from pmem.values.programs import FORMS, TITLES, SessionProgram
 
 
 class FoundSessions(NamedTuple):
@@ -100,10 +100,14 @@ def sessions_in(
         ]
         found = _of_project(harness, files, work_trees(root, environment))
         return found if found.files or found.compressed else _moved(harness, path, files)
-    program = harness_of(path)
+    try:
+        program = harness_of(path)
+    except NoSession:
+        raise NoSession(path, TITLES[harness]) from None
     if program is harness:
         return FoundSessions((path,))
-    hint = f"`pmem import auto {path}` reads it"
+    how = "auto" if FORMS[program].whole else program
+    hint = f"`pmem import {how} {path}` reads it"
     raise InvalidValue(f"{path} is a session of {TITLES[program]}, not of {TITLES[harness]}", hint)
 
 

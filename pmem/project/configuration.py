@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Final
 
-from pmem.errors import Damaged, InvalidValue, NotFetched, PmemError, Unresolved, not_utf8
+from pmem.errors import Damaged, InvalidValue, PmemError, Unresolved, not_fetched, not_utf8
 from pmem.storage.files import safe_files
 from pmem.storage.files.recordfile import LFS_POINTER
 from pmem.values.config import (
@@ -309,7 +309,7 @@ def parse_config(data: bytes, path: str, *, is_own: bool = True) -> dict[str, An
     if len(data) > safe_files.MOST_SETTINGS_BYTES:
         raise Damaged(f"{path} has more than {safe_files.MOST_SETTINGS_BYTES} bytes")
     if data.startswith(LFS_POINTER):
-        raise NotFetched(path)
+        raise Damaged(not_fetched(path))
     data = data.removeprefix(BOM_UTF8)
     if _is_comment(data):
         return {}

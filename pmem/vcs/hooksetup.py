@@ -17,7 +17,6 @@ from pmem.errors import NotFound, Refused
 from pmem.project.configuration import DEFAULT_FOLDER
 from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals, write_file
-from pmem.storage.files.worktree import shared_git_folder
 from pmem.storage.git import git
 from pmem.storage.git.repository import Repository
 from pmem.values.requests import SetupRequest
@@ -209,7 +208,7 @@ def look(workspace: Workspace, *, strict: bool = False) -> HookSetup:
         for path in (os.path.join(top, file) for file in manager.files):
             if os.path.lexists(path):
                 return _managed(manager, path)
-    return _look(workspace, "hook", _hook_path(workspace, top), top, strict=strict)
+    return _look(workspace, "hook", _hook_path(workspace), top, strict=strict)
 
 
 def was_set(workspace: Workspace) -> bool:
@@ -275,7 +274,7 @@ def remove(workspace: Workspace) -> HookSetup:
     """
     top = Repository(workspace.root, workspace.environment).top()
     git.ask(workspace.root, ["config", "--local", "--unset", _SHARED_BLOCK], workspace.environment)
-    for path in (os.path.join(top, CONFIG), _hook_path(workspace, top)):
+    for path in (os.path.join(top, CONFIG), _hook_path(workspace)):
         text = _text(path)
         left = managed_block.without(text) if _block(path, text) else text
         if left == _SHEBANG != text:
@@ -356,24 +355,16 @@ def _block(path: str, text: str) -> str | None:
         ) from None
 
 
-def _hook_path(workspace: Workspace, top: str) -> str:
+def _hook_path(workspace: Workspace) -> str:
     """Return the hook that people own: git's own, or that which husky's own calls.
 
     Raises:
         NotFound: Git does not say where hooks are.
-        Refused: They are outside the project, where others use them as well.
     """
     found = git.hook_path(workspace.root, HOOK, workspace.environment)
     if found is None:
         raise NotFound(f"git does not say where {workspace.root} has its hooks")
     path = os.path.normpath(found)
-    folder = os.path.realpath(os.path.dirname(path))
-    inside = (os.path.realpath(top), os.path.realpath(shared_git_folder(top)))
-    if not any(os.path.commonpath((folder, one)) == one for one in inside):
-        raise Refused(
-            f"git's hooks of this clone are in {folder}, outside the project",
-            "other projects may use them: `pmem setup pre-commit --print` shows the lines to add",
-        )
     parts = os.path.dirname(path).split(os.sep)
     return os.path.join(os.sep.join(parts[:-1]), HOOK) if _is_husky_own(parts) else path
 

@@ -14,6 +14,7 @@ from pmem.memory.reading import get
 from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
 from pmem.storage.files.recordfile import parse
+from pmem.storage.git.objects import PartialClone
 from pmem.storage.git.repository import Commit, Repository, limits_of_history
 from pmem.values.ids import is_id, matches, short
 from pmem.values.records import (
@@ -132,8 +133,11 @@ def _in_git(
 def _states(repository: Repository, type_: RecordType, path: str, commits: list[Commit]) -> _States:
     """Read every version of a record that the commits know, each once."""
     named = {name: None for commit in commits for name in (*commit.before, commit.after) if name}
-    contents = zip(named, repository.blobs(list(named)), strict=True)
-    return {name: _parse_record(type_, path, data) for name, data in contents}
+    try:
+        contents = dict(zip(named, repository.blobs(list(named)), strict=True))
+    except PartialClone:  # the commits are there, if not what they say
+        contents = {}
+    return {name: _parse_record(type_, path, contents.get(name)) for name in named}
 
 
 def _parse_record(type_: RecordType, path: str, data: bytes | None) -> Record | None:

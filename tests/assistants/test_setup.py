@@ -66,6 +66,9 @@ MARKDOWN: Final = {
     "blank lines": b"\n\n\n",
 }
 
+GUARD = "command -v pmem >/dev/null 2>&1 || exit 0; "
+"""What comes before a command in files that are shared."""
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -401,7 +404,7 @@ def test_hooks_that_are_ours_are_known_by_what_they_run(home: Path) -> None:
     (group,) = json.loads(path.read_bytes())["hooks"]["Stop"]
     assert [one["command"] for one in group["hooks"]] == [
         "make lint",
-        "pmem hook stop --harness claude-code",
+        f"{GUARD}pmem hook stop --harness claude-code",
     ]
     assert setup("claude-code", "project", "--remove").code == 0
     assert json.loads(path.read_bytes()) == {"hooks": {"Stop": [{"hooks": [other]}]}}
@@ -413,7 +416,8 @@ def test_hooks_of_ours_that_run_twice_run_once_from_then_on(home: Path) -> None:
     put(path, json.dumps({"hooks": {"Stop": [group, group]}}, indent=2).encode())
     assert setup("claude-code", "project").code == 0
     (left,) = json.loads(path.read_bytes())["hooks"]["Stop"]
-    assert [one["command"] for one in left["hooks"]] == ["pmem hook stop --harness claude-code"]
+    command = f"{GUARD}pmem hook stop --harness claude-code"
+    assert [one["command"] for one in left["hooks"]] == [command]
 
 
 def test_a_server_that_somebody_changed_stays_as_it_is(home: Path) -> None:

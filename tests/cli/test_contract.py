@@ -1171,12 +1171,13 @@ class AssistantOverviews(Strict):
 
 
 class HookSetup(Strict):
-    kind: Literal["hook", "config"]
+    kind: Literal["hook", "config", "other"]
     path: str
     wanted: str
     found: str | None
     by_hand: bool
     program: bool
+    manager: str
     ok: bool
 
 

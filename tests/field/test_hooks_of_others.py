@@ -60,16 +60,6 @@ def test_a_program_that_writes_hooks_itself_is_told_by_its_own_file(
     assert pmem("setup", "pre-commit").code == 0
 
 
-def test_hooks_that_other_projects_use_as_well_are_left_alone(
-    project: Path, tmp_path: Path
-) -> None:
-    git("config", "core.hooksPath", str(tmp_path / "everywhere"))
-    done = pmem("setup", "pre-commit")
-    assert done.code == 7
-    assert "outside the project" in done.err
-    assert not (tmp_path / "everywhere").exists()
-
-
 def test_doctor_says_when_lines_that_were_set_are_gone(project: Path) -> None:
     assert "hook" not in pmem("doctor").out.decode()
     assert pmem("setup", "pre-commit").code == 0

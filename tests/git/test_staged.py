@@ -83,7 +83,7 @@ WRONG: dict[str, tuple[str, bytes, str, int | None]] = {
     "another record's name": (PATH, data({**BASE, "id": "z-00000000"}), "damaged", None),
     "a newer schema": (PATH, data({**BASE, "schema": 99}), "newer_schema", 3),
     "a name that is no id": (f"{ROOT}/{STORE}/notes.json", b"{}", "damaged", None),
-    "a dangling link": (path_of(STORE, THIRD), data(linked(THIRD, "d-00000000")), "dangling", 20),
+    "a dangling link": (path_of(STORE, THIRD), data(linked(THIRD, "d-00000000")), "dangling", 18),
     "an id in two stores": (f"{ROOT}/episodic-memory/{BASE['id']}.json", b"{}", "duplicate", None),
     "what is private to the clone": (f"{ROOT}/local/lock", b"", "local", None),
     "markers in the read-me": (f"{ROOT}/README.md", b"a\n<<<<<<< x\n>>>>>>> y\n", "markers", 2),
@@ -115,7 +115,7 @@ def test_a_removal_leaves_links_dangling_in_files_that_the_commit_leaves_alone(
 ) -> None:
     ok("rm", "--quiet", PATH)
     found = staged("--json").data["findings"]
-    assert [(item["code"], item["line"]) for item in found] == [("dangling", 20)]
+    assert [(item["code"], item["line"]) for item in found] == [("dangling", 18)]
     assert found[0]["path"].endswith(f"{OTHER['id']}.json")
     write(path_of(STORE, OTHER), data({**OTHER, "relationships": []}))
     assert codes() == []

@@ -131,7 +131,8 @@ def test_a_server_that_sends_a_byte_now_and_then_is_left_in_time(
 ) -> None:
     server.mode = "drip"
     started = time.monotonic()
-    assert "within" in refusal(asked(root, at(server), SECONDS), "episode").reason
+    reason = refusal(asked(root, at(server), SECONDS), "episode").reason
+    assert "within" in reason or "took too long" in reason  # whichever clock is read first
     assert time.monotonic() - started < PATIENCE
 
 

@@ -15,9 +15,9 @@ from pmem.errors import (
     Damaged,
     FileNotRead,
     NewerSchema,
-    NotFetched,
     TooLarge,
     Unresolved,
+    not_fetched,
     not_utf8,
 )
 from pmem.values.bounds import RECORD_BYTES, RECORD_LEVELS, RECORD_VALUES
@@ -198,7 +198,7 @@ def _diagnosis(data: bytes, path: str, error: Exception) -> Damaged:
     if not data.strip():
         return Damaged(f"{path} is empty")
     if data.startswith(LFS_POINTER):
-        return NotFetched(path)
+        return Damaged(not_fetched(path))
     if has_markers(data):
         return Unresolved(f"{path} has git's conflict markers: run `pmem repair`")
     try:
