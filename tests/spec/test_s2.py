@@ -10,6 +10,7 @@ import pytest
 from pmem import Project
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.storage.unindexed import InMemory
+from pmem.values.json_layout import fold_lists
 from pmem.values.records import STORES
 from tests.conftest import NOW
 from tests.storage.folders import tree
@@ -179,7 +180,7 @@ def test_every_record_is_json_that_people_can_read(root: str) -> None:
     for data in files.values():
         read = json.loads(data)
         written = json.dumps(read, indent=2, ensure_ascii=False) + "\n"
-        assert data.decode() == written.replace('[\n    "brücke"\n  ]', '["brücke"]')
+        assert data == fold_lists(written.encode())
 
 
 @pytest.mark.row("S2.10.5")
