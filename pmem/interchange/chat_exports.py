@@ -63,17 +63,15 @@ def _said_to_chatgpt(
     content = content if isinstance(content, dict) else {}
     parts = content.get("parts")
     parts = parts if isinstance(parts, list) else [content.get("text")]
-    texts = [part for part in parts if isinstance(part, str) and part.strip()]
-    for part in parts:
-        if not isinstance(part, str | None):
-            notes.leave_out(_OTHER)
+    texts = [text for part in parts if (text := _text_of_part(part, notes)).strip()]
     metadata = message.get("metadata")
     is_hidden = isinstance(metadata, dict) and metadata.get(_HIDDEN) is True
     if role == "system" or is_hidden or message.get("weight") == 0:
         if texts:
             notes.leave_out(_HIDDEN_REASON)
     elif texts and role in ("user", "assistant"):
-        if content.get("content_type") in _TEXTS:
+        is_said = message.get("recipient") in (None, "all")
+        if is_said and content.get("content_type") in _TEXTS:
             at = _moment(message.get("create_time"))
             yield said(session, id_, Role(role), "\n\n".join(texts), at)
         else:
@@ -81,6 +79,16 @@ def _said_to_chatgpt(
     elif texts and role == "tool":
         at = _moment(message.get("create_time"))
         yield answered(session, id_, None, "\n\n".join(texts), at)
+
+
+def _text_of_part(part: Any, notes: SessionNotes) -> str:
+    """Return the text of a part: of what was spoken, what was understood."""
+    if isinstance(part, str | None):
+        return part or ""
+    text = text_of(part.get("text")) if isinstance(part, dict) else ""
+    if not text:
+        notes.leave_out(_OTHER)
+    return text
 
 
 def read_claude_ai(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
@@ -116,6 +124,8 @@ def _chats(name: str, data: bytes) -> list[dict[str, Any]]:
         value = exactjson.read(data)
     except exactjson.InexactJson as error:
         raise InvalidValue(f"{name} is not valid JSON: {error}", "export it again") from None
+    if isinstance(value, dict) and isinstance(value.get("conversations"), list):
+        value = value["conversations"]
     chats = value if isinstance(value, list) else [value]
     return [chat for chat in chats if isinstance(chat, dict)]
 

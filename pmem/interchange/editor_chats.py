@@ -29,6 +29,8 @@ _WRAPPED: Final = re.compile(r"</?(?:task|feedback|answer|user_message)>")
 _PEOPLE: Final = frozenset({"task", "user_feedback"})
 _MODEL: Final = frozenset({"text", "completion_result"})
 _OTHER: Final = "what is no text"
+_LOG: Final = b'{"kind":0,'
+"""How the first line begins of a session that Copilot Chat keeps as JSON Lines."""
 
 
 def read_cline(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
@@ -110,7 +112,13 @@ def read_copilot_chat(name: str, data: bytes, notes: SessionNotes) -> Iterator[L
     Raises:
         InvalidValue: It is no JSON.
     """
-    value = _json(name, data)
+    first, _, later = data.partition(b"\n")
+    if first.startswith(_LOG):
+        for _ in filter(None, later.split(b"\n")):
+            notes.leave_out("changes after a session's first line")
+        value = _json(name, first)["v"]
+    else:
+        value = _json(name, data)
     value = value if isinstance(value, dict) else {}
     session = text_of(value.get("sessionId")) or name
     if text_of(value.get("customTitle")):
@@ -134,10 +142,13 @@ def _response_texts(response: Any, notes: SessionNotes) -> Iterator[str]:
     for part in response if isinstance(response, list) else ():
         if not isinstance(part, dict):
             continue
-        inner = part.get("content") if part.get("kind") == "markdownContent" else part
+        kind = part.get("kind")
+        inner = part.get("content") if kind == "markdownContent" else part
         text = inner.get("value") if isinstance(inner, dict) else None
-        if isinstance(text, str) and part.get("kind") in (None, "markdownContent"):
+        if isinstance(text, str) and kind in (None, "markdownContent"):
             yield text
+        elif kind == "inlineReference":
+            yield text_of(part.get("name"))
         else:
             notes.leave_out("thoughts and calls of tools")
 

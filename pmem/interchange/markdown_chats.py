@@ -16,13 +16,15 @@ from pmem.values.records import Role
 _STARTED: Final = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
 _TYPED: Final = "####"
 _PROGRAM: Final = ">"
-_HEADING: Final = re.compile(r"_\*\*(User|Agent|Assistant)(?: \(([^)]*)\))?\*\*_\s*")
+_HEADING: Final = re.compile(r"_\*\*(User|Agent|Assistant)\b([^*]*)\*\*_\s*")
 _SESSION: Final = re.compile(r"Session ([0-9A-Fa-f][0-9A-Fa-f-]{7,})")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?Z?")
 _HIDDEN: Final = re.compile(
     r"<(think|tool-use|details)\b.*?</\1>|<!--.*?-->", re.DOTALL | re.IGNORECASE
 )
-_RULE: Final = "---"
+_THOUGHT: Final = re.compile(r"<(thinking-content-\w+)>.*?</\1>", re.DOTALL)
+_THOUGHTS: Final = "thoughts and calls of tools"
+_RULE: Final = re.compile(r"^---[ ]*$", re.MULTILINE)
 
 
 def read_aider(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
@@ -41,7 +43,11 @@ def read_aider(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
             notes.leave_out("lines of the program itself")
         elif started:
             number += 1
-            yield said(f"{name} {started}", str(number), role, text, started)
+            answer, thoughts = _THOUGHT.subn("", text)
+            if thoughts:
+                notes.leave_out(_THOUGHTS)
+            if answer.strip():
+                yield said(f"{name} {started}", str(number), role, answer, started)
 
 
 def _aider_parts(data: bytes) -> Iterator[tuple[Role | None, str]]:
@@ -89,8 +95,8 @@ def read_specstory(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line
         assert heading is not None
         text, hidden = _HIDDEN.subn("", "\n".join(lines[start + 1 : end]))
         for _ in range(hidden):
-            notes.leave_out("thoughts and calls of tools")
-        text = text.strip().removesuffix(_RULE).strip()
+            notes.leave_out(_THOUGHTS)
+        text = "\n\n".join(filter(None, map(str.strip, _RULE.split(text))))
         if text:
             role = Role.USER if heading[1] == "User" else Role.ASSISTANT
             yield said(session, str(number), role, text, _time(heading[2]))

@@ -83,7 +83,12 @@ COPILOT = {
             "requestId": "r1",
             "timestamp": AT * 1000,
             "message": {"text": ASKED},
-            "response": [{"value": ANSWERED}, {"kind": "toolInvocationSerialized"}],
+            "response": [
+                {"value": ANSWERED[:9]},
+                {"kind": "toolInvocationSerialized"},
+                {"kind": "inlineReference", "name": ANSWERED[9:12]},
+                {"value": ANSWERED[12:]},
+            ],
         }
     ],
 }
@@ -94,6 +99,11 @@ AIDER = f"""
 > Model: x
 
 #### {ASKED}
+
+<thinking-content-7bbeb8e1>
+
+Which one was it?
+</thinking-content-7bbeb8e1>
 
 {ANSWERED}
 
@@ -121,9 +131,23 @@ _**Agent (claude 2026-11-20 10:01Z)**_
 Which one was it?
 </details></think>
 
+---
+
+<tool-use data-tool-type="read" data-tool-name="read_file">
+<details><summary>Tool use: **read_file**</summary>
+
+</details>
+</tool-use>
+
+---
+
 {ANSWERED}
 
 ---
+
+_**Agent (model x, mode Agent) - sidechain**_
+
+Nothing more.
 """
 FORMS: dict[str, tuple[str, str]] = {
     "aider": (".aider.chat.history.md", AIDER),
@@ -134,6 +158,10 @@ FORMS: dict[str, tuple[str, str]] = {
     "cline": ("api_conversation_history.json", json.dumps(_cline())),
     "cline as people see it": ("ui_messages.json", json.dumps(CLINE_SEEN, indent=2)),
     "copilot-chat": ("chat.json", json.dumps(COPILOT)),
+    "copilot-chat as lines": (
+        "s-1.jsonl",
+        json.dumps({"kind": 0, "v": COPILOT}, separators=(",", ":")) + '\n{"kind":1}\n',
+    ),
 }
 
 
