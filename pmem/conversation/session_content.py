@@ -18,13 +18,12 @@ MOST_BYTES: Final = 512 << 20
 """A file, or a part of an archive, of more bytes is not read at once."""
 _ARCHIVE: Final = b"PK\x03\x04"
 _CHATS: Final = "conversations"
-_READERS: Final = ("compression.zstd", "backports.zstd", "zstandard")
 
 
 class NotDecompressed(FileNotRead):
     """A file is compressed, and nothing here decompresses it."""
 
-    default_hint = "install the program `zstd`, or the package `zstandard`"
+    default_hint = "install the program `zstd`"
 
 
 def lines_of(path: str, told: Callable[[int], None] = lambda count: None) -> Iterator[bytes]:
@@ -37,14 +36,15 @@ def lines_of(path: str, told: Callable[[int], None] = lambda count: None) -> Ite
         told: Told how many bytes were read.
 
     Raises:
-        StorageRefused: It may not be read.
+        StorageRefused: It may not be read, or is damaged.
         NotDecompressed: It is compressed, and nothing here decompresses it.
+        InvalidValue: It is a whole document, and larger than can be read at once.
     """
     done = 0
     try:
         with _open_session(path) as file:
             if path.endswith(".json"):
-                yield b" ".join(file.read(MOST_BYTES).split(b"\n"))
+                yield _checked(path, file.read(MOST_BYTES + 1)).replace(b"\n", b" ")
                 return
             while line := file.readline(LINE_BYTES + 1):
                 done += len(line)
@@ -66,11 +66,7 @@ def start_of(path: str) -> bytes:
         InvalidValue: It is an archive without chats, or a damaged one.
         StorageRefused: It may not be read.
     """
-    try:
-        with open(path, "rb") as file:
-            start = file.read(LOOKED_AT)
-    except OSError as error:
-        raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
+    start = _read(path, LOOKED_AT)
     return next(_members(path, LOOKED_AT)) if start.startswith(_ARCHIVE) else start
 
 
@@ -81,26 +77,24 @@ def documents_of(path: str) -> Iterator[bytes]:
         InvalidValue: It is larger than can be read at once, or an archive that is damaged.
         StorageRefused: It may not be read.
     """
-    if start_is_archive(path):
+    if _read(path, len(_ARCHIVE)) == _ARCHIVE:
         yield from _members(path, MOST_BYTES + 1)
-        return
+    else:
+        yield _checked(path, _read(path, MOST_BYTES + 1))
+
+
+def _read(path: str, most: int) -> bytes:
     try:
         with open(path, "rb") as file:
-            yield _whole(path, file)
+            return file.read(most)
     except OSError as error:
         raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
 
 
-def start_is_archive(path: str) -> bool:
-    """Return whether a file is a ZIP archive."""
-    with open(path, "rb") as file:
-        return file.read(len(_ARCHIVE)) == _ARCHIVE
-
-
-def _whole(path: str, file: IO[bytes]) -> bytes:
-    data = file.read(MOST_BYTES + 1)
+def _checked(name: str, data: bytes) -> bytes:
+    """Return what a file holds, where it was not too much to be read at once."""
     if len(data) > MOST_BYTES:
-        raise InvalidValue(f"{path} has more than {MOST_BYTES >> 20} MB", "export fewer chats")
+        raise InvalidValue(f"{name} has more than {MOST_BYTES >> 20} MB", "export fewer chats")
     return data
 
 
@@ -116,9 +110,7 @@ def _members(path: str, most: int) -> Iterator[bytes]:
             for name in sorted(names):
                 with archive.open(name) as file:
                     data = file.read(most)
-                if len(data) > MOST_BYTES:
-                    raise InvalidValue(f"{name} in {path} has more than {MOST_BYTES >> 20} MB")
-                yield data
+                yield _checked(f"{name} in {path}", data)
     except (BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
         raise InvalidValue(f"{path} is an archive that cannot be read: {error}") from None
 
@@ -135,11 +127,21 @@ def _open_session(path: str) -> Iterator[Any]:
         with open(path, "rb") as file:
             yield file
         return
-    reader = _decompressor()
-    if reader is not None:
-        with reader(path) as file:
+    try:
+        zstd = import_module("compression.zstd")  # from Python 3.14 on
+    except ImportError:
+        with _open_by_program(path) as file:
             yield file
         return
+    try:
+        with zstd.open(path) as file:
+            yield file
+    except (zstd.ZstdError, EOFError) as error:
+        raise FileNotRead(f"{path} cannot be decompressed: {error}") from None
+
+
+@contextmanager
+def _open_by_program(path: str) -> Iterator[IO[bytes]]:
     program = shutil.which("zstd")
     if program is None:
         raise NotDecompressed(f"{path} is compressed, and there is no zstd")
@@ -147,19 +149,8 @@ def _open_session(path: str) -> Iterator[Any]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:  # noqa: S603
         assert running.stdout is not None
         yield running.stdout
-        running.stdout.close()
-        running.kill()
-
-
-def _decompressor() -> Callable[[str], Any] | None:
-    """Return what opens a compressed file in this Python; None where no package does."""
-    for name in _READERS:
-        try:
-            opener: Callable[[str], Any] = import_module(name).open
-        except ImportError:
-            continue
-        return opener
-    return None
+        if running.wait() != 0:
+            raise FileNotRead(f"{path} cannot be decompressed: it is damaged")
 
 
 def read_past_compressed(

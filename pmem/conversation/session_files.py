@@ -23,6 +23,7 @@ class FoundSessions(NamedTuple):
     compressed: int = 0
 
 
+_DIGEST: Final = re.compile(rb'"projectHash":\s{0,9}"([0-9a-f]{64})"')
 _NO_LETTER: Final = re.compile(r"[^A-Za-z0-9]")
 _LOOKED_AT: Final = 50
 """Lines of a file that are looked at for the folder of its session."""
@@ -54,6 +55,7 @@ def sessions_of(
     """Return a project's sessions where their program keeps them, the oldest first.
 
     A session belongs to the project by what it says itself, and not by the name of its folder.
+    Of a program that keeps none in a home there is none.
 
     Args:
         harness: The program.
@@ -70,7 +72,8 @@ def sessions_of(
         SessionProgram.CODEX: partial(_codex, home, environment),
         SessionProgram.GEMINI: partial(_gemini, home, environment, sub_agents=sub_agents),
     }
-    return _of_project(harness, places[harness](), roots)
+    found = places.get(harness)
+    return FoundSessions(()) if found is None else _of_project(harness, found(), roots)
 
 
 def sessions_in(
@@ -96,7 +99,7 @@ def sessions_in(
             os.path.join(folder, name)
             for folder, _, names in os.walk(path)
             for name in names
-            if name.endswith((".jsonl", ".json", f".jsonl{ZSTD}"))
+            if _is_session(harness, name)
         ]
         found = _of_project(harness, files, work_trees(root, environment))
         return found if found.files or found.compressed else _moved(harness, path, files)
@@ -139,11 +142,10 @@ def harness_of(path: str) -> SessionProgram:
     """
     if not os.path.isfile(path):
         raise InvalidValue(f"there is no file {path}", "look at the path")
-    if path.endswith(ZSTD):
-        found = recognise(lines_of(path))
-        start = b""
+    start = b"" if path.endswith(ZSTD) else start_of(path)
+    if path.endswith((".jsonl", ZSTD)):
+        found = recognise(lines_of(path)) or program_of_chat(start)
     else:
-        start = start_of(path)
         found = program_of_chat(start) or recognise(lines_of(path))
     if found is not None:
         return found
@@ -184,7 +186,7 @@ def _claude_files(folder: str, *, sub_agents: bool) -> Iterator[str]:
     for place, _, names in os.walk(folder):
         for name in sorted(names):
             is_agents = name.startswith("agent-") or "subagents" in place
-            if name.endswith((".jsonl", f".jsonl{ZSTD}")) and (sub_agents or not is_agents):
+            if _is_session(SessionProgram.CLAUDE_CODE, name) and (sub_agents or not is_agents):
                 yield os.path.join(place, name)
 
 
@@ -193,7 +195,7 @@ def _codex(home: str, environment: Mapping[str, str]) -> Iterator[str]:
     for part in ("sessions", "archived_sessions"):
         for place, _, names in os.walk(os.path.join(own, part)):
             for name in names:
-                if name.startswith("rollout-") and name.endswith((".jsonl", f".jsonl{ZSTD}")):
+                if name.startswith("rollout-") and _is_session(SessionProgram.CODEX, name):
                     yield os.path.join(place, name)
 
 
@@ -205,10 +207,15 @@ def _gemini(home: str, environment: Mapping[str, str], *, sub_agents: bool) -> I
             if not sub_agents:
                 inner.clear()
             for name in sorted(names):
-                if name.endswith(".jsonl") or (
-                    name.startswith("session-") and name.endswith(".json")
-                ):
+                if _is_session(SessionProgram.GEMINI, name):
                     yield os.path.join(place, name)
+
+
+def _is_session(harness: SessionProgram, name: str) -> bool:
+    """Tell by its name whether a file may be a session; Gemini had one document each once."""
+    if harness is SessionProgram.GEMINI and name.startswith("session-") and name.endswith(".json"):
+        return True
+    return name.endswith((".jsonl", f".jsonl{ZSTD}"))
 
 
 def _of_project(
@@ -226,6 +233,9 @@ def _by_age(files: Iterable[str]) -> tuple[str, ...]:
 
 def _place_of(harness: SessionProgram, path: str) -> str:
     """Return the folder that a session says it is in, of Gemini a digest of it; empty for none."""
+    if path.endswith(".json"):
+        digest = _DIGEST.search(start_of(path))
+        return digest[1].decode() if digest else ""
     first = (line for line, _ in zip(lines_of(path), range(_LOOKED_AT), strict=False))
     for _, value in objects(first, SessionNotes()):
         if harness is SessionProgram.GEMINI and "projectHash" in value:

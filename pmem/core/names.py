@@ -45,10 +45,6 @@ def with_composed_names(request: Q) -> Q:
 def _composed_field(field: str, value: Any) -> Any:
     if isinstance(value, msgspec.Struct):
         return with_composed_names(value)
-    if field not in _NAMES or not value:
-        return value
-    if isinstance(value, str):
-        return composed(value)
     if isinstance(value, tuple):
-        return tuple(composed(one) if isinstance(one, str) else one for one in value)
-    return value
+        return tuple(_composed_field(field, one) for one in value)
+    return composed(value) if field in _NAMES and isinstance(value, str) else value

@@ -52,7 +52,7 @@ def applies(patterns: Sequence[str], path: str) -> bool:
         patterns: The memory's places.
         path: The file, seen from the project's top, with slashes.
     """
-    parts = path.split("/")
+    parts = composed(path).split("/")
     for pattern in reversed(patterns):
         if fits(pattern.removeprefix("!"), parts):
             return not pattern.startswith("!")
@@ -156,11 +156,10 @@ def fits(pattern: str, parts: Sequence[str]) -> bool:
 
     Args:
         pattern: One that takes nothing out again.
-        parts: The names that lead to the file from the project's top.
+        parts: The names that lead to the file from the project's top, composed.
     """
     is_folder = pattern.endswith("/")
     wanted = composed(pattern).rstrip("/").split("/")
-    parts = [composed(part) for part in parts]
     if len(wanted) == 1:
         wanted.insert(0, _ANY_DEPTH)
     elif wanted[0] == "":

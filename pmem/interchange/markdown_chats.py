@@ -39,6 +39,8 @@ def read_aider(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
     for role, text in _aider_parts(data):
         if role is None:
             started, number = text, 0
+        elif not text:
+            continue
         elif role is Role.SYSTEM:
             notes.leave_out("lines of the program itself")
         elif started:
@@ -52,20 +54,16 @@ def read_aider(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
 
 def _aider_parts(data: bytes) -> Iterator[tuple[Role | None, str]]:
     """Yield messages by who said them; a session's start is nobody's, aider's lines are system."""
-    who, held = Role.ASSISTANT, list[str]()
-    for line in [*split_lines(data.decode("utf-8-sig", "replace")), "# "]:
+    who: Role | None = Role.ASSISTANT
+    held: list[str] = []
+    for line in split_lines(data.decode("utf-8-sig", "replace")):
         started = _STARTED.fullmatch(line)
-        role, text = _aider_line(line, who)
-        if started or role is not who or line == "# ":
-            if "".join(held).strip():
-                yield who, "\n".join(held).strip()
-            held = []
-        if started:
-            yield None, started[1]
-            who = Role.ASSISTANT
-        else:
-            who = role
-            held.append(text)
+        role, text = (None, started[1]) if started else _aider_line(line, who or Role.ASSISTANT)
+        if started or role is not who:
+            yield who, "\n".join(held).strip()
+            who, held = role, []
+        held.append(text)
+    yield who, "\n".join(held).strip()
 
 
 def _aider_line(line: str, before: Role) -> tuple[Role, str]:

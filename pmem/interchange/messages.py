@@ -17,6 +17,7 @@ from pmem.core import exactjson
 from pmem.core.checks import MOST_TOOL_LEVELS, nesting
 from pmem.core.chunking import fitting
 from pmem.core.lines import MARK
+from pmem.core.names import composed
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped
 from pmem.values.bounds import LINE_BYTES
@@ -127,7 +128,7 @@ class MessageReader:
                 id=derived_id(at, "message", conversation, identity),
                 external_id=external_id,
                 role=role,
-                speaker=speaker,
+                speaker=composed(speaker) if speaker else None,
                 content=content,
                 created_at=at,
                 tool_call=_tool(value, "tool_call"),

@@ -1,7 +1,7 @@
 """Finding the memory folder of a place, and telling whether it may be used."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -48,14 +48,12 @@ def check_new(folder: str, environment: Mapping[str, str] | None = None) -> None
         environment: The environment's variables.
 
     Raises:
-        NoProject: See `check_checked_out` and `check_work_trees`.
+        NoProject: Git has one that is not checked out, or another work tree has one.
     """
     place, name = os.path.split(os.path.abspath(folder))
     top = top_of(place)
     if top is not None and (not os.path.isdir(folder) or _is_left_over(folder, environment or {})):
-        check_checked_out(top, place, name, environment)
-        if is_linked(top):
-            check_work_trees(top, place, name, environment)
+        _check_work_tree(top, place, name, environment or {})
 
 
 def memory_above(folder: str, environment: Mapping[str, str] | None = None) -> str | None:
@@ -83,10 +81,8 @@ def memory_above(folder: str, environment: Mapping[str, str] | None = None) -> s
     return None
 
 
-def check_checked_out(
-    top: str, start: str, name: str, environment: Mapping[str, str] | None = None
-) -> None:
-    """See that git does not track a memory folder which is missing from the work tree.
+def _check_work_tree(top: str, start: str, name: str, environment: Mapping[str, str]) -> None:
+    """See that a work tree lacks no memory that git, or another work tree, has.
 
     Args:
         top: The work tree's top.
@@ -95,7 +91,7 @@ def check_checked_out(
         environment: The environment's variables.
 
     Raises:
-        NoProject: It does; the hint has the command that brings the folder.
+        NoProject: It does; the hint says how to bring or use it.
     """
     from pmem.storage.git.checked_out import explain_absence, explain_submodule
 
@@ -103,38 +99,29 @@ def check_checked_out(
     parts = [] if inside == "." else inside.split("/")
     folders = ["/".join((*parts[:count], name)) for count in range(len(parts), -1, -1)]
     missing = [one for one in folders if _is_missing(os.path.join(top, one))]
-    why = explain_absence(top, missing, environment or {})
-    if why is None and parts and not os.listdir(start):
-        why = explain_submodule(top, inside, environment or {})
+    why = explain_absence(top, missing, environment)
+    if why is None and parts and not _names_in(start):
+        why = explain_submodule(top, inside, environment)
+    if why is None and is_linked(top):
+        why = _explain_other_tree(top, folders, environment)
     if why is not None:
         raise NoProject(*why)
 
 
-def check_work_trees(
-    top: str, start: str, name: str, environment: Mapping[str, str] | None = None
-) -> None:
-    """See that no other work tree of the repository has the memory that this one lacks.
-
-    Args:
-        top: The work tree's top.
-        start: See `check_checked_out`.
-        name: See `check_checked_out`.
-        environment: The environment's variables.
-
-    Raises:
-        NoProject: One has; with the ways to use it.
-    """
+def _explain_other_tree(
+    top: str, folders: Sequence[str], environment: Mapping[str, str]
+) -> tuple[str, str] | None:
     from pmem.storage.git.work_trees import other_work_trees
 
-    folder = start
-    while folder:
-        for tree in other_work_trees(folder, environment or {}):
-            if os.path.isdir(os.path.join(tree.folder, name)):
-                raise NoProject(
-                    f"this work tree has no memory, but the one at {tree.folder} has one",
-                    f"commit it there and merge it here, or use it there with -C {tree.folder}",
+    others = other_work_trees(top, environment)
+    for folder in folders:
+        for tree in others:
+            if os.path.isdir(os.path.join(tree.folder, folder)):
+                place = os.path.join(tree.folder, os.path.dirname(folder)).rstrip(os.sep)
+                return f"this work tree has no memory, but the one at {place} has one", (
+                    f"commit it there and merge it here, or use it there with -C {place}"
                 )
-        folder = "" if folder == top else os.path.dirname(folder)
+    return None
 
 
 def _nearest(start: str, name: str, environment: Mapping[str, str]) -> tuple[str, bool]:
@@ -149,9 +136,7 @@ def _nearest(start: str, name: str, environment: Mapping[str, str]) -> tuple[str
         if os.path.isdir(folder) and not _is_left_over(folder, environment):
             return folder, place != here
         if os.path.lexists(os.path.join(place, ".git")):
-            check_checked_out(place, here, name, environment)
-            if is_linked(place):
-                check_work_trees(place, here, name, environment)
+            _check_work_tree(place, here, name, environment)
         parent = os.path.dirname(place)
         if parent == place:
             raise NoProject(f"there is no {name} in {here} or any parent")
@@ -164,8 +149,16 @@ def _is_missing(folder: str) -> bool:
         return True
     if not os.path.isdir(folder) or os.path.islink(folder):
         return False
-    inner = (os.path.join(folder, name) for name in os.listdir(folder) if name != LOCAL)
-    return all(os.path.isdir(one) and not os.listdir(one) for one in inner)
+    inner = (os.path.join(folder, name) for name in _names_in(folder) if name != LOCAL)
+    return all(os.path.isdir(one) and not _names_in(one) for one in inner)
+
+
+def _names_in(folder: str) -> list[str]:
+    """Return the names in a folder; one that may not be read is not empty."""
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return [""]
 
 
 def _is_left_over(folder: str, environment: Mapping[str, str]) -> bool:

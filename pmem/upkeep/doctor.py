@@ -70,7 +70,7 @@ def _diagnoses(workspace: Workspace, *, fix: bool) -> list[Diagnosis]:
         _tried(_recalls, workspace, fix=fix),
         _upkeep(workspace),
         _tried(_git, workspace, fix=fix),
-        *_commit_hook(workspace, fix=fix),
+        *([_commit_hook(workspace, fix=fix)] if hooksetup.was_set(workspace) else []),
         *_vectors(workspace),
         *_own(workspace, fix=fix),
         *_model(workspace),
@@ -261,16 +261,17 @@ def _git(workspace: Workspace, *, fix: bool) -> Diagnosis:
     return Diagnosis(name="git", ok=ok, detail=detail, fixed=mended and ok)
 
 
-def _commit_hook(workspace: Workspace, *, fix: bool) -> list[Diagnosis]:
-    """Look whether commits are still checked, where that was set up in this clone."""
-    if not hooksetup.was_set(workspace):
-        return []
-    found = hooksetup.look(workspace)
+def _commit_hook(workspace: Workspace, *, fix: bool) -> Diagnosis:
+    """Look whether commits are still checked, as was set up in this clone."""
+    try:
+        found = hooksetup.look(workspace)
+        mended = fix and not found.ok and hooksetup.install(workspace).ok
+    except PmemError as error:
+        return Diagnosis(name="hook", ok=False, detail=error.message)
     if found.ok:
-        return [Diagnosis(name="hook", ok=True, detail=f"{found.path} checks every commit")]
-    mended = fix and hooksetup.install(workspace).ok
+        return Diagnosis(name="hook", ok=True, detail=f"{found.path} checks every commit")
     detail = f"the lines of pmem are gone from {found.path}: run `pmem setup pre-commit`"
-    return [Diagnosis(name="hook", ok=mended, detail=detail, fixed=mended)]
+    return Diagnosis(name="hook", ok=mended, detail=detail, fixed=mended)
 
 
 def _recalls(workspace: Workspace, *, fix: bool) -> Diagnosis:

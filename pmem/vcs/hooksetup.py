@@ -102,7 +102,7 @@ _ENTRY: Final = """\
 Kind = Literal["hook", "config", "other"]
 _HUSKY: Final = (".husky", "_")
 """The folder in which husky writes its own hooks; people's are in the one around it."""
-_SHARED_BLOCK: Final = "pmem.preCommit"
+_WAS_SET: Final = "pmem.preCommit"
 """What this clone's configuration says once the lines were put in."""
 
 
@@ -213,7 +213,7 @@ def look(workspace: Workspace, *, strict: bool = False) -> HookSetup:
 
 def was_set(workspace: Workspace) -> bool:
     """Return whether commits were set up to be checked in this clone."""
-    asked = ["config", "--local", "--get", _SHARED_BLOCK]
+    asked = ["config", "--local", "--get", _WAS_SET]
     return bool(git.ask(workspace.root, asked, workspace.environment))
 
 
@@ -246,7 +246,7 @@ def install(workspace: Workspace, *, strict: bool = False) -> HookSetup:
     before = look(workspace, strict=strict)
     if before.kind == "other":
         return before
-    git.ask(workspace.root, ["config", "--local", _SHARED_BLOCK, "true"], workspace.environment)
+    git.ask(workspace.root, ["config", "--local", _WAS_SET, "true"], workspace.environment)
     if before.ok:
         return before
     text = managed_block.without(_text(before.path))
@@ -273,7 +273,7 @@ def remove(workspace: Workspace) -> HookSetup:
         NotFound, Refused, StorageRefused: See `set_up`.
     """
     top = Repository(workspace.root, workspace.environment).top()
-    git.ask(workspace.root, ["config", "--local", "--unset", _SHARED_BLOCK], workspace.environment)
+    git.ask(workspace.root, ["config", "--local", "--unset", _WAS_SET], workspace.environment)
     for path in (os.path.join(top, CONFIG), _hook_path(workspace)):
         text = _text(path)
         left = managed_block.without(text) if _block(path, text) else text

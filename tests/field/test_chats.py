@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from pmem import Project
+from pmem.errors import NotFound
+from pmem.values.programs import SessionProgram
 from tests.faults.console import pmem
 from tests.field.repositories import begin
 
@@ -239,6 +242,7 @@ def test_an_archive_without_chats_is_named(project: Path, name: str) -> None:
 UNREAD = {
     "state.vscdb": (b"SQLite format 3\0" + bytes(100), "Cursor"),
     "chat.json": (b'{"conversationId": "a", "messages": [{"text": "hi"}]}', "LibreChat"),
+    "continue.json": (b'{"history": [{"message": {}, "contextItems": []}]}', "Continue"),
 }
 
 
@@ -250,6 +254,11 @@ def test_a_form_without_a_reader_is_named_by_its_program(project: Path, name: st
     assert done.code == 3
     assert program in done.err
     assert "pmem has no reader for it yet" in done.err
+
+
+def test_a_program_that_keeps_no_sessions_in_a_home_has_none(project: Path) -> None:
+    with pytest.raises(NotFound, match="there is no session of aider"):
+        Project(str(project / ".project-memory")).import_sessions(SessionProgram.AIDER)
 
 
 @pytest.mark.parametrize("form", ["aider", "specstory"])

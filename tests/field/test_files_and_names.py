@@ -191,3 +191,16 @@ def test_a_name_is_found_in_its_other_spelling(
 def test_a_subject_in_its_other_spelling_is_the_same_subject(project: Path) -> None:
     assert pmem("add", "We use the bakery", "--subject", COMPOSED).code == 0
     assert pmem("add", "We use another bakery", "--subject", APART).code == 9
+
+
+def test_names_of_a_batch_and_of_a_transcript_are_in_the_same_form(project: Path) -> None:
+    line = {"content": "We meet at noon", "tags": [APART]}
+    Path("batch.jsonl").write_text(json.dumps(line), encoding="utf-8")
+    assert pmem("add", "--batch", "batch.jsonl").code == 0
+    assert "We meet at noon" in pmem("list", "--tag", COMPOSED).out.decode()
+    message = {"role": "user", "speaker": f"Zo{APART}", "content": "We decided to use Kafka"}
+    Path("chat.jsonl").write_text(json.dumps(message), encoding="utf-8")
+    assert pmem("import", "messages", "chat.jsonl").code == 0
+    kept = b"".join(path.read_bytes() for path in Path(".project-memory").rglob("*.json"))
+    assert f"Zo{COMPOSED}".encode() in kept
+    assert APART.encode() not in kept

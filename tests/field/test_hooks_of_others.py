@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pmem.core import managed_block
 from tests.faults.console import pmem
 from tests.field.repositories import begin, git
 
@@ -70,6 +71,14 @@ def test_doctor_says_when_lines_that_were_set_are_gone(project: Path) -> None:
     assert f"the lines of pmem are gone from {project}/.git/hooks/pre-commit" in done.out.decode()
     assert pmem("setup", "pre-commit", "--remove").code == 0
     assert "hook" not in pmem("doctor").out.decode()
+
+
+def test_doctor_goes_on_where_the_lines_cannot_be_told_from_the_rest(project: Path) -> None:
+    assert pmem("setup", "pre-commit").code == 0
+    _write(".git/hooks/pre-commit", f"#!/bin/sh\n{managed_block.BEGIN}\n", 0o755)
+    done = pmem("doctor")
+    assert done.code == 1
+    assert "cannot be told from the rest" in done.out.decode()
 
 
 def _commands(value: object) -> list[str]:

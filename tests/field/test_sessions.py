@@ -3,13 +3,15 @@
 import gzip
 import json
 import os
+import shutil
 import subprocess
+import sys
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from pmem.conversation import session_content
 from tests.faults.console import Done, pmem
 from tests.field.repositories import begin
 
@@ -110,31 +112,68 @@ def _took_compressed(path: Path) -> None:
     assert b"1 unchanged" in pmem("import", "codex", str(path)).out
 
 
-def test_a_compressed_session_is_read_by_what_python_has(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another compression stands in the place of Zstandard, which not every Python has."""
-    monkeypatch.setattr(session_content, "_decompressor", lambda: gzip.open)
-    path = home / f"{PLACE}.zst"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(gzip.compress(_codex("s", os.getcwd()).encode()))
-    _took_compressed(path)
+def _compress(path: Path) -> Path:
+    """Compress a session as Python 3.14 reads it, with another compression in its place."""
+    found = path.with_name(f"{path.name}.zst")
+    found.write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    return found
+
+
+@pytest.fixture
+def new_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    zstd = SimpleNamespace(open=gzip.open, ZstdError=gzip.BadGzipFile)
+    monkeypatch.setitem(sys.modules, "compression.zstd", zstd)
+
+
+@pytest.fixture
+def old_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "compression.zstd", None)
+
+
+@pytest.mark.usefixtures("new_python")
+def test_a_compressed_session_is_read_by_what_python_has(home: Path) -> None:
+    _took_compressed(_compress(_keep(home / PLACE, _codex("s", os.getcwd()))))
 
 
 @pytest.mark.outside
+@pytest.mark.usefixtures("old_python")
 def test_a_compressed_session_is_read_by_the_program_zstd(home: Path) -> None:
     path = _keep(home / PLACE, _codex("s", os.getcwd()))
     subprocess.run(["zstd", "--quiet", "--rm", str(path)], check=True)
     _took_compressed(path.with_name(f"{path.name}.zst"))
 
 
+def _zstd_that(does: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = folder / "zstd"
+    program.write_text(f"#!/bin/sh\n{does}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(shutil, "which", lambda *_: str(program))
+
+
+@pytest.mark.parametrize("how", ["new_python", "old_python"])
+@pytest.mark.parametrize("cut", ["all", "half"])
+def test_a_damaged_compressed_session_is_told(
+    home: Path, how: str, cut: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _compress(_keep(home / PLACE, _codex("s", os.getcwd())))
+    data = path.read_bytes()
+    path.write_bytes(b"no compression" if cut == "all" else data[: len(data) // 2])
+    _zstd_that('exec gzip -cd "$5" 2>/dev/null', home, monkeypatch)
+    request.getfixturevalue(how)
+    done = pmem("import", "codex", str(path))
+    assert done.code == 74
+    assert f"{path} cannot be decompressed" in done.err
+    assert b"Kafka" not in pmem("search", "Kafka").out
+
+
+@pytest.mark.usefixtures("old_python")
 def test_compressed_sessions_are_counted_where_nothing_reads_them(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = home / ".codex/archived_sessions/rollout-s.jsonl.zst"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"\x28\xb5\x2f\xfd")
-    monkeypatch.setattr(session_content, "_READERS", ())
     monkeypatch.setattr("shutil.which", lambda *_: None)
     done = pmem("import", "codex")
     assert done.code == 0

@@ -30,9 +30,7 @@ def explain_absence(
     for place in places:
         entries = _index_entries(top, place, environment) if index_may_hold(top, place) else []
         if any(mode == _SUBMODULE for _, mode in entries):
-            return f"{place} is a submodule that is not checked out here", (
-                f"`{_git_at(top)} submodule update --init {place}`"
-            )
+            return _submodule(top, place)
         if any(tag == _LEFT_OUT for tag, _ in entries):
             return "the memory is in git but not checked out here", (
                 f"`{_git_at(top)} sparse-checkout add {place}`"
@@ -56,8 +54,13 @@ def explain_submodule(
         environment: The environment's variables.
     """
     entries = _index_entries(top, place, environment)
-    is_submodule = [mode for _, mode in entries] == [_SUBMODULE]
-    return explain_absence(top, [place], environment) if is_submodule else None
+    return _submodule(top, place) if [mode for _, mode in entries] == [_SUBMODULE] else None
+
+
+def _submodule(top: str, place: str) -> tuple[str, str]:
+    return f"{place} is a submodule that is not checked out here", (
+        f"`{_git_at(top)} submodule update --init {place}`"
+    )
 
 
 def _git_at(top: str) -> str:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
+from pmem.core.names import composed
 from pmem.core.places import fits
 from pmem.storage.files import listing
 from pmem.storage.files.addresses import address
@@ -132,10 +133,11 @@ def applies_in_time(patterns: Sequence[str], file: str, until: float) -> bool:
         file: Seen from the project's top.
         until: When no further pattern is compared: then it does not apply (see `deadline`).
     """
+    parts = composed(file).split("/")
     for pattern in reversed(patterns):
         if time.monotonic() > until:
             return False
-        if fits(pattern.removeprefix("!"), file.split("/")):
+        if fits(pattern.removeprefix("!"), parts):
             return not pattern.startswith("!")
     return False
 
