@@ -9,6 +9,7 @@ what it writes.
 import json
 import os
 from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 from pmem import errors
@@ -249,6 +250,7 @@ def _commands(command: Any, parent: Any, words: str) -> Commands:
     )
     context.terminal_width = context.max_content_width = WIDTH
     if parent is not None:
+        command = copy(command)
         command.add_help_option = False
         command.params = [param for param in command.params if not _is_shared(param)]
     yield words, command, context

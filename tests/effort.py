@@ -1,13 +1,13 @@
 """How many examples a property test draws: a few on every change, all of them where there is time.
 
-`make test` is for every change and draws a quarter of what a property asks for; `make thorough`
+`make test` is for every change and draws an eighth of what a property asks for; `make thorough`
 draws all of it.
 """
 
 import os
 
 IS_THOROUGH = bool(os.environ.get("PMEM_THOROUGH"))
-_SHARE = 4
+_SHARE = 8
 
 
 def examples(many: int = 100) -> int:

@@ -170,6 +170,7 @@ def _group(name: str, help_: str, entries: dict[str, CommandEntry]) -> TyperGrou
     )
 
 
+@cache
 def _command(name: str, entry: CommandEntry) -> TyperCommand:
     function = getattr(import_module(f"pmem.cli.{entry.module}"), entry.function)
     command: Any = get_command_from_info(

@@ -168,6 +168,7 @@ def test_a_hook_that_does_not_answer_is_told(
 
 
 @pytest.mark.usefixtures("untried")
+@pytest.mark.some(60)
 @pytest.mark.parametrize("odd", BY_HAND)
 @pytest.mark.parametrize(("name", "scope", "file"), IN_JSON)
 def test_settings_of_a_person_come_back_to_the_byte(
@@ -177,6 +178,7 @@ def test_settings_of_a_person_come_back_to_the_byte(
     goes_round(name, scope, home)
 
 
+@pytest.mark.some(40)
 @pytest.mark.parametrize("odd", BROKEN)
 @pytest.mark.parametrize(("name", "scope", "file"), IN_JSON)
 def test_a_file_that_is_not_json_to_the_letter_is_not_touched(
@@ -215,6 +217,7 @@ def test_another_server_of_our_name_is_not_touched(
     is_refused(name, scope, home, Refused.exit_code)
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize(("name", "scope", "file"), IN_JSON)
 def test_generated_settings_come_back_to_the_byte(
     name: str, scope: Scope, file: SetupFile, home: Path

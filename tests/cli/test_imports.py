@@ -146,6 +146,7 @@ def record(project: str) -> str:
     return identifier
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "command",
     [

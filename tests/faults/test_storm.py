@@ -30,7 +30,7 @@ def test_writers_killed_at_random_lose_nothing_they_acknowledged(tmp_path: Path)
     assert outcome.acknowledged.total() >= 4
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("signal_", "latest"),
     [(signal.SIGTERM, None), (signal.SIGINT, None), (signal.SIGINT, EARLY)],

@@ -25,7 +25,7 @@ def repository() -> Iterator[None]:
         yield
 
 
-@pytest.mark.some(10)
+@pytest.mark.some(5)
 @pytest.mark.parametrize("way", RIGHT)
 def test_a_right_merge_passes_however_it_was_made(way: str, repository: None) -> None:
     found = findings(RIGHT[way](World(7)))

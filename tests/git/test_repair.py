@@ -73,7 +73,7 @@ def now(path: str = PATH) -> Json:
     return found
 
 
-@pytest.mark.some(10)
+@pytest.mark.some(5)
 @pytest.mark.parametrize(
     ("way", "marked"), [*((way, False) for way in WAYS), *((way, True) for way in MARKED)]
 )

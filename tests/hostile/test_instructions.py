@@ -66,6 +66,7 @@ def test_the_time_is_linear_in_the_text(part: str) -> None:
     assert seconds(lambda: instruction_in([text])) < STALLED
 
 
+@pytest.mark.some(12)
 @pytest.mark.parametrize(
     ("what", "pattern"), [(what, part) for what, parts in _PATTERNS.items() for part in parts]
 )

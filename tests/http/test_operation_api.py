@@ -30,6 +30,7 @@ def test_every_exit_code_has_a_status() -> None:
     assert codes <= STATUSES.keys()
 
 
+@pytest.mark.some(40)
 @pytest.mark.parametrize("name", list(TABLE))
 def test_no_operation_meets_an_empty_request_with_a_bug(name: str, ask: Asked) -> None:
     answer = ask("POST", f"/pmem/1/{name}", {})

@@ -80,6 +80,7 @@ def test_a_good_answer_of_a_program_is_used(root: str, kind: TaskKind, mode: str
     assert_right(kind, answer_of(asked(root, program(mode)), kind))
 
 
+@pytest.mark.some(12)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mode", [*GOOD, "busy", "plain"])
 def test_a_good_answer_of_a_server_is_used(
@@ -89,6 +90,7 @@ def test_a_good_answer_of_a_server_is_used(
     assert_right(kind, answer_of(asked(root, at(server)), kind))
 
 
+@pytest.mark.some(24)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mode", REFUSED)
 def test_a_wrong_answer_of_a_server_is_refused_and_noted(

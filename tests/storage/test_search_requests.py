@@ -44,6 +44,7 @@ def test_raising_the_threshold_only_takes_hits_away(filled: str, request_: Searc
         before = found.hits
 
 
+@pytest.mark.some(20)
 @pytest.mark.parametrize("top_k", [1, 2, 5])
 @pytest.mark.parametrize("request_", REQUESTS, ids=[request.query for request in REQUESTS])
 def test_fewer_hits_are_the_first_of_more(filled: str, request_: SearchRequest, top_k: int) -> None:

@@ -101,6 +101,7 @@ def test_a_conversation_that_is_too_large_is_named_and_split_and_nothing_is_lost
     assert raised.repair().repaired == ()
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("max_chunks", [1, 2, 50])
 def test_chunks_that_are_too_large_are_split_in_their_place(root: str, max_chunks: int) -> None:
     made = project(max_recent_messages=4, chunk_size=4, max_chunks=max_chunks)

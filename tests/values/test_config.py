@@ -926,6 +926,7 @@ def test_no_setting_is_left_without_a_test_of_its_effect() -> None:
     assert set(EFFECTS) == {row.name for row in table()}
 
 
+@pytest.mark.some(20)
 @pytest.mark.parametrize("name", EFFECTS)
 def test_a_variable_that_is_not_utf_8_is_refused_in_one_sentence(name: str, root: str) -> None:
     given = {known(name).variable: os.fsdecode(b"\xff")}
@@ -939,6 +940,7 @@ def test_a_variable_that_is_not_utf_8_is_refused_in_one_sentence(name: str, root
 
 
 @pytest.mark.row("S2.13.2", "S3.8.3", "S3.8.4")
+@pytest.mark.some(25)
 @pytest.mark.parametrize("name", EFFECTS)
 def test_a_setting_has_an_effect(name: str, tmp_path: Path) -> None:
     one, other, look = EFFECTS[name]

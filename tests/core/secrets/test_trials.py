@@ -63,6 +63,7 @@ def test_a_sentence_makes_no_secret_of_what_stands_in_another() -> None:
     assert [text[hit.start : hit.end] for hit in find(text)] == [one]
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize(
     "shape",
     [

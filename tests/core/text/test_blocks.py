@@ -199,6 +199,7 @@ def test_a_fence_that_is_never_closed_ends_with_the_message() -> None:
     assert read_prose("Use tabs.\n```\nx\n\ny").strip() == "Use tabs."
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize(
     "unit",
     ["<a-b>", "<a-b></a-b>", "```\n", "    x\n", "> ", "\n", "a@", "[", "k:\n  k: v\n", "{", "1 ",
