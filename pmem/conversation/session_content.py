@@ -44,7 +44,7 @@ def lines_of(path: str, told: Callable[[int], None] = lambda count: None) -> Ite
     try:
         with _open_session(path) as file:
             if path.endswith(".json"):
-                yield _checked(path, file.read(MOST_BYTES + 1)).replace(b"\n", b" ")
+                yield _within_limit(path, file.read(MOST_BYTES + 1)).replace(b"\n", b" ")
                 return
             while line := file.readline(LINE_BYTES + 1):
                 done += len(line)
@@ -66,7 +66,7 @@ def start_of(path: str) -> bytes:
         InvalidValue: It is an archive without chats, or a damaged one.
         StorageRefused: It may not be read.
     """
-    start = _read(path, LOOKED_AT)
+    start = _bytes_of(path, LOOKED_AT)
     return next(_members(path, LOOKED_AT)) if start.startswith(_ARCHIVE) else start
 
 
@@ -77,13 +77,13 @@ def documents_of(path: str) -> Iterator[bytes]:
         InvalidValue: It is larger than can be read at once, or an archive that is damaged.
         StorageRefused: It may not be read.
     """
-    if _read(path, len(_ARCHIVE)) == _ARCHIVE:
+    if _bytes_of(path, len(_ARCHIVE)) == _ARCHIVE:
         yield from _members(path, MOST_BYTES + 1)
     else:
-        yield _checked(path, _read(path, MOST_BYTES + 1))
+        yield _within_limit(path, _bytes_of(path, MOST_BYTES + 1))
 
 
-def _read(path: str, most: int) -> bytes:
+def _bytes_of(path: str, most: int) -> bytes:
     try:
         with open(path, "rb") as file:
             return file.read(most)
@@ -91,7 +91,7 @@ def _read(path: str, most: int) -> bytes:
         raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _checked(name: str, data: bytes) -> bytes:
+def _within_limit(name: str, data: bytes) -> bytes:
     """Return what a file holds, where it was not too much to be read at once."""
     if len(data) > MOST_BYTES:
         raise InvalidValue(f"{name} has more than {MOST_BYTES >> 20} MB", "export fewer chats")
@@ -110,7 +110,7 @@ def _members(path: str, most: int) -> Iterator[bytes]:
             for name in sorted(names):
                 with archive.open(name) as file:
                     data = file.read(most)
-                yield _checked(f"{name} in {path}", data)
+                yield _within_limit(f"{name} in {path}", data)
     except (BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
         raise InvalidValue(f"{path} is an archive that cannot be read: {error}") from None
 

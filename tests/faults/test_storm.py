@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import IS_THOROUGH
 from tests.faults.storm import EARLY, Storm
 
 WRITERS = 3
+KILLS = 6 if IS_THOROUGH else 3
 
 
 def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
@@ -23,10 +25,10 @@ def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
 @pytest.mark.row("S3.10.10")
 def test_writers_killed_at_random_lose_nothing_they_acknowledged(tmp_path: Path) -> None:
     storm = Storm(str(tmp_path), WRITERS)
-    storm.write(0, kills=6)
+    storm.write(0, kills=KILLS)
     outcome = storm.judge()
     assert outcome.wrongs == {}
-    assert outcome.killed >= 6
+    assert outcome.killed >= KILLS
     assert outcome.acknowledged.total() >= 4
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from pmem.assistants.harnesses import HARNESSES
 from pmem.storage.files import durable
+from tests.effort import IS_THOROUGH
 from tests.faults import injection, powercuts, world
 from tests.faults.sweep import ACTS, Bench, swept
 from tests.faults.test_locked import WRITING
@@ -40,7 +41,7 @@ def test_every_writing_command_is_swept() -> None:
 @pytest.mark.parametrize("name", FEW)
 @pytest.mark.parametrize("fault", ["KILL", "ENOSPC"])
 def test_a_fault_at_any_call_leaves_all_or_nothing(folder: str, name: str, fault: str) -> None:
-    bench = swept(folder, name, [fault], stride=1 if fault == "KILL" else 3)
+    bench = swept(folder, name, [fault], stride=1 if IS_THOROUGH else 3)
     assert bench.broken == []
     assert bench.calls >= 8
 

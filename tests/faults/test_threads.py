@@ -1,9 +1,10 @@
 """Some seconds of the storm of threads; `python -m tests.faults.threads` is the long one."""
 
+from tests.effort import IS_THOROUGH
 from tests.faults.threads import apart
 
-CALLS = 40
-"""Of each thread: some ten seconds of them."""
+CALLS = 40 if IS_THOROUGH else 15
+"""Of each thread: some seconds of them."""
 LONGEST = 120.0
 
 

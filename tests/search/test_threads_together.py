@@ -20,12 +20,12 @@ from pmem.search.threads import Delta
 from pmem.values.records import Event, EventKind, State, plain
 from tests.asking import ask
 from tests.conftest import NOW
-from tests.effort import examples
+from tests.effort import IS_THOROUGH, examples
 
 EVERY = Filter(states=())
 
-PROCESSES = 8
-READS = 20
+PROCESSES = 8 if IS_THOROUGH else 4
+READS = 20 if IS_THOROUGH else 10
 _READS = """
 import sys
 from pmem import Project

@@ -48,9 +48,9 @@ def said(made: Project, reference: str | None = None) -> list[str]:
 def test_every_message_within_the_limit_is_kept_and_read_again(root: str) -> None:
     made = project(extract_facts=False, detect_episodes=False)
     made.start_conversation("Smiles")
-    for number in range(6):  # 24 MB, three times what a record may hold
+    for number in range(4):  # 16 MB, twice what a record may hold
         made.add_message("user", f"{number} {EMOJI}"[:1_000_000])
-    assert [text.split()[0] for text in said(project())] == [str(n) for n in range(6)]
+    assert [text.split()[0] for text in said(project())] == [str(n) for n in range(4)]
     assert max(sizes(root)) <= bounds.RECORD_BYTES
     assert project().check().findings == () or all(
         finding.severity == "warning" for finding in project().check().findings
