@@ -35,6 +35,7 @@ _SAME_EVERYWHERE = {
 _DROPPED = "-dac_override,-dac_read_search"
 _COMMON = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 
+_LEFT_TO_THOROUGH = {"outside", "long"}
 _MEMORY = "/dev/shm"
 _ROOM = 4 << 30  # bytes
 
@@ -94,11 +95,11 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what needs other programs, and all but a sample of what asks for one."""
+    """Leave out what needs other programs or takes long, and all but a sample of many cases."""
     if IS_THOROUGH:
         return
     cases: dict[str, list[pytest.Item]] = {}
-    left_out = [item for item in items if item.get_closest_marker("outside") is not None]
+    left_out = [item for item in items if not _LEFT_TO_THOROUGH.isdisjoint(_marks(item))]
     for item in items:
         if item.get_closest_marker("some") is not None:
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
@@ -106,6 +107,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=left_out)
     gone = set(left_out)
     items[:] = [item for item in items if item not in gone]
+
+
+def _marks(item: pytest.Item) -> set[str]:
+    return {mark.name for mark in item.iter_markers()}
 
 
 def _beyond_a_sample(items: list[pytest.Item]) -> list[pytest.Item]:

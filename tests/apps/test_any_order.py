@@ -14,6 +14,7 @@ from datetime import timedelta
 from typing import Any
 from unittest import mock
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -213,6 +214,7 @@ for number in range(6):
 """
 
 
+@pytest.mark.long
 def test_liars_in_many_processes_keep_the_limit_and_lose_nothing(root: str) -> None:
     command = (sys.executable, "-c", _LIAR, root)
     writers = [subprocess.Popen([*command, name]) for name in ("ada", "ben", "cleo")]

@@ -350,6 +350,7 @@ for number in range(6):
 """
 
 
+@pytest.mark.long
 def test_writers_in_many_processes_keep_the_limit(root: str) -> None:
     filled(root, 9)
     command = (sys.executable, "-c", _WRITER, root)

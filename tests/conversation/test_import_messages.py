@@ -330,6 +330,7 @@ def test_an_import_in_a_pipe_is_silent(root: str) -> None:
     assert b"500 added" in done.out
 
 
+@pytest.mark.long
 def test_5000_messages_go_in_with_one_command_and_show_progress_on_a_terminal(root: str) -> None:
     _file(5000)
     controller, terminal = pty.openpty()

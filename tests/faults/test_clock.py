@@ -82,6 +82,7 @@ def test_decay_lies_between_0_and_1_at_every_time(
     assert 0 <= presence(kept, now, half_life) <= 1  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 def test_a_thousand_memories_of_one_millisecond_are_a_thousand(root: str) -> None:
     workspace = Workspace(root, actor="tester", now=NOW)
     requests = [AddRequest(content=f"thing number {number}") for number in range(900)]

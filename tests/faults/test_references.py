@@ -14,7 +14,7 @@ import pytest
 from pmem import Project
 from pmem.assistants.harnesses import HARNESSES
 from pmem.storage.jsonfiles import JsonFiles
-from tests.effort import IS_THOROUGH, examples
+from tests.effort import examples
 from tests.faults.console import added, bytes_of, pmem
 from tests.faults.test_disk import TRANSCRIPT
 from tests.faults.test_locked import WRITING
@@ -156,7 +156,8 @@ def test_what_is_purged_while_a_command_waits_for_the_lock_is_not_found(
     assert pmem("check").code == 0
 
 
-@pytest.mark.parametrize("processes", [8 if IS_THOROUGH else 3])
+@pytest.mark.long
+@pytest.mark.parametrize("processes", [8])
 def test_links_are_whole_however_many_tie_and_cut_them_at_once(root: str, processes: int) -> None:
     commands = [
         [sys.executable, "-m", "tests.faults.tangle", root, str(seed), str(TIMES)]

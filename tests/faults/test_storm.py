@@ -14,6 +14,7 @@ WRITERS = 3
 KILLS = 6 if IS_THOROUGH else 3
 
 
+@pytest.mark.long
 def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     storm = Storm(str(tmp_path), WRITERS)
     storm.write(3, ("add",))
@@ -32,7 +33,7 @@ def test_writers_killed_at_random_lose_nothing_they_acknowledged(tmp_path: Path)
     assert outcome.acknowledged.total() >= 4
 
 
-@pytest.mark.some(1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("signal_", "latest"),
     [(signal.SIGTERM, None), (signal.SIGINT, None), (signal.SIGINT, EARLY)],

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -118,6 +119,7 @@ def begun(folder: str, count: int) -> list[str]:
     return said(folder, "base", count, 0)
 
 
+@pytest.mark.long
 @given(
     st.integers(0, 9),
     st.lists(st.tuples(st.integers(1, 9), st.integers(1, 3)), min_size=2, max_size=3),

@@ -126,11 +126,13 @@ def unnamed(pair: Pair) -> Iterator[str]:
             yield id_
 
 
+@pytest.mark.long
 def test_nothing_leaves_recall_that_nobody_removed_after_having_seen_it() -> None:
     wrong = {str(pair): found for pair in drawn() if (found := list(faults(pair)))}
     assert wrong == {}
 
 
+@pytest.mark.long
 def test_nothing_leaves_recall_however_much_was_done_before_the_merge() -> None:
     base, ids = pairs.several()
     known = pairs.memories(base)

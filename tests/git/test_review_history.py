@@ -30,6 +30,7 @@ def test_what_is_remembered_is_found_by_a_reader_after_every_edit() -> None:
             assert (place_of(state.after, memory) is None) == bool(memory.places), name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cite", [citation, symbol_citation])
 def test_a_review_says_what_a_reader_says(cite: Cite) -> None:
     for done in replay(FILES, MEMORIES, STEPS, cite):
@@ -37,6 +38,7 @@ def test_a_review_says_what_a_reader_says(cite: Cite) -> None:
         assert (done.hits, done.rules) == (step.hits, step.rules), step.title
 
 
+@pytest.mark.long
 def test_looking_at_files_and_folders_alone_would_alarm_many_times_as_often() -> None:
     counts = tally()
     assert counts.review == counts.hits > 10

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import pytest
+
 from pmem.memory.why import Why, WhyRequest
 from pmem.operations import table
 from tests.asking import ask
@@ -10,6 +12,7 @@ from tests.histories.shop import FILES, MEMORIES, STEPS
 from tests.histories.steps import place_of
 
 
+@pytest.mark.long
 def test_a_line_is_explained_by_what_rests_on_it_and_by_what_applies_there() -> None:
     looked = 0
     asked: dict[tuple[str, int], tuple[str, set[str]]] = {}
@@ -28,6 +31,7 @@ def test_a_line_is_explained_by_what_rests_on_it_and_by_what_applies_there() -> 
     assert looked > 300
 
 
+@pytest.mark.long
 def test_a_changed_line_comes_from_the_commit_that_changed_it() -> None:
     for done in replay(FILES, MEMORIES, STEPS):
         before, after = done.state.before, done.state.after

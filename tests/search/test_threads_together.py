@@ -64,6 +64,7 @@ def test_many_readers_of_a_thread_share_its_news() -> None:
     assert Counter(_told(every)) == Counter(added)
 
 
+@pytest.mark.long
 @pytest.mark.row("S1.1.1")
 @pytest.mark.usefixtures("_patience")
 def test_contexts_and_deltas_at_once_tell_each_change_once() -> None:

@@ -179,6 +179,7 @@ def test_a_disk_that_refuses_everything_from_a_step_on_is_harmless(
     steps_until_it_succeeds(once)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", [add_several, say_and_overflow], ids=["add", "say"])
 def test_recovery_killed_at_any_step_is_finished_by_the_next(
     bench: Bench, command: Command

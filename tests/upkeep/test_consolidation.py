@@ -129,6 +129,7 @@ def test_a_run_does_what_the_dry_run_said_and_a_second_one_nothing(
         shutil.rmtree(folder)
 
 
+@pytest.mark.long
 def test_a_thousand_memories_come_to_rest(root: str) -> None:
     chance = random.Random(1)
     names = "billing login search export report queue cache parser router worker".split()

@@ -45,18 +45,20 @@ def said(made: Project, reference: str | None = None) -> list[str]:
     return [message.content for message in made.transcript(reference).messages]
 
 
+@pytest.mark.long
 def test_every_message_within_the_limit_is_kept_and_read_again(root: str) -> None:
     made = project(extract_facts=False, detect_episodes=False)
     made.start_conversation("Smiles")
-    for number in range(4):  # 16 MB, twice what a record may hold
+    for number in range(6):  # 24 MB, three times what a record may hold
         made.add_message("user", f"{number} {EMOJI}"[:1_000_000])
-    assert [text.split()[0] for text in said(project())] == [str(n) for n in range(4)]
+    assert [text.split()[0] for text in said(project())] == [str(n) for n in range(6)]
     assert max(sizes(root)) <= bounds.RECORD_BYTES
     assert project().check().findings == () or all(
         finding.severity == "warning" for finding in project().check().findings
     )
 
 
+@pytest.mark.long
 def test_a_transcript_of_large_messages_is_imported_and_read_again(root: str) -> None:
     lines = [orjson.dumps({"role": "user", "content": f"{n} " + "x" * 300_000}) for n in range(30)]
     project().import_messages(lines)
@@ -82,6 +84,7 @@ def large_conversation(root: str, count: int, size: int, chunks: int = 0) -> str
     return id_
 
 
+@pytest.mark.long
 def test_a_conversation_that_is_too_large_is_named_and_split_and_nothing_is_lost(
     root: str,
 ) -> None:
@@ -156,6 +159,7 @@ def test_nothing_is_written_that_could_not_be_read(root: str, past: Any) -> None
     assert Workspace(root).memories.get(id_).content == "The gear turns to the left"
 
 
+@pytest.mark.long
 def test_a_tools_result_beyond_the_limit_is_refused(root: str) -> None:
     made = project()
     made.start_conversation("Tools")
@@ -249,6 +253,7 @@ def test_check_names_a_record_that_is_larger_than_any_that_people_write(root: st
     assert found[0].severity == "warning"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("format_", ["markdown", "messages", "json"])
 def test_a_context_has_no_room_for_a_text_beyond_the_limit(root: str, format_: str) -> None:
     folder = Path(root, "long-term-memory")

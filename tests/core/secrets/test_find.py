@@ -231,6 +231,7 @@ def test_hostile_characters_take_no_time(shape: str) -> None:
     assert seconds(lambda: find(text)) < STALLED
 
 
+@pytest.mark.long
 def test_this_project_holds_none() -> None:
     top = Path(__file__).parents[3]
     files = [path for name in ("pmem", "docs", "tests") for path in (top / name).rglob("*.*")]

@@ -389,6 +389,7 @@ def test_a_statement_goes_on_to_its_reason() -> None:
     assert [text] == [fact.content for fact in facts(f"So, {text}.")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", ["CUES", "REPORTS"])
 def test_no_line_of_the_tables_can_go(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [*DIRECTIVES, *CAUSES_FOUND, *LIVES, *EXAMPLES]
