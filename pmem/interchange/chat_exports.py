@@ -4,6 +4,7 @@ ChatGPT keeps a tree: what counts is the way from `current_node` up to the root.
 may be null.
 """
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -18,6 +19,9 @@ _TEXTS: Final = ("text", "multimodal_text")
 _HIDDEN: Final = "is_visually_hidden_from_conversation"
 _HIDDEN_REASON: Final = "lines of the program itself"
 _OTHER: Final = "what is no text"
+_THOUGHTS: Final = "thoughts and calls of tools"
+_REFERENCE: Final = re.compile("\ue200[^\ue201]*\ue201")
+"""A reference to what was found on the web, between two characters for private use."""
 
 
 def read_chatgpt(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
@@ -75,7 +79,9 @@ def _said_to_chatgpt(
             at = _moment(message.get("create_time"))
             yield said(session, id_, Role(role), "\n\n".join(texts), at)
         else:
-            notes.leave_out("thoughts and calls of tools")
+            notes.leave_out(_THOUGHTS)
+    elif role == "assistant" and content.get("content_type") not in _TEXTS:
+        notes.leave_out(_THOUGHTS)
     elif texts and role == "tool":
         at = _moment(message.get("create_time"))
         yield answered(session, id_, None, "\n\n".join(texts), at)
@@ -84,7 +90,7 @@ def _said_to_chatgpt(
 def _text_of_part(part: Any, notes: SessionNotes) -> str:
     """Return the text of a part: of what was spoken, what was understood."""
     if isinstance(part, str | None):
-        return part or ""
+        return _REFERENCE.sub("", part or "")
     text = text_of(part.get("text")) if isinstance(part, dict) else ""
     if not text:
         notes.leave_out(_OTHER)

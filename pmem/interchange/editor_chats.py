@@ -25,9 +25,15 @@ from pmem.values.records import Role
 from pmem.values.times import iso
 
 _DETAILS: Final = re.compile(r"<environment_details>.*?</environment_details>", re.DOTALL)
-_WRAPPED: Final = re.compile(r"</?(?:task|feedback|answer|user_message)>")
+_TYPED: Final = re.compile(r"<(task|feedback|answer|user_message)>((?:(?!</\1>).)*)", re.DOTALL)
+"""What a person typed, as Cline marks it for the model."""
+_THOUGHT: Final = re.compile(r"<thinking>(?:(?!</thinking>).)*</thinking>", re.DOTALL)
+_RESULT: Final = re.compile(r"\[[^\]\n]+\] Result:\s*")
 _PEOPLE: Final = frozenset({"task", "user_feedback"})
 _MODEL: Final = frozenset({"text", "completion_result"})
+_ASKED: Final = ("plan_mode_respond", "followup")
+_PROGRAM: Final = "lines of the program itself"
+_THOUGHTS: Final = "thoughts and calls of tools"
 _OTHER: Final = "what is no text"
 _LOG: Final = b'{"kind":0,'
 """How the first line begins of a session that Copilot Chat keeps as JSON Lines."""
@@ -45,26 +51,57 @@ def read_cline(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
         InvalidValue: It is no JSON.
     """
     value = _json(name, data)
-    for number, item in enumerate(value if isinstance(value, list) else (), start=1):
-        if not isinstance(item, dict):
-            continue
+    items = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    first = texts_in(items[0].get("content"), "text") if items else []
+    is_marked = any(map(_TYPED.search, first))
+    for number, item in enumerate(items, start=1):
         at = _moment(item.get("ts"))
-        if "role" in item:
-            yield from _sent(name, str(number), item, at, notes)
-        else:
+        if "role" not in item:
             yield from _seen(name, str(number), item, at, notes)
+            continue
+        if item["role"] == "user" and is_marked:
+            yield from _sent_by_program(name, str(number), item, at, notes)
+        else:
+            yield from _sent_as_it_is(name, str(number), item, at, notes)
+        yield from _sent_calls(name, str(number), item, at, notes)
 
 
-def _sent(
+def _sent_by_program(
     session: str, id_: str, item: dict[str, Any], at: str | None, notes: SessionNotes
 ) -> Iterator[Line]:
-    """Yield the lines of a message as it was sent to the model."""
+    """Yield what Cline sent to the model: what a person typed has marks, the rest is its own."""
+    typed: list[str] = []
+    is_result = False
+    for place, text in enumerate(texts_in(item.get("content"), "text")):
+        marked = [found[2].strip() for found in _TYPED.finditer(text)]
+        begun = _RESULT.match(text)
+        result = text[begun.end() :] if begun else text if is_result else ""
+        is_result = begun is not None and not result
+        typed += marked
+        if not marked and result:
+            yield answered(session, f"{id_}/answer{place}", None, result, at)
+        elif not marked and not is_result:
+            notes.leave_out(_PROGRAM)
+    if any(typed):
+        yield said(session, id_, Role.USER, "\n\n".join(filter(None, typed)), at)
+
+
+def _sent_as_it_is(
+    session: str, id_: str, item: dict[str, Any], at: str | None, notes: SessionNotes
+) -> Iterator[Line]:
     role = Role.USER if item["role"] == "user" else Role.ASSISTANT
+    texts = [_DETAILS.sub("", text) for text in texts_in(item.get("content"), "text")]
+    text, thoughts = _THOUGHT.subn("", "\n\n".join(texts))
+    if thoughts:
+        notes.leave_out(_THOUGHTS)
+    if text.strip():
+        yield said(session, id_, role, text.strip(), at)
+
+
+def _sent_calls(
+    session: str, id_: str, item: dict[str, Any], at: str | None, notes: SessionNotes
+) -> Iterator[Line]:
     content = item.get("content")
-    texts = [_DETAILS.sub("", text) for text in texts_in(content, "text")]
-    text = "\n\n".join(part for one in texts if (part := _WRAPPED.sub("", one).strip()))
-    if text:
-        yield said(session, id_, role, text, at)
     for place, part in enumerate(content if isinstance(content, list) else ()):
         kind = part.get("type") if isinstance(part, dict) else None
         if kind == "tool_use":
@@ -90,15 +127,24 @@ def _seen(
     """Yield the line of a message as people see it."""
     kind, text = item.get("say") or item.get("ask"), text_of(item.get("text"))
     is_first = id_ == "1" and item.get("say") == "text"
-    if kind in _PEOPLE or is_first:
-        role = Role.USER
-    elif kind in _MODEL:
-        role = Role.ASSISTANT
-    else:
-        notes.leave_out("lines of the program itself")
+    role = Role.USER if kind in _PEOPLE or is_first else Role.ASSISTANT
+    if item.get("ask") in _ASKED:
+        text = _asked_in(text)
+    elif role is Role.ASSISTANT and kind not in _MODEL:
+        notes.leave_out(_PROGRAM)
         return
     if text.strip():
         yield said(session, id_, role, text, at)
+
+
+def _asked_in(text: str) -> str:
+    """Return what the model says to a person in a line of JSON, or the line where it is none."""
+    try:
+        value = exactjson.read(text.encode())
+    except exactjson.InexactJson:
+        return text
+    value = value if isinstance(value, dict) else {}
+    return text_of(value.get("response")) or text_of(value.get("question"))
 
 
 def read_copilot_chat(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
@@ -112,13 +158,7 @@ def read_copilot_chat(name: str, data: bytes, notes: SessionNotes) -> Iterator[L
     Raises:
         InvalidValue: It is no JSON.
     """
-    first, _, later = data.partition(b"\n")
-    if first.startswith(_LOG):
-        for _ in filter(None, later.split(b"\n")):
-            notes.leave_out("changes after a session's first line")
-        value = _json(name, first)["v"]
-    else:
-        value = _json(name, data)
+    value = _replayed(name, data, notes) if data.startswith(_LOG) else _json(name, data)
     value = value if isinstance(value, dict) else {}
     session = text_of(value.get("sessionId")) or name
     if text_of(value.get("customTitle")):
@@ -130,12 +170,43 @@ def read_copilot_chat(name: str, data: bytes, notes: SessionNotes) -> Iterator[L
         id_ = text_of(request.get("requestId")) or str(number)
         at = _moment(request.get("timestamp"))
         message = request.get("message")
-        asked = message.get("text") if isinstance(message, dict) else message
-        if text_of(asked).strip():
-            yield said(session, id_, Role.USER, text_of(asked), at)
+        asked = text_of(message.get("text") if isinstance(message, dict) else message)
+        if not asked and isinstance(message, dict):
+            asked = "".join(texts_in(message.get("parts")))
+        if asked.strip():
+            yield said(session, id_, Role.USER, asked, at)
         answer = "".join(_response_texts(request.get("response"), notes))
         if answer.strip():
             yield said(session, f"{id_}/response", Role.ASSISTANT, answer, at)
+
+
+def _replayed(name: str, data: bytes, notes: SessionNotes) -> Any:
+    """Return a session that is kept as its first state and the changes since, one on each line.
+
+    VS Code writes 0 for the first state, 1 for a value that is set, 2 for items that are added to
+    a list, cut to `i` before; what else a line says is left out.
+    """
+    first, *later = filter(None, data.split(b"\n"))
+    root = _json(name, first)
+    for line in later:
+        try:
+            _change(root, _json(name, line))
+        except (InvalidValue, LookupError, TypeError, ValueError):  # the last may be half written
+            notes.leave_out("changes of the window")
+    return root["v"]
+
+
+def _change(root: Any, change: Any) -> None:
+    place = root["v"]
+    *way, last = list(change["k"])
+    for step in way:
+        place = place[step]
+    if change["kind"] == 2:
+        place[last][change.get("i", len(place[last])) :] = change.get("v") or []
+    elif change["kind"] == 1:
+        place[last] = change["v"]
+    else:
+        raise KeyError(change["kind"])
 
 
 def _response_texts(response: Any, notes: SessionNotes) -> Iterator[str]:
@@ -144,13 +215,13 @@ def _response_texts(response: Any, notes: SessionNotes) -> Iterator[str]:
             continue
         kind = part.get("kind")
         inner = part.get("content") if kind == "markdownContent" else part
-        text = inner.get("value") if isinstance(inner, dict) else None
+        text = inner.get("value") if isinstance(inner, dict) else inner
         if isinstance(text, str) and kind in (None, "markdownContent"):
             yield text
         elif kind == "inlineReference":
             yield text_of(part.get("name"))
         else:
-            notes.leave_out("thoughts and calls of tools")
+            notes.leave_out(_THOUGHTS)
 
 
 def _json(name: str, data: bytes) -> Any:

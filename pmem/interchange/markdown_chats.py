@@ -6,7 +6,7 @@ the model's. It gives no time but that of the session's start. SpecStory writes 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from pmem.core.lines import split_lines
@@ -15,14 +15,19 @@ from pmem.values.records import Role
 
 _STARTED: Final = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
 _TYPED: Final = "####"
-_PROGRAM: Final = ">"
+_SHOWN: Final = ">"
+_PROGRAM: Final = "lines of the program itself"
 _HEADING: Final = re.compile(r"_\*\*(User|Agent|Assistant)\b([^*]*)\*\*_\s*")
 _SESSION: Final = re.compile(r"Session ([0-9A-Fa-f][0-9A-Fa-f-]{7,})")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?Z?")
+_OPENED: Final = re.compile(r"<(?:think|tool-use)\b")
+_CLOSED: Final = re.compile(r"</(?:think|tool-use)>")
 _HIDDEN: Final = re.compile(
-    r"<(think|tool-use|details)\b.*?</\1>|<!--.*?-->", re.DOTALL | re.IGNORECASE
+    r"^<details\b(?:(?!</details>).)*(?:</details>|\Z)|^<!--(?:(?!-->).)*(?:-->|\Z)",
+    re.DOTALL | re.MULTILINE,
 )
-_THOUGHT: Final = re.compile(r"<(thinking-content-\w+)>.*?</\1>", re.DOTALL)
+_INTERRUPTED: Final = "[Request interrupted by user"
+_THOUGHT: Final = re.compile(r"<(thinking-content-\w+)>(?:(?!</\1>).)*(?:</\1>|\Z)", re.DOTALL)
 _THOUGHTS: Final = "thoughts and calls of tools"
 _RULE: Final = re.compile(r"^---[ ]*$", re.MULTILINE)
 
@@ -35,16 +40,17 @@ def read_aider(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
         data: The file.
         notes: Told what is left out.
     """
-    started, number = "", 0
+    started, number, before = "", 0, ""
     for role, text in _aider_parts(data):
         if role is None:
             started, number = text, 0
         elif not text:
             continue
-        elif role is Role.SYSTEM:
-            notes.leave_out("lines of the program itself")
+        elif role is Role.SYSTEM or (role is Role.USER and text.split() == before.split()):
+            notes.leave_out(_PROGRAM)  # an architect's answer is handed to its editor as typed
         elif started:
             number += 1
+            before = text if role is Role.ASSISTANT else ""
             answer, thoughts = _THOUGHT.subn("", text)
             if thoughts:
                 notes.leave_out(_THOUGHTS)
@@ -68,8 +74,8 @@ def _aider_parts(data: bytes) -> Iterator[tuple[Role | None, str]]:
 
 def _aider_line(line: str, before: Role) -> tuple[Role, str]:
     if line.startswith(_TYPED):
-        return Role.USER, line.removeprefix(_TYPED).strip()
-    if line.startswith(_PROGRAM):
+        return Role.USER, line.removeprefix(_TYPED).removeprefix(" ").rstrip()
+    if line.startswith(_SHOWN):
         return Role.SYSTEM, line
     is_gap = not line.strip() and before is not Role.ASSISTANT
     return (before, "") if is_gap else (Role.ASSISTANT, line)
@@ -83,7 +89,7 @@ def read_specstory(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line
         data: The file.
         notes: Told what is left out.
     """
-    lines = split_lines(data.decode("utf-8-sig", "replace"))
+    lines = list(_without_tools(split_lines(data.decode("utf-8-sig", "replace")), notes))
     starts = [place for place, line in enumerate(lines) if _HEADING.fullmatch(line)]
     head = "\n".join(lines[: starts[0]] if starts else lines)
     found = _SESSION.search(head)
@@ -95,9 +101,24 @@ def read_specstory(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line
         for _ in range(hidden):
             notes.leave_out(_THOUGHTS)
         text = "\n\n".join(filter(None, map(str.strip, _RULE.split(text))))
-        if text:
+        if text.startswith(_INTERRUPTED):
+            notes.leave_out(_PROGRAM)
+        elif text:
             role = Role.USER if heading[1] == "User" else Role.ASSISTANT
             yield said(session, str(number), role, text, _time(heading[2]))
+
+
+def _without_tools(lines: Iterable[str], notes: SessionNotes) -> Iterator[str]:
+    """Yield the lines that are in no thought and in no call of a tool, which may hold others."""
+    depth = 0
+    for line in lines:
+        if _OPENED.match(line):
+            depth += 1
+            if depth == 1:
+                notes.leave_out(_THOUGHTS)
+        if depth == 0:
+            yield line
+        depth = max(0, depth - len(_CLOSED.findall(line)))
 
 
 def _time(text: str | None) -> Any:

@@ -76,7 +76,7 @@ CLINE_SEEN = [
     {"ts": AT * 1000, "type": "say", "say": "api_req_started", "text": "{}"},
     {"ts": AT * 1000, "type": "say", "say": "completion_result", "text": ANSWERED},
 ]
-COPILOT = {
+COPILOT: dict[str, Any] = {
     "requesterUsername": "ann",
     "responderUsername": "GitHub Copilot",
     "sessionId": "s-1",
@@ -95,6 +95,16 @@ COPILOT = {
         }
     ],
 }
+COPILOT_LINES: list[dict[str, Any]] = [
+    {"kind": 0, "v": {**COPILOT, "requests": []}},
+    {"kind": 1, "k": ["customTitle"], "v": "Queues"},
+    {"kind": 2, "k": ["requests"], "v": [{**COPILOT["requests"][0], "response": []}]},
+    {"kind": 2, "k": ["requests", 0, "response"], "v": [{"value": "Kafka"}, {"value": "?"}]},
+    {"kind": 2, "k": ["requests", 0, "response"], "i": 0, "v": COPILOT["requests"][0]["response"]},
+    {"kind": 3, "k": ["inputState"]},
+    {"kind": 1, "k": []},
+    {"kind": 1, "k": ["requests", 9, "x"], "v": 1},
+]
 AIDER = f"""
 # aider chat started at 2026-11-20 10:00:00
 
@@ -163,7 +173,7 @@ FORMS: dict[str, tuple[str, str]] = {
     "copilot-chat": ("chat.json", json.dumps(COPILOT)),
     "copilot-chat as lines": (
         "s-1.jsonl",
-        json.dumps({"kind": 0, "v": COPILOT}, separators=(",", ":")) + '\n{"kind":1}\n',
+        "\n".join(json.dumps(line, separators=(",", ":")) for line in COPILOT_LINES),
     ),
 }
 
@@ -237,6 +247,75 @@ def test_an_archive_without_chats_is_named(project: Path, name: str) -> None:
     done = pmem("import", "auto", name)
     assert (done.code, done.out) == (3, b"")
     assert name in done.err
+
+
+def _text(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}
+
+
+SENT = [
+    ("user", f"<task>\n{ASKED}\n</task>", "Files attached by the user:\n\n<file_content/>"),
+    ("assistant", f"<thinking>Look.</thinking>\n\n{ANSWERED}"),
+    ("user", "[read_file for 'queue.py'] Result:\n\nQUEUE = 1", "# task_progress\n\nKeep a list."),
+    (
+        "user",
+        "[list_files for '.'] Result:",
+        "queue.py",
+        "<environment_details>x</environment_details>",
+    ),
+    ("user", "[attempt_completion] Result: Done\n\n<feedback>\nWhy not Kafka?\n</feedback>\n\nx"),
+]
+
+
+def test_of_what_cline_sent_only_what_is_marked_was_typed(project: Path) -> None:
+    sent = [{"role": role, "content": [*map(_text, texts)]} for role, *texts in SENT]
+    (project / "api_conversation_history.json").write_text(json.dumps(sent), encoding="utf-8")
+    done = pmem("import", "auto", "api_conversation_history.json")
+    assert b"lines of the program itself (3)" in done.out
+    assert b"thoughts and calls of tools (1)" in done.out
+    assert _messages() == [
+        ("user", ASKED),
+        ("assistant", ANSWERED),
+        ("tool", "QUEUE = 1"),
+        ("tool", "queue.py"),
+        ("user", "Why not Kafka?"),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["plan_mode_respond", "followup"])
+def test_a_plan_that_cline_shows_is_what_the_model_said(kind: str, project: Path) -> None:
+    field = "question" if kind == "followup" else "response"
+    asked = {"ts": AT * 1000, "type": "ask", "ask": kind, "text": json.dumps({field: ANSWERED})}
+    seen = [CLINE_SEEN[0], asked]
+    (project / "ui_messages.json").write_text(json.dumps(seen), encoding="utf-8")
+    assert pmem("import", "auto", "ui_messages.json").code == 0
+    assert _messages() == [("user", ASKED), ("assistant", ANSWERED)]
+
+
+def test_what_an_architect_hands_to_its_editor_was_typed_by_nobody(project: Path) -> None:
+    plan = ["1) Add a queue:", "   - RabbitMQ"]
+    lines = ["# aider chat started at 2026-11-20 10:00:00", "", "#### Plan it.", "####   Shortly."]
+    lines += ["> Repo-map can't include x", "", *plan, "", "> Tokens: 1.6k sent", ""]
+    lines += [*(f"#### {line}  " for line in plan), "", "queue.py", ""]
+    (project / ".aider.chat.history.md").write_text("\n".join(lines), encoding="utf-8")
+    assert pmem("import", "auto", ".aider.chat.history.md").code == 0
+    assert _messages() == [
+        ("user", "Plan it.\n  Shortly."),
+        ("assistant", "\n".join(plan)),
+        ("assistant", "queue.py"),
+    ]
+
+
+def test_a_heading_in_what_a_tool_read_begins_no_message(project: Path) -> None:
+    read = f'<tool-use data-tool-type="read"><details>\n{SPECSTORY}\n</details></tool-use>'
+    more = f"\n_**Agent (opus 2026-11-20 10:00:05Z)**_\n\n{read}\n\n_**User**_\n\n"
+    text = f"{SPECSTORY}{more}[Request interrupted by user for tool use]\n"
+    (project / "a.md").write_text(SPECSTORY, encoding="utf-8")
+    assert pmem("import", "auto", "a.md").code == 0
+    before = _messages()
+    (project / "a.md").write_text(text, encoding="utf-8")
+    assert pmem("import", "auto", "a.md").code == 0
+    assert _messages() == before
 
 
 UNREAD = {
