@@ -219,9 +219,16 @@ def _response_texts(response: Any, notes: SessionNotes) -> Iterator[str]:
         if isinstance(text, str) and kind in (None, "markdownContent"):
             yield text
         elif kind == "inlineReference":
-            yield text_of(part.get("name"))
+            yield text_of(part.get("name")) or _name_in(part.get("inlineReference"))
         else:
             notes.leave_out(_THOUGHTS)
+
+
+def _name_in(reference: Any) -> str:
+    """Return the name of the file that an answer refers to: a place, or a range in one."""
+    place = reference.get("uri", reference) if isinstance(reference, dict) else {}
+    path = text_of(place.get("path")) if isinstance(place, dict) else ""
+    return f"`{path.rpartition('/')[2]}`" if path else ""
 
 
 def _json(name: str, data: bytes) -> Any:

@@ -28,6 +28,8 @@ _HIDDEN: Final = re.compile(
 )
 _INTERRUPTED: Final = "[Request interrupted by user"
 _THOUGHT: Final = re.compile(r"<(thinking-content-\w+)>(?:(?!</\1>).)*(?:</\1>|\Z)", re.DOTALL)
+_THOUGHT_ENDS: Final = "</think>\n"
+"""The beginning of a thought is often not written."""
 _THOUGHTS: Final = "thoughts and calls of tools"
 _RULE: Final = re.compile(r"^---[ ]*$", re.MULTILINE)
 
@@ -52,8 +54,10 @@ def read_aider(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
             number += 1
             before = text if role is Role.ASSISTANT else ""
             answer, thoughts = _THOUGHT.subn("", text)
-            if thoughts:
+            _, ended, rest = answer.rpartition(_THOUGHT_ENDS)
+            if thoughts or ended:
                 notes.leave_out(_THOUGHTS)
+                answer = rest if ended else answer
             if answer.strip():
                 yield said(f"{name} {started}", str(number), role, answer, started)
 
@@ -62,23 +66,25 @@ def _aider_parts(data: bytes) -> Iterator[tuple[Role | None, str]]:
     """Yield messages by who said them; a session's start is nobody's, aider's lines are system."""
     who: Role | None = Role.ASSISTANT
     held: list[str] = []
+    above = ""
     for line in split_lines(data.decode("utf-8-sig", "replace")):
         started = _STARTED.fullmatch(line)
-        role, text = (None, started[1]) if started else _aider_line(line, who or Role.ASSISTANT)
+        role, text = (None, started[1]) if started else _aider_line(line, above, who)
         if started or role is not who:
             yield who, "\n".join(held).strip()
             who, held = role, []
         held.append(text)
+        above = line
     yield who, "\n".join(held).strip()
 
 
-def _aider_line(line: str, before: Role) -> tuple[Role, str]:
+def _aider_line(line: str, above: str, before: Role | None) -> tuple[Role, str]:
+    """Return who said a line, and what; what follows a line of aider's own at once is its own."""
     if line.startswith(_TYPED):
         return Role.USER, line.removeprefix(_TYPED).removeprefix(" ").rstrip()
-    if line.startswith(_SHOWN):
+    if line.startswith(_SHOWN) or (before is Role.SYSTEM and line.strip() and above.strip()):
         return Role.SYSTEM, line
-    is_gap = not line.strip() and before is not Role.ASSISTANT
-    return (before, "") if is_gap else (Role.ASSISTANT, line)
+    return (Role.ASSISTANT, line) if line.strip() else (before or Role.ASSISTANT, "")
 
 
 def read_specstory(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:

@@ -90,6 +90,7 @@ COPILOT: dict[str, Any] = {
                 {"value": ANSWERED[:9]},
                 {"kind": "toolInvocationSerialized"},
                 {"kind": "inlineReference", "name": ANSWERED[9:12]},
+                {"kind": "inlineReference", "inlineReference": {"path": 1}},
                 {"value": ANSWERED[12:]},
             ],
         }
@@ -304,6 +305,31 @@ def test_what_an_architect_hands_to_its_editor_was_typed_by_nobody(project: Path
         ("assistant", "\n".join(plan)),
         ("assistant", "queue.py"),
     ]
+
+
+def test_what_aider_shows_goes_on_to_the_next_gap_and_a_thought_to_its_end(project: Path) -> None:
+    lines = ["# aider chat started at 2026-11-20 10:00:00", "", "#### /model  ", "> Aider v0.86"]
+    lines += ["Model: qwen", "Repo-map: auto  ", "", "#### Which queue?  ", ""]
+    lines += ["So the user asks.", "", "</think>", "", ANSWERED, "", "Really.", ""]
+    (project / ".aider.chat.history.md").write_text("\n".join(lines), encoding="utf-8")
+    done = pmem("import", "auto", ".aider.chat.history.md")
+    assert b"thoughts and calls of tools (1)" in done.out
+    assert _messages() == [
+        ("user", "/model"),
+        ("user", "Which queue?"),
+        ("assistant", f"{ANSWERED}\n\nReally."),
+    ]
+
+
+def test_a_file_that_an_answer_of_copilot_refers_to_keeps_its_name(project: Path) -> None:
+    path = {"path": "/home/ann/simtemp/scripts/lint.sh", "scheme": "file"}
+    for place in (path, {"uri": path, "range": {"startLineNumber": 1}}):
+        parts = [{"value": "See "}, {"kind": "inlineReference", "inlineReference": place}]
+        request = {"requestId": "r", "message": {"parts": [{"text": ASKED}]}, "response": parts}
+        chat = {"responderUsername": "GitHub Copilot", "requests": [request]}
+        (project / "chat.json").write_text(json.dumps(chat), encoding="utf-8")
+        assert pmem("import", "auto", "chat.json").code == 0
+        assert _messages() == [("user", ASKED), ("assistant", "See `lint.sh`")]
 
 
 def test_a_heading_in_what_a_tool_read_begins_no_message(project: Path) -> None:
