@@ -15,7 +15,7 @@ from pmem.values.records import Role
 
 _STARTED: Final = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
 _TYPED: Final = "####"
-_SHOWN: Final = ">"
+_SHOWN: Final = re.compile(r">(?: |$)")
 _PROGRAM: Final = "lines of the program itself"
 _HEADING: Final = re.compile(r"_\*\*(User|Agent|Assistant)\b([^*]*)\*\*_\s*")
 _SESSION: Final = re.compile(r"Session ([0-9A-Fa-f][0-9A-Fa-f-]{7,})")
@@ -82,7 +82,7 @@ def _aider_line(line: str, above: str, before: Role | None) -> tuple[Role, str]:
     """Return who said a line, and what; what follows a line of aider's own at once is its own."""
     if line.startswith(_TYPED):
         return Role.USER, line.removeprefix(_TYPED).removeprefix(" ").rstrip()
-    if line.startswith(_SHOWN) or (before is Role.SYSTEM and line.strip() and above.strip()):
+    if _SHOWN.match(line) or (before is Role.SYSTEM and line.strip() and above.strip()):
         return Role.SYSTEM, line
     return (Role.ASSISTANT, line) if line.strip() else (before or Role.ASSISTANT, "")
 
@@ -100,6 +100,7 @@ def read_specstory(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line
     head = "\n".join(lines[: starts[0]] if starts else lines)
     found = _SESSION.search(head)
     session = found[1] if found else name
+    begun = _time(head) if (_time(head) or "").endswith("Z") else None  # others are of some zone
     for number, (start, end) in enumerate(zip(starts, [*starts[1:], len(lines)], strict=True), 1):
         heading = _HEADING.fullmatch(lines[start])
         assert heading is not None
@@ -111,7 +112,7 @@ def read_specstory(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line
             notes.leave_out(_PROGRAM)
         elif text:
             role = Role.USER if heading[1] == "User" else Role.ASSISTANT
-            yield said(session, str(number), role, text, _time(heading[2]))
+            yield said(session, str(number), role, text, _time(heading[2]) or begun)
 
 
 def _without_tools(lines: Iterable[str], notes: SessionNotes) -> Iterator[str]:
