@@ -35,7 +35,6 @@ _SAME_EVERYWHERE = {
 _DROPPED = "-dac_override,-dac_read_search"
 _COMMON = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 
-_LEFT_TO_THOROUGH = {"outside", "long"}
 _MEMORY = "/dev/shm"
 _ROOM = 4 << 30  # bytes
 
@@ -98,10 +97,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what needs other programs or takes long, and all but a sample of many cases."""
     if IS_THOROUGH:
         return
+    is_exploring = config.getoption("--hypothesis-seed") is not None
+    left_to_thorough = {"outside"} if is_exploring else {"outside", "long"}
+    left_out = [item for item in items if _marks(item) & left_to_thorough]
     cases: dict[str, list[pytest.Item]] = {}
-    left_out = [item for item in items if not _LEFT_TO_THOROUGH.isdisjoint(_marks(item))]
     for item in items:
-        if item.get_closest_marker("some") is not None:
+        if "some" in _marks(item) and not is_exploring:
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     left_out += [item for group in cases.values() for item in _beyond_a_sample(group)]
     config.hook.pytest_deselected(items=left_out)

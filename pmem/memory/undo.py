@@ -190,6 +190,7 @@ def _undo_change(workspace: Workspace, change: LoggedChange, name: str) -> Undon
         new: Returnable = _removed(workspace, record, event)
     else:
         new = _brought_back(workspace, record, before_event(record, first), event)
+        _check_branches(record, new, last, name)
     store.put(new)
     fields = new.history[-1].before
     now = json_value(new)
@@ -249,6 +250,22 @@ def _brought_back(
         return new
     event = msgspec.structs.replace(event, detail={**event.detail, **follows})
     return changed(record, event, **fields)
+
+
+def _check_branches(record: Returnable, new: Returnable, last: int, name: str) -> None:
+    """See that no field comes back of which a merge left out what another branch made of it."""
+    merges = [event for event in record.history[last:] if event.event is EventKind.MERGE]
+    lost = {field for event in merges for field in event.before or ()}
+    both = [
+        field
+        for field in sorted(lost.difference(_BOOKS))
+        if getattr(new, field) != getattr(record, field)
+    ]
+    if both:
+        raise BuiltOn(
+            f"another branch changed {short(record.id)} as well as {name}: {', '.join(both)}",
+            f"`pmem history {short(record.id)}` shows both",
+        )
 
 
 def _what_follows(then: Returnable, new: Returnable) -> dict[str, Any]:

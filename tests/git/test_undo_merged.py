@@ -170,6 +170,20 @@ def test_what_only_this_clone_changed_is_taken_back_after_a_merge(
     }
 
 
+def test_what_the_other_branch_removed_does_not_come_back_where_this_one_superseded_it(
+    begun: tuple[Path, Path, str],
+) -> None:
+    first, second, memory = begun
+    os.chdir(first)
+    Project(ROOT).supersede(memory, "We use PostgreSQL")
+    os.chdir(second)
+    Project(ROOT).remove(memory)
+    project = _merge_second(first, second)
+    with pytest.raises(BuiltOn, match="another branch changed"):
+        project.undo()
+    assert [one.content for one in project.list().items] == ["We use PostgreSQL"]
+
+
 def _links(project: Project, memory: str) -> list[str]:
     (found,) = [one for one in project.list().items if one.id == memory]
     return [link.target for link in found.relationships]
