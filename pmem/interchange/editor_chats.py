@@ -24,10 +24,12 @@ from pmem.interchange.sessions import (
 from pmem.values.records import Role
 from pmem.values.times import iso
 
-_DETAILS: Final = re.compile(r"<environment_details>.*?</environment_details>", re.DOTALL)
+_DETAILS: Final = re.compile(
+    r"<environment_details>(?:(?!</environment_details>).)*(?:</environment_details>|\Z)", re.DOTALL
+)
 _TYPED: Final = re.compile(r"<(task|feedback|answer|user_message)>((?:(?!</\1>).)*)", re.DOTALL)
 """What a person typed, as Cline marks it for the model."""
-_THOUGHT: Final = re.compile(r"<thinking>(?:(?!</thinking>).)*</thinking>", re.DOTALL)
+_THOUGHT: Final = re.compile(r"\A\s*<thinking>(?:(?!</thinking>).)*</thinking>", re.DOTALL)
 _RESULT: Final = re.compile(r"\[[^\]\n]+\] Result:\s*")
 _PEOPLE: Final = frozenset({"task", "user_feedback"})
 _MODEL: Final = frozenset({"text", "completion_result"})
