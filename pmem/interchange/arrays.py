@@ -14,7 +14,6 @@ import msgspec
 from pmem.core import decode_errors, exactjson
 from pmem.core.checks import nesting
 from pmem.core.lines import MARK
-from pmem.core.names import with_composed_names
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
@@ -169,7 +168,7 @@ def _fields(type_: RecordType, item: Any, renamed: _Renamed) -> dict[str, Any]:
 
 
 def _record(type_: RecordType, value: dict[str, Any]) -> Record:
-    record = with_composed_names(msgspec.convert(value, type_))
+    record = msgspec.convert(value, type_)
     if not is_id(record.id):
         raise InvalidValue(f"has the id {record.id!r}, which is not one of ours")
     return record

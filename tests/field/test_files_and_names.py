@@ -204,3 +204,17 @@ def test_names_of_a_batch_and_of_a_transcript_are_in_the_same_form(project: Path
     kept = b"".join(path.read_bytes() for path in Path(".project-memory").rglob("*.json"))
     assert f"Zo{COMPOSED}".encode() in kept
     assert APART.encode() not in kept
+
+
+def test_records_that_were_exported_come_in_as_they_were(project: Path, tmp_path: Path) -> None:
+    """What another version kept in another form is kept in it: an import of records is a copy."""
+    record = next(Path(".project-memory/long-term-memory").glob("*.json"))
+    record.write_text(
+        record.read_text("utf-8").replace('"tags": []', f'"tags": ["{APART}"]'), "utf-8"
+    )
+    assert pmem("export", "arrays", str(tmp_path / "out")).code == 0
+    begin(tmp_path / "other")
+    assert pmem("import", "arrays", str(tmp_path / "out")).code == 0
+    kept = Path(".project-memory/long-term-memory", record.name).read_text("utf-8")
+    assert kept == (project / record).read_text("utf-8")
+    assert APART in kept
