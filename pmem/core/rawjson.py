@@ -9,7 +9,7 @@ from collections import Counter
 from json.encoder import encode_basestring
 from typing import Any
 
-from pmem.core.crowding import is_crowded
+from pmem.core.crowding import is_crowded, is_too_deep
 from pmem.values.bounds import RECORD_LEVELS, RECORD_VALUES
 from pmem.values.json_layout import fold_lists
 
@@ -40,13 +40,13 @@ def load(data: bytes) -> dict[str, Any]:
     """
     if is_crowded(data):
         raise NotJson(f"more than {RECORD_VALUES} values")
+    if is_too_deep(data):
+        raise NotJson("nested too deep")
     try:
         text = data.decode("utf-8-sig")
         value = json.loads(
             text, parse_float=_Number, parse_constant=_refuse, object_pairs_hook=_object
         )
-    except RecursionError:
-        raise NotJson("nested too deep") from None
     except ValueError as error:
         raise NotJson(str(error)) from None
     if not isinstance(value, dict):

@@ -141,13 +141,17 @@ class _Sides:
     def go_on(self) -> None:
         """Learn what became of a batch that was cut short.
 
-        Where the server has it, the server's side grew out of what the folder had then.
+        Where the server has it, the server's side grew out of what the folder has of it, or had.
         """
         batch = self._base.pending()
-        if batch is not None:
-            written = self._server.has_written(batch.name)
-            self._base.end(batch.ours if written else {})
-            self._server.forget(batch.name)
+        if batch is None:
+            return
+        common: dict[RecordKey, bytes | None] = {}
+        if self._server.has_written(batch.name):
+            for key, (before, result) in batch.records.items():
+                common[key] = result if self._read(key) == result else before
+        self._base.end(common)
+        self._server.forget(batch.name)
 
     def differing(self, stores: Sequence[str]) -> list[RecordKey]:
         """Return the records that are not the same on both sides and in what they had in common."""
@@ -172,8 +176,11 @@ class _Sides:
             decided = self._decisions(keys, self._server.read(keys))
             to_server = {key: it.result for key, it in decided.items() if it.result != it.theirs}
             to_folder = {key: it.result for key, it in decided.items() if it.result != it.ours}
-            batch = UnfinishedBatch(str(uuid4()), {key: decided[key].ours for key in to_server})
-            if to_server:
+            written = {
+                key: (decided[key].ours, decided[key].result) for key in to_server | to_folder
+            }
+            batch = UnfinishedBatch(str(uuid4()), written)
+            if written:
                 self._base.begin(batch)
                 self._server.write(batch.name, to_server)
             if to_folder:
@@ -181,7 +188,7 @@ class _Sides:
                     [FileChange(f"{'/'.join(key)}{_SUFFIX}", it) for key, it in to_folder.items()]
                 )
             self._base.end({key: it.result for key, it in decided.items()})
-        if to_server:
+        if written:
             self._server.forget(batch.name)
         return _as_told(decided)
 

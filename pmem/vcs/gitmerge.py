@@ -107,7 +107,7 @@ def textconv(arguments: Sequence[str]) -> tuple[int, bytes]:
         from pmem.core.textconv import readable
 
         return 0, readable(load(data)).encode()
-    except (NotJson, UnicodeEncodeError, RecursionError):
+    except (NotJson, UnicodeEncodeError):
         return 0, data
 
 

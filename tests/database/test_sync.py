@@ -88,46 +88,49 @@ class TwoSides:
             return opened(self.root, now=self.tick(), lock_timeout=5.0)
         return served(self.root, self.server, now=self.tick())
 
-    def change(self, name: str, identifier: str) -> None:
-        """Note a change; it outlives what the other side deleted before they met again."""
-        self.edited[name].add(identifier)
-        self.purged.discard(identifier)
+    @contextmanager
+    def change(self, name: str) -> Iterator[None]:
+        """Note what a deed changes; it outlives what the other side deleted before they met again.
+
+        A deed may change more than it names: deleting a memory for good takes off the links to it.
+        """
+        before = self.records(name)
+        with suppress(NotFound, Refused, InvalidValue):
+            yield
+        changed = {key for key, data in self.records(name).items() if data != before.get(key)}
+        self.edited[name] |= changed
+        self.purged -= changed
 
     def add(self, name: str, text: str) -> None:
-        done = ask(self.side(name), table.ADD, AddRequest(content=text, force=True))
-        self.said[done.memory.id] = {text}
-        self.edited[name].add(done.memory.id)
+        with self.change(name):
+            done = ask(self.side(name), table.ADD, AddRequest(content=text, force=True))
+            self.said[done.memory.id] = {text}
 
     def edit(self, name: str, place: int, text: str) -> None:
         identifier = self.some(name, place)
-        with suppress(NotFound, Refused, InvalidValue):
+        with self.change(name):
             request = EditRequest(reference=identifier, content=text)
             ask(self.side(name), table.EDIT, request)
             self.said[identifier].add(text)
-            self.change(name, identifier)
 
     def tag(self, name: str, place: int, text: str) -> None:
-        identifier = self.some(name, place)
-        with suppress(NotFound, Refused, InvalidValue):
-            request = EditRequest(reference=identifier, add_tags=(text,))
+        request = EditRequest(reference=self.some(name, place), add_tags=(text,))
+        with self.change(name):
             ask(self.side(name), table.EDIT, request)
-            self.change(name, identifier)
 
     def remove(self, name: str, place: int) -> None:
-        identifier = self.some(name, place)
-        with suppress(NotFound, Refused, InvalidValue):
-            ask(self.side(name), table.REMOVE, RecordsRequest(references=(identifier,)))
-            self.change(name, identifier)
+        request = RecordsRequest(references=(self.some(name, place),))
+        with self.change(name):
+            ask(self.side(name), table.REMOVE, request)
 
     def purge(self, name: str, place: int) -> None:
         identifier, other = self.some(name, place), {"folder": "server", "server": "folder"}[name]
-        with suppress(NotFound, Refused, InvalidValue):
+        with self.change(name):
             request = PurgeRequest(references=(identifier,), force=True)
             ask(self.side(name), table.PURGE, request)
+            self.said[identifier] = set()  # the other side's change may keep the rest
             if identifier not in self.edited[other]:
                 self.purged.add(identifier)
-            else:
-                self.said.pop(identifier, None)  # the other side's change may keep it
 
     def some(self, name: str, place: int) -> str:
         known = sorted(self.side(name).memories.ids())
@@ -154,15 +157,16 @@ class TwoSides:
             if identifier in self.purged:
                 assert identifier not in kept, "what was deleted for good came back"
                 continue
-            told = repr(kept[identifier])
+            told = repr(kept.get(identifier))
             assert all(text in told for text in texts), "what somebody said is lost"
 
     def both(self) -> tuple[dict[str, bytes], dict[str, bytes]]:
-        server = self.side("server")
-        there = {
-            f"{STORES[Memory]}/{memory.id}.json": dump(memory) for memory in server.memories.find()
-        }
-        return dict(tree(self.root)), there
+        return self.records("folder"), self.records("server")
+
+    def records(self, name: str) -> dict[str, bytes]:
+        if name == "folder":
+            return {os.path.basename(path)[:-5]: data for path, data in tree(self.root).items()}
+        return {memory.id: dump(memory) for memory in self.side(name).memories.find()}
 
 
 sides = st.sampled_from(["folder", "server"])
@@ -217,6 +221,20 @@ def test_a_count_is_added_up_once_wherever_a_sync_dies(two: TwoSides, at: int) -
     two.sync(at)
     two.check()
     assert two.side("folder").memories.get(identifier).access.count == 5
+
+
+@pytest.mark.parametrize("at", range(1, 11))
+@pytest.mark.parametrize("added", ["folder", "server"])
+def test_a_deletion_for_good_is_not_undone_wherever_the_sync_before_it_died(
+    two: TwoSides, added: str, at: int
+) -> None:
+    two.add(added, "The queue is RabbitMQ.")
+    two.sync(at)
+    was_there = bool(two.records("server"))
+    two.edit("server", 0, "The queue is NATS.")
+    two.purge("server", 0)
+    two.check()
+    assert bool(two.records("folder")) is not was_there
 
 
 def test_a_connection_that_is_cut_at_any_statement_of_a_sync_is_made_up_for(two: TwoSides) -> None:

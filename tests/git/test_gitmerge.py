@@ -123,9 +123,10 @@ def test_a_bug_is_one_sentence_and_leaves_ours(capfd: pytest.CaptureFixture[str]
 def test_what_is_no_record_is_shown_as_it_is() -> None:
     Path("file").write_bytes(b"\xff no record")
     assert gitmerge.run("textconv", ["file"]) == (0, b"\xff no record")
-    deep = b'{"deep": ' + b"[" * 800 + b"]" * 800 + b"}"
-    Path("file").write_bytes(deep)
-    assert gitmerge.run("textconv", ["file"]) == (0, deep)
+    for levels in (64, 800, 100_000):
+        deep = b'{"deep": ' + b"[" * levels + b"]" * levels + b"}"
+        Path("file").write_bytes(deep)
+        assert gitmerge.run("textconv", ["file"]) == (0, deep)
     with mock.patch("pmem.vcs.gitmerge.LARGE_RECORD_BYTES", 10):
         assert gitmerge.run("textconv", ["file"]) == (0, deep)
     Path("file").write_bytes(b'{"content": "Hi"}')

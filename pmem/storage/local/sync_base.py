@@ -15,15 +15,15 @@ from pmem.storage.local.state import LocalState
 _TABLES: Final = (
     "create table if not exists synced (project text, store text, id text, digest blob, data blob,"
     " primary key (project, store, id)) without rowid",
-    "create table if not exists sync_batch (project text, batch text, store text, id text,"
-    " ours blob, primary key (project, batch, store, id)) without rowid",
+    "create table if not exists unfinished_sync (project text, batch text, store text, id text,"
+    " ours blob, result blob, primary key (project, batch, store, id)) without rowid",
 )
-_MADE: Final = "select 1 from sqlite_master where name = 'sync_batch'"
+_MADE: Final = "select 1 from sqlite_master where name = 'unfinished_sync'"
 _PUT: Final = "insert or replace into synced values (?, ?, ?, ?, ?)"
 _DROP: Final = "delete from synced where project = ? and store = ? and id = ?"
-_BEGIN: Final = "insert into sync_batch values (?, ?, ?, ?, ?)"
-_END: Final = "delete from sync_batch where project = ?"
-_PENDING: Final = "select batch, store, id, ours from sync_batch where project = ?"
+_BEGIN: Final = "insert into unfinished_sync values (?, ?, ?, ?, ?, ?)"
+_END: Final = "delete from unfinished_sync where project = ?"
+_PENDING: Final = "select batch, store, id, ours, result from unfinished_sync where project = ?"
 _DIGESTS: Final = "select store, id, digest from synced where project = ?"
 _DATA: Final = "select data from synced where project = ? and store = ? and id = ?"
 
@@ -32,13 +32,14 @@ RecordKey = tuple[str, str]
 
 
 class UnfinishedBatch(NamedTuple):
-    """A batch that may have been written to the server and not to the folder.
+    """A batch that may have been written to no side, to the server alone, or to both.
 
-    `ours` is what the folder had of each record before; None where it had none.
+    Attributes:
+        records: what the folder had of each record before, and what it was to have; None for none.
     """
 
     name: str
-    ours: Mapping[RecordKey, bytes | None]
+    records: Mapping[RecordKey, tuple[bytes | None, bytes | None]]
 
 
 class SyncBase:
@@ -79,17 +80,16 @@ class SyncBase:
             rows = connection.execute(_PENDING, (self._project,)).fetchall()
         if not rows:
             return None
-        ours = {
-            (store, id_): None if data is None else zlib.decompress(data)
-            for _, store, id_, data in rows
+        records = {
+            (store, id_): (_unpack(ours), _unpack(result)) for _, store, id_, ours, result in rows
         }
-        return UnfinishedBatch(rows[0][0], ours)
+        return UnfinishedBatch(rows[0][0], records)
 
     def begin(self, batch: UnfinishedBatch) -> None:
         """Note what is about to be written to the server, and then to the folder."""
         rows = [
-            (self._project, batch.name, *key, None if data is None else zlib.compress(data))
-            for key, data in batch.ours.items()
+            (self._project, batch.name, *key, _pack(ours), _pack(result))
+            for key, (ours, result) in batch.records.items()
         ]
         with self._state.writing(private=True) as connection:
             _make(connection)
@@ -110,6 +110,14 @@ class SyncBase:
                     row = (self._project, *key, sha256(data).digest(), zlib.compress(data))
                     connection.execute(_PUT, row)
             connection.execute(_END, (self._project,))
+
+
+def _pack(data: bytes | None) -> bytes | None:
+    return None if data is None else zlib.compress(data)
+
+
+def _unpack(data: bytes | None) -> bytes | None:
+    return None if data is None else zlib.decompress(data)
 
 
 def _make(connection: sqlite3.Connection) -> None:

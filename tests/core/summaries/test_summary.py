@@ -390,4 +390,6 @@ def test_sentences_are_merged_whole(one_: list[Message], other: list[Message], m
 
 
 def _told(line: str) -> list[str]:
-    return split_sentences(re.sub(r"\A(?:Ada|Bob Lee|艾达|user): ", "", line))
+    """Return a line's sentences; a dash is a bullet only where a line begins with it."""
+    said = split_sentences(re.sub(r"\A(?:Ada|Bob Lee|艾达|user): ", "", line))
+    return [text.removeprefix("- ") for text in said]
