@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=  # else each start of pmem, and each test file, is compiled again
 
-.PHONY: demo quick test long explore thorough assistants browser faults check format lint types docs site bench mutants clean
+.PHONY: demo quick test rest explore thorough assistants browser faults check format lint types docs site bench mutants clean
 
 demo: $(VENV)/.installed
 	@PATH="$$(cd $(BIN) && pwd):$$PATH" sh docs/demo.sh
@@ -23,8 +23,8 @@ SEED ?= $(shell $(PYTHON) -c 'import random; print(random.randrange(2**32))')
 thorough: $(VENV)/.developing  # every case, and all the examples that the properties ask for
 	PMEM_THOROUGH=1 $(BIN)/python -m pytest -n auto --dist worksteal --hypothesis-seed=$(SEED)
 
-long: $(VENV)/.developing  # what takes seconds each, which `make test` leaves out
-	PMEM_THOROUGH=1 $(BIN)/python -m pytest -n auto --dist worksteal -m long
+rest: $(VENV)/.developing  # what `make test` leaves out: what takes seconds each, most of many cases
+	PMEM_REST=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 assistants: $(VENV)/.developing  # Codex and Gemini CLI from npm, offline
 	$(BIN)/python -m tests.assistants.real

@@ -16,7 +16,7 @@ from hypothesis.internal.conjecture import providers
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.storage.postgres.server import Server
-from tests.effort import IS_THOROUGH, examples
+from tests.effort import IS_REST, IS_THOROUGH, examples
 from tests.once import Once, built_once
 from tests.postgres import TestDatabase, any_server, database
 from tests.vocabulary import hide_library
@@ -28,7 +28,7 @@ _LEFT_PREFIXES = ("PMEM_", "UPDATE_", "PYTEST_", "PYTHON", "COVERAGE_", "DYLD_")
 _SAME_EVERYWHERE = {
     "LC_ALL": "C.UTF-8",
     "TZ": "UTC",
-    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_GLOBAL": str(Path(__file__).with_name("gitconfig")),
     "GIT_CONFIG_SYSTEM": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
 }
@@ -97,17 +97,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what needs other programs or takes long, and all but a sample of many cases."""
     if IS_THOROUGH:
         return
+    outside = {item for item in items if "outside" in _marks(item)}
     is_exploring = config.getoption("--hypothesis-seed") is not None
-    left_to_thorough = {"outside"} if is_exploring else {"outside", "long"}
-    left_out = [item for item in items if _marks(item) & left_to_thorough]
+    rest = set() if is_exploring else _rest(items) - outside
+    kept = rest if IS_REST else set(items) - rest - outside
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
+
+
+def _rest(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return what is for `make rest`: what takes long, and most of many cases."""
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if "some" in _marks(item) and not is_exploring:
+        if "some" in _marks(item):
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    left_out += [item for group in cases.values() for item in _beyond_a_sample(group)]
-    config.hook.pytest_deselected(items=left_out)
-    gone = set(left_out)
-    items[:] = [item for item in items if item not in gone]
+    beyond = {item for group in cases.values() for item in _beyond_a_sample(group)}
+    return beyond | {item for item in items if "long" in _marks(item)}
 
 
 def _marks(item: pytest.Item) -> set[str]:

@@ -7,6 +7,8 @@ draws all of it.
 import os
 
 IS_THOROUGH = bool(os.environ.get("PMEM_THOROUGH"))
+IS_REST = bool(os.environ.get("PMEM_REST"))
+"""Whether to try what `make test` leaves out, and nothing else."""
 _SHARE = 8
 
 

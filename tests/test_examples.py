@@ -37,6 +37,7 @@ def test_the_examples_are_the_same_in_ci_and_whatever_is_imported_before(
     assert drawn() == before
 
 
+@pytest.mark.long
 def test_exploring_lists_each_property_that_fails_with_the_command_that_repeats_it(
     tmp_path: Path,
 ) -> None:

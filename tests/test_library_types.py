@@ -194,7 +194,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return Made(folder, one, other, talk)
 
 
-@pytest.mark.some(30)
+@pytest.mark.some(10)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_value_of_a_wrong_type_is_refused_or_taken_whole(
     name: str, made: Made, tmp_path: Path

@@ -3,10 +3,12 @@
 import os
 from typing import Annotated, Any, Final
 
+import msgspec
 import typer
 
 from pmem.cli.extras import needing
 from pmem.cli.session import Answer, CommandSession, Line
+from pmem.core.secrets import unsecret
 from pmem.errors import UsageError
 from pmem.operations import table
 from pmem.report.collecting import ReportRequest
@@ -68,14 +70,15 @@ def _write_page(
         write_report(document, file or DEFAULT_FILE) if site is None else write_site(document, site)
     )
     page = done.path if site is None else os.path.join(done.path, "index.html")
+    shown = msgspec.structs.replace(done, path=unsecret(done.path))
     files = "" if site is None else f"{done.files:,} pages, "
     memories = f"{done.memories:,} memor{'y' if done.memories == 1 else 'ies'}"
     line: Line = [
         ("written ", ""),
-        (done.path, "cyan"),
+        (shown.path, "cyan"),
         (f"  {files}{memories}", "dim"),
     ]
-    return Answer(data=done, lines=[line], note=_open_page(page) if opens else _OPEN_IT)
+    return Answer(data=shown, lines=[line], note=_open_page(page) if opens else _OPEN_IT)
 
 
 def _open_page(path: str) -> str:

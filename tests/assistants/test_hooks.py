@@ -95,6 +95,7 @@ def orders(root: str) -> str:
     return root
 
 
+@pytest.mark.some(12)
 @pytest.mark.parametrize(("harness", "event", "told", "name"), CAPTURED)
 def test_every_harness_is_understood(
     harness: str, event: "Event", told: dict[str, Any], name: str | None, orders: str
@@ -353,6 +354,7 @@ def troubled(request: pytest.FixtureRequest, orders: str) -> Iterator[str]:
         connection.close()
 
 
+@pytest.mark.some(10)
 @pytest.mark.parametrize("troubled", ["settings", "state", "newer", "lock"], indirect=True)
 @pytest.mark.parametrize("event", EVENTS)
 def test_trouble_is_an_empty_answer_and_a_line_in_the_log(event: str, troubled: str) -> None:

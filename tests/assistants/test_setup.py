@@ -168,7 +168,7 @@ def test_a_hook_that_does_not_answer_is_told(
 
 
 @pytest.mark.usefixtures("untried")
-@pytest.mark.some(60)
+@pytest.mark.some(15)
 @pytest.mark.parametrize("odd", BY_HAND)
 @pytest.mark.parametrize(("name", "scope", "file"), IN_JSON)
 def test_settings_of_a_person_come_back_to_the_byte(

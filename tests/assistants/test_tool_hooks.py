@@ -475,6 +475,7 @@ def test_a_repository_full_of_memories_cannot_flood_a_session(shop: Shop) -> Non
     assert told[-1] == ""
 
 
+@pytest.mark.long
 def test_places_that_would_backtrack_stall_nothing(shop: Shop) -> None:
     for number in range(20):
         slow = tuple(f"*{'a' * 120}{number}.{each}" for each in range(50))

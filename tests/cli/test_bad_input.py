@@ -106,6 +106,7 @@ def _kept(here: str) -> dict[str, bytes]:
     return {path: data for path, data in bytes_of(here).items() if not path.startswith(own)}
 
 
+@pytest.mark.some(100)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.wrong}: {case.command}"[:60])
 @pytest.mark.usefixtures("surroundings")
 def test_bad_input_gets_its_sentence_and_changes_nothing(case: Case, tmp_path: Path) -> None:

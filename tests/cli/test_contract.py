@@ -1469,7 +1469,7 @@ def _build(project: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.some(60)
+@pytest.mark.some(20)
 @pytest.mark.parametrize(("line", "type_"), ANSWERS, ids=[line for line, _ in ANSWERS])
 def test_json_is_one_line_with_what_is_promised(
     line: str,

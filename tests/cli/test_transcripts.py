@@ -33,6 +33,7 @@ def _known_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "urandom", urandom)
 
 
+@pytest.mark.some(40)
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
 def test_a_transcript_comes_out_as_it_is_written(path: Path, tmp_path: Path) -> None:
     folder = new_repository(os.path.realpath(tmp_path / "work"))

@@ -538,6 +538,7 @@ def test_a_second_work_tree_is_the_same_project(tmp_path: Path) -> None:
     assert sessions_of(CODEX, str(work), {"HOME": str(tmp_path / "home")}).files == (path,)
 
 
+@pytest.mark.long
 def test_an_import_that_was_killed_is_finished_by_the_next(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -118,6 +118,7 @@ def test_large_messages_one_by_one_and_all_at_once_come_to_the_same(
     assert moved(said) == ([*first, *second], recent)
 
 
+@pytest.mark.long
 def test_a_message_larger_than_a_record_may_be_is_refused_and_any_other_fits() -> None:
     wide = message(content="\x01" * 1_000_000, tool_result=["x" * 500_000])
     assert fitting(wide) is wide

@@ -167,6 +167,7 @@ READS = (
 )
 
 
+@pytest.mark.some(15)
 @pytest.mark.parametrize("query", READS)
 def test_no_sql_of_its_own_reads_what_lies_beyond(agent: Agent, query: str) -> None:
     shown = ""

@@ -46,6 +46,7 @@ def test_an_example_shows_its_own_command(words: str) -> None:
     assert EXAMPLES[words].startswith(f"pmem {words}")
 
 
+@pytest.mark.some(40)
 @EVERY_EXAMPLE
 def test_an_example_works(
     words: str,

@@ -43,6 +43,7 @@ def place(template: str) -> Iterator[str]:
         os.chdir("/")
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("time", TIMES)
 def test_no_command_stumbles_over_the_clock(place: str, time: str) -> None:
     known = world.names()

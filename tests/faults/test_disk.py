@@ -157,7 +157,7 @@ def test_a_read_only_mount_can_be_read(tmpfs: Mount, with_local: bool) -> None:
     assert "Read-only file system" in done.err
 
 
-@pytest.mark.some(1)
+@pytest.mark.long
 @pytest.mark.parametrize("with_local", [True, False])
 def test_a_read_only_folder_can_be_read(
     memory_id: str, root: str, plain: tuple[str, ...], with_local: bool
@@ -190,6 +190,7 @@ def test_a_store_that_cannot_be_written_refuses_the_whole_commit(
     os.chmod(f"{root}/conversation-chunks", 0o755)
 
 
+@pytest.mark.long
 def test_a_record_that_may_not_be_read_leaves_the_others(
     memory_id: str, root: str, plain: tuple[str, ...]
 ) -> None:

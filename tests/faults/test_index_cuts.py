@@ -37,6 +37,7 @@ def _bench(folder: str, index: str) -> Bench:
     return Bench(folder, index)
 
 
+@pytest.mark.long
 @settings(max_examples=examples(24))
 @given(seed=st.integers(0, 1 << 32))
 def test_no_answer_depends_on_what_a_power_cut_leaves_of_an_index(bench: Bench, seed: int) -> None:
@@ -46,6 +47,7 @@ def test_no_answer_depends_on_what_a_power_cut_leaves_of_an_index(bench: Bench, 
     assert bench.wrong(chance.choice(states)) == ""
 
 
+@pytest.mark.long
 def test_no_answer_depends_on_damage_of_an_index(bench: Bench, index: str) -> None:
     states = list(damage(bench.recording, index, random.Random(1)))
     assert [bench.wrong(state) for state in states] == [""] * len(states)

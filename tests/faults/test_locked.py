@@ -212,7 +212,7 @@ def test_every_command_is_known_to_read_or_to_write() -> None:
     assert set(COMMANDS) | grouped == READING | WRITING.keys()
 
 
-@pytest.mark.some(50)
+@pytest.mark.some(16)
 @pytest.mark.parametrize("with_local", [True, False])
 @pytest.mark.parametrize("command", WRITING)
 def test_a_read_only_run_writes_nothing(

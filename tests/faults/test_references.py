@@ -143,6 +143,7 @@ def test_every_writing_command_is_known_to_name_records_or_not() -> None:
     assert not NAMING.keys() & _NAMES_NONE
 
 
+@pytest.mark.some(12)
 @pytest.mark.parametrize("command", CASES)
 def test_what_is_purged_while_a_command_waits_for_the_lock_is_not_found(
     command: tuple[str, ...], ids: dict[str, str]

@@ -23,6 +23,7 @@ def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     assert outcome.acknowledged == {"add": 9}
 
 
+@pytest.mark.long
 @pytest.mark.row("S3.10.10")
 def test_writers_killed_at_random_lose_nothing_they_acknowledged(tmp_path: Path) -> None:
     storm = Storm(str(tmp_path), WRITERS)

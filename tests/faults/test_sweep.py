@@ -37,7 +37,7 @@ def test_every_writing_command_is_swept() -> None:
     assert set(WRITING) - swept_ - twins == set()
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", FEW)
 @pytest.mark.parametrize("fault", ["KILL", "ENOSPC"])
 def test_a_fault_at_any_call_leaves_all_or_nothing(folder: str, name: str, fault: str) -> None:

@@ -56,6 +56,7 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+@pytest.mark.some(16)
 @EVERY_ENTRY
 def test_every_example_is_read_without_an_error(entry: Entry) -> None:
     outcomes = [judge(entry, data, twice=True) for data in entry.examples]
@@ -139,6 +140,7 @@ def test_what_must_not_happen_is_noticed(
         judge(Entry("broken", run, (b"",)), b"", twice=True)
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_results_in_every_process(tmp_path: object) -> None:
     found = set()
     for hash_seed in ("1", "2"):

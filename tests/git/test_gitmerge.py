@@ -32,6 +32,7 @@ def versions(seed: int) -> list[bytes]:
     return [rawjson.dump(side) for side in sides(seed, STORE)[:3]]
 
 
+@pytest.mark.some(20)
 @pytest.mark.parametrize("seed", range(75))
 def test_files_become_what_their_records_become(seed: int) -> None:
     for store in SHAPES:

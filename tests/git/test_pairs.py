@@ -152,6 +152,7 @@ def test_nothing_leaves_recall_however_much_was_done_before_the_merge() -> None:
         assert "circle" not in {code for code, _ in pairs.seen(once.files).findings}
 
 
+@pytest.mark.long
 def test_it_makes_no_difference_which_branch_is_merged_into_which_nor_how_often() -> None:
     for pair in drawn():
         base = pairs.ground(pair.ground).files
@@ -166,6 +167,7 @@ def test_it_makes_no_difference_which_branch_is_merged_into_which_nor_how_often(
                 assert rawjson.load(data)["id"] == Path(path).stem
 
 
+@pytest.mark.long
 def test_what_two_branches_contradict_each_other_about_is_named_and_can_be_settled() -> None:
     for pair in drawn():
         files = pairs.merged(pair).files

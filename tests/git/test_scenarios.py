@@ -19,7 +19,7 @@ def repository() -> Iterator[None]:
         yield
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("way", WAYS)
 def test_whatever_people_do_on_branches_comes_together(way: str, repository: None) -> None:
     deeds = 0

@@ -46,6 +46,7 @@ def ask(command: str) -> Done:
     return pmem(*command.split(), *words, stdin=b'{"query": "product"}')
 
 
+@pytest.mark.some(24)
 @pytest.mark.parametrize("command", sorted(set(MATRIX) - NEED_NO_MEMORY - {"browse"}))
 def test_no_command_follows_a_memory_folder_that_is_a_link(command: str, private: str) -> None:
     clone_with_link("../private/.project-memory")

@@ -101,7 +101,7 @@ def cost(*arguments: str) -> tuple[float, int, int]:
     return seconds, most, code
 
 
-@pytest.mark.some(1)
+@pytest.mark.long
 @pytest.mark.parametrize("name", FILES if IS_THOROUGH else OFTEN)
 def test_a_large_file_costs_no_command_much(name: str, root: str) -> None:
     store, text = FILES[name]

@@ -97,7 +97,7 @@ def harmless(command: str, root: str, secret: str) -> Done:
     return done
 
 
-@pytest.mark.some(44)
+@pytest.mark.some(12)
 @pytest.mark.parametrize("name", CHOSEN)
 def test_a_hostile_project_does_no_harm(name: str, project: str, secret: str) -> None:
     PLANTS[name](project, secret)
@@ -105,6 +105,7 @@ def test_a_hostile_project_does_no_harm(name: str, project: str, secret: str) ->
         harmless(command, project, secret)
 
 
+@pytest.mark.some(24)
 @pytest.mark.parametrize("command", MATRIX)
 def test_no_command_is_harmed_by_everything_at_once(
     command: str, project: str, secret: str

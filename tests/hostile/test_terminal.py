@@ -59,7 +59,7 @@ def on_terminal(arguments: Sequence[str], stdin: bytes) -> tuple[str, str]:
     streams = [Terminal(raw, encoding="utf-8", write_through=True) for raw in (out, err)]
     with (
         mock.patch("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin))),
-        mock.patch.dict(os.environ, {"TERM": "xterm-256color", "COLUMNS": "100"}),
+        mock.patch.dict(os.environ, {"TERM": "xterm-256color", "COLUMNS": "200"}),
         redirect_stdout(streams[0]),
         redirect_stderr(streams[1]),
     ):

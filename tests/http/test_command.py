@@ -64,6 +64,7 @@ def total(connection: HTTPConnection, token: str) -> int:
     return found
 
 
+@pytest.mark.long
 def test_it_serves_at_a_free_port_to_whoever_has_the_token_that_it_made(root: str) -> None:
     Project(root).add("The queue is RabbitMQ.")
     with serving("--port", "0") as (process, said):
@@ -94,6 +95,7 @@ def test_it_serves_at_a_socket_which_is_gone_when_it_ends(root: str) -> None:
     assert not os.path.exists("s")
 
 
+@pytest.mark.long
 def test_it_ends_as_usual_where_somebody_removed_its_socket() -> None:
     with serving("--socket", "s") as (process, _):
         os.unlink("s")
@@ -103,6 +105,7 @@ def test_it_ends_as_usual_where_somebody_removed_its_socket() -> None:
     assert "bug" not in told
 
 
+@pytest.mark.long
 def test_what_is_open_to_other_machines_says_so() -> None:
     with serving("--port", "0", "--host", "0.0.0.0", "--read-only") as (process, said):
         assert said["read_only"] is True
@@ -146,6 +149,7 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
         assert pmem("serve", "--token", "person").code == 0
 
 
+@pytest.mark.long
 def test_a_terminal_is_told_the_pages_address_with_its_owners_token_and_a_pipe_is_not() -> None:
     token = pmem("serve", "--token", "person").out.decode().strip()
     assert f"/#token={token}" in seen_on_terminal("serve", "--port", "0")
@@ -155,6 +159,7 @@ def test_a_terminal_is_told_the_pages_address_with_its_owners_token_and_a_pipe_i
     assert token not in out.decode() + err.decode() + json.dumps(said)
 
 
+@pytest.mark.long
 def test_no_program_is_told_its_owners_token_even_on_a_terminal() -> None:
     seen = seen_on_terminal("serve", "--port", "0", PMEM_AGENT="planner")
     assert "serving http://127.0.0.1:" in seen

@@ -160,6 +160,7 @@ def test_a_client_that_leaves_in_the_middle_harms_nobody(root: str, server: List
     wait_for(lambda: Project(root).list().total == 51)
 
 
+@pytest.mark.long
 def test_who_reads_nothing_is_hung_up_on(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
     Project(root).add_all([AddRequest(content=f"Room {n}: " + "x y " * 900) for n in range(500)])
     monkeypatch.setattr(TimedConnection, "send_seconds", 0.3)

@@ -27,6 +27,7 @@ MODES: Final = [("auto", "2026-07-28"), ("legacy", "2025-11-25"), ("2026-07-28",
 """The client's modes, and the revision that each speaks here."""
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(("mode", "version"), MODES)
 def test_the_client_lists_and_calls_every_tool(mode: Any, version: str, root: str) -> None:
     server = StdioServerParameters(command=PROGRAM, args=["mcp"], cwd=os.path.dirname(root))

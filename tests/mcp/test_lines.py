@@ -187,6 +187,7 @@ def test_standard_output_has_the_protocol_alone_whatever_is_printed(root: str) -
         assert done.stderr.count(noise) == 3
 
 
+@pytest.mark.long
 def test_it_ends_when_its_input_does_and_when_nobody_reads_on(root: str) -> None:
     probe = json.dumps(PROBE).encode() + b"\n"
     for close_first, said in (("stdin", b""), ("stdout", probe), ("stdout", b"nonsense\n")):

@@ -287,6 +287,7 @@ def test_there_is_a_request_for_every_operation() -> None:
     assert {row.operation.name for row in TRIED} == set(REQUESTS)
 
 
+@pytest.mark.some(24)
 @pytest.mark.parametrize("row", TRIED, ids=[row.operation.name for row in TRIED])
 def test_an_answer_is_of_the_type_of_its_row_and_plain_json(
     row: Row, project: tuple[Workspace, Kept], request: pytest.FixtureRequest

@@ -155,6 +155,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
         yield Host(root)
 
 
+@pytest.mark.some(16)
 @pytest.mark.row("S0.4.4")
 @pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
 @pytest.mark.parametrize("line", TRIED)

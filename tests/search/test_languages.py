@@ -316,6 +316,7 @@ def texts(hits: tuple[SearchHit, ...]) -> list[str]:
     return [hit.text for hit in hits]
 
 
+@pytest.mark.some(30)
 @pytest.mark.parametrize("case", CASES, ids=[case.query for case in CASES])
 def test_a_question_finds_its_memory_and_no_trap(store: Workspace, case: Case) -> None:
     found = texts(find(store, case.query).hits)

@@ -298,6 +298,7 @@ def test_what_would_not_come_back_is_refused(state: Any, project: Project) -> No
     ).state == {"context": "kept"}
 
 
+@pytest.mark.long
 def test_the_largest_and_the_deepest_state_come_back(project: Project) -> None:
     largest = {"context": "x" * (threads.MOST_CHECKPOINT_BYTES - len('{"context":""}'))}
     for state in (largest, _nested(240)):

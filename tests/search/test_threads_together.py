@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -103,10 +104,12 @@ def test_whatever_the_order_each_change_is_told_once_to_each_thread(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str, int]]
 ) -> None:
     """After every event that makes a bullet, a thread is told of its memory, and only then."""
-    project = Project(str(tmp_path_factory.mktemp("memory")), actor="tester", now=NOW)
+    place = str(tmp_path_factory.mktemp("memory"))
     due: dict[str, set[str]] = {}
     last = Counter[str]()
-    for step, thread, number in [*steps, *[("read", name, 0) for name in "ab" * 5]]:
+    deeds = [*steps, *[("read", name, 0) for name in "ab" * 5]]
+    for seconds, (step, thread, number) in enumerate(deeds):
+        project = Project(place, actor="tester", now=NOW + timedelta(seconds=seconds))
         if step in ("read", "context", "small"):
             told, revision = _read(project, step, thread)
             assert len(told) <= 3
@@ -167,7 +170,7 @@ def merge(project: Project, survivor: str, gone: str) -> None:
             (survivor, {"merged": [gone]}, State.ACTIVE),
             (gone, {"into": survivor}, State.MERGED),
         ):
-            event = Event(event=EventKind.MERGE, at=NOW, actor="tester", detail=detail)
+            event = Event(event=EventKind.MERGE, at=workspace.now(), actor="tester", detail=detail)
             store.put(changed(store.get(name), event, state=state))
 
 

@@ -86,7 +86,7 @@ def ids_in(state: Tree) -> set[str]:
     return {os.path.basename(path).removesuffix(".json") for path in state}
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(2)
 @each_command
 def test_a_process_killed_at_any_step_leaves_all_or_nothing(bench: Bench, command: Command) -> None:
     after = bench.after(command)
@@ -219,6 +219,7 @@ def half_done(bench: Bench, command: Command) -> Iterator[str]:
             yield root
 
 
+@pytest.mark.long
 def test_a_read_only_reader_sees_an_unfinished_commit_whole_and_leaves_it(bench: Bench) -> None:
     after = bench.after(say_and_overflow)
     seen = 0
@@ -235,6 +236,7 @@ def test_a_read_only_reader_sees_an_unfinished_commit_whole_and_leaves_it(bench:
     assert seen >= 3
 
 
+@pytest.mark.long
 def test_a_reader_that_is_refused_the_recovery_sees_the_commit_whole(bench: Bench) -> None:
     after = bench.after(add_several)
     root = next(half_done(bench, add_several))

@@ -167,6 +167,7 @@ def state_of(path: str) -> object:
     return (status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, data)
 
 
+@pytest.mark.some(16)
 @each_damage
 def test_a_damaged_file_is_named_and_left_alone(
     root: str, make: Make, says: str, error: type[PmemError]

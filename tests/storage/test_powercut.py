@@ -76,6 +76,7 @@ def test_a_power_cut_at_any_moment_does_no_harm(tmp_path: Path, command: Command
     assert not failures(tmp_path, command)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", [COMMANDS[-1], add_several], ids=["import", "add"])
 def test_folders_that_a_commit_makes_outlast_a_power_cut(tmp_path: Path, command: Command) -> None:
     """A fresh clone has no empty folders; making one is a change to sync, too."""

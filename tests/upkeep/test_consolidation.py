@@ -331,7 +331,7 @@ def _interrupt(name: str, args: tuple[Any, ...]) -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.some(2)
+@pytest.mark.long
 @pytest.mark.parametrize("act", [killed, _interrupt])
 def test_whoever_is_interrupted_leaves_whole_groups_and_loses_no_recall(
     due: str, tmp_path: Path, act: Act
@@ -379,6 +379,7 @@ def _crowd(number: int) -> list[Memory]:
     ]
 
 
+@pytest.mark.long
 def test_processes_killed_at_random_leave_whole_merges(root: str) -> None:
     fill(root, _crowd(240))
     recall(root, 1, 3)

@@ -131,6 +131,7 @@ def test_what_needs_somebody_is_in_the_inbox(project: Project, kind: InboxKind) 
     assert "".join(one.key for one in inbox.items[0].commands) == KEYS[kind]
 
 
+@pytest.mark.some(12)
 @pytest.mark.parametrize(("kind", "key"), [(kind, key) for kind in KEYS for key in KEYS[kind]])
 def test_every_command_of_an_item_settles_it(project: Project, kind: InboxKind, key: str) -> None:
     MAKING[kind](project)

@@ -104,7 +104,7 @@ def test_a_conversation_that_is_too_large_is_named_and_split_and_nothing_is_lost
     assert raised.repair().repaired == ()
 
 
-@pytest.mark.some(1)
+@pytest.mark.long
 @pytest.mark.parametrize("max_chunks", [1, 2, 50])
 def test_chunks_that_are_too_large_are_split_in_their_place(root: str, max_chunks: int) -> None:
     made = project(max_recent_messages=4, chunk_size=4, max_chunks=max_chunks)
@@ -140,6 +140,7 @@ def write_history(workspace: Workspace, id_: str, past: Any) -> None:
         workspace.memories.put(msgspec.structs.replace(memory, history=(event,)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "past",
     [
@@ -181,6 +182,7 @@ LONG = "gear " + "wheel " * bounds.QUERY_CHARACTERS
 """A pasted task, most of which is beyond what is searched for."""
 
 
+@pytest.mark.long
 def test_a_very_long_query_is_answered_by_its_beginning_and_says_so(root: str) -> None:
     made = project()
     made.add("The gear turns to the left")

@@ -940,7 +940,7 @@ def test_a_variable_that_is_not_utf_8_is_refused_in_one_sentence(name: str, root
 
 
 @pytest.mark.row("S2.13.2", "S3.8.3", "S3.8.4")
-@pytest.mark.some(25)
+@pytest.mark.some(8)
 @pytest.mark.parametrize("name", EFFECTS)
 def test_a_setting_has_an_effect(name: str, tmp_path: Path) -> None:
     one, other, look = EFFECTS[name]

@@ -11,7 +11,7 @@ from pmem.errors import PmemError, UsageError
 STATUSES: Final[Mapping[int, int]] = {
     2: 400,
     3: 422,
-    4: 503,
+    4: 404,
     5: 500,
     6: 409,
     7: 403,

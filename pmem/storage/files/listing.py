@@ -23,6 +23,7 @@ _FINE_CLOCK_NS: Final = 20_000_000
 _COARSE_CLOCK_NS: Final = 2_000_000_000
 _WIDEST: Final = 1 << 64
 _PARTS: Final = attrgetter("st_ino", "st_size", "st_mtime_ns")
+_STAMP_BYTES: Final = 24
 
 
 Packed = tuple[bytes, bytes]
@@ -121,6 +122,9 @@ def last_look(connection: sqlite3.Connection, store: str) -> tuple[Packed, int]:
     names, stamps, at = found
     if not (isinstance(names, bytes) and isinstance(stamps, bytes) and isinstance(at, int)):
         raise sqlite3.DataError("the index holds what nobody wrote")
+    files = names.count(b"/") + 1 if names else 0
+    if len(stamps) != files * _STAMP_BYTES:
+        raise sqlite3.DataError("the index has not one stamp for each file")
     return (names, stamps), at
 
 

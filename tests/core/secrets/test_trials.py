@@ -86,6 +86,7 @@ def test_a_million_hostile_characters_take_no_time(shape: str) -> None:
     assert seconds(lambda: find(text)) < STALLED
 
 
+@pytest.mark.long
 def test_a_million_characters_with_many_secrets_in_one_line_take_no_time() -> None:
     random = Random(5)
     words = (drawing.drawn(random, drawing.WORD, 12) + "4x9" for _ in range(4_000))
