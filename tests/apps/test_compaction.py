@@ -53,6 +53,7 @@ def active(project: Project, app: str = "calendar") -> list[str]:
     return [memory.id for memory in project.apps.list(app).items]
 
 
+@pytest.mark.some(2)
 @pytest.mark.row("S0.3.6")
 @pytest.mark.parametrize("count", [10, 11, 12, 100, 1000])
 def test_any_number_comes_down_to_the_limit_one_decision_each(root: str, count: int) -> None:

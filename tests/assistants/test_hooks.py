@@ -424,6 +424,7 @@ def test_half_a_character_in_a_session_is_no_session(orders: str) -> None:
     )
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize(
     "words",
     [

@@ -142,6 +142,7 @@ def is_refused(name: str, scope: Scope, home: Path, *codes: int) -> Done:
     return setup(name, scope)
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize(("name", "scope"), PLACES)
 def test_what_was_made_for_the_memory_goes_with_it(name: str, scope: Scope, home: Path) -> None:
     goes_round(name, scope, home)

@@ -73,7 +73,7 @@ def test_the_panel_fits_the_terminal(columns: int) -> None:
         assert part in text
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("title", TITLES)
 def test_no_title_bends_the_right_edge(title: str) -> None:
     assert pmem("conversation", "start", title).code == 0

@@ -209,6 +209,7 @@ def test_a_conversation_that_was_taken_up_again_does_not_end_with_the_next_impor
 # Damage
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("damage", ["gone", "garbled", "unreadable"])
 @pytest.mark.parametrize("place", [0, 4, 5])
 def test_a_damaged_chunk_does_not_stop_a_conversation(damage: str, place: int) -> None:

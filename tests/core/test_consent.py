@@ -399,6 +399,7 @@ def test_any_text_gets_the_same_answer_every_time(text: str, subject: str, categ
     assert first is None or first in FIELDS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "piece",
     [

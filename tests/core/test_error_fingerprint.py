@@ -168,7 +168,7 @@ def test_any_text_is_read(text: str) -> None:
     assert "\n" not in masked(telling_line(text))
 
 
-@pytest.mark.some(8)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "part",
     ["a", " ", "'", '"', "`", "‘", "“", "«", "/", "\\", "0", "0:", "a:", ".", "Error", "Error.",

@@ -144,6 +144,7 @@ def test_up_to_three_digits_cost_the_same() -> None:
     assert count_tokens("1234") == count_tokens("123456") < count_tokens("1234567")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "unit", ["a", " ", "\n", "1", "a1", "A,a ", '"', "é ", "日本", "한글 ", "😀", "\ud800", "\0"]
 )

@@ -80,6 +80,7 @@ def test_a_context_asks_for_each_word_once(root: str, filled: Server) -> None:
     assert len(words) == len(set(words))
 
 
+@pytest.mark.long
 def test_a_new_server_looks_up_single_records_before_it_has_counted_them(
     postgres_server: str,
 ) -> None:

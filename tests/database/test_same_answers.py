@@ -108,6 +108,7 @@ def test_recall_on_our_own_data_is_the_same_to_the_last_bit(both: Both) -> None:
             assert files.hits
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("budget", [120, 600, 4000])
 def test_a_context_is_the_same_to_the_byte(both: Both, budget: int) -> None:
     for query in (None, *QUERIES):

@@ -223,6 +223,7 @@ def test_a_count_is_added_up_once_wherever_a_sync_dies(two: TwoSides, at: int) -
     assert two.side("folder").memories.get(identifier).access.count == 5
 
 
+@pytest.mark.some(8)
 @pytest.mark.parametrize("at", range(1, 11))
 @pytest.mark.parametrize("added", ["folder", "server"])
 def test_a_deletion_for_good_is_not_undone_wherever_the_sync_before_it_died(

@@ -72,7 +72,7 @@ def test_the_page_has_both_pipelines() -> None:
     assert sum("changelog" in line for line in LINES) == 2
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("line", LINES)
 def test_every_line_of_a_pipeline_works(line: str, branch: None) -> None:
     done = through_sh(line, os.getcwd())

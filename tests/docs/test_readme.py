@@ -37,7 +37,7 @@ pmem printed this
 """
 
 
-@pytest.mark.some(50)
+@pytest.mark.some(30)
 @pytest.mark.parametrize(
     "page",
     [page for page in PAGES if page.name != "tutorial.md"],  # it has a test of its own

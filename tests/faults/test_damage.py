@@ -92,7 +92,7 @@ def spoil(path: str, damage: Callable[[bytes], bytes]) -> None:
     assert damage(data) != data
 
 
-@pytest.mark.some(16)
+@pytest.mark.some(6)
 @pytest.mark.parametrize("name", CASES)
 def test_a_damaged_memory_is_named_and_left_alone(name: str, damaged_id: str, root: str) -> None:
     case = CASES[name]
@@ -126,6 +126,7 @@ def test_a_damaged_memory_is_named_and_left_alone(name: str, damaged_id: str, ro
     assert before == {name: data for name, data in after.items() if name in before}
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("store", ["conversations", "conversation-chunks"])
 @pytest.mark.parametrize("name", ["truncated", "empty", "newer schema", "NaN", "a list"])
 def test_a_damaged_conversation_leaves_the_others(

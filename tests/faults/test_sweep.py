@@ -37,7 +37,7 @@ def test_every_writing_command_is_swept() -> None:
     assert set(WRITING) - swept_ - twins == set()
 
 
-@pytest.mark.some(2)
+@pytest.mark.long
 @pytest.mark.parametrize("name", FEW)
 @pytest.mark.parametrize("fault", ["KILL", "ENOSPC"])
 def test_a_fault_at_any_call_leaves_all_or_nothing(folder: str, name: str, fault: str) -> None:
@@ -80,6 +80,7 @@ def test_the_calls_of_sqlite_are_met_too(folder: str) -> None:
     assert set(ACTS) == {"KILL", "TERM", "INT", *injection.FAULTS}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["add", "edit --supersede", "conversation end"])
 def test_a_power_cut_at_any_moment_of_a_command_does_no_harm(folder: str, name: str) -> None:
     done = powercuts.cut(folder, name)

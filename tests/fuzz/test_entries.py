@@ -119,6 +119,7 @@ def test_whole_numbers_of_any_size_are_kept(number: int) -> None:
     assert parse(dump(kept), Memory, path) == kept
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("run", "why"),
     [

@@ -155,6 +155,7 @@ def test_messages_of_merged_branches_count_once_and_go_on(
         assert project(base, 51).repair().repaired == ()
 
 
+@pytest.mark.long
 @given(st.integers(0, 9), st.integers(1, 9), st.integers(1, 9))
 @example(4, 6, 6)
 def test_without_the_driver_each_message_counts_once_too(before: int, one: int, two: int) -> None:

@@ -102,7 +102,7 @@ def blind_commit_is_stopped() -> None:
     assert PATH in done.said
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("how", HOWS)
 def test_a_clash_gets_markers_with_both_sides(
     how: str, failing: Callable[[str], dict[str, str]]

@@ -229,7 +229,7 @@ def test_hooks_are_shared_by_work_trees(repository: None) -> None:
     assert commit(b"{\n").code == 0
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("place", ["parts/the engine", "it's", "."])
 @pytest.mark.parametrize("name", [ROOT, ".notes"])
 def test_a_memory_anywhere_below_the_top_is_found_by_the_hook(
@@ -430,7 +430,7 @@ def test_putting_in_and_taking_away_is_doing_nothing(
 # Whoever commits
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("agent", ["planner", "nobody"])
 @pytest.mark.parametrize("variable", ["PMEM_AGENT", "PMEM_APP"])
 def test_a_hook_checks_what_somebody_commits_who_may_not_see_it(

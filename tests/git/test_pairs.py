@@ -202,6 +202,7 @@ def test_every_deed_is_somewhere_in_the_table() -> None:
     assert deeds == {*pairs.ON_ONE, *ELSEWHERE}
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("number", range(120 if IS_THOROUGH else 12))
 def test_git_itself_leaves_what_the_driver_leaves(number: int) -> None:
     every = pairs.pairs()

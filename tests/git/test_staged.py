@@ -299,6 +299,7 @@ WAYS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("content", [b"{\n", data(OURS)], ids=["damaged", "well"])
 def test_a_hook_sees_what_each_way_to_commit_commits(

@@ -52,6 +52,7 @@ def test_episodes_are_looked_at(root: str) -> None:
     assert pmem("check", "--strict").code == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "part",
     [

@@ -35,7 +35,7 @@ ADDRESS: Final = "http://127.0.0.1:7636"
 ENDPOINTS: Final = {f"{one.method} {one.path}": one for one in all_endpoints()}
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("label", list(ENDPOINTS))
 def test_an_endpoint_answers_as_it_is_described(label: str, root: str) -> None:
     Project(root).add("The queue is RabbitMQ.")

@@ -286,6 +286,7 @@ TROUBLE: dict[str, Callable[[str], Any]] = {
 RECALLS = (("show", "MEMORY"), ("show", "MEMORY", "--json"), ("search", "parser"), ("context", "?"))
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("make", TROUBLE.values(), ids=TROUBLE)
 def test_no_trouble_with_the_log_changes_an_answer(
     root: str, plain: tuple[str, ...], make: Callable[[str], Any]

@@ -108,6 +108,7 @@ def test_a_process_killed_at_any_step_leaves_all_or_nothing(bench: Bench, comman
     assert outcomes
 
 
+@pytest.mark.some(3)
 @each_command
 def test_an_interrupt_at_any_step_leaves_all_or_nothing(bench: Bench, command: Command) -> None:
     """Here the clean-up code runs, as after Ctrl-C."""
@@ -127,7 +128,7 @@ def test_an_interrupt_at_any_step_leaves_all_or_nothing(bench: Bench, command: C
     steps_until_it_succeeds(once)
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("number", faults.ERRORS, ids=os.strerror)
 @each_command
 def test_a_disk_that_refuses_any_step_is_reported_and_harmless(

@@ -71,6 +71,7 @@ def _judged(folder: Path, log: Recorder, before: Tree, after: Tree) -> Iterator[
         shutil.rmtree(root)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
 def test_a_power_cut_at_any_moment_does_no_harm(tmp_path: Path, command: Command) -> None:
     assert not failures(tmp_path, command)
@@ -158,6 +159,7 @@ def file_by_file(workspace: Workspace) -> None:
         add_several(workspace)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("design", "expected"),
     [

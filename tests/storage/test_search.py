@@ -121,7 +121,7 @@ DAMAGE: dict[str, Callable[[str], None]] = {
 }
 
 
-@pytest.mark.some(16)
+@pytest.mark.some(6)
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 @pytest.mark.parametrize("changed", [False, True])
 def test_a_damaged_index_changes_no_answer_and_is_made_again(

@@ -70,6 +70,7 @@ def test_odd_characters_do_not_hide_the_words_beside_them(filled: str, query: st
     assert asks(filled, query, kinds=(SearchKind.MEMORY,))[0] == "The apple tree by the river"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "query", ["apple " * 17_000, '"' * 100_000, ".*(a|b)+$[" * 10_000, "猫" * 33_000]
 )

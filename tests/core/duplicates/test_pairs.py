@@ -130,7 +130,7 @@ def test_nothing_relates_to_nothing() -> None:
     assert found(["alone"]) == []
 
 
-@pytest.mark.some(4)
+@pytest.mark.long
 @pytest.mark.parametrize("shape", sorted(hostile(1)))
 def test_hostile_shapes_are_paired_in_near_linear_time(shape: str) -> None:
     few, many = (hostile(number)[shape] for number in (200, 2000))
@@ -138,6 +138,7 @@ def test_hostile_shapes_are_paired_in_near_linear_time(shape: str) -> None:
     assert seconds(lambda: found(many)) < STALLED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "piece",
     [

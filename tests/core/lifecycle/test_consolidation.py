@@ -292,6 +292,7 @@ def _edit(at: datetime) -> Any:
     return event(EventKind.UPDATE, at, before={"content": "x"})
 
 
+@pytest.mark.long
 @pytest.mark.row("S1.4.6")
 @pytest.mark.parametrize(
     "crowd",

@@ -572,6 +572,7 @@ def test_limits_that_the_protected_alone_pass_are_not_kept() -> None:
     assert len(made.kept) == 10
 
 
+@pytest.mark.long
 @pytest.mark.row("S3.10.1", "S3.10.6")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_long_conversation_is_planned_without_a_pause(strategy: Strategy) -> None:

@@ -224,7 +224,7 @@ HOSTILE: Final = (
 )
 
 
-@pytest.mark.some(20)
+@pytest.mark.long
 @pytest.mark.parametrize("shape", HOSTILE)
 def test_hostile_characters_take_no_time(shape: str) -> None:
     text = (shape * (BYTES // len(shape) + 1))[:BYTES]

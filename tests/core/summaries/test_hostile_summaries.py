@@ -43,6 +43,7 @@ def test_an_endless_sentence_takes_time_by_its_length(sentence: str) -> None:
     assert seconds(lambda: summarise(whole, count_tokens)) < STALLED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unit", ["我们决定使用", "カタ", "결정", "e.g. Mr. ", "We chose it. "])
 def test_merging_what_no_summary_should_be_takes_no_longer(unit: str) -> None:
     text = unit * (300_000 // len(unit))

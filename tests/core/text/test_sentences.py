@@ -160,6 +160,7 @@ def test_a_contraction_is_the_words_it_stands_for(word: str, meant: str) -> None
     assert " ".join(spelled_out(word)) == meant
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "unit", [".", "`", ". ", "e.g.", '"', "a.b", "!?", "\n", "- ", "'", "。」"]
 )

@@ -352,6 +352,7 @@ def test_a_key_does_not_depend_on_case_and_final_marks(text: str) -> None:
     assert key(said) == key(said.upper()) == key(f"{said}!") == key(f"{said} .")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "pattern",
     [
