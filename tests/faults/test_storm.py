@@ -10,6 +10,7 @@ import pytest
 from tests.effort import IS_THOROUGH
 from tests.faults.storm import EARLY, Storm
 
+ROOT = Path(__file__).parents[2]
 WRITERS = 3
 KILLS = 6 if IS_THOROUGH else 3
 
@@ -70,3 +71,15 @@ def test_an_interrupt_that_the_caller_ignores_is_ignored(root: str) -> None:
         " pmem.cli.main()"
     )
     assert subprocess.run([sys.executable, "-c", program, "list"], check=False).returncode == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_what_the_suites_caller_ignores_the_suite_does_not(number: signal.Signals) -> None:
+    """`make test &` in a script ignores interrupts, and every child would, too."""
+    program = (
+        f"import signal; signal.signal({int(number)}, signal.SIG_IGN);"
+        " from tests.conftest import pytest_sessionstart; pytest_sessionstart();"
+        f" raise SystemExit(signal.getsignal({int(number)}) is signal.SIG_IGN)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False)
+    assert done.returncode == 0
