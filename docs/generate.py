@@ -55,22 +55,21 @@ def types_page() -> str:
 # What to write down, as which type
 
 A good memory is one statement that stands alone, in one or two sentences, with its reason. Write
-down what the next person would get wrong without it. What the code already says, `--cite` the code
-for; what concerns some files, say with `--for`. `pmem types` prints this list with your counts.
-Made by `docs/generate.py` from `pmem/core/type_guide.py`; change it there.
+down what the next person would get wrong without it. If the code already says it, cite the code
+(`--cite`). If it concerns some files, name them (`--for`). `pmem types` prints this list with your
+counts. Made by `docs/generate.py` from `pmem/core/type_guide.py`; change it there.
 
 | type | write down | for example | what it does | importance | category |
 |---|---|---|---|---|---|
 {rows}
-When in doubt: what must hold is a `constraint`, what was chosen is a `decision`, what went wrong is
-a `dead_end`, and the rest is a `fact`. `pmem edit REF --type decision` changes your mind.
+When in doubt: a rule is a `constraint`, a choice is a `decision`, a failure is a `dead_end`, and the
+rest is a `fact`. `pmem edit REF --type decision` changes the type.
 
-- **In search** the type filters (`--type decision`); dead ends that are not settled say so.
-- **In contexts** it weighs: constraints, then dead ends, procedures, preferences and decisions come
-  before facts that answer as well. [Contexts](contexts.md) has the numbers.
-- **Ageing** concerns facts, entities and insights alone: `pmem consolidate` archives what has faded
-  and is not pinned, and `pmem restore` brings it back. See [the life cycle](life-cycle.md).
-- **At a file** hooks and `pmem why` tell dead ends first, then constraints, then decisions.
+- **Search** filters by type (`--type decision`) and marks open dead ends.
+- **Contexts** show constraints, then dead ends, procedures, preferences and decisions before facts
+  that answer as well. [Contexts](contexts.md) has the numbers.
+- **Ageing** concerns only facts, entities and insights: see [the life cycle](life-cycle.md).
+- **At a file** hooks and `pmem why` show dead ends first, then constraints, then decisions.
 
 An importance of 0.9 or more, or `--pin`, puts a memory into every context, whatever its type.
 """
