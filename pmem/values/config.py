@@ -14,7 +14,7 @@ from msgspec import Meta
 from msgspec.structs import FieldInfo, fields
 
 from pmem.errors import InvalidValue
-from pmem.values.notation import LIST, TABLE, read_list, rule, type_name
+from pmem.values.notation import LIST, TABLE, is_struct, read_list, rule, type_name
 from pmem.values.rules import (
     AppRules,
     Categories,
@@ -231,9 +231,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     context: ContextRules = ContextRules()
     categories: Categories = Categories()
-    importance: Scoring = Scoring()
+    importance: Annotated[
+        Scoring, says("What each property of a message adds to its importance, from -1 to 1.")
+    ] = Scoring()
     apps: AppRules = AppRules()
-    fading: Fading = Fading()
+    fading: Annotated[
+        Fading, says("Days without use that halve what fades, and how many memories stay anyway.")
+    ] = Fading()
     consent: Consent = Consent()
     hooks: HookRules = HookRules()
     mine: OwnRules = OwnRules()
@@ -290,12 +294,11 @@ def unknown_names(values: Mapping[str, Any]) -> list[str]:
     """
     rows = {row.name for row in table()}
     groups = {name.rpartition(".")[0] for name in rows}
-    entries = tuple(f"{row.name}." for row in table() if row.type == TABLE)
     return [
         name
         for name, value in values.items()
         if name not in rows
-        and not name.startswith(entries)
+        and not _table_of(name)[1]
         and not (value == {} and name in groups)
     ]
 
@@ -311,11 +314,15 @@ def known(name: str) -> Setting:
         return rows[name]
     whole, key = _table_of(name)
     if key:
-        type_ = type_name(_value_type(whole))
+        own = _own_entries(whole)
+        if own:
+            return _row(name, own[key])
+        type_ = type_name(_value_type(whole, key))
         return Setting(name, type_, rows[whole].default.get(key), rows[whole].description)
     from difflib import get_close_matches
 
-    close = get_close_matches(name, rows, n=1, cutoff=0.7)
+    entries = [f"{row.name}.{key}" for row in table() for key in _own_entries(row.name)]
+    close = get_close_matches(name, [*rows, *entries], n=1, cutoff=0.7)
     hint = f"did you mean {close[0]}?" if close else "`pmem config list` shows every setting"
     raise InvalidValue(f"there is no setting {name!r}", hint)
 
@@ -385,7 +392,7 @@ def checked(name: str, value: Any) -> Any:
         return _checked_table(name, value)
     _check_unicode(name, value)
     whole, key = _table_of(name)
-    type_ = _value_type(whole) if key else _fields()[name].type
+    type_ = _value_type(whole, key) if key else _fields()[name].type
     read = read_list(value) if isinstance(value, str) and row.type == LIST else value
     try:
         return msgspec.convert(read, type_, strict=not isinstance(read, str))
@@ -404,13 +411,22 @@ def _table_of(name: str) -> tuple[str, str]:
     """Split the name of an entry of a table: `allowlists.planner`; no key, no such entry."""
     for row in table():
         if row.type == TABLE and name.startswith(f"{row.name}."):
-            return row.name, name[len(row.name) + 1 :]
+            key, own = name[len(row.name) + 1 :], _own_entries(row.name)
+            return (row.name, key) if not own or key in own else (name, "")
     return name, ""
 
 
-def _value_type(name: str) -> Any:
-    """Return what the entries of a table are."""
-    return get_args(get_args(_fields()[name].type)[0])[1]
+@cache
+def _own_entries(name: str) -> dict[str, FieldInfo]:
+    """Return the entries that a table has by itself; none where the user chooses their names."""
+    class_ = get_args(_fields()[name].type)[0]
+    return {field.name: field for field in fields(class_)} if is_struct(class_) else {}
+
+
+def _value_type(name: str, key: str) -> Any:
+    """Return what an entry of a table is."""
+    own = _own_entries(name)
+    return own[key].type if own else get_args(get_args(_fields()[name].type)[0])[1]
 
 
 def _checked_table(name: str, value: Any) -> dict[str, Any]:
@@ -453,13 +469,18 @@ def _merge_layers(row: Setting, layers: list[Layer]) -> tuple[str, Any]:
         start = f"{row.name}."
         own = {key[len(start) :]: part for key, part in values.items() if key.startswith(start)}
         try:
-            if row.name in values:
+            if row.name in values and not _is_empty(row.name, values[row.name]):
                 own |= _checked_table(row.name, values[row.name])
             found |= {key: checked(start + key, part) for key, part in own.items()}
         except InvalidValue as error:
             raise _from(origin, row.name, error) from None
         strongest = origin if own else strongest
     return strongest, dict(sorted(found.items()))
+
+
+def _is_empty(name: str, value: Any) -> bool:
+    """Tell whether a table that has entries by itself is there without any."""
+    return value == {} and bool(_own_entries(name))
 
 
 def _build(flat: Mapping[str, Any]) -> Settings:
@@ -478,7 +499,7 @@ def _fields() -> dict[str, FieldInfo]:
 
 def _fields_of(class_: type[msgspec.Struct], prefix: str) -> Iterator[tuple[str, FieldInfo]]:
     for field in fields(class_):
-        if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
+        if is_struct(field.type):
             yield from _fields_of(field.type, f"{prefix}{field.name}.")
         else:
             yield prefix + field.name, field
@@ -488,4 +509,5 @@ def _row(name: str, field: FieldInfo) -> Setting:
     base, meta = get_args(field.type)
     made = field.default_factory
     default = field.default if made is msgspec.NODEFAULT else made()
-    return Setting(name, type_name(base), default, meta.description)
+    plain = msgspec.structs.asdict(default) if is_struct(base) else default
+    return Setting(name, type_name(base), plain, meta.description)

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
+import msgspec
+
 LIST: Final = "list of texts"
 TABLE: Final = "table"
-"""The type of a setting whose entries have names that the user chooses."""
+"""The type of a setting whose entries have names."""
 
 
 def flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -48,11 +50,16 @@ def read_list(text: str) -> Any:
     return found["list"] if len(found) == 1 else text
 
 
+def is_struct(base: Any) -> bool:
+    """Tell whether a type is a class of settings."""
+    return isinstance(base, type) and issubclass(base, msgspec.Struct)
+
+
 def type_name(base: Any) -> str:
     """Say what a setting may be, from its type."""
     if get_origin(base) is Literal:
         return " | ".join(filter(None, get_args(base)))
-    if get_origin(base) is dict:
+    if get_origin(base) is dict or is_struct(base):
         return TABLE
     if get_origin(base) is Annotated:
         base = get_args(base)[0]

@@ -430,11 +430,9 @@ def _tokens(**environment: Any) -> Any:
         return data("add", content, **environment)["memory"]["tokens"]
 
 
-def _importances(**environment: Any) -> Any:
+def _scored(**environment: Any) -> Any:
     """Prune one message of every kind; return how important each is."""
-    project = Project(
-        now=datetime(2026, 1, 1, tzinfo=UTC), max_recent_messages=90, prune_finished_tasks=False
-    )
+    project = Project(now=datetime(2026, 1, 1, tzinfo=UTC), max_recent_messages=90)
     project.start_conversation()
     for role, content in (
         ("user", "Fix the login page"),
@@ -467,7 +465,7 @@ def _faded(type_: str) -> Callable[..., Any]:
 
     def look(**environment: Any) -> Any:
         pmem("add", "Old and faint", "--type", type_, environment=MUCH_OLDER)
-        now = {"PMEM_NOW": "2026-07-20", "PMEM_FADING_LEAST": "0"}
+        now = {"PMEM_NOW": "2026-07-20"}
         return pmem("stats", "--json", environment=now | environment).data["due"]
 
     return look
@@ -821,10 +819,7 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "hooks.session_tokens": ("1500", "200", _hook),
     "hooks.deny": ("false", "true", _stopped_edit),
     "tokenizer": ("auto", "cl100k_base", _tokens),
-    **{
-        f"importance.{field.name}": (str(field.default), "0", _importances)
-        for field in msgspec.structs.fields(Scoring)
-    },
+    "importance": ("error=0.3", "error=0", _scored),
     "consolidation_threshold_days": ("30", "90", _due),
     "decay": ("by_type", "s2", _due),
     "half_life_days": ("30", "9000", _due),
@@ -855,10 +850,7 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "prior_share": ("0.1", "0.5", _scores),
     "lock_timeout": ("0", "0.3", _lock_timeout),
     "purge_days": ("30", "3", _purge_at),
-    "fading.facts": ("180", "9000", _faded("fact")),
-    "fading.entities": ("180", "9000", _faded("entity")),
-    "fading.insights": ("90", "9000", _faded("insight")),
-    "fading.least": ("0", "1", _faded("fact")),
+    "fading": ("facts=180,least=0", "facts=9000,least=0", _faded("fact")),
     "mine.contexts": ("true", "false", _of_mine),
     "mine.context_share": ("0.1", "0", _of_mine),
     "mine.agents": ("planner", "other", _agent_of_mine),
@@ -920,6 +912,17 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "secrets.allow": ("x", SECRET, _code("add", f"pwd: {SECRET}")),
 }
 """For every setting two values and something that differs between them."""
+ENTRIES: dict[str, tuple[str, str, Callable[..., Any]]] = {
+    **{
+        f"importance.{field.name}": (f"{field.name}={field.default}", f"{field.name}=0", _scored)
+        for field in msgspec.structs.fields(Scoring)
+    },
+    "fading.facts": ("facts=180,least=0", "facts=9000,least=0", _faded("fact")),
+    "fading.entities": ("entities=180,least=0", "entities=9000,least=0", _faded("entity")),
+    "fading.insights": ("insights=90,least=0", "insights=9000,least=0", _faded("insight")),
+    "fading.least": ("least=0", "least=1", _faded("fact")),
+}
+"""The same for every entry of the tables that have entries by themselves."""
 
 
 def test_no_setting_is_left_without_a_test_of_its_effect() -> None:
@@ -943,7 +946,26 @@ def test_a_variable_that_is_not_utf_8_is_refused_in_one_sentence(name: str, root
 @pytest.mark.some(8)
 @pytest.mark.parametrize("name", EFFECTS)
 def test_a_setting_has_an_effect(name: str, tmp_path: Path) -> None:
-    one, other, look = EFFECTS[name]
+    seen = _seen_with(name, EFFECTS[name], tmp_path)
+    if name not in ("memory_dir", "purge_days"):
+        assert seen[0] == seen[1]
+    assert seen[0] != seen[2]
+
+
+@pytest.mark.row("S2.13.2")
+@pytest.mark.some(8)
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_an_entry_of_a_table_has_an_effect(entry: str, tmp_path: Path) -> None:
+    seen = _seen_with(entry.partition(".")[0], ENTRIES[entry], tmp_path)
+    assert seen[0] == seen[1]
+    assert seen[0] != seen[2]
+
+
+def _seen_with(
+    name: str, effect: tuple[str, str, Callable[..., Any]], tmp_path: Path
+) -> list[str]:
+    """Return what is seen with a setting's one value, with the same once more, and the other."""
+    one, other, look = effect
     seen = []
     for place, value in (("one", one), ("one-more", one), ("other", other)):
         (tmp_path / place).mkdir()
@@ -951,9 +973,43 @@ def test_a_setting_has_an_effect(name: str, tmp_path: Path) -> None:
         assert pmem("init").code == 0
         result = look(**{known(name).variable: value})
         seen.append(str(result).replace(str(tmp_path / place), ""))
-    if name not in ("memory_dir", "purge_days"):
-        assert seen[0] == seen[1]
-    assert seen[0] != seen[2]
+    return seen
+
+
+def test_every_entry_of_such_a_table_has_a_test_of_its_effect() -> None:
+    settings = msgspec.to_builtins(Settings())
+    tables = ("importance", "fading")
+    assert set(ENTRIES) == {f"{name}.{key}" for name in tables for key in settings[name]}
+
+
+def test_an_entry_of_a_table_is_set_by_itself(root: str) -> None:
+    pmem("config", "set", "importance.error", "0.9")
+    pmem("config", "set", "fading.least", "0")
+    assert origin("importance.error") == (0.9, "project")
+    found = origin("importance", PMEM_IMPORTANCE="base=0.1")
+    assert (found[0]["base"], found[0]["error"], found[0]["casual"]) == (0.1, 0.9, -0.2)
+    path = Path(root, "config.toml")
+    assert "[fading]" in path.read_text()
+    path.write_text("[importance]\n")
+    assert pmem("config", "list").code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("importance.eror", "0.9", "did you mean importance.error?"),
+        ("importance.error", "2", "at most 1"),
+        ("fading", "days=3", "there is no setting 'fading.days'"),
+        ("fading.least", "-1", "at least 0"),
+    ],
+)
+def test_a_table_takes_no_entry_that_it_has_not(
+    name: str, value: str, says: str, root: str
+) -> None:
+    done = pmem("config", "set", "--", name, value)
+    assert (3, b"") == (done.code, done.out)
+    assert says in done.err
+    assert name.partition(".")[0] not in Path(root, "config.toml").read_text()
 
 
 def test_the_folders_name_may_come_from_the_users_settings(root: str) -> None:
