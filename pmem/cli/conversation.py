@@ -109,7 +109,7 @@ def _consequences(heard: SayResult) -> Iterator[str]:
             yield f"  {unpromoted[fact.id]}"
     if heard.beyond:
         facts_ = f"{heard.beyond} more fact{'s' * (heard.beyond != 1)}"
-        yield f"{facts_} left out: one message states at most so many (max_facts)"
+        yield f"{facts_} left out: one message states at most so many"
     for episode in heard.episodes:
         kind = episode.type.replace("_", " ")
         yield f"episode {short(episode.id)}, {kind}: {episode.title}"

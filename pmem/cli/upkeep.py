@@ -208,7 +208,7 @@ def _upkeep_note(done: UpkeepReport, *, is_changed: bool) -> str:
     if done.beyond:
         said.append(f"{_many(done.beyond, 'step')} due beyond the plan")
     if done.waiting:
-        said.append(f"{_many(done.waiting, 'pair')} left for the next run (max_pairs)")
+        said.append(f"{_many(done.waiting, 'pair')} left for the next run")
     return "\n".join(said)
 
 

@@ -17,6 +17,7 @@ from pmem.memory.facts import Promotion, UnpromotedFact, promoted_at_once
 from pmem.memory.noted_facts import left_out, new_facts, noted
 from pmem.memory.reading import ConversationRequest, LookRequest, MessageRef, current, target
 from pmem.project.workspace import Workspace
+from pmem.values.bounds import MESSAGE_CHARACTERS
 from pmem.values.records import (
     Conversation,
     Episode,
@@ -189,7 +190,7 @@ def say(workspace: Workspace, request: SayRequest) -> SayResult:
         NotFound, Ambiguous: The conversation, or none is active.
         InvalidValue: The message is empty or too long, or its conversation is not active.
     """
-    checks.text(request.content, "a message", workspace.settings.limits.message)
+    checks.text(request.content, "a message", MESSAGE_CHARACTERS)
     if request.importance is not None:
         checks.share("importance", request.importance)
     conversation = target(workspace, request.conversation)

@@ -31,6 +31,8 @@ from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import sweep_dead, write_file
 from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.store import Store
+from pmem.values.bounds import MESSAGE_CHARACTERS
+from pmem.values.defaults import HALF_LIFE_DAYS
 from pmem.values.ids import short
 from pmem.values.programs import TITLES
 from pmem.values.records import (
@@ -155,7 +157,7 @@ def import_messages(workspace: Workspace, request: MessagesRequest) -> Imported:
     """
     progress = request.progress
     name = request.admit(request.name, "the file's name")
-    most = workspace.settings.limits.message
+    most = MESSAGE_CHARACTERS
     lines = iter(request.lines)
     beginning = list(islice(lines, RECOGNISED_BY))
     harness = recognise(beginning)
@@ -285,10 +287,9 @@ def export_arrays(workspace: Workspace, request: ExportRequest) -> Exported:
         return Exported(files=arrays.write(records))
     from pmem.interchange import multi_tier
 
-    settings = workspace.settings
     return Exported(
         files=multi_tier.write(
-            records, settings.project_name, workspace.now(), settings.half_life_days
+            records, workspace.settings.project_name, workspace.now(), HALF_LIFE_DAYS
         )
     )
 

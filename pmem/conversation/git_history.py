@@ -21,6 +21,7 @@ from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.git.commits import HEAD, CommitText, files_of, read_commits
 from pmem.storage.git.repository import limits_of_history
+from pmem.values.bounds import MESSAGE_CHARACTERS
 from pmem.values.ids import derived_id, short
 from pmem.values.records import Conversation, Fact, Message, Role
 from pmem.values.requests import Admit, Progress, as_it_is, ignore_progress
@@ -185,7 +186,7 @@ class _Intake:
         return list(facts.values()), kept, skipped
 
     def _message(self, commit: CommitText) -> Message:
-        limit = self._workspace.settings.limits.message
+        limit = MESSAGE_CHARACTERS
         text: Any = self._request.admit(commit.text[:limit], f"commit {commit.id[:10]}")
         message = Message(
             id=derived_id(commit.at, "message", NAME, commit.id),

@@ -9,9 +9,9 @@ import msgspec
 
 from pmem.core.conversation_statistics import ConversationStatistics, statistics
 from pmem.core.pruning.plan import (
+    THRESHOLDS,
     PruningRules,
     Strategy,
-    Thresholds,
     Trigger,
     due,
     plan,
@@ -173,8 +173,6 @@ def pruned_if_due(
     trigger = _due(settings, conversation, rules(settings))
     if resumed and trigger is None:
         trigger = "session_start"
-    if trigger in ("task_boundary", "session_start") and not settings.prune_finished_tasks:
-        trigger = None
     if trigger is None:
         return conversation, None
     wanted = _rules_for(settings, trigger, rules(settings))
@@ -185,12 +183,12 @@ def pruned_if_due(
 
 
 def filled_beyond(workspace: Workspace, conversation: Conversation) -> float | None:
-    """Return how much of its token limit a conversation takes, in per cent, from `prune_at` on."""
+    """Return how much of its token limit a conversation takes, in per cent, once pruning is due."""
     settings = workspace.settings
     limit = settings.conversation_tokens
     left = (one.tokens for one in window(conversation) if one.id not in conversation.pruned)
     tokens = sum(left)
-    if not limit or tokens < settings.prune_at * limit:
+    if not limit or tokens < THRESHOLDS.normal * limit:
         return None
     return round(100 * tokens / limit, 1)
 
@@ -243,8 +241,8 @@ def usage(workspace: Workspace, reference: str | None) -> Usage:
         chunks=len(conversation.chunks),
         merged_chunks=sum(chunk.merged_into is not None for chunk in chunks),
         pending_facts=len({short(fact.id) for fact in facts if fact.standing == "pending"}),
-        prune_at=settings.prune_at,
-        prune_hard_at=settings.prune_hard_at,
+        prune_at=THRESHOLDS.normal,
+        prune_hard_at=THRESHOLDS.aggressive,
         **msgspec.structs.asdict(counted),
     )
 
@@ -347,18 +345,8 @@ def _cleared_ids(conversation: Conversation) -> frozenset[str]:
 
 def _due(settings: Settings, conversation: Conversation, given: PruningRules) -> Trigger | None:
     said, limit = window(conversation), settings.conversation_tokens
-    return due(said, conversation.pruned, limit, given, _shares(settings))
+    return due(said, conversation.pruned, limit, given)
 
 
 def _rules_for(settings: Settings, trigger: Trigger, given: PruningRules) -> PruningRules:
-    return rules_for(trigger, given, settings.conversation_tokens, _shares(settings))
-
-
-def _shares(settings: Settings) -> Thresholds:
-    """Return from where pruning is due and how far it goes: 10 and 40 points further down."""
-    return Thresholds(
-        normal=settings.prune_at,
-        aggressive=settings.prune_hard_at,
-        normal_aim=max(0.0, settings.prune_at - 0.1),
-        aggressive_aim=max(0.0, settings.prune_hard_at - 0.4),
-    )
+    return rules_for(trigger, given, settings.conversation_tokens)

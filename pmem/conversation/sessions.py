@@ -30,6 +30,7 @@ from pmem.memory.noted_facts import noted
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.local.noted_transcripts import NotedTranscript
+from pmem.values.bounds import MESSAGE_CHARACTERS
 from pmem.values.programs import FORMS, TITLES, SessionProgram
 from pmem.values.records import Chunk, Conversation, Message, Role
 from pmem.values.requests import Admit, Progress, as_it_is, ignore_progress
@@ -139,7 +140,7 @@ class _SessionImport:
         name = os.path.basename(path)
         self.counts: Counter[str] = Counter()
         self.notes = SessionNotes()
-        self.reader = MessageReader(name, workspace.settings.limits.message, self._admit)
+        self.reader = MessageReader(name, MESSAGE_CHARACTERS, self._admit)
         self._workspace = workspace
         self._request = request
         self._program = program

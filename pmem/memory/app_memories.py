@@ -18,6 +18,7 @@ from pmem.memory import recalls
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import app_key
 from pmem.storage.kept import AppKeeper
+from pmem.values.defaults import HALF_LIFE_DAYS
 from pmem.values.ids import matches, short
 from pmem.values.records import Memory, State
 
@@ -115,9 +116,9 @@ def worths_of(workspace: Workspace, kept: Sequence[Memory]) -> dict[str, float]:
     Args:
         kept: The memories.
     """
-    now, half_life = workspace.now(), workspace.settings.half_life_days
+    now = workspace.now()
     return {
-        memory.id: memory.importance * presence(memory, now, half_life)
+        memory.id: memory.importance * presence(memory, now, HALF_LIFE_DAYS)
         for memory in recalls.counted(workspace, kept)
     }
 

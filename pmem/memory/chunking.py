@@ -205,7 +205,7 @@ def summarised(workspace: Workspace, chunk: Chunk, cleared: int = 0) -> Chunk:
     from pmem.core.summaries.topics import key_topics
 
     told = chunk.messages[cleared:] or chunk.messages
-    text = summary.summarise(told, workspace.count, workspace.settings.summary_share)
+    text = summary.summarise(told, workspace.count, summary.SHARE)
     return msgspec.structs.replace(
         chunk,
         summary=text,

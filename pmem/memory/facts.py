@@ -74,6 +74,9 @@ class FactsRequest(msgspec.Struct, frozen=True, kw_only=True):
     revision: str | None = None
 
 
+MOST_PROMOTIONS: Final = 3
+MOST_PROMOTIONS_A_DAY: Final = 100
+"""Facts of one message, and of one day, that become memories at once."""
 EVERY_FACT: Final = FactsRequest(standing=None)
 
 
@@ -159,7 +162,7 @@ def promoted_at_once(
     if threshold == 1 or not certain or conversation.app is not None:
         return conversation, Promotions()
     settled, today = _settled_before(workspace, certain)
-    most, cap = _most_promotions(workspace, already, today)
+    most, cap = _most_promotions(already, today)
     done: list[Promotion] = []
     held: list[Held] = []
     unpromoted: list[UnpromotedFact] = []
@@ -193,14 +196,12 @@ def _unnamed(fact: Fact) -> str:
     return "whom or what it means is not said in it; `pmem facts promote` makes it a memory"
 
 
-def _most_promotions(workspace: Workspace, already: int, today: int) -> tuple[int, str]:
+def _most_promotions(already: int, today: int) -> tuple[int, str]:
     """Return how many memories a message may still make, and what is said of the others."""
-    settings = workspace.settings
-    left, left_today = settings.max_promotions - already, settings.max_promotions_per_day - today
-    if left <= left_today:
-        cap = f"one message makes at most {settings.max_promotions} memories (max_promotions)"
-    else:
-        cap = f"a day makes at most {settings.max_promotions_per_day} (max_promotions_per_day)"
+    left, left_today = MOST_PROMOTIONS - already, MOST_PROMOTIONS_A_DAY - today
+    cap = f"one message makes at most {MOST_PROMOTIONS} memories"
+    if left_today < left:
+        cap = f"a day makes at most {MOST_PROMOTIONS_A_DAY}"
     return min(left, left_today), f"{cap}; `pmem facts promote` makes it one"
 
 

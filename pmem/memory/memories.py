@@ -26,6 +26,7 @@ from pmem.memory.requests import (
 from pmem.project.caller import check_writer
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import archived_key, same_keys
+from pmem.values.bounds import CATEGORY_CHARACTERS, SUBJECT_CHARACTERS
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
 from pmem.values.ids import short
 from pmem.values.records import (
@@ -122,7 +123,7 @@ def _lints_of(workspace: Workspace, request: AddRequest) -> tuple[str, ...]:
     typed = (f"write `--category {meant}`: {request.category!r} is new here",) if meant else ()
     wanted = workspace.settings.writing.lint
     is_agent = request.agent is not None or workspace.caller.agent is not None
-    if wanted == "off" or (wanted == "agents" and not is_agent):
+    if wanted == "off" or (wanted != "everyone" and not is_agent):
         return typed
     from pmem.core.style_rules import lints, lints_of_steps
 
@@ -357,7 +358,7 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
     category = checks.category(
         request.category or DEFAULT_CATEGORY[request.type],
         workspace.settings.categories,
-        limits.category,
+        CATEGORY_CHARACTERS,
     )
     check_writer(workspace, request.agent, category)
     return Memory(
@@ -365,7 +366,7 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
         type=request.type,
         content=content,
         category=category,
-        subject=checks.text(request.subject, "a subject", limits.subject)
+        subject=checks.text(request.subject, "a subject", SUBJECT_CHARACTERS)
         if request.subject is not None
         else None,
         tags=checks.tags(request.tags),
@@ -457,11 +458,9 @@ def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
     check: dict[str, Callable[[Any], Any]] = {
         "content": lambda value: checks.text(value, "a memory", settings.limits.memory),
         "subject": lambda value: (
-            checks.text(value, "a subject", settings.limits.subject) if value.strip() else None
+            checks.text(value, "a subject", SUBJECT_CHARACTERS) if value.strip() else None
         ),
-        "category": lambda value: checks.category(
-            value, settings.categories, settings.limits.category
-        ),
+        "category": lambda value: checks.category(value, settings.categories, CATEGORY_CHARACTERS),
         "importance": lambda value: checks.share("importance", value),
         "tags": checks.tags,
         "instead_of": lambda value: checks.texts(value, "an alternative", settings.limits.memory),

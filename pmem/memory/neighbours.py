@@ -34,10 +34,8 @@ def compare_with_known(workspace: Workspace, memory: Memory) -> Comparison:
         return NOTHING
     from pmem.core.lifecycle.linking import close_to, linked_to, same_as
 
-    settings = workspace.settings
-    close = close_to(memory, others, settings.link_at)
-    neighbours = linked_to(memory, close, settings.link_at, settings.max_links, at)
-    return Comparison(same_as(memory, close), neighbours)
+    close = close_to(memory, others)
+    return Comparison(same_as(memory, close), linked_to(memory, close, at))
 
 
 def link_to_all(

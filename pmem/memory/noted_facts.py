@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, takewhile
+from typing import Final
 
 import msgspec
 
@@ -17,6 +18,9 @@ from pmem.core.text.speech import Speech, is_talk, speech_of
 from pmem.project.workspace import Workspace
 from pmem.values.ids import derived_id, short
 from pmem.values.records import Conversation, Fact, MemoryType, Message, Role, Standing
+
+MOST_FACTS: Final = 5
+"""Facts noted of one message."""
 
 
 def noted(
@@ -59,7 +63,7 @@ def stated(
     said = tuple(messages) if workspace.settings.extract_facts else ()
     for place, message in enumerate(said):
         found = [*_facts_of(message), *_dead_ends_of(workspace, said, place)]
-        for fact in _surest(found, workspace.settings.max_facts):
+        for fact in _surest(found, MOST_FACTS):
             fresh.setdefault(short(fact.id), fact)
     for fact in known if fresh else ():
         fresh.pop(short(fact.id), None)
@@ -70,14 +74,13 @@ def left_out(workspace: Workspace, message: Message, noted_: int) -> int:
     """Return how many facts of a message were not noted, as one message states at most so many.
 
     Args:
-        workspace: Its settings say how many.
+        workspace: Its settings say whether any are noted.
         message: What was said.
         noted_: How many facts of it are new; the message is read again only where that is a lot.
     """
-    most = workspace.settings.max_facts
-    if not workspace.settings.extract_facts or noted_ < most:
+    if not workspace.settings.extract_facts or noted_ < MOST_FACTS:
         return 0
-    return max(0, len({short(fact.id) for fact in _facts_of(message)}) - most)
+    return max(0, len({short(fact.id) for fact in _facts_of(message)}) - MOST_FACTS)
 
 
 def _facts_of(message: Message) -> Iterator[Fact]:

@@ -28,11 +28,14 @@ from pmem.storage.local.proposals import (
     digest,
     without_expired,
 )
+from pmem.values.bounds import AGENT_CHARACTERS
 from pmem.values.config import Settings
 from pmem.values.ids import short
 from pmem.values.records import Episode, Memory, Scope, plain
 from pmem.values.times import shifted
 
+DAYS: Final = 7
+"""How long a proposal waits."""
 APART: Final = timedelta(hours=1)
 """How far apart two signals are that do not say where they were heard."""
 
@@ -229,7 +232,7 @@ def check_form(settings: Settings, text: str, *, is_steps: bool) -> None:
         InvalidValue: It does not.
     """
     length = len(text.strip())
-    least, most = settings.limits.agent_least, settings.limits.agent
+    least, most = AGENT_CHARACTERS, settings.limits.agent
     if not least <= length <= most:
         raise InvalidValue(
             f"what an agent writes has {least} to {most} characters, and this has {length}",
@@ -249,7 +252,7 @@ def check_rules(settings: Settings, broken: Sequence[style_rules.Lint]) -> None:
     Raises:
         InvalidValue: It does not.
     """
-    if broken and settings.writing.enforce:
+    if broken and settings.writing.lint == "refuse":
         raise InvalidValue(
             f"this breaks the writing rules: {broken[0].sentence}",
             "`pmem help consent.md` lists them",
@@ -304,7 +307,7 @@ def _hold(
                 agent=agent,
                 actor=actor,
                 at=now,
-                until=shifted(now, timedelta(days=workspace.settings.consent.days)),
+                until=shifted(now, timedelta(days=DAYS)),
                 signals=(signal,),
                 **given,
             )

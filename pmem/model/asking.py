@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from pmem.core import secrets
+from pmem.core.apps.energy import COMPACTION, CREATION
 from pmem.core.operations import operation
 from pmem.core.visible import visible
 from pmem.errors import InvalidValue, PmemError
@@ -24,6 +25,8 @@ from pmem.project.workspace import Workspace
 from pmem.storage.local.model_answers import KeptAnswer
 
 _MOST_NAME: Final = 80
+COSTS: Final[dict[str, float]] = {"conversation_summary": CREATION, "compaction": COMPACTION}
+"""Units that work for an app costs."""
 _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"|: .*", re.DOTALL)
 
 
@@ -239,20 +242,13 @@ def _count_call(workspace: Workspace, kind: TaskKind) -> None:
     Raises:
         NoAnswer: None is left, or too little energy, or it cannot be counted.
     """
-    most, now, rules = (
-        workspace.settings.model.calls_per_day,
-        workspace.now(),
-        workspace.settings.apps,
-    )
-    costs = {
-        "conversation_summary": rules.creation_energy,
-        "compaction": rules.compaction_energy,
-    }
+    settings, now = workspace.settings, workspace.now()
+    most, cost = settings.model.calls_per_day, COSTS.get(kind)
     try:
         answers = workspace.own.model_answers
         if answers.calls(now) >= most:
             raise NoAnswer(f"the day's {most} calls are used up", is_down=True, waits=True)
-        if kind in costs and not workspace.own.apps.spend(costs[kind], now, rules):
+        if cost is not None and not workspace.own.apps.spend(cost, now, settings.apps):
             raise NoAnswer("too little energy", waits=True)
         answers.count_call(now)
     except PmemError as error:

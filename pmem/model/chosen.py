@@ -76,6 +76,6 @@ def _server(rules: ModelRules, environment: Mapping[str, str]) -> TextModel:
             "export it, or unset model.key_variable where the server wants no key",
         )
     try:
-        return UrlModel(rules.name, rules.url, key, rules.temperature)
+        return UrlModel(rules.name, rules.url, key)
     except ModelUnreachable as error:
         raise InvalidValue(str(error), "`pmem config list` says where it was set") from None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 INSTALL: Final = "pip install 'pmem-cli[model]'"
 MOST_BYTES: Final = 1 << 20
 """Of a server's answer."""
+TEMPERATURE: Final = 0
 _TRIES: Final = 2
 """How often a server that is busy is asked."""
 _PAUSE_SECONDS: Final = 1.0
@@ -62,14 +63,12 @@ class UrlModel:
         name: The model's name, as the server knows it.
         url: Up to `/v1`, or the whole address of the chat completions.
         key: What it wants to see; none where it is empty.
-        temperature: How freely it writes.
     """
 
-    def __init__(self, name: str, url: str, key: str = "", temperature: float = 0) -> None:
+    def __init__(self, name: str, url: str, key: str = "") -> None:
         self.name = name
         self._url = chat_address(url)
         self._key = key
-        self._temperature = temperature
         self._forms: tuple[str, ...] = ("json_schema", "json_object", "")
 
     def complete(self, prompt: ModelPrompt, seconds: float) -> Completion:
@@ -122,7 +121,7 @@ class UrlModel:
         body: dict[str, Any] = {
             "model": self.name,
             "messages": [{"role": "user", "content": prompt.text}],
-            "temperature": self._temperature,
+            "temperature": TEMPERATURE,
             "max_tokens": prompt.most_tokens,
         }
         if form == "json_schema":

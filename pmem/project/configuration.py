@@ -32,7 +32,6 @@ _ONLY_YOURS: Final = (
     "hooks.deny",
     "limits.record",
     "mine.agents",
-    "mine.context_share",
     "safe_folders",
     "vectors.model",
     "vectors.command",

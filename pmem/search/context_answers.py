@@ -128,7 +128,7 @@ def rank_answers(
     lengths = Lengths(modes, settings.categories.rag_length)
     found = _within_lengths(passed, lengths, usable, below)
     visible = [tie for tie in remembered.ties if tie.id in usable]
-    along = related_to(found, visible, most_related(workspace, request.related))
+    along = related_to(found, visible, most_related(request.related))
     memories = [usable[place.id] for kind, place, _ in found if kind is SearchKind.MEMORY]
     return Answers(
         asked=asked,

@@ -35,6 +35,8 @@ SAID_TOKENS: Final = 100
 """And an earlier message as if it were so long."""
 LINE_TOKENS: Final = 12
 """What stands before a memory takes so much."""
+STANDING_SHARE: Final = 0.25
+"""Share of a task's context that standing memories may take before answers."""
 UNANSWERED_SHARE: Final = 0.4
 """Where nothing answers a task, standing memories may take so much behind the stable block."""
 Recalled = Iterator[tuple[str, Item]]
@@ -88,7 +90,7 @@ def gather_candidates(
     return Candidates(
         system=[message_item(workspace.mask.fields(prompt), 0) for prompt in talk.system],
         memory=block,
-        memory_share=settings.context.standing_share if given else None,
+        memory_share=STANDING_SHARE if given else None,
         recalled=_recalled(workspace, request, usable, answers, ordered),
         said=_said(workspace, answers, budget),
         recalled_share=1.0 if answers.weighs or not given else UNANSWERED_SHARE,

@@ -28,6 +28,8 @@ class SearchKind(StrEnum):
     MESSAGE = "message"
 
 
+RELATED_MEMORIES: Final = 2
+"""Linked memories that recall brings along."""
 REMEMBERED: Final = (SearchKind.MEMORY, SearchKind.EPISODE)
 """Kinds whose recalls count."""
 
@@ -202,9 +204,9 @@ def as_scored(brought: RelatedHit) -> Scored:
     )
 
 
-def most_related(workspace: Workspace, given: int | None) -> int:
-    """Return how many memories may be brought along: what was given, else the setting."""
-    return workspace.settings.related_memories if given is None else given
+def most_related(given: int | None) -> int:
+    """Return how many memories may be brought along: what was given, else two."""
+    return RELATED_MEMORIES if given is None else given
 
 
 def describe_related(workspace: Workspace, along: dict[str, RelatedHit]) -> Iterator[Related]:

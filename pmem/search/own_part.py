@@ -20,6 +20,8 @@ from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import ContextRequest, task_of
 from pmem.values.records import Memory, MemoryType
 
+SHARE: Final = 0.1
+"""Share of a context that one's own memory may take."""
 RULES: Final = (MemoryType.PREFERENCE, MemoryType.CONSTRAINT)
 """What stands whatever the task, beside what is pinned."""
 
@@ -65,10 +67,10 @@ def own_part(workspace: Workspace, request: ContextRequest, asked: str, budget: 
         own = own_beside(workspace)
         if own is None:
             return OwnPart()
-        room = int(budget * workspace.settings.mine.context_share)
+        room = int(budget * SHARE)
         return msgspec.structs.replace(
             _gathered(own, _request(request), asked, room),
-            share=workspace.settings.mine.context_share,
+            share=SHARE,
         )
     except PmemError as error:
         return OwnPart(notes=told_as_left_out(workspace, error))

@@ -111,7 +111,7 @@ def _items(workspace: Workspace, request: QueryRequest, picked: RankedSet) -> It
 def _related(workspace: Workspace, request: QueryRequest, picked: RankedSet) -> Iterator[Item]:
     """Yield what the answers bring along, behind them and beside the number that was asked for."""
     mask = workspace.mask.fields
-    along = related_to(picked.ranked, picked.ties, most_related(workspace, None))
+    along = related_to(picked.ranked, picked.ties, most_related(None))
     for one in opened(workspace, map(as_scored, along.values())):
         tie = along[one.document.id].tie
         via = queries.Via(id=tie.via, type=tie.type, forward=tie.forward)

@@ -4,7 +4,6 @@ from typing import Final
 
 from pmem.core.retrieval.ranking_settings import (
     DEFAULTS,
-    EVERYBODY_ALIKE,
     MEMORIES,
     RankingSettings,
 )
@@ -12,6 +11,12 @@ from pmem.core.retrieval.weighted_sum import Weights
 from pmem.search.hits import SearchKind
 from pmem.values.config import Settings
 
+SEMANTIC_WEIGHT: Final = 0.4
+"""Weight of TF-IDF in the weighted sum."""
+KEYWORD_WEIGHT: Final = 0.3
+"""Weight of matched words in the weighted sum."""
+ACCESS_WEIGHT: Final = 0.0
+"""Weight of access, among the priors and in the weighted sum."""
 RELATION_WEIGHT: Final = 0.1
 """Weight of a memory's strongest link, among the priors."""
 
@@ -19,11 +24,11 @@ RELATION_WEIGHT: Final = 0.1
 def weights_of(settings: Settings) -> Weights:
     """Return the weights of the signals, for a ranking by their sum."""
     return Weights(
-        semantic=settings.semantic_weight,
-        keyword=settings.keyword_weight,
+        semantic=SEMANTIC_WEIGHT,
+        keyword=KEYWORD_WEIGHT,
         recency=settings.recency_weight,
         importance=settings.importance_weight,
-        access=settings.access_weight,
+        access=ACCESS_WEIGHT,
     )
 
 
@@ -31,13 +36,11 @@ def measured(settings: Settings, kind: SearchKind) -> RankingSettings:
     """Return the measured weights of a kind with the project's priors."""
     measured = MEMORIES if kind is SearchKind.MEMORY else DEFAULTS
     return measured._replace(
-        roles=measured.roles if settings.prefer_talk else EVERYBODY_ALIKE,
         prior=settings.prior_share,
         merits=(
             settings.recency_weight,
             settings.importance_weight,
-            settings.access_weight,
+            ACCESS_WEIGHT,
             RELATION_WEIGHT,
         ),
-        half_life=settings.half_life_days,
     )

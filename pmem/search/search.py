@@ -51,7 +51,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     `top_k` limits the hits (the setting `retrieval_top_k` when None), `threshold` drops
     lower scores, `at` judges memories as they were and by what was valid at that moment,
     `weights` ranks by the weighted sum of signals instead of by relevance and structure, and
-    `related` limits the memories that hits bring along (the setting `related_memories` when None).
+    `related` limits the memories that hits bring along (two when None).
     Without `counts` what is found does not count as recalled. `worktrees` wants the memories of the
     repository's other work trees as well that are not here yet.
     What a program wrote as it failed is its `error`: what is known of it comes first, whatever its
@@ -167,7 +167,7 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
     found = [*first, *opened(workspace, others[: limit - len(first)])]
     hits = tuple(hits_of(workspace, found))
     total = picked.total + len(known) - (len(picked.ranked) - len(others))
-    most = most_related(workspace, request.related)
+    most = most_related(request.related)
     yours, told = _yours(workspace, request) if request.mine else ((), ())
     return SearchResult(
         query=searched_part(request.query),
@@ -340,7 +340,7 @@ def _pick(workspace: Workspace, request: SearchRequest, pool: Pool, fill: int) -
     passed.sort(key=lambda item: (item[0] is last, -item[1].score, places[item[1].number].id))
     ranked = [(kind, places[hit.number], hit) for kind, hit in passed[:most]]
     removed = sieve.removed.copy()
-    wants_related = most_related(workspace, request.related) > 0
+    wants_related = most_related(request.related) > 0
     ties = _ties(pool, ranked, sieve) if wants_related else []
     newest = [] if found or not fill else _newest(pool, request, sieve, min(fill, most))
     return RankedSet(ranked, total, removed, ties, newest)
@@ -410,7 +410,6 @@ def _rank(
             statistics,
             request.weights or weights_of(settings),
             now=workspace.now().timestamp(),
-            half_life=settings.half_life_days,
             accept=accept,
             limit=limit,
         )

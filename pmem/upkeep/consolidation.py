@@ -162,13 +162,10 @@ def rules_of(workspace: Workspace) -> consolidation.ConsolidationRules:
     return consolidation.ConsolidationRules(
         fading=fading_rules(settings),
         consolidation_threshold_days=settings.consolidation_threshold_days,
-        archive_below=settings.archive_below,
-        link_at=settings.link_at,
-        max_links=settings.max_links,
-        max_pairs=settings.max_pairs,
         max_episodes=settings.max_episodic_memories,
         most_characters=settings.limits.memory,
         insights=settings.note_insights,
+        max_pairs=consolidation.MOST_PAIRS,
     )
 
 
@@ -216,7 +213,6 @@ def _sweep(workspace: Workspace, records: dict[str, Kept]) -> UpkeepPlan:
     settings = workspace.settings
     rules = sweeping.SweepRules(
         ttl_days=settings.ttl_days,
-        ttl_importance=settings.ttl_importance,
         purge_days=settings.purge_days,
         fading=fading_rules(settings),
     )

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from pmem.core.filters import Filter
-from pmem.core.lifecycle.consolidation import faded
+from pmem.core.lifecycle.consolidation import ARCHIVE_BELOW, faded
 from pmem.core.lifecycle.presence import with_recalls
 from pmem.core.retention import days_until
 from pmem.core.selection import Selection, ticks
@@ -42,7 +42,7 @@ def faded_memories(
         half_life = rules.fading.half_lives.get(MemoryType(type_))
         if half_life is None:
             continue
-        days = days_until(rules.archive_below, importance, half_life)
+        days = days_until(ARCHIVE_BELOW, importance, half_life)
         wanted = replace(
             UNPINNED.wanted, types=(type_,), importance_min=importance, importance_max=importance
         )

@@ -1,11 +1,16 @@
 """How large things may be, so that what one file or one request holds never stalls a command.
 
-The limits of what people write are settings (`pmem config list limits`); these here hold whatever
-the settings say. The table in `docs/reliability.md` names them all.
+The limits of most of what people write are settings (`pmem config get limits.memory`); these here
+hold whatever the settings say. The table in `docs/reliability.md` names them all.
 """
 
 from typing import Final
 
+SUBJECT_CHARACTERS: Final = 200
+CATEGORY_CHARACTERS: Final = 50
+MESSAGE_CHARACTERS: Final = 1_000_000
+AGENT_CHARACTERS: Final = 5
+"""The fewest that an agent adds or edits."""
 RECORD_BYTES: Final = 8 * 1024 * 1024
 """Bytes of a record's file, as it is written and as it is read.
 

@@ -98,9 +98,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         int,
         number(1, "How many chunks keep a summary of their own; older ones are merged."),
     ] = 50
-    summary_share: Annotated[
-        float, share("The most tokens of a chunk's summary, as a share of its messages'.")
-    ] = 0.15
     max_messages: Annotated[
         int, number(1, "The most messages of a conversation that a context shows.")
     ] = 50
@@ -112,16 +109,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Literal["rolling_window", "importance", "hybrid"],
         says("Which messages leave a context first: the oldest, the least important, or both."),
     ] = "rolling_window"
-    prune_at: Annotated[
-        float,
-        share("Share of a conversation's token limit from which it is pruned, by 10 points."),
-    ] = 0.8
-    prune_hard_at: Annotated[
-        float, share("Share of that limit from which it is pruned harder, by 40 points.")
-    ] = 0.9
-    prune_finished_tasks: Annotated[
-        bool, says("Prune finished tasks when a new one begins or a conversation is resumed.")
-    ] = True
     min_recent_messages: Annotated[
         int, number(1, "How many of the latest messages are never pruned.")
     ] = 10
@@ -135,13 +122,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         float,
         share("Confidence from which a fact that is said becomes a memory at once; 1 is never."),
     ] = 0.9
-    max_facts: Annotated[int, number(0, "The most facts noted of one message.")] = 5
-    max_promotions: Annotated[
-        int, number(0, "The most facts of one message that become memories at once.")
-    ] = 3
-    max_promotions_per_day: Annotated[
-        int, number(0, "The most facts that become memories at once on one day.")
-    ] = 100
     detect_episodes: Annotated[bool, says("Keep an episode for every key moment.")] = True
     consolidation_threshold_days: Annotated[
         int, number(1, "Age from which a faded memory is due for consolidation, in days.")
@@ -150,28 +130,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Literal["by_type", "s2"],
         says("What fades: facts, episodes, entities and insights (`fading`), or all alike (`s2`)."),
     ] = "by_type"
-    half_life_days: Annotated[
-        int,
-        number(1, "Days without recall that halve a memory in rankings, and where decay is `s2`."),
-    ] = 30
-    archive_below: Annotated[
-        float, share("Importance times presence below which an old memory is archived.")
-    ] = 0.3
     link_on_add: Annotated[bool, says("Link a memory to its neighbours when it is added.")] = True
-    link_at: Annotated[float, share("Similarity from which two memories are linked.")] = 0.6
-    max_links: Annotated[int, number(0, "The most neighbours that are linked to one memory.")] = 3
-    max_pairs: Annotated[
-        int, number(0, "The most pairs that one consolidation merges or links.")
-    ] = 500
     note_insights: Annotated[
         bool, says("Let consolidation note what histories say, at most three a day.")
     ] = True
     ttl_days: Annotated[
         int, number(1, "Days without use after which a sweep removes what is unimportant.")
     ] = 60
-    ttl_importance: Annotated[
-        float, share("Importance below which a sweep removes what is not used.")
-    ] = 0.3
     max_episodic_memories: Annotated[
         int, number(1, "How many active episodes consolidation keeps.")
     ] = 100
@@ -190,28 +155,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         float,
         share("In the weighted sum, what scores below it is not recalled into a context."),
     ] = 0.3
-    related_memories: Annotated[
-        int, number(0, "The most linked memories that recall brings along.")
-    ] = 2
     ranking: Annotated[
         Literal["structure", "weighted_sum"],
         says("How recall ranks: by relevance and structure, or by a weighted sum of signals."),
     ] = "structure"
-    prefer_talk: Annotated[
-        bool,
-        says("Rank people's words before tools' calls and results, unless output is asked for."),
-    ] = True
-    semantic_weight: Annotated[float, share("Weight of TF-IDF in the weighted sum.")] = 0.4
-    keyword_weight: Annotated[float, share("Weight of matched words in the weighted sum.")] = 0.3
     recency_weight: Annotated[
         float, share("Weight of recency, among the priors and in the weighted sum.")
     ] = 0.3
     importance_weight: Annotated[
         float, share("Weight of importance, among the priors and in the weighted sum.")
     ] = 0.4
-    access_weight: Annotated[
-        float, share("Weight of access, among the priors and in the weighted sum.")
-    ] = 0.0
     prior_share: Annotated[
         float, share("The most that all priors together can take from a score.")
     ] = 0.02
@@ -297,9 +250,7 @@ def unknown_names(values: Mapping[str, Any]) -> list[str]:
     return [
         name
         for name, value in values.items()
-        if name not in rows
-        and not _table_of(name)[1]
-        and not (value == {} and name in groups)
+        if name not in rows and not _table_of(name)[1] and not (value == {} and name in groups)
     ]
 
 

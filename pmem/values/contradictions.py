@@ -27,11 +27,6 @@ def check_together(settings: Settings, name: str, value: Any) -> str:
     if name not in Settings.__struct_fields__:
         return ""
     then = msgspec.structs.replace(settings, **{name: value})
-    if name in ("prune_at", "prune_hard_at") and then.prune_at > then.prune_hard_at:
-        raise InvalidValue(
-            f"prune_at ({then.prune_at:g}) cannot lie above prune_hard_at ({then.prune_hard_at:g})",
-            "change the other one first",
-        )
     reserved = then.working_memory_tokens + then.system_prompt_tokens
     if name in _WINDOW and reserved >= then.max_context_tokens:
         raise InvalidValue(

@@ -1,8 +1,11 @@
-"""What a memory is worth, and which category it has, when nobody says."""
+"""What a memory is worth, how fast that halves, and which category it has, when nobody says."""
 
 from typing import Final
 
 from pmem.values.records import MemoryType
+
+HALF_LIFE_DAYS: Final = 30
+"""Days without recall that halve a memory in rankings, and wherever S2's manner is asked for."""
 
 DEFAULT_IMPORTANCE: Final[dict[MemoryType, float]] = {
     MemoryType.FACT: 0.5,

@@ -81,13 +81,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     memory: Annotated[int, number(1, "The most characters of a memory's content.")] = 4000
     app_memory: Annotated[int, number(1, "The most characters of an app's memory.")] = 200
-    subject: Annotated[int, number(1, "The most characters of a subject.")] = 200
-    category: Annotated[int, number(1, "The most characters of a category's name.")] = 50
-    message: Annotated[int, number(1, "The most characters of a message.")] = 1_000_000
     agent: Annotated[int, number(1, "The most characters of what an agent adds or edits.")] = 500
-    agent_least: Annotated[
-        int, number(0, "The fewest characters of what an agent adds or edits.")
-    ] = 5
     record: Annotated[
         int,
         number(RECORD_BYTES, "The most bytes of a record's file; a project cannot set it."),
@@ -126,9 +120,6 @@ class ContextRules(msgspec.Struct, frozen=True, kw_only=True):
     standing: Annotated[
         str, says("What nearly every task needs, in words: memories that answer it are standing.")
     ] = "change code test changelog commit"
-    standing_share: Annotated[
-        float, share("Share of a task's context that standing memories may take before answers.")
-    ] = 0.25
     said_share: Annotated[
         float, share("Share of it for what was said elsewhere, where memories answer too.")
     ] = 0.25
@@ -141,14 +132,6 @@ class AppRules(msgspec.Struct, frozen=True, kw_only=True):
     energy: Annotated[float, units("Units that models may spend at once on apps' memories.")] = (
         100.0
     )
-    energy_per_hour: Annotated[float, units("Units that come back each hour.")] = 20.0
-    energy_floor: Annotated[
-        float, share("Share of the units below which work that needs a model waits.")
-    ] = 0.2
-    creation_energy: Annotated[
-        float, units("Units that a model costs to sum up a conversation.")
-    ] = 12.0
-    compaction_energy: Annotated[float, units("Units that a model costs to compact.")] = 25.0
 
 
 class Scoring(msgspec.Struct, frozen=True, kw_only=True):
@@ -193,7 +176,6 @@ class Consent(msgspec.Struct, frozen=True, kw_only=True):
         bool,
         says("Whether an agent's changes of what a person wrote wait, too."),
     ] = True
-    days: Annotated[int, number(1, "How long all this waits, in days.")] = 7
 
 
 class Secrets(msgspec.Struct, frozen=True, kw_only=True):
@@ -248,10 +230,6 @@ class OwnRules(msgspec.Struct, frozen=True, kw_only=True):
             " A project's own settings cannot say `true`."
         ),
     ] = True
-    context_share: Annotated[
-        float,
-        share("Share of a context that your own memory may take. A project cannot set it."),
-    ] = 0.1
     agents: Annotated[
         tuple[str, ...],
         says(
@@ -316,12 +294,6 @@ class ModelRules(msgspec.Struct, frozen=True, kw_only=True):
         str,
         says("The environment variable that holds the server's key. A project cannot set it."),
     ] = ""
-    temperature: Annotated[
-        float,
-        Meta(
-            ge=0, le=2, description="How freely a server's model writes. A project cannot set it."
-        ),
-    ] = 0.0
     timeout: Annotated[
         float,
         Meta(
@@ -330,18 +302,8 @@ class ModelRules(msgspec.Struct, frozen=True, kw_only=True):
             description="How long an answer may take, in seconds. A project cannot set it.",
         ),
     ] = 30.0
-    calls_per_run: Annotated[
-        int, number(0, "How many times one command may ask. A project cannot set it.")
-    ] = 20
     calls_per_day: Annotated[
         int, number(0, "How many times a day this clone may ask. A project cannot set it.")
-    ] = 200
-    pairs_per_day: Annotated[
-        int, number(0, "How many pairs of memories it compares a day. A project cannot set it.")
-    ] = 50
-    turn_characters: Annotated[
-        int,
-        number(1, "From which length on it looks for facts in a message. A project cannot set it."),
     ] = 200
     strict: Annotated[
         bool,
@@ -360,7 +322,9 @@ class Writing(msgspec.Struct, frozen=True, kw_only=True):
     """Whether memories are held to the writing rules."""
 
     lint: Annotated[
-        Literal["off", "agents", "everyone"],
-        says("Whose memories are checked by the writing rules, with a note for each."),
+        Literal["off", "agents", "everyone", "refuse"],
+        says(
+            "Whose memories are checked by the writing rules, with a note for each;"
+            " `refuse` keeps nothing of an agent's that breaks them."
+        ),
     ] = "agents"
-    enforce: Annotated[bool, says("Refuse what an agent writes against the rules.")] = False

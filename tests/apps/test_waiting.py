@@ -48,7 +48,7 @@ def test_work_that_waits_and_can_never_be_done_keeps_no_other_work_back(root: st
 
 
 def test_work_waits_while_energy_is_low_and_is_done_by_the_next_command(root: str) -> None:
-    project = fakes.limited(root, energy=40, energy_per_hour=20, models=fakes.model())
+    project = fakes.limited(root, energy=40, models=fakes.model())
     talks = [ended(project, f"Ben chose {name}.", app=None) for name in ("A1", "B2", "C3")]
     done = [project.apps.remember("calendar", conversation=talk).action for talk in talks]
     assert done == ["created", "created", "created"]  # at 40, 28 and 16 units
@@ -57,7 +57,7 @@ def test_work_waits_while_energy_is_low_and_is_done_by_the_next_command(root: st
     figures = project.apps.stats().energy
     assert figures
     assert (figures.spent, figures.waiting) == (36, 1)
-    later = fakes.limited(root, hours=2, energy=40, energy_per_hour=20, models=fakes.model())
+    later = fakes.limited(root, hours=2, energy=40, models=fakes.model())
     later.apps.compact("calendar")
     assert len(contents(later)) == 4
     after = later.apps.stats().energy

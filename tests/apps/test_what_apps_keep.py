@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pmem import Project
+from pmem.core.apps.energy import COMPACTION, CREATION, FLOOR
 from pmem.errors import InvalidValue, NotFound
 from tests.apps import fakes
 from tests.cli.shell import pmem
@@ -191,6 +192,6 @@ def test_what_was_said_long_before_the_end_is_remembered(project: Project) -> No
 def test_the_numbers_are_those_that_were_asked_for(project: Project) -> None:
     settings = project.workspace.settings
     assert (settings.apps.limit, settings.limits.app_memory) == (10, 200)
-    assert 10 <= settings.apps.creation_energy <= 15
-    assert 20 <= settings.apps.compaction_energy <= 30
-    assert (settings.apps.energy_floor, settings.model.timeout) == (0.2, 30)
+    assert 10 <= CREATION <= 15
+    assert 20 <= COMPACTION <= 30
+    assert (FLOOR, settings.model.timeout) == (0.2, 30)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import Project
+from pmem.core.summaries import summary
 from pmem.errors import Damaged
 from pmem.memory.chunking import MERGED_TOKENS
 from pmem.memory.reading import LookRequest
@@ -110,8 +111,11 @@ def test_each_merged_chunk_leads_to_the_next_and_the_last_tells_of_all() -> None
     assert len(set(shown.chunks[4].key_topics)) == len(shown.chunks[4].key_topics)
 
 
-def test_a_merged_summary_stays_small_however_long_the_conversation_is() -> None:
-    made = in_memory(max_chunks=1, summary_share=1.0)
+def test_a_merged_summary_stays_small_however_long_the_conversation_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(summary, "SHARE", 1.0)
+    made = in_memory(max_chunks=1)
     filled(made, 150)
     (*_, last) = made.transcript().chunks
     assert last.summary.startswith("Earlier: ")

@@ -180,8 +180,11 @@ def test_what_is_not_active_takes_no_message(workspace: Workspace, status: Statu
         ({"content": "x", "speaker": "x" * 201}, "limit is 200"),
     ],
 )
-def test_a_bad_message_is_refused_and_nothing_kept(fields: dict[str, Any], sentence: str) -> None:
-    workspace = in_memory(**{"limits.message": 20})
+def test_a_bad_message_is_refused_and_nothing_kept(
+    fields: dict[str, Any], sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pmem.conversation.conversations.MESSAGE_CHARACTERS", 20)
+    workspace = in_memory()
     ask(workspace, table.START, StartRequest())
     with pytest.raises(InvalidValue, match=sentence):
         tell(workspace, **fields)

@@ -250,8 +250,9 @@ def test_an_edited_line_replaces_its_message_wherever_it_is_kept(workspace: Work
     assert figures(take(workspace, edited)) == (0, 0, 45, 0)
 
 
-def test_a_message_over_the_limit_is_skipped_never_cut() -> None:
-    workspace = in_memory(**{"limits.message": 10})
+def test_a_message_over_the_limit_is_skipped_never_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pmem.conversation.exchange.MESSAGE_CHARACTERS", 10)
+    workspace = in_memory()
     done = take(workspace, [{"content": "x" * 11}, {"content": "x" * 10}])
     assert figures(done) == (1, 0, 0, 1)
     assert done.skipped[0].why == "has 11 characters, and the limit is 10"

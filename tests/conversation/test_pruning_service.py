@@ -112,13 +112,6 @@ def test_the_limits_decide(sizes: list[int], trigger: str | None, left: int) -> 
         assert pruned(made) == tuple(gone)
 
 
-def test_the_shares_are_settings() -> None:
-    made = begun(prune_at=0.5, prune_hard_at=0.6)
-    say(made, 100, 100, 100, 100)
-    assert made.add_message("user", text(made, 100)).pruned is not None
-    assert figures(made).tokens_in_context == 400
-
-
 @pytest.mark.row("S3.8.1")
 def test_too_many_messages_are_pruned_too() -> None:
     made = begun(max_messages=5)
@@ -150,16 +143,6 @@ def test_taking_a_conversation_up_again_ends_finished_tasks() -> None:
     assert set(pruned(made)) <= {message.id for message in done}
     assert len(pruned(made)) == 2
     assert figures(made).last_prune == NOW
-
-
-def test_finished_tasks_stay_where_a_setting_says_so() -> None:
-    made = begun(prune_finished_tasks=False)
-    task(made)
-    assert made.add_message("user", TURN).pruned is None
-    made.pause_conversation()
-    made.resume_conversation()
-    assert pruned(made) == ()
-    assert made.prune_conversation().pruned
 
 
 # By hand

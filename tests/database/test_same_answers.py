@@ -101,9 +101,9 @@ QUERIES = ("apple river", "which queue", "when are deploys", "PostgreSQL", "port
 
 def test_recall_on_our_own_data_is_the_same_to_the_last_bit(both: Both) -> None:
     for query in QUERIES:
-        for settings in ({}, {"ranking": "weighted_sum"}, {"related_memories": 5}):
+        for ranking in ("structure", "weighted_sum"):
             request = SearchRequest(query=query, top_k=30)
-            files, server = both.answers(table.SEARCH, request, **settings)
+            files, server = both.answers(table.SEARCH, request, ranking=ranking)
             assert repr(files.hits) == repr(server.hits)
             assert files.hits
 

@@ -24,7 +24,7 @@ BASE: Final = """\
 # Settings of this project
 project_name = "Phoenix"
 chunk_size = 10
-max_facts = 5
+max_chunks = 5
 
 [consent]
 fields = ["city", "health"]
@@ -85,7 +85,7 @@ def commit() -> None:
 
 
 FAR: Final = {"chunk_size = 10": "chunk_size = 20"}
-NEAR: Final = {"max_facts = 5": "max_facts = 7  # more\n# Asked for by Kim\nmax_promotions = 4"}
+NEAR: Final = {"max_chunks = 5": "max_chunks = 7  # more\n# Asked for by Kim\nmax_messages = 4"}
 OTHERWISE: Final = {"chunk_size = 10": "chunk_size = 30"}
 
 
@@ -97,7 +97,7 @@ def test_neighbouring_settings_merge_one_by_one(driver: bool) -> None:
     if not driver:
         assert pmem("repair").code == 0
     found = values()
-    assert (found["chunk_size"], found["max_facts"], found["max_promotions"]) == (20, 7, 4)
+    assert (found["chunk_size"], found["max_chunks"], found["max_messages"]) == (20, 7, 4)
     assert text().startswith("# Settings of this project\n")
     assert "# Asked for by Kim" in text()
     assert ok("diff", "--name-only", "--diff-filter=U") == ""

@@ -49,7 +49,7 @@ def test_what_takes_a_memorys_place_has_the_size_that_agents_are_held_to(
 
 def test_what_takes_a_memorys_place_has_the_form_where_that_is_enforced(root: str) -> None:
     memory = running(root).add("The release is on Monday.").memory
-    agent = Project(root, agent="bot", writing={"enforce": True}, consent={"changes": False})
+    agent = Project(root, agent="bot", writing={"lint": "refuse"}, consent={"changes": False})
     with pytest.raises(InvalidValue, match="writing rules"):
         agent.supersede(memory.id, "We release it on TUESDAY!")
     assert agent.supersede(memory.id, "The release is on Tuesday.").memory

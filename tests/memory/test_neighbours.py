@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pmem import AddRequest, Project
 from pmem.conversation.conversations import SayRequest
 from pmem.core.duplicates import claim_of, pairs
+from pmem.core.lifecycle import linking
 from pmem.core.lifecycle.plan import Action
 from pmem.core.lifecycle.scopes import may_meet
 from pmem.core.retention import valid_at
@@ -43,12 +44,17 @@ LINK_AT = 0.4
 Make = Callable[..., Project]
 
 
+@pytest.fixture(autouse=True)
+def _links_from_afar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linking, "LINK_AT", LINK_AT)
+
+
 @pytest.fixture(params=["memory", "files"])
 def make(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Make:
     """Return what opens an empty project, again and again if it is given the same place."""
 
     def opened(**overrides: Any) -> Project:
-        known: dict[str, Any] = {"actor": "tester", "now": NOW, "link_at": LINK_AT}
+        known: dict[str, Any] = {"actor": "tester", "now": NOW}
         if request.param == "memory":
             return Project("/nowhere", backend=InMemory(), **known | overrides)
         return Project(str(tmp_path_factory.mktemp("files")), **known | overrides)
@@ -212,8 +218,11 @@ def test_a_batch_links_among_itself_and_writes_only_what_is_new(make: Make) -> N
 
 
 @pytest.mark.row("S1.2.1")
-def test_a_link_is_in_the_history_and_at_most_so_many_are_made(make: Make) -> None:
-    project = make(max_links=2)
+def test_a_link_is_in_the_history_and_at_most_so_many_are_made(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(linking, "MOST_LINKS", 2)
+    project = make()
     for text in ("Deploys happen on Friday", "Friday deploys", "We do deploys on Friday at noon"):
         project.add(text)
     last = project.add("Deploys happen on Friday at ten").memory
@@ -289,7 +298,7 @@ def test_a_fact_that_a_memory_says_already_is_found_by_its_words(make: Make) -> 
 
 def test_where_no_index_can_be_kept_the_links_are_the_same(tmp_path: Any) -> None:
     def added(folder: str, broken: bool) -> list[list[tuple[str, float]]]:
-        project = Project(str(tmp_path / folder), actor="tester", now=NOW, link_at=LINK_AT)
+        project = Project(str(tmp_path / folder), actor="tester", now=NOW)
         project.add("Whales breathe air")
         path = os.path.join(project.workspace.root, "local", "index.sqlite3")
         if broken:

@@ -3,7 +3,10 @@
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from pmem import Project
+from pmem.core.summaries import summary
 from pmem.model.models import Models
 from pmem.model.tasks import (
     ChunkGiven,
@@ -15,16 +18,14 @@ from pmem.model.tasks import (
     ProcedureGiven,
     TurnGiven,
 )
+from pmem.upkeep.work import doing, turn_facts
 from tests.conftest import NOW
 
 SETTINGS: dict[str, Any] = {
     "max_recent_messages": 6,
     "chunk_size": 4,
     "apps.limit": 2,
-    "model.turn_characters": 60,
-    "model.calls_per_run": 1000,
     "promotion_threshold": 1.0,
-    "summary_share": 0.5,
 }
 SAID = (
     ("user", "ada", "Orders will go to PostgreSQL from Monday on, because SQLite locked up twice."),
@@ -46,6 +47,13 @@ SAID = (
     ("user", "ada", "Thanks, that works, the release is done and the orders are in PostgreSQL."),
     ("assistant", None, "Released version 3.4 to production. The work on the orders is complete."),
 )
+
+
+def make_eager(patch: pytest.MonkeyPatch) -> None:
+    """Have a model do all the work that waits at once, also on what is short."""
+    patch.setattr(turn_facts, "LEAST_CHARACTERS", 60)
+    patch.setattr(doing, "MOST_CALLS", 1000)
+    patch.setattr(summary, "SHARE", 0.5)
 
 
 def opened(root: str, models: Any = None, hours: float = 0, **settings: Any) -> Project:

@@ -125,7 +125,7 @@ def test_a_program_that_is_not_there_costs_neither_energy_nor_calls(
 
 @pytest.mark.row("S0.6.5")
 def test_a_decision_that_is_put_off_says_what_makes_it_later(server: ChatServer) -> None:
-    poor = {"PMEM_APPS_ENERGY": "50", "PMEM_APPS_ENERGY_FLOOR": "1", "PMEM_APPS_LIMIT": "1"}
+    poor = {"PMEM_APPS_ENERGY": "0", "PMEM_APPS_LIMIT": "1"}
     run(server, "app", "remember", "mail", "The inbox is read in the morning.", **poor)
     done = run(server, "app", "remember", "mail", "The outbox is empty at noon.", **poor)
     assert "put off: too little energy; `pmem app compact mail` makes it later" in done.err
@@ -133,7 +133,7 @@ def test_a_decision_that_is_put_off_says_what_makes_it_later(server: ChatServer)
 
 @pytest.mark.row("S0.6.5")
 def test_too_little_energy_puts_the_work_off_and_doctor_counts_it(server: ChatServer) -> None:
-    poor = {"PMEM_APPS_ENERGY": "50", "PMEM_APPS_ENERGY_FLOOR": "1"}
+    poor = {"PMEM_APPS_ENERGY": "0"}
     done = talk(server, "Ben reads mail in the morning only.", **poor)
     assert done.code == 0
     assert "put off: too little energy" in done.err
@@ -220,9 +220,9 @@ def test_a_decision_costs_energy_and_the_poll_counts_it_once(server: ChatServer)
 
 @pytest.mark.row("S0.6.4")
 def test_at_the_floor_work_waits_and_just_above_it_runs(server: ChatServer) -> None:
-    small = {"PMEM_APPS_ENERGY": "40", "PMEM_APPS_ENERGY_FLOOR": "0.7"}
+    small = {"PMEM_APPS_ENERGY": "15"}
     assert talk(server, "Ben reads mail in the morning only.", **small).code == 0
-    assert run(server, "app", "stats", "--json", **small).data["energy"]["units"] == 28  # 0.7 of 40
+    assert run(server, "app", "stats", "--json", **small).data["energy"]["units"] == 3  # 0.2 of 15
     done = talk(server, "Ben reads news in the evening only.", **small)
     assert "put off: too little energy" in done.err
     assert len(contents(server)) == 1
@@ -237,7 +237,7 @@ def test_at_the_floor_work_waits_and_just_above_it_runs(server: ChatServer) -> N
 
 
 def test_a_decision_that_waits_for_energy_leaves_every_memory(server: ChatServer) -> None:
-    poor = {"PMEM_APPS_LIMIT": "2", "PMEM_APPS_ENERGY": "50", "PMEM_APPS_ENERGY_FLOOR": "1"}
+    poor = {"PMEM_APPS_LIMIT": "2", "PMEM_APPS_ENERGY": "0"}
     for text in ("Ben likes tea.", "Ada likes rye bread.", "Cleo likes figs."):
         assert run(server, "app", "remember", "mail", text, **poor).code == 0
     assert len(contents(server)) == 3

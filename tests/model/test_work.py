@@ -16,11 +16,17 @@ from pmem.operations.pipeline import run
 from pmem.project.caller import Caller
 from pmem.project.workspace import Workspace
 from pmem.upkeep.consolidation import UpkeepRequest
+from pmem.upkeep.work import same_facts
 from pmem.values.records import Chunk, Episode, Event, Memory
 from tests.conftest import NOW
 from tests.model.scripted import REFUSED, say
-from tests.model.talks import SETTINGS, Perfect, fill, opened
+from tests.model.talks import SETTINGS, Perfect, fill, make_eager, opened
 from tests.once import Once
+
+
+@pytest.fixture(autouse=True)
+def _eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_eager(monkeypatch)
 
 
 @pytest.fixture
@@ -237,7 +243,7 @@ def test_past_the_limit_a_models_decision_has_its_reason_and_a_lie_takes_the_old
 
 @pytest.mark.row("S0.6.5")
 def test_work_of_apps_waits_for_energy_and_is_caught_up(filled: str) -> None:
-    poor = {"apps.energy": 10.0, "apps.energy_per_hour": 0.0, "apps.energy_floor": 1.0}
+    poor = {"apps.energy": 0.0}
     project = opened(filled, Perfect().models(), **poor)
     talk = project.start_conversation("More", app="mail")
     project.add_message("user", "Ben reads mail in the morning only.", speaker="ben")
@@ -299,7 +305,8 @@ def test_what_a_batch_leaves_out_is_asked_for_by_itself(root: str) -> None:
 
 
 @pytest.mark.row("S1.4.9")
-def test_a_day_compares_only_so_many_pairs(root: str) -> None:
+def test_a_day_compares_only_so_many_pairs(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(same_facts, "MOST_PAIRS_A_DAY", 2)
     project = opened(root)
     for place in ("Hamburg", "Berlin", "Munich", "Vienna"):
         project.add(f"The nightly backup of orders runs on the server in {place}.", force=True)
@@ -311,7 +318,7 @@ def test_a_day_compares_only_so_many_pairs(root: str) -> None:
         return {"pairs": [{"id": pair.id, "verdict": "different"} for pair in given.pairs]}
 
     for _ in range(3):
-        consolidated(root, Models("x", same_fact=different), **{"model.pairs_per_day": 2})
+        consolidated(root, Models("x", same_fact=different))
     assert sum(asked) == 2
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -23,7 +24,7 @@ from pmem.model.tasks import TASKS
 from pmem.project.workspace import Workspace
 from tests.conftest import NOW
 from tests.model.scripted import data_of, say
-from tests.model.talks import Perfect, fill, opened
+from tests.model.talks import Perfect, fill, make_eager, opened
 
 _BUILT: dict[str, str] = {}
 
@@ -54,11 +55,14 @@ class WorkMachine(RuleBasedStateMachine):
 
     @initialize()
     def start(self) -> None:
+        self.patch = pytest.MonkeyPatch()
+        make_eager(self.patch)
         self.top = tempfile.mkdtemp(prefix="pmem-work-")
         self.root = os.path.join(self.top, ".project-memory")
         shutil.copytree(built(), self.root)
 
     def teardown(self) -> None:
+        self.patch.undo()
         shutil.rmtree(self.top, ignore_errors=True)
 
     @property

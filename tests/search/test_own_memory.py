@@ -113,13 +113,15 @@ def test_what_is_pinned_comes_first_and_rules_leave_room_for_answers(root: str) 
     assert len(left) + len(yours(built)) == 42
 
 
-def test_it_takes_its_share_of_the_budget_and_no_more(root: str) -> None:
+def test_it_takes_its_share_of_the_budget_and_no_more(
+    root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     own = own_project()
     for number in range(60):
         own.add(f"I prefer the tool of number {number} over others", "preference", force=True)
     for share in (0.0, 0.05, 0.3):
-        here = project(root, mine={"context_share": share})
-        built = here.build_context("the tool", budget=2000, mine=True)
+        monkeypatch.setattr("pmem.search.own_part.SHARE", share)
+        built = project(root).build_context("the tool", budget=2000, mine=True)
         (spent,) = [part.tokens for part in built.sections if part.name == "yours"] or [0]
         assert spent <= share * 2000 + SEAM
         assert bool(spent) == bool(share)
@@ -196,9 +198,6 @@ def test_a_project_switches_it_off_and_never_on(root: str, mine: dict[str, str])
     config.parent.mkdir(parents=True)
     config.write_text("[mine]\ncontexts = false\n")
     write_setting(f"{root}/config.toml", "mine.contexts", value=True)
-    assert yours(project(root).build_context(budget=2000, mine=True)) == []
-    config.write_text("[mine]\ncontexts = true\ncontext_share = 0.0\n")
-    write_setting(f"{root}/config.toml", "mine.context_share", 1.0)
     assert yours(project(root).build_context(budget=2000, mine=True)) == []
     config.unlink()
     write_setting(f"{root}/config.toml", "mine.contexts", value=False)

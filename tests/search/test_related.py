@@ -77,19 +77,15 @@ def test_a_hit_brings_its_two_strongest_links_along_in_either_direction(
     assert (first.type, first.strength, first.via) == ("depends_on", 0.9, ids["parser"])
 
 
-def test_the_request_and_the_setting_say_how_many_come_along(
+def test_the_request_says_how_many_come_along(
     linked: tuple[Workspace, Ids],
 ) -> None:
     workspace, ids = linked
     assert brought(find(workspace, "parser", related=9), ids) == ["grammar", "tests", "owner"]
     assert brought(find(workspace, "parser", related=1), ids) == ["grammar"]
-    assert find(workspace, "parser", related=0).related == ()
-    without = Workspace(
-        "nowhere", now=NOW, backend=workspace.backend, overrides={"related_memories": 0}
-    )
-    assert find(without, "parser").related == ()
-    assert find(without, "parser").hits == find(workspace, "parser").hits
-    assert brought(find(without, "parser", related=1), ids) == ["grammar"]
+    without = find(workspace, "parser", related=0)
+    assert without.related == ()
+    assert without.hits == find(workspace, "parser").hits
 
 
 def test_a_number_of_related_memories_below_none_is_refused() -> None:

@@ -146,8 +146,11 @@ def test_3_a_day_has_at_most_one_run_of_insights(root: str) -> None:
 
 
 @pytest.mark.row("S1.4.3", "S1.4.5")
-def test_4_upkeep_reduces_duplicates_and_is_bounded(root: str) -> None:
-    project = opened(root, max_pairs=1)
+def test_4_upkeep_reduces_duplicates_and_is_bounded(
+    root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pmem.core.lifecycle.consolidation.MOST_PAIRS", 1)
+    project = opened(root)
     for text in ("Tea is served at noon.", "At noon tea is served.", "Tea at noon is served."):
         project.add(text, force=True)
     project.consolidate()
@@ -216,7 +219,7 @@ def test_8_every_write_is_recorded_and_exported_per_user(root: str) -> None:
 
 @pytest.mark.row("S1.9.5")
 def test_9_texts_of_agents_are_held_to_the_writing_rules_where_enforced(root: str) -> None:
-    environment = {"PMEM_WRITING_ENFORCE": "true"}
+    environment = {"PMEM_WRITING_LINT": "refuse"}
     refused = pmem("-C", root, "add", "We like it", "--agent", "a", environment=environment)
     assert (refused.code, "writing rules" in refused.said) == (3, True)
     noted = pmem("-C", root, "add", "We like it", "--agent", "a")
@@ -301,16 +304,18 @@ def test_13_a_long_message_is_taken_in_within_150_ms(root: str) -> None:
 
 
 @pytest.mark.row("S1.13.3")
-def test_13_a_day_has_a_cap_and_the_next_one_begins_anew(root: str) -> None:
-    caps = {"max_promotions_per_day": 4}
-    project = opened(root, **caps)
+def test_13_a_day_has_a_cap_and_the_next_one_begins_anew(
+    root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pmem.memory.facts.MOST_PROMOTIONS_A_DAY", 4)
+    project = opened(root)
     project.start_conversation()
     made = [
         len(project.add_message("user", WISHES.replace("room", room)).promoted)
         for room in ("hall", "loft")
     ]
     assert made == [3, 1]
-    later = opened(root, 1, **caps)
+    later = opened(root, 1)
     assert len(later.add_message("user", WISHES.replace("room", "attic")).promoted) == 3
 
 

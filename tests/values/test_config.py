@@ -31,10 +31,9 @@ from pmem.values.config import (
     table,
 )
 from pmem.values.notation import as_text, flatten
-from pmem.values.rules import AppRules, Scoring
+from pmem.values.rules import Scoring
 from tests.faults.console import added, pmem
 from tests.model import scripted
-from tests.model.serving import served
 from tests.storage.faults import Death, dying, fault
 from tests.vocabulary import LIBRARY, MODULE
 
@@ -151,16 +150,16 @@ def test_list_shows_every_setting_with_its_origin(root: str) -> None:
 def test_set_keeps_comments_and_other_settings(root: str) -> None:
     path = Path(root) / "config.toml"
     path.write_text("# why\nchunk_size = 7 # seven\n\n[limits]\nmemory = 50 # short\n")
-    pmem("config", "set", "limits.subject", "20")
+    pmem("config", "set", "limits.agent", "20")
     pmem("config", "set", "chunk_size", "8")
     pmem("config", "set", "categories.names", "a, b")
     text = path.read_text()
     assert text.startswith("# why\nchunk_size = 8 # seven\n")
     assert "memory = 50 # short" in text
     assert origin("categories.names") == (["a", "b"], "project")
-    for name in ("limits.subject", "categories.names"):
+    for name in ("limits.agent", "categories.names"):
         pmem("config", "unset", name)
-    assert origin("limits.subject") == (200, "default")
+    assert origin("limits.agent") == (500, "default")
     assert origin("limits.memory") == (50, "project")
 
 
@@ -363,23 +362,6 @@ def _strategy(**environment: Any) -> Any:
     return _recent(PMEM_MAX_MESSAGES="3", PMEM_MIN_RECENT_MESSAGES="1", **environment)
 
 
-def _prune_share(**environment: Any) -> Any:
-    say(12)
-    return _shown(PMEM_MAX_TOKENS="100", PMEM_MIN_RECENT_MESSAGES="2", **environment)
-
-
-def _finished_tasks(**environment: Any) -> Any:
-    data("conversation", "start")
-    said = ("Fix the login page", "All done, the login page is fixed.", "Now let's write the docs")
-    for place, text in enumerate(said):
-        role = "assistant" if place == 1 else "user"
-        pmem(
-            *("conversation", "say", text, "--role", role),
-            environment=NOW | {"PMEM_MIN_RECENT_MESSAGES": "1"} | environment,
-        )
-    return _shown(**environment)
-
-
 def _summaries(**environment: Any) -> Any:
     data("conversation", "start", "Live")
     for number in range(40):
@@ -396,17 +378,6 @@ def _merged(**environment: Any) -> Any:
         environment_ = NOW | settings | environment
         pmem("conversation", "say", f"Step {number} is done", environment=environment_)
     return data("conversation", "show", **environment)["merged_chunks"]
-
-
-def _summary_length(**environment: Any) -> Any:
-    lines = b"".join(
-        json.dumps({"content": f"On May {n} we paid {n}00 euros to Ada for the archive."}).encode()
-        + b"\n"
-        for n in range(1, 30)
-    )
-    data("import", "messages", "-", stdin=lines, **environment)
-    name = data("conversation", "list", **environment)["items"][0]["id"]
-    return [len(item["summary"]) for item in data("conversation", "show", name)["summaries"]]
 
 
 def _facts(**environment: Any) -> Any:
@@ -471,23 +442,16 @@ def _faded(type_: str) -> Callable[..., Any]:
     return look
 
 
-def _steps(*command: str, at: str = "2026-02-05") -> Callable[..., Any]:
-    """Plan upkeep over two old memories, a newer pair that is alike, and a recent one."""
-
-    def look(**environment: Any) -> Any:
-        pmem("add", "Old and faint", "--importance", "0.25", environment=MUCH_OLDER)
-        pmem("add", "Old and clear", "--importance", "0.8", environment=MUCH_OLDER)
-        for minute, text in enumerate(ALIKE):
-            then = {"PMEM_NOW": f"2026-02-04T10:0{minute}:00Z"}
-            then["PMEM_LINK_ON_ADD"] = "false"
-            pmem("add", text, "--subject", "port", "--force", environment=then)
-        now = {"PMEM_NOW": at, "PMEM_LINK_AT": "0.2", "PMEM_DECAY": "s2"}
-        done = pmem(*command, "--dry-run", "--json", environment=now | environment).data
-        return [(step["action"], step["records"][0]["text"]) for step in done["steps"]], done[
-            "waiting"
-        ]
-
-    return look
+def _swept(**environment: Any) -> Any:
+    """Plan a sweep over two old memories and a newer pair that is alike."""
+    pmem("add", "Old and faint", "--importance", "0.25", environment=MUCH_OLDER)
+    pmem("add", "Old and clear", "--importance", "0.8", environment=MUCH_OLDER)
+    for minute, text in enumerate(ALIKE):
+        then = {"PMEM_NOW": f"2026-02-04T10:0{minute}:00Z", "PMEM_LINK_ON_ADD": "false"}
+        pmem("add", text, "--subject", "port", "--force", environment=then)
+    now = {"PMEM_NOW": "2026-02-05", "PMEM_DECAY": "s2"}
+    done = pmem("sweep", "--dry-run", "--json", environment=now | environment).data
+    return [(step["action"], step["records"][0]["text"]) for step in done["steps"]]
 
 
 def _links(**environment: Any) -> Any:
@@ -519,21 +483,6 @@ def _hits(**environment: Any) -> Any:
     return len(data("search", "parser", **environment)["hits"])
 
 
-def _related(**environment: Any) -> Any:
-    start = added("parser")
-    for number in range(4):
-        assert pmem("link", start, added(f"other {number}")).code == 0
-    return [item["text"] for item in data("search", "parser", **environment)["related"]]
-
-
-def _talked(**environment: Any) -> Any:
-    said = {"content": "The parser is ready", "role": "assistant", "tool_call": {"name": "Read"}}
-    with open("said.jsonl", "w", encoding="utf-8") as file:
-        file.write(json.dumps(said))
-    assert pmem("import", "messages", "said.jsonl").code == 0
-    return [hit["score"] for hit in data("search", "parser", **environment)["hits"]]
-
-
 def _below(**environment: Any) -> Any:
     data("add", "parser speed")
     data("add", "one parser among very many other words")
@@ -550,10 +499,6 @@ def _for_a_task(**environment: Any) -> Any:
     data("conversation", "end")
     built = data("context", "parser", "--budget", "200", **environment)
     return [(part["name"], len(part["items"])) for part in built["sections"]]
-
-
-def _standing_share(**environment: Any) -> Any:
-    return _for_a_task(PMEM_CONTEXT_STANDING="garden", **environment)
 
 
 def _scores(**environment: Any) -> Any:
@@ -584,11 +529,6 @@ def _code(*arguments: str) -> Callable[..., Any]:
 def _masked(**environment: Any) -> Any:
     data("add", f"pwd: {SECRET}", PMEM_SECRETS_GATE="off")
     return SECRET in pmem("search", "pwd", environment=environment).out.decode()
-
-
-def _message_limit(**environment: Any) -> Any:
-    data("conversation", "start")
-    return pmem("conversation", "say", "hello", environment=environment).code
 
 
 def _large_record(**environment: Any) -> Any:
@@ -631,19 +571,6 @@ def _by_agent(*arguments: str) -> Callable[..., Any]:
         return done.code, "better" in done.err
 
     return look
-
-
-def _wishes(**environment: Any) -> Any:
-    said = "".join(f"Remember that door {n} opens at {n} o'clock. " for n in range(1, 7))
-    data("conversation", "start")
-    pmem("conversation", "say", said, environment=NOW | environment)
-    facts = data("facts", "list", "--all", **environment)["items"]
-    return sorted((fact["content"], fact["standing"]) for fact in facts)
-
-
-def _days(**environment: Any) -> Any:
-    pmem("add", "The user lives in Graz.", "--agent", "planner", environment=NOW | environment)
-    return data("consent", "list")["items"][0]["until"]
 
 
 def _changed(**environment: Any) -> Any:
@@ -747,15 +674,6 @@ def _tried_model(mode: str, *more: str, **usual: str) -> Callable[..., Any]:
     return run
 
 
-def _served_model(**environment: Any) -> Any:
-    """Ask a server, and return with which temperature."""
-    with served() as server:
-        url = f"http://127.0.0.1:{server.server_port}/v1"
-        around = {"PMEM_MODEL_URL": url, "PMEM_MODEL_NAME": "fake", **environment}
-        pmem("model", "test", "--kind", "episode", environment=NOW | around)
-        return [body["temperature"] for body, _ in server.asked]
-
-
 def _learnt(mode: str) -> Callable[..., Any]:
     """Let a model look at what is said, and return how that ended and what was told."""
     command = ",".join((sys.executable, scripted.__file__, mode))
@@ -768,15 +686,6 @@ def _learnt(mode: str) -> Callable[..., Any]:
         return done.code, "more waits" in done.err, "calls are used up" in done.err
 
     return run
-
-
-def _work_left(**environment: Any) -> Any:
-    """Count the work that waits after a message of 70 characters and two alike memories."""
-    data("conversation", "start")
-    data("conversation", "say", "x" * 70)
-    data("add", "The nightly backup of orders runs on the server in Hamburg.")
-    data("add", "The nightly backup of Hamburg orders takes long on the server.", "--force")
-    return data("work", "list", **environment)["total"]
 
 
 def _ignored(**environment: Any) -> Any:
@@ -804,16 +713,9 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "pruning_strategy": ("rolling_window", "importance", _strategy),
     "min_recent_messages": ("10", "2", _min_recent),
     "short_term_retention_turns": ("50", "1", _summaries),
-    "prune_at": ("0.8", "0.5", _prune_share),
-    "prune_hard_at": ("0.9", "0.6", _prune_share),
-    "prune_finished_tasks": ("true", "false", _finished_tasks),
     "max_chunks": ("50", "1", _merged),
-    "summary_share": ("0.15", "0.5", _summary_length),
     "extract_facts": ("true", "false", _facts),
     "promotion_threshold": ("0.5", "1", _facts),
-    "max_facts": ("5", "2", _wishes),
-    "max_promotions": ("3", "1", _wishes),
-    "max_promotions_per_day": ("100", "2", _wishes),
     "detect_episodes": ("true", "false", _episodes),
     "hooks.enabled": ("true", "false", _hook),
     "hooks.session_tokens": ("1500", "200", _hook),
@@ -822,29 +724,17 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "importance": ("error=0.3", "error=0", _scored),
     "consolidation_threshold_days": ("30", "90", _due),
     "decay": ("by_type", "s2", _due),
-    "half_life_days": ("30", "9000", _due),
-    "archive_below": ("0.3", "0.1", _steps("consolidate")),
     "link_on_add": ("true", "false", _links),
-    "link_at": ("0.2", "1", _steps("consolidate")),
-    "max_links": ("3", "0", _steps("consolidate")),
-    "max_pairs": ("500", "0", _steps("consolidate")),
     "note_insights": ("true", "false", _insights),
-    "ttl_days": ("20", "60", _steps("sweep")),
-    "ttl_importance": ("0.3", "0.2", _steps("sweep", at="2026-06-05")),
+    "ttl_days": ("20", "60", _swept),
     "max_episodic_memories": ("100", "5", _episodes_limit),
     "record_access": ("true", "false", _recalls),
     "record_operations": ("true", "false", _operations),
     "retrieval_top_k": ("10", "2", _hits),
     "relevance_threshold": ("0", "0.9", _below),
     "context.standing": ("zebra", "garden", _for_a_task),
-    "context.standing_share": ("0.25", "0", _standing_share),
     "context.said_share": ("0.25", "0", _for_a_task),
-    "related_memories": ("2", "0", _related),
     "ranking": ("structure", "weighted_sum", _scores),
-    "prefer_talk": ("true", "false", _talked),
-    "semantic_weight": ("0.4", "0.9", _sums),
-    "keyword_weight": ("0.3", "0.9", _sums),
-    "access_weight": ("0", "1", _scores),
     "recency_weight": ("0.3", "1", _scores),
     "importance_weight": ("0.4", "0", _scores),
     "prior_share": ("0.1", "0.5", _scores),
@@ -852,7 +742,6 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "purge_days": ("30", "3", _purge_at),
     "fading": ("facts=180,least=0", "facts=9000,least=0", _faded("fact")),
     "mine.contexts": ("true", "false", _of_mine),
-    "mine.context_share": ("0.1", "0", _of_mine),
     "mine.agents": ("planner", "other", _agent_of_mine),
     "vectors.model": ("", "other", _embedded),
     "vectors.command": ("/nowhere/a", "", _embedded),
@@ -875,33 +764,19 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
             PMEM_MODEL_URL="http://127.0.0.1:9/v1",
         ),
     ),
-    "model.temperature": ("0", "1", _served_model),
     "model.timeout": ("0.2", "0.3", _tried_model("hang")),
-    "model.calls_per_run": ("20", "0", _learnt("good")),
     "model.calls_per_day": ("200", "0", _learnt("good")),
     "model.strict": ("false", "true", _learnt("half")),
-    "model.pairs_per_day": ("50", "0", _work_left),
-    "model.turn_characters": ("200", "60", _work_left),
     "limits.app_memory": ("200", "4", _code("app", "remember", "calendar", "hello")),
     "apps.limit": ("10", "1", _app_memories),
-    **{
-        f"apps.{field.name}": (str(field.default), "0.5", _app_energy)
-        for field in msgspec.structs.fields(AppRules)
-        if field.name != "limit"
-    },
+    "apps.energy": ("100", "0.5", _app_energy),
     "limits.memory": ("4000", "4", _code("add", "hello")),
-    "limits.subject": ("200", "4", _code("add", "x", "--subject", "hello")),
-    "limits.category": ("50", "4", _code("add", "x", "--category", "hello")),
-    "limits.message": ("4000", "4", _message_limit),
     "limits.record": (str(RECORD_BYTES), str(2 * RECORD_BYTES), _large_record),
     "limits.agent": ("500", "9", _by_agent("The door is open.")),
-    "limits.agent_least": ("5", "50", _by_agent("The door is open.")),
     "consent.fields": ("city,health", "health", _by_agent("The user lives in Graz.")),
     "consent.two_signals": ("tone", "goals", _by_agent("The door is open.", "--tag", "tone")),
     "consent.changes": ("true", "false", _changed),
-    "consent.days": ("7", "3", _days),
     "writing.lint": ("off", "everyone", _by_agent("We like it.")),
-    "writing.enforce": ("false", "true", _by_agent("We like it.")),
     "categories.names": ("odd,even", "even", _names),
     "categories.context": ("knowledge=all", "knowledge=none", _listed),
     "categories.rag_length": ("event=3", "event=2", _met),
@@ -961,9 +836,7 @@ def test_an_entry_of_a_table_has_an_effect(entry: str, tmp_path: Path) -> None:
     assert seen[0] != seen[2]
 
 
-def _seen_with(
-    name: str, effect: tuple[str, str, Callable[..., Any]], tmp_path: Path
-) -> list[str]:
+def _seen_with(name: str, effect: tuple[str, str, Callable[..., Any]], tmp_path: Path) -> list[str]:
     """Return what is seen with a setting's one value, with the same once more, and the other."""
     one, other, look = effect
     seen = []

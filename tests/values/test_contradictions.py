@@ -11,8 +11,6 @@ from pmem.values.contradictions import check_together
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
-        ("prune_at", 0.95, r"prune_at \(0.95\) cannot lie above prune_hard_at \(0.9\)"),
-        ("prune_hard_at", 0.5, r"prune_at \(0.8\) cannot lie above prune_hard_at \(0.5\)"),
         ("max_context_tokens", 10_000, r"\(10,000 together\) leave nothing"),
         ("working_memory_tokens", 126_000, r"\(128,000 together\) leave nothing"),
     ],
@@ -38,7 +36,7 @@ def test_a_value_that_another_one_limits_is_told(name: str, value: int, told: st
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("prune_at", 0.9), ("chunk_size", 20), ("max_messages", 10), ("secrets.gate", "off")],
+    [("chunk_size", 20), ("max_messages", 10), ("secrets.gate", "off")],
 )
 def test_what_goes_together_is_not_spoken_of(name: str, value: object) -> None:
     assert check_together(Settings(), name, value) == ""

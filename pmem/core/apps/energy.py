@@ -4,6 +4,14 @@ from datetime import datetime
 from typing import Final
 
 SECONDS_AN_HOUR: Final = 3600
+PER_HOUR: Final = 20.0
+"""Units that come back each hour."""
+FLOOR: Final = 0.2
+"""Share of the units below which work that needs a model waits."""
+CREATION: Final = 12.0
+"""Units that a model costs to sum up a conversation."""
+COMPACTION: Final = 25.0
+"""Units that a model costs to compact."""
 
 
 def refilled(

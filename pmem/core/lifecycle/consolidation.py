@@ -5,11 +5,12 @@ Planning looks only at its arguments: the same memories and the same moment give
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from typing import Final
 
 import msgspec
 
 from pmem.core.duplicates import Pair, Verdict, pairs
-from pmem.core.lifecycle import merging
+from pmem.core.lifecycle import linking, merging
 from pmem.core.lifecycle.draft import Draft, Links
 from pmem.core.lifecycle.episodes import archive_beyond, merge_overlapping
 from pmem.core.lifecycle.fading import FadingRules, half_life_of
@@ -30,19 +31,21 @@ from pmem.core.lifecycle.states import closed, moved
 from pmem.core.retention import age_in_days, linked, valid_at
 from pmem.values.records import EventKind, Memory, State
 
+ARCHIVE_BELOW: Final = 0.3
+"""Importance times presence below which an old memory is archived."""
+MOST_PAIRS: Final = 500
+"""The most pairs that one consolidation merges or links."""
+
 
 class ConsolidationRules(msgspec.Struct, frozen=True, kw_only=True):
     """What the settings say about consolidation; see `config.Settings`."""
 
     fading: FadingRules
     consolidation_threshold_days: int
-    archive_below: float
-    link_at: float
-    max_links: int
-    max_pairs: int
     max_episodes: int
     most_characters: int
     insights: bool
+    max_pairs: int
 
 
 def plan(
@@ -67,7 +70,7 @@ def plan(
     judged = merge_duplicates(draft, rules, known)
     known = as_planned(draft, known.without(judged.merged))
     concerns = known.concerns
-    related = pairs(known.claims, concerns, link_min=rules.link_at, most_links=rules.max_links)
+    related = pairs(known.claims, concerns, link_min=linking.LINK_AT, most_links=linking.MOST_LINKS)
     waiting = judged.waiting
     if not waiting:
         waiting = link_similar(draft, known, related, rules.max_pairs - len(judged.merged))
@@ -87,7 +90,7 @@ def archive_faded(draft: Draft, rules: ConsolidationRules) -> None:
 
     Args:
         draft: The plan so far.
-        rules: What fades, from which age, and below which importance times presence.
+        rules: What fades, and from which age.
     """
     for memory, _ in faded(draft.active(), draft.now, rules):
         days = (draft.now - last_use(memory)).days
@@ -117,7 +120,7 @@ def faded(
             continue
         left = presence(memory, now, half_life)
         is_old = age_in_days(memory.created_at, now) >= rules.consolidation_threshold_days
-        if is_old and memory.importance * left < rules.archive_below:
+        if is_old and memory.importance * left < ARCHIVE_BELOW:
             found.append((memory, left))
     found.sort(key=lambda one: (one[0].importance * one[1], one[0].id))
     most = max(0, (len(active) if many is None else many) - rules.fading.least)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import msgspec
 
 from pmem.values.config import Settings
+from pmem.values.defaults import HALF_LIFE_DAYS
 from pmem.values.records import Memory, MemoryType
 
 
@@ -60,7 +61,7 @@ def fading_of_s2(half_life_days: float) -> FadingRules:
 def fading_rules(settings: Settings) -> FadingRules:
     """Return what fades, as the settings say."""
     if settings.decay == "s2":
-        return fading_of_s2(settings.half_life_days)
+        return fading_of_s2(HALF_LIFE_DAYS)
     return fading_by_type(**msgspec.structs.asdict(settings.fading))
 
 

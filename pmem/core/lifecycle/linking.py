@@ -11,6 +11,10 @@ from pmem.core.lifecycle.neighbours import Neighbour
 from pmem.core.lifecycle.scopes import concern_of
 from pmem.values.records import Memory, Relationship
 
+LINK_AT: Final = 0.6
+"""Similarity from which two memories are linked."""
+MOST_LINKS: Final = 3
+"""The most neighbours that are linked to one memory."""
 LINK_TYPES: Final = {
     Relation.NEIGHBOUR: "related_to",
     Relation.DUPLICATE: "related_to",
@@ -23,7 +27,7 @@ Close = Sequence[tuple[Verdict, Memory]]
 """How memories relate to another one, the closest first."""
 
 
-def close_to(memory: Memory, others: Sequence[Memory], link_at: float) -> Close:
+def close_to(memory: Memory, others: Sequence[Memory]) -> Close:
     """Return how a new memory relates to those that it belongs with, the closest first.
 
     They are compared as consolidation compares them, except that each of the others takes one
@@ -32,16 +36,15 @@ def close_to(memory: Memory, others: Sequence[Memory], link_at: float) -> Close:
     Args:
         memory: The new memory.
         others: Those that it may meet, by ascending id.
-        link_at: From which score neighbours belong together.
     """
     new = len(others)
     claims = [*(_claim(other.content) for other in others), _claim(memory.content)]
-    found = pairs(claims, [None] * len(claims), link_min=link_at, most_links=new)
+    found = pairs(claims, [None] * len(claims), link_min=LINK_AT, most_links=new)
     close = [(pair.verdict, others[pair.first]) for pair in found if pair.second == new]
     kept = [
         (verdict, other)
         for verdict, other in close
-        if verdict.score >= link_at or verdict.relation is Relation.DUPLICATE
+        if verdict.score >= LINK_AT or verdict.relation is Relation.DUPLICATE
     ]
     return sorted(kept, key=lambda pair: (-pair[0].score, pair[1].id))
 
@@ -60,16 +63,12 @@ def same_as(memory: Memory, close: Close) -> Memory | None:
     return None
 
 
-def linked_to(
-    memory: Memory, close: Close, link_at: float, max_links: int, at: datetime
-) -> list[Neighbour]:
+def linked_to(memory: Memory, close: Close, at: datetime) -> list[Neighbour]:
     """Return the links from a new memory to those that it belongs with.
 
     Args:
         memory: The new memory.
         close: How others relate to it.
-        link_at: From which score.
-        max_links: How many at the most.
         at: When.
     """
     return [
@@ -78,7 +77,7 @@ def linked_to(
             content=other.content,
             reason=verdict.reason,
         )
-        for verdict, other in [pair for pair in close if pair[0].score >= link_at][:max_links]
+        for verdict, other in [pair for pair in close if pair[0].score >= LINK_AT][:MOST_LINKS]
     ]
 
 

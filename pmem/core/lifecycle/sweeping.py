@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Final
 
 import msgspec
 
@@ -13,12 +14,14 @@ from pmem.core.lifecycle.states import moved
 from pmem.core.retention import age_in_days, changed, purge_time, unlinked
 from pmem.values.records import Episode, EventKind, Memory, State
 
+TTL_IMPORTANCE: Final = 0.3
+"""Importance below which a sweep removes what is not used."""
+
 
 class SweepRules(msgspec.Struct, frozen=True, kw_only=True):
     """What the settings say about sweeping; see `config.Settings`."""
 
     ttl_days: int
-    ttl_importance: float
     purge_days: int
     fading: FadingRules
 
@@ -43,17 +46,17 @@ def expire_unused(draft: Draft, rules: SweepRules) -> None:
 
     Args:
         draft: The plan so far.
-        rules: For how long, how unimportant, and until when it can be restored.
+        rules: For how long, and until when it can be restored.
     """
     for _, record in sorted(draft.records.items()):
         if record.state is State.SOFT_DELETED or not _may_expire(record, rules):
             continue
         weight = record.importance if isinstance(record, Memory) else record.significance
         used = last_use(record)
-        if weight < rules.ttl_importance and age_in_days(used, draft.now) > rules.ttl_days:
+        if weight < TTL_IMPORTANCE and age_in_days(used, draft.now) > rules.ttl_days:
             purge_at = purge_time(draft.now, rules.purge_days)
             why = (
-                f"importance {weight:g} is below {rules.ttl_importance:g},"
+                f"importance {weight:g} is below {TTL_IMPORTANCE:g},"
                 f" last used {used:%Y-%m-%d}; can be restored until {purge_at:%Y-%m-%d}"
             )
             event = draft.event(EventKind.TTL, reason=why)

@@ -2,6 +2,8 @@
 
 from math import log, log1p
 
+from pmem.values.defaults import HALF_LIFE_DAYS
+
 DAY = 86_400.0  # seconds
 
 
@@ -37,7 +39,7 @@ def saturation(frequency: float, norm: float, k1: float) -> float:
     return frequency * (k1 + 1.0) / (frequency + norm)
 
 
-def recency(age: float, half_life: float = 30.0) -> float:
+def recency(age: float, half_life: float = HALF_LIFE_DAYS) -> float:
     """Return 0.5 ** (age / half_life): 1 now, one half after `half_life` days.
 
     Args:

@@ -314,7 +314,7 @@ class _QuestionScorer:
         """The weighted mean of recency, importance, access and links, within its share."""
         fresh = 1.0
         if self._now is not None:
-            fresh = recency(self._now - document.timestamp, self._settings.half_life)
+            fresh = recency(self._now - document.timestamp)
         merits = (
             fresh,
             document.importance,

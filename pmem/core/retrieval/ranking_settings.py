@@ -32,7 +32,6 @@ class RankingSettings(NamedTuple):
         repeat: factor for each better hit of the same session, if an answer has several parts.
         prior: the most that recency, importance, access and links take away.
         merits: how these four are weighed among each other.
-        half_life: days after which recency has halved.
     """
 
     constants: Constants = Constants()
@@ -56,12 +55,9 @@ class RankingSettings(NamedTuple):
     repeat: float = 0.9
     prior: float = 0.02
     merits: tuple[float, float, float, float] = (0.3, 0.4, 0.2, 0.1)
-    half_life: float = 30.0
 
 
 DEFAULTS = RankingSettings()
-EVERYBODY_ALIKE = (1.0, 1.0, 1.0)
-"""The `roles` of a ranking that takes tools' words for as good as people's."""
 MEMORIES = RankingSettings(
     Constants(text=Bm25(1.2, 0.75), crowd=50),
     neighbours=0.5,

@@ -41,7 +41,6 @@ def rank_by_sum(
     weights: Weights,
     *,
     now: float,
-    half_life: float = 30.0,
     accept: Accept | None = None,
     limit: int | None = None,
 ) -> Ranking:
@@ -54,7 +53,6 @@ def rank_by_sum(
         statistics: the collection.
         weights: not all 0.
         now: seconds since 1970.
-        half_life: days after which recency has halved.
         accept: filter of documents.
         limit: how many hits at most; None for all.
 
@@ -70,7 +68,7 @@ def rank_by_sum(
         values = (
             semantic[number],
             keyword[number],
-            recency(now - document.timestamp, half_life),
+            recency(now - document.timestamp),
             document.importance,
             familiarity(document.accesses),
         )

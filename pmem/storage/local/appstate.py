@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from pmem.core.apps.energy import may_spend, refilled
+from pmem.core.apps.energy import FLOOR, PER_HOUR, may_spend, refilled
 from pmem.storage.local.state import LocalState
 from pmem.values.records import dump_line
 from pmem.values.rules import AppRules
@@ -98,7 +98,7 @@ class AppState:
         """
         with self._writing() as connection:
             units, spent, unpolled = _level(connection.execute(_ENERGY).fetchall(), now, rules)
-            if not may_spend(units, rules.energy, rules.energy_floor):
+            if not may_spend(units, rules.energy, FLOOR):
                 return False
             _save_level(
                 connection, Level(max(0.0, units - cost), spent + cost, unpolled + cost), now
@@ -171,12 +171,12 @@ def refilled_level(
     Args:
         kept: The units that there were and when, those spent in all, and since somebody asked.
         now: The present.
-        rules: How much there may be, and how fast it comes back.
+        rules: How much there may be.
     """
     if kept is None:
         return Level(rules.energy, 0.0, 0.0)
     level, at, spent, unpolled = kept
-    units = refilled(level, at, now, rules.energy, rules.energy_per_hour)
+    units = refilled(level, at, now, rules.energy, PER_HOUR)
     return Level(units, spent, unpolled)
 
 

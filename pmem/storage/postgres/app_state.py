@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from pmem.core.apps.energy import may_spend
+from pmem.core.apps.energy import FLOOR, may_spend
 from pmem.storage.local.appstate import DeferredWork, Level, refilled_level
 from pmem.storage.postgres.keeper import ServerKeeper
 from pmem.values.rules import AppRules
@@ -48,7 +48,7 @@ class ServerAppState(ServerKeeper):
         """
         with self._writing(_APPS) as connection:
             units, spent, unpolled = self._level(connection, now, rules)
-            if not may_spend(units, rules.energy, rules.energy_floor):
+            if not may_spend(units, rules.energy, FLOOR):
                 return False
             level = (max(0.0, units - cost), now, spent + cost, unpolled + cost)
             connection.execute(_SAVE, (self._server.number, *level))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from pmem.core.summaries import summary
 from pmem.errors import Damaged, NotFound
 from pmem.memory.app_questions import told_messages
 from pmem.model.tasks import ChunkGiven, SummaryAnswer
@@ -38,7 +39,7 @@ def given(workspace: Workspace, name: str) -> ChunkGiven | None:
         messages = _summed_up(workspace, chunk)
     except (NotFound, Damaged):
         return None
-    most = sum(message.tokens for message in messages) * workspace.settings.summary_share
+    most = sum(message.tokens for message in messages) * summary.SHARE
     characters = int(most) * CHARACTERS_A_TOKEN
     if chunk.made_by is not None or characters < SHORTEST:
         return None

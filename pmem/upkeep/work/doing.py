@@ -11,6 +11,9 @@ from pmem.upkeep.work.applying import AnsweredWork, apply_answer, settle_work
 from pmem.upkeep.work.handing_out import FoundWork, waiting_work
 from pmem.values.ids import short
 
+MOST_CALLS: Final = 20
+"""So often one command may ask."""
+
 MOST_REFUSALS: Final = 2
 """So often an answer to one question may be refused before it is not asked again."""
 
@@ -39,7 +42,7 @@ def do_work(workspace: Workspace, kinds: Sequence[TaskKind], about: str | None =
     done: list[AnsweredWork] = []
     try:
         for found in waiting_work(workspace, wanted, about) if wanted else ():
-            if len(done) >= workspace.settings.model.calls_per_run:
+            if len(done) >= MOST_CALLS:
                 workspace.notes.append("model: more waits; `pmem consolidate` goes on with it")
                 break
             if not _is_hopeless(found):

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from hashlib import blake2b
 from itertools import islice
+from typing import Final
 
 from msgspec.structs import asdict, replace
 
@@ -22,6 +23,8 @@ from pmem.upkeep.work.kinds import Changed
 from pmem.values.ids import short
 from pmem.values.records import Memory, Origin, Relationship, State
 
+MOST_PAIRS_A_DAY: Final = 50
+"""Pairs that a model compares on one day."""
 TOGETHER = 8
 """Pairs of one question."""
 LEAST_SCORE = 0.6
@@ -44,7 +47,7 @@ def waiting(workspace: Workspace, about: str | None) -> Iterator[str]:
         return
     judged = workspace.own.judged(workspace.now())
     known = judged.known()
-    left = workspace.settings.model.pairs_per_day - judged.noted_today(_PREFIX)
+    left = MOST_PAIRS_A_DAY - judged.noted_today(_PREFIX)
     fresh = (both for both in _alike(workspace) if _fingerprint(both) not in known)
     found = map(_pair_name, islice(fresh, max(0, left)))
     while batch := list(islice(found, TOGETHER)):

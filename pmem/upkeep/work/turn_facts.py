@@ -1,6 +1,7 @@
 """Facts in what people said at length."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -15,6 +16,8 @@ from pmem.upkeep.work.kinds import Changed, is_talk_of_person
 from pmem.values.ids import derived_id, short
 from pmem.values.records import Chunk, Conversation, Fact, MemoryType, Message, Origin, Standing
 
+LEAST_CHARACTERS: Final = 200
+"""From which length on a model looks for facts in a message."""
 _BEFORE = 500
 """Characters of what was said just before."""
 _LEAST, _PER_POINT = 0.4, 0.1
@@ -40,15 +43,14 @@ def waiting(workspace: Workspace, about: str | None) -> Iterator[str]:
     Args:
         about: Only of this conversation.
     """
-    least = workspace.settings.model.turn_characters
     for identifier in reversed([about] if about else workspace.conversations.ids()):
         conversation = workspace.conversations.get(identifier)
         for message in reversed(conversation.recent_messages):
-            if is_talk_of_person(message, least):
+            if is_talk_of_person(message, LEAST_CHARACTERS):
                 yield f"{identifier}/{message.id}"
         for name in reversed(conversation.chunks):
             for message in _messages_of(workspace, name):
-                if is_talk_of_person(message, least):
+                if is_talk_of_person(message, LEAST_CHARACTERS):
                     yield f"{identifier}/{message.id}"
 
 

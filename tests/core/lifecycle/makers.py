@@ -28,9 +28,6 @@ BY_TYPE: Final = fading_by_type(facts=180, entities=365, insights=90, least=200)
 RULES: Final = consolidation.ConsolidationRules(
     fading=S2,
     consolidation_threshold_days=30,
-    archive_below=0.3,
-    link_at=0.6,
-    max_links=3,
     max_pairs=500,
     max_episodes=100,
     most_characters=4000,

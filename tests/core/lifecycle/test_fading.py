@@ -30,7 +30,7 @@ def test_the_pinned_never_fades_and_what_an_app_remembers_only_in_the_manner_of_
 
 def test_the_settings_choose_the_manner() -> None:
     assert fading_rules(Settings()) == BY_TYPE
-    assert fading_rules(Settings(decay="s2", half_life_days=7)) == fading_of_s2(7)
+    assert fading_rules(Settings(decay="s2")) == fading_of_s2(30)
 
 
 @given(st.lists(st.integers(31, 900), max_size=9), st.integers(0, 12))

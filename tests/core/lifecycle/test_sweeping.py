@@ -23,7 +23,7 @@ from tests.core.lifecycle.makers import (
     memory,
 )
 
-RULES = sweeping.SweepRules(ttl_days=60, ttl_importance=0.3, purge_days=30, fading=S2)
+RULES = sweeping.SweepRules(ttl_days=60, purge_days=30, fading=S2)
 LONG_AGO = NOW - 60 * DAY - timedelta(milliseconds=1)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from pmem.core.retrieval.collection import MemoryStatistics
 from pmem.core.retrieval.ranking import rank
-from pmem.core.retrieval.ranking_settings import DEFAULTS, EVERYBODY_ALIKE
+from pmem.core.retrieval.ranking_settings import DEFAULTS
 from pmem.core.retrieval.signals import ASSISTANT, CALL, RESULT, asks_for_output
 from tests.core.retrieval.stores import add
 
@@ -42,7 +42,7 @@ def test_an_assistant_counts_less_where_output_is_asked_for_as_well() -> None:
 
 
 def test_everybody_counts_alike_where_the_settings_say_so() -> None:
-    alike = DEFAULTS._replace(roles=EVERYBODY_ALIKE)
+    alike = DEFAULTS._replace(roles=(1.0, 1.0, 1.0))
     hits = rank("retry limit of the uploader", told_by(*BY_WORTH), alike).hits
     assert len({hit.score for hit in hits}) == 1
 
