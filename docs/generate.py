@@ -62,8 +62,8 @@ counts. Made by `docs/generate.py` from `pmem/core/type_guide.py`; change it the
 | type | write down | for example | what it does | importance | category |
 |---|---|---|---|---|---|
 {rows}
-When in doubt: a rule is a `constraint`, a choice is a `decision`, a failure is a `dead_end`, and the
-rest is a `fact`. `pmem edit REF --type decision` changes the type.
+When in doubt: a rule is a `constraint`, a choice is a `decision`, a failure is a `dead_end`, and
+the rest is a `fact`. `pmem edit REF --type decision` changes the type.
 
 - **Search** filters by type (`--type decision`) and marks open dead ends.
 - **Contexts** show constraints, then dead ends, procedures, preferences and decisions before facts

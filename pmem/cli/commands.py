@@ -51,7 +51,6 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "search": CommandEntry("recall", "search", 'pmem search "which database" --kind memory'),
     "query": CommandEntry("query", "query", "pmem query request.json --agent planner"),
     "context": CommandEntry("context", "context", 'pmem context "which database" --budget 1000'),
-    "sync": CommandEntry("database", "sync", "pmem sync --dry-run"),
     "mcp": CommandEntry("mcp", "mcp", "pmem mcp --tools read"),
     "serve": CommandEntry("serve", "serve", "pmem serve --token agent:planner"),
     "consolidate": CommandEntry("upkeep", "consolidate", "pmem consolidate --dry-run"),
@@ -173,6 +172,7 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
             "init": CommandEntry("database", "init", "pmem db init"),
             "migrate": CommandEntry("database", "migrate", "pmem db migrate"),
             "status": CommandEntry("database", "status", "pmem db status"),
+            "sync": CommandEntry("database", "sync", "pmem db sync --dry-run"),
         },
     ),
     "setup": (
@@ -244,7 +244,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "Check and repair": ("check", "scan", "doctor", "repair", "settle", "eval"),
     "Connect and configure": (
-        "setup", "import", "export", "share", "config", "db", "sync", "completion", "help"
+        "setup", "import", "export", "share", "config", "db", "completion", "help"
     ),
     "For agents and apps": (
         "mcp", "serve", "hook", "query", "delta", "checkpoint", "app", "consent",

@@ -42,7 +42,7 @@ def init(
     status = found.status
     bring = status.in_folder and not status.records
     many = "1 record" if status.in_folder == 1 else f"{status.in_folder} records"
-    note = f"the folder has {many}: `pmem sync` brings them there"
+    note = f"the folder has {many}: `pmem db sync` brings them there"
     return Answer(data=found, lines=_setup_lines(found), note=note if bring else "")
 
 

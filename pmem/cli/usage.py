@@ -29,6 +29,10 @@ _MEANT: Final = {
     "version": "--version",
 }
 """What other programs call a command, and what it is called here."""
+_RETIRED: Final = {
+    "sync": "db sync",
+}
+"""What commands were called once, and what does the same now."""
 _VALUES: Final = {
     "expired": "`pmem list` marks what has expired, `pmem inbox --kind expired` goes through it"
 }
@@ -48,7 +52,10 @@ def sentence(error: ClickException) -> tuple[str, str]:
     hint = f"`{context.command_path} --help` shows how" if context else ""
     message = " ".join(error.format_message().split())
     if context and message.startswith("No such command"):
-        hint = _command_meant(context, message.split("'")[1]) or hint
+        name = message.split("'")[1]
+        if context.parent is None and name in _RETIRED:
+            return f"`pmem {name}` is now `pmem {_RETIRED[name]}`", ""
+        hint = _command_meant(context, name) or hint
     elif message.startswith("Invalid value") and _NO_CHOICE in message:
         hint = _closest(message) or hint
     elif message.startswith("No such option: -") and "--" not in message:

@@ -55,7 +55,7 @@ def test_status_counts_what_sync_keeps_equal(project: TestDatabase) -> None:
         for words in (("start", "Queues"), ("end",)):
             assert said_of(address, "conversation", *words).code == 0
     pmem("add", "The queue is RabbitMQ")
-    assert pmem("sync").code == 0
+    assert pmem("db", "sync").code == 0
     status = data("db", "status")
     assert (status["records"], status["in_folder"]) == (1, 1)
 
@@ -63,19 +63,19 @@ def test_status_counts_what_sync_keeps_equal(project: TestDatabase) -> None:
 def test_a_sync_of_many_tells_some_of_them_and_how_many_there_are(project: TestDatabase) -> None:
     for number in range(25):
         assert said_of("", "add", f"Queue {number} is for parcels.", "--force").code == 0
-    told = pmem("sync").text.splitlines()
+    told = pmem("db", "sync").text.splitlines()
     assert told[0] == "to server  25"
     assert told[-1] == "  and 5 more; --json has them all"
     assert len([line for line in told if line.endswith("is for parcels.")]) == len(told) - 2 == 20
-    assert len(data("sync", "--dry-run")["records"]) == 0
+    assert len(data("db", "sync", "--dry-run")["records"]) == 0
 
 
 def test_a_sync_names_what_both_sides_contradict_each_other_in(project: TestDatabase) -> None:
     memory = data("add", "The queue is RabbitMQ")["memory"]["id"]
-    assert pmem("sync").code == 0
+    assert pmem("db", "sync").code == 0
     assert pmem("edit", memory, "The queue is NATS").code == 0
     assert said_of("", "edit", memory, "The queue is Kafka").code == 0
-    told = pmem("sync").text.splitlines()
+    told = pmem("db", "sync").text.splitlines()
     assert told[0] == "merged  1"
     assert told[2] == "    both sides disagree on content"
 
@@ -84,14 +84,14 @@ def test_a_sync_of_many_names_all_in_which_both_sides_contradict_each_other(
     project: TestDatabase,
 ) -> None:
     added = [data("add", f"Queue {number}", "--force")["memory"]["id"] for number in range(22)]
-    assert pmem("sync").code == 0
+    assert pmem("db", "sync").code == 0
     last = max(added)
     for memory in added:
         assert pmem("pin", memory).code == 0
         assert said_of("", "edit", memory, "--tag", "queue").code == 0
     assert pmem("edit", last, "The queue is NATS").code == 0
     assert said_of("", "edit", last, "The queue is Kafka").code == 0
-    told = pmem("sync").text.splitlines()
+    told = pmem("db", "sync").text.splitlines()
     assert told[0] == "merged  22"
     assert told[1].startswith(f"  {last[-8:]}  ")
     assert told[-1] == "  and 1 more; --json has them all"
@@ -102,7 +102,7 @@ def test_a_sync_tells_a_text_in_one_line_and_conversations_without_a_title(
 ) -> None:
     assert pmem("add", "The queue\nis   RabbitMQ").code == 0
     assert pmem("conversation", "start").code == 0
-    told = pmem("sync", "--conversations").text
+    told = pmem("db", "sync", "--conversations").text
     assert told.startswith("to folder  2\n")
     assert "  The queue is RabbitMQ\n" in told
     assert "  (conversation)\n" in told
@@ -110,9 +110,9 @@ def test_a_sync_tells_a_text_in_one_line_and_conversations_without_a_title(
 
 def test_a_sync_does_not_say_what_was_deleted_for_good(project: TestDatabase) -> None:
     memory = data("add", "The door code is 4711")["memory"]["id"]
-    assert pmem("sync").code == 0
+    assert pmem("db", "sync").code == 0
     assert pmem("purge", memory, "--force").code == 0
-    told = pmem("sync").text
+    told = pmem("db", "sync").text
     assert told.startswith("removed  1\n")
     assert "4711" not in told
 
@@ -161,7 +161,7 @@ ODD = (
 def test_a_server_that_cannot_be_reached_is_one_sentence_without_a_password(
     project: TestDatabase, address: str
 ) -> None:
-    for words in (("list",), ("add", "x"), ("db", "status"), ("config", "list"), ("sync",)):
+    for words in (("list",), ("add", "x"), ("db", "status"), ("config", "list"), ("db", "sync")):
         done = said_of(address, *words)
         assert done.code == (0 if words[0] == "config" else done.code)
         assert words[0] == "config" or done.code in (3, 6), done
@@ -203,7 +203,7 @@ def test_without_the_extra_a_sentence_says_what_to_install(
     project: TestDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    for words in (("list",), ("db", "init"), ("sync",)):
+    for words in (("list",), ("db", "init"), ("db", "sync")):
         done = pmem(*words)
         assert done.code == 3
         assert "pip install 'pmem-cli[postgres]'" in done.said
@@ -244,7 +244,7 @@ def test_a_person_in_the_group_of_members_may_do_everything() -> None:
     added = data("add", "The queue is RabbitMQ")["memory"]["id"]
     for words in (
         ("search", "queue"), ("context", "queue", "--thread", "t"), ("consolidate",),
-        ("checkpoint", "save", "t", "{}"), ("rm", added), ("stats",), ("check",), ("sync",),
+        ("checkpoint", "save", "t", "{}"), ("rm", added), ("stats",), ("check",), ("db", "sync"),
         ("purge", added), ("doctor",), ("db", "init"), ("db", "migrate"),
     ):  # fmt: skip
         done = pmem(*words)

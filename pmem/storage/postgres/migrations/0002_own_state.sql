@@ -98,7 +98,7 @@ create table pmem.app_gone (
   primary key (project, app)
 );
 
--- Which batches of `pmem sync` were written here: a folder that was cut short asks for its own.
+-- Which batches of `pmem db sync` were written here: a folder that was cut short asks for its own.
 create table pmem.sync_batch (
   project integer not null references pmem.project on delete cascade,
   batch uuid not null,
