@@ -56,8 +56,8 @@ def types_page() -> str:
 
 A good memory is one statement that stands alone, in one or two sentences, with its reason. Write
 down what the next person would get wrong without it. If the code already says it, cite the code
-(`--cite`). If it concerns some files, name them (`--for`). `pmem types` prints this list with your
-counts. Made by `docs/generate.py` from `pmem/core/type_guide.py`; change it there.
+(`--cite`). If it concerns some files, name them (`--for`). Made by `docs/generate.py` from
+`pmem/core/type_guide.py`; change it there.
 
 | type | write down | for example | what it does | importance | category |
 |---|---|---|---|---|---|

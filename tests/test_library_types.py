@@ -146,7 +146,6 @@ def _calls(made: Made) -> dict[str, dict[str, Any]]:
         "report": {"tasks": ["x"], "since": NOW},
         "receipts": {"task": "x", "budgets": [200]},
         "names": {"of": "subjects"},
-        "types": {},
         "why": {"place": "src/a.py"},
         "tried": {**_fields(TriedRequest), "tried": "x", "failed": "y"},
         "doctor": {"fix": True},

@@ -3,9 +3,11 @@
 import os
 import sys
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import cache
 from importlib import import_module
 from itertools import takewhile
+from textwrap import fill
 from typing import Any, Final
 
 from typer import Abort
@@ -18,6 +20,7 @@ from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
 from pmem.cli import render
+from pmem.cli.asking import AskedCommand
 from pmem.cli.commands import ALONE, COMMANDS, DEFAULTS, GROUPS, SECTIONS, CommandEntry
 from pmem.cli.session import Answer, CommandSession, utf8
 from pmem.errors import InvalidValue, PmemError, StorageRefused, Unfinished, UsageError
@@ -133,7 +136,28 @@ class _LazyGroup(TyperGroup):
 
 
 class _Command(TyperCommand):
-    """A command whose help names the options of all commands in one line."""
+    """A command whose help names filters, and the options of all commands, in one line each."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        groups: dict[str, list[str]] = {}
+        if not getattr(ctx.obj, "explains_all", True):
+            for option in self.params:
+                title = getattr(option, "rich_help_panel", "")
+                if title:
+                    groups.setdefault(title, []).append(option.opts[-1])
+        shown = copy(self)
+        named = {flag for flags in groups.values() for flag in flags}
+        shown.params = [each for each in self.params if each.opts[-1] not in named]
+        TyperCommand.format_options(shown, ctx, formatter)
+        for title, flags in groups.items():
+            with formatter.section(title):
+                indent, width = " " * formatter.current_indent, formatter.width
+                listed = fill(
+                    " ".join(flags), width, initial_indent=indent, subsequent_indent=indent,
+                    break_on_hyphens=False,
+                )  # fmt: skip
+                formatter.write(f"{listed}\n")
+                formatter.write_text(f"`{ctx.command_path} --help --all` explains them.")
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
@@ -173,6 +197,8 @@ def _group(name: str, help_: str, entries: dict[str, CommandEntry]) -> TyperGrou
 @cache
 def _command(name: str, entry: CommandEntry) -> TyperCommand:
     function = getattr(import_module(f"pmem.cli.{entry.module}"), entry.function)
+    if isinstance(function, AskedCommand):
+        function = function.function()
     command: Any = get_command_from_info(
         CommandInfo(
             name=name,
@@ -289,6 +315,9 @@ def _computed(session: CommandSession, arguments: Sequence[str]) -> Any:
     """Return a command's answer, or what stands in its place: help, the version."""
     options = takewhile("--".__ne__, arguments)
     session.json = "--json" in options  # also when things go wrong before options are read
+    if "--help" in arguments and "--all" in arguments:
+        session.explains_all = True
+        arguments = [argument for argument in arguments if argument != "--all"]
     for argument in arguments:
         if "\0" in utf8(argument, "an argument"):
             raise InvalidValue(f"an argument has a zero byte: {argument!r}", "leave it out")

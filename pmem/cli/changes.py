@@ -2,24 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, Final, TypeVar
 
 import msgspec
 import typer
 
 from pmem.cli import options
+from pmem.cli.asking import asks
 from pmem.cli.drafts import WrittenText, kept_draft, read_draft
 from pmem.cli.journal import story_lines, version_line
 from pmem.cli.memory import (
-    Category,
-    Cite,
-    For,
-    Importance,
-    InsteadOf,
-    Review,
-    ReviewIf,
-    Since,
-    Subject,
+    EXIT_CODES,
+    added_lines,
+    added_note,
     link_words,
     memory_line,
     neighbour_lines,
@@ -31,72 +26,24 @@ from pmem.errors import NotFound, UsageError
 from pmem.memory.changes import ChangedRecords, RecordsRequest, RestoreRequest
 from pmem.memory.journal import History, HistoryRequest
 from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
+from pmem.memory.links import LINK_TYPES
 from pmem.memory.reading import ShowRequest
-from pmem.memory.requests import Edited, EditRequest, LinkRequest, PinRequest, UnlinkRequest
+from pmem.memory.requests import Edited, EditRequest, PinRequest
+from pmem.memory.sharing import ShareRequest
 from pmem.operations import table
-from pmem.values.ids import matches, short
-from pmem.values.records import Memory, MemoryType, Record
+from pmem.values.ids import short
+from pmem.values.records import Memory, Record, Relationship
 from pmem.vcs.conflicts import SettleRequest
 
 R = TypeVar("R", bound=Record)
 _ALIKE: Final = 0.8
 """How alike a link's type must be to a known one to be taken for a slip."""
-NEVER: Final = "never"
-"""What `edit --valid-until` takes for no end."""
-NewType = Annotated[MemoryType | None, typer.Option(help="A new type.")]
 
 
+@asks(EditRequest)
 def edit(
-    ctx: typer.Context,
-    reference: options.Reference,
-    text: Annotated[str | None, typer.Argument(metavar="[TEXT|-]", help="New content.")] = None,
-    type: NewType = None,  # noqa: A002 - the option's name
-    category: Category = None,
-    subject: Subject = None,
-    tag: Annotated[list[str] | None, typer.Option(help="Replace all its tags; repeatable.")] = None,
-    add_tag: Annotated[list[str] | None, typer.Option(help="A tag to add; repeatable.")] = None,
-    remove_tag: Annotated[
-        list[str] | None, typer.Option(help="A tag to remove; repeatable.")
-    ] = None,
-    no_tags: Annotated[bool, typer.Option("--no-tags", help="Remove all its tags.")] = False,
-    importance: Importance = None,
-    valid_from: Since = None,
-    valid_until: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Valid until this time, or 'never' ends.")
-    ] = None,
-    cite: Cite = None,
-    uncite: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILE[:A[-B]|::NAME]", help="Stop citing this; repeatable."),
-    ] = None,
-    for_: For = None,
-    not_for: Annotated[
-        list[str] | None,
-        typer.Option(metavar="GLOB", help="Files it no longer applies to; repeatable."),
-    ] = None,
-    instead_of: InsteadOf = None,
-    review: Review = None,
-    review_if: ReviewIf = None,
-    reviewed: Annotated[
-        bool, typer.Option("--reviewed", help="It was looked at, and holds.")
-    ] = False,
-    settled: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REASON", help="Why it is no longer a dead end ['': it is one again]."
-        ),
-    ] = None,
-    conversation: Annotated[
-        str | None,
-        typer.Option(metavar="REF", help="The conversation that the change comes from."),
-    ] = None,
-    stop_edits: Annotated[
-        bool | None,
-        typer.Option(
-            "--stop-edits/--no-stop-edits",
-            help="Let it stop an assistant's edit, once a session (see hooks.deny).",
-        ),
-    ] = None,
+    session: CommandSession,
+    request: EditRequest,
     supersede: Annotated[
         bool,
         typer.Option("--supersede", help="Keep the old text as a memory that was valid until now."),
@@ -109,43 +56,21 @@ def edit(
 
     Without a text and options, your editor opens with what it says.
     """
-    session: CommandSession = ctx.obj
-    request = EditRequest(
-        reference=reference,
-        content=None if text is None else session.input(text, "the text"),
-        type=type,
-        category=category,
-        subject=subject,
-        tags=() if no_tags else tuple(tag) if tag else None,
-        add_tags=tuple(add_tag or ()),
-        remove_tags=tuple(remove_tag or ()),
-        importance=importance,
-        valid_from=session.ahead(valid_from),
-        valid_until=None if valid_until == NEVER else session.ahead(valid_until),
-        no_end=valid_until == NEVER,
-        cite=tuple(cite or ()),
-        uncite=tuple(uncite or ()),
-        places=session.places(for_),
-        not_places=session.places(not_for),
-        instead_of=None if instead_of is None else tuple(filter(str.strip, instead_of)),
-        review_at=session.ahead(review),
-        review_if=review_if,
-        reviewed=reviewed,
-        settled=settled,
-        stops_edits=stop_edits,
-        conversation=conversation,
-    )
     if superseded_by is not None:
         if supersede or not request.is_empty:
             raise UsageError(
                 "--superseded-by goes without a text and other options", "do one after the other"
             )
-        pair = SupersedeByRequest(reference=reference, successor=superseded_by)
+        pair = SupersedeByRequest(reference=request.reference, successor=superseded_by)
         return _superseded_answer(session.run(table.SUPERSEDE_BY, pair))
     if request.is_empty:
-        return edit_draft(session, reference)
-    if supersede and uncite:
-        raise UsageError("the new memory cites only what --cite gives: leave out --uncite")
+        return edit_draft(session, request.reference)
+    if request.only_pins:
+        return _pinned_answer(session, request)
+    if supersede and (request.uncite or request.link or request.unlink):
+        raise UsageError(
+            "--supersede goes without --uncite, --link and --unlink", "edit the new memory after it"
+        )
     if supersede:
         return _superseded_answer(session.run(table.SUPERSEDE, request))
     return _edited_answer(session, session.run(table.EDIT, request))
@@ -201,98 +126,51 @@ def keep_drafts(
             yield from _keep_draft(session, memory, draft).lines
 
 
-def rm(ctx: typer.Context, reference: options.References) -> Answer:
+@asks(ShareRequest)
+def share(session: CommandSession, request: ShareRequest) -> Answer:
+    """Copy a memory of your own into the project.
+
+    Nothing else ever takes it there. `pmem undo` takes it back.
+    """
+    if session.mine:
+        raise UsageError("`pmem share` copies into a project", "leave out --mine")
+    added = session.run(table.SHARE, request)
+    return Answer(
+        data=added,
+        lines=added_lines(added),
+        note=added_note(added),
+        exit_code=EXIT_CODES[added.action],
+    )
+
+
+@asks(RecordsRequest)
+def rm(session: CommandSession, request: RecordsRequest) -> Answer:
     """Remove memories or episodes; `restore` brings them back.
 
     It does so until they are purged.
     """
-    session: CommandSession = ctx.obj
-    return _records_answer("removed", session.run(table.REMOVE, _records_request(reference)))
+    return _records_answer("removed", session.run(table.REMOVE, request))
 
 
-def restore(
-    ctx: typer.Context,
-    reference: Annotated[
-        list[str] | None, typer.Argument(metavar="[REF]...", help="Ids, or their starts.")
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="All that left recall since this time.")
-    ] = None,
-    by: Annotated[
-        Literal["consolidate"] | None, typer.Option(help="All that consolidate and sweep took out.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what it would do.")] = False,
-) -> Answer:
+@asks(RestoreRequest)
+def restore(session: CommandSession, request: RestoreRequest) -> Answer:
     """Bring back what was removed or archived.
 
     With --since or --by it brings back everything that was removed, archived or merged. A memory
     that a newer one replaced stays replaced.
     """
-    session: CommandSession = ctx.obj
-    if not reference and since is None and by is None:
+    if not request.references and request.since is None and request.by is None:
         raise UsageError("nothing to bring back is named", "give a reference, --since or --by")
-    request = RestoreRequest(
-        references=tuple(reference or ()), since=session.time(since), by=by, dry_run=dry_run
-    )
     done = session.run(table.RESTORE, request)
-    word = "would restore" if dry_run else "restored" if _has_written(session) else "already active"
+    is_done = _has_written(session)
+    word = "would restore" if request.dry_run else "restored" if is_done else "already active"
     return _records_answer(word, done)
 
 
-def purge(
-    ctx: typer.Context,
-    reference: options.References,
-    force: Annotated[
-        bool, typer.Option("--force", help="Delete even what was not removed first.")
-    ] = False,
-) -> Answer:
+@asks(PurgeRequest)
+def purge(session: CommandSession, request: PurgeRequest) -> Answer:
     """Delete records for good, with every link to them."""
-    session: CommandSession = ctx.obj
-    request = PurgeRequest(references=tuple(reference), force=force)
     return _records_answer("purged", session.run(table.PURGE, request))
-
-
-def pin(ctx: typer.Context, reference: options.Reference) -> Answer:
-    """Pin a memory or an episode, so that it never fades."""
-    session: CommandSession = ctx.obj
-    done = session.run(table.PIN, PinRequest(reference=reference))
-    return _record_answer("pinned" if _has_written(session) else "already pinned", done)
-
-
-def unpin(ctx: typer.Context, reference: options.Reference) -> Answer:
-    """Let a pinned memory or episode fade like others."""
-    session: CommandSession = ctx.obj
-    request = PinRequest(reference=reference, pinned=False)
-    done = session.run(table.PIN, request)
-    return _record_answer("unpinned" if _has_written(session) else "was not pinned", done)
-
-
-def link(
-    ctx: typer.Context,
-    start: Annotated[str, typer.Argument(metavar="A", help="Where the link starts.")],
-    end: Annotated[str, typer.Argument(metavar="B", help="Where it leads.")],
-    type: Annotated[str, typer.Option(help="What it means.")] = "related_to",  # noqa: A002
-    strength: Annotated[float, typer.Option(help="How close, from 0 to 1.")] = 0.5,
-) -> Answer:
-    """Link one memory to another."""
-    session: CommandSession = ctx.obj
-    request = LinkRequest(start=start, end=end, type=type, strength=strength)
-    done = session.run(table.LINK, request)
-    made = (one for one in done.relationships if one.type == type and matches(end, one.target))
-    lines = [_done_line("linked", done), *([(f"  {link_words(one)}", "dim")] for one in made)]
-    return Answer(data=done, lines=lines, note=_doubt(type))
-
-
-def unlink(
-    ctx: typer.Context,
-    start: Annotated[str, typer.Argument(metavar="A", help="Where the links start.")],
-    end: Annotated[str, typer.Argument(metavar="B", help="Where they lead.")],
-    type: Annotated[str | None, typer.Option(help="Only this type.")] = None,  # noqa: A002
-) -> Answer:
-    """Remove the links from one memory to another."""
-    session: CommandSession = ctx.obj
-    request = UnlinkRequest(start=start, end=end, type=type)
-    return _record_answer("unlinked", session.run(table.UNLINK, request))
 
 
 def settle(
@@ -349,25 +227,27 @@ def _draw_story(session: CommandSession, found: History, width: int) -> Iterable
     return story_screen(found.steps, view_of(session, width))
 
 
-def _doubt(type_: str) -> str:
+def _pinned_answer(session: CommandSession, request: EditRequest) -> Answer:
+    """Pin what an edit names, which may be an episode."""
+    is_pinned = bool(request.pinned)
+    done = session.run(table.PIN, PinRequest(reference=request.reference, pinned=is_pinned))
+    words = ("pinned", "already pinned") if is_pinned else ("unpinned", "was not pinned")
+    return _records_answer(words[not _has_written(session)], ChangedRecords(records=(done,)))
+
+
+def _doubt(link: Relationship) -> str:
     """Say which type of link may have been meant; any is allowed."""
     from difflib import get_close_matches
 
-    from pmem.memory.links import LINK_TYPES
-
-    meant = get_close_matches(type_.casefold(), LINK_TYPES, 1, _ALIKE)
-    if type_ in LINK_TYPES or not meant:
+    meant = get_close_matches(link.type.casefold(), LINK_TYPES, 1, _ALIKE)
+    if link.type in LINK_TYPES or not meant:
         return ""
-    return f"{type_} is a type of its own; did you mean {meant[0]}?"
+    return f"{link.type} is a type of its own; did you mean {meant[0]}?"
 
 
 def _has_written(session: CommandSession) -> bool:
     """Tell whether the last operation changed anything."""
     return session.outcomes[-1].has_written
-
-
-def _records_request(references: Iterable[str]) -> RecordsRequest:
-    return RecordsRequest(references=tuple(references))
 
 
 def _superseded_answer(done: Superseded) -> Answer:
@@ -380,8 +260,8 @@ def _superseded_answer(done: Superseded) -> Answer:
 
 
 def _edited_answer(session: CommandSession, done: Edited) -> Answer:
-    lines = [_done_line("edited", done.memory), *neighbour_lines(done.memory, done.neighbours)]
-    note = ""
+    lines = [_done_line("edited", done.memory), *_edited_lines(done)]
+    note = "\n".join(filter(None, map(_doubt, done.linked)))
     if done.same is not None:
         one, other = short(done.same.id), short(done.memory.id)
         note = f"{one} says the same: `pmem edit {one} --superseded-by {other}` keeps one of them"
@@ -397,11 +277,12 @@ def _draw_edit(session: CommandSession, done: Edited, width: int) -> Iterable[Li
     yield from edit_screen(
         done.memory, view_of(session, width), is_changed=session.outcomes[-1].has_written
     )
-    yield from all_hung(neighbour_lines(done.memory, done.neighbours), width)
+    yield from all_hung(_edited_lines(done), width)
 
 
-def _record_answer(word: str, record: Record) -> Answer:
-    return Answer(data=record, lines=[_done_line(word, record)])
+def _edited_lines(done: Edited) -> Iterator[Line]:
+    yield from ([(f"  {link_words(link)}", "dim")] for link in done.linked)
+    yield from neighbour_lines(done.memory, done.neighbours)
 
 
 def _records_answer(word: str, done: ChangedRecords[R]) -> Answer:

@@ -1,9 +1,11 @@
 """Which commands there are, and where their functions stand."""
 
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 
-class CommandEntry(NamedTuple):
+class CommandEntry(msgspec.Struct, frozen=True):
     """Where a command's function is, and an example of its use."""
 
     module: str
@@ -14,7 +16,7 @@ class CommandEntry(NamedTuple):
 COMMANDS: Final[dict[str, CommandEntry]] = {
     "init": CommandEntry("project", "init", "pmem init --name Phoenix"),
     "add": CommandEntry("memory", "add", 'pmem add "We use PostgreSQL" --type decision'),
-    "share": CommandEntry("memory", "share", "pmem share k3v9"),
+    "share": CommandEntry("changes", "share", "pmem share k3v9"),
     "show": CommandEntry("memory", "show", "pmem show k3v9"),
     "list": CommandEntry("memory", "list_", "pmem list --type decision --tag database"),
     "edit": CommandEntry(
@@ -24,10 +26,6 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "restore": CommandEntry("changes", "restore", "pmem restore k3v9"),
     "undo": CommandEntry("undo", "undo", "pmem undo --dry-run"),
     "purge": CommandEntry("changes", "purge", "pmem purge k3v9"),
-    "pin": CommandEntry("changes", "pin", "pmem pin k3v9"),
-    "unpin": CommandEntry("changes", "unpin", "pmem unpin k3v9"),
-    "link": CommandEntry("changes", "link", "pmem link k3v9 p7q2 --type depends_on"),
-    "unlink": CommandEntry("changes", "unlink", "pmem unlink k3v9 p7q2"),
     "settle": CommandEntry("changes", "settle", "pmem settle k3v9 --other"),
     "history": CommandEntry("changes", "history", "pmem history k3v9"),
     "events": CommandEntry("journal", "events", "pmem events --after 1w --event UPDATE"),
@@ -41,9 +39,6 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "due": CommandEntry("decisions", "due", "pmem due --within 2w"),
     "inbox": CommandEntry("inbox", "inbox", "pmem inbox --kind fact"),
     "week": CommandEntry("overviews", "week", "pmem week friday"),
-    "tags": CommandEntry("overviews", "tags", "pmem tags"),
-    "subjects": CommandEntry("overviews", "subjects", "pmem subjects"),
-    "types": CommandEntry("overviews", "types", "pmem types"),
     "browse": CommandEntry("browse", "browse", "pmem browse"),
     "report": CommandEntry("report", "report", 'pmem report memory.html --task "Move billing out"'),
     "changelog": CommandEntry("changelog", "changelog", "pmem changelog main..HEAD --markdown"),
@@ -237,10 +232,10 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Decisions and code": ("why", "tried", "outcome", "due", "verify", "changelog", "review"),
     "Conversations": ("conversation", "facts", "episode"),
     "Look it over": (
-        "inbox", "browse", "report", "stats", "week", "tags", "subjects", "types", "events",
+        "inbox", "browse", "report", "stats", "week", "events",
     ),
     "Keep it tidy": (
-         "pin", "unpin", "link", "unlink", "purge", "consolidate", "sweep"
+         "purge", "consolidate", "sweep"
     ),
     "Check and repair": ("check", "scan", "doctor", "repair", "settle", "eval"),
     "Connect and configure": (

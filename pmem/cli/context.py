@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Annotated, Final, Literal
+from typing import Final
 
-import typer
+import msgspec
 
 from pmem.cli import options
+from pmem.cli.asking import asks
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.context.parts import Context
 from pmem.core.context.reasons import REASONS, say_why
@@ -15,63 +16,19 @@ from pmem.operations import table
 from pmem.search.context_request import ContextRequest
 from pmem.values.ids import short
 
-Format = Literal["markdown", "json", "messages"]
-Only = Literal["memories", "conversation"]
 _START: Final = 50
 
 
+@asks(ContextRequest)
 def context(
-    ctx: typer.Context,
-    query: Annotated[
-        str | None, typer.Argument(metavar="[QUERY|-]", help="What the context is for.")
-    ] = None,
-    budget: Annotated[
-        int | None, typer.Option(help="At most N tokens [the context window less reserves].")
-    ] = None,
-    thread: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Also say what is new since this thread last asked."),
-    ] = None,
-    conversation: Annotated[
-        str | None, typer.Option(metavar="REF", help="The conversation to continue [current].")
-    ] = None,
-    app: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The app it is for [the conversation's]."),
-    ] = None,
-    format: Annotated[Format, typer.Option(help="How to write it.")] = "markdown",  # noqa: A002
-    path: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILE", help="What applies to this file comes first; repeatable."),
-    ] = None,
-    explain: Annotated[
-        bool,
-        typer.Option("--explain", help="Say on standard error why each candidate is in or out."),
-    ] = False,
-    only: Annotated[Only | None, typer.Option(help="Leave out conversations, or memories.")] = None,
-    no_mine: options.WithoutOwn = False,
-    ids: Annotated[bool, typer.Option("--ids", help="Name memories by their short ids.")] = False,
-    trust: options.Trusted = None,
-    at: options.At = None,
+    session: CommandSession, request: ContextRequest, no_mine: options.WithoutOwn = False
 ) -> Answer:
     """Print what a model should read first, within a token budget."""
-    session: CommandSession = ctx.obj
-    request = ContextRequest(
-        query=None if query is None else session.input(query, "the query"),
-        budget=budget,
-        thread=thread,
-        conversation=conversation,
+    request = msgspec.structs.replace(
+        request,
         agent=session.asker and session.concerned,
-        app=app,
-        format=format,
-        trust=trust,
-        paths=tuple(filter(None, map(session.file, path or ()))),
-        only=only,
-        ids=ids,
-        explain=explain,
         omitted=session.json,
         mine=not no_mine,
-        **session.when(at),
     )
     built = session.run(table.CONTEXT, request)
     how = "estimated" if built.tokenizer == "estimate" else "counted"
@@ -81,8 +38,8 @@ def context(
     return Answer(
         data=built,
         raw=built.text and built.text.rstrip("\n") + "\n",
-        note="\n".join([*built.notes, *(_fates(built) if explain else ()), note]),
-        receipt=partial(_draw_receipt, session, built, note) if explain else None,
+        note="\n".join([*built.notes, *(_fates(built) if request.explain else ()), note]),
+        receipt=partial(_draw_receipt, session, built, note) if request.explain else None,
     )
 
 

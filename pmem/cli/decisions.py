@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pmem.cli import options
+from pmem.cli.asking import asks
 from pmem.cli.memory import memory_line
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.outcomes import is_due
@@ -14,32 +14,25 @@ from pmem.errors import UsageError
 from pmem.memory.outcomes import DueListing, DueRequest, OutcomeRequest
 from pmem.operations import table
 from pmem.values.ids import short
-from pmem.values.records import OutcomeVerdict
 from pmem.values.times import day
 
 
+@asks(OutcomeRequest)
 def outcome(
-    ctx: typer.Context,
-    reference: options.Reference,
-    verdict: Annotated[OutcomeVerdict | None, typer.Argument(help="How it turned out.")] = None,
-    text: Annotated[str, typer.Argument(metavar="[TEXT|-]", help="What happened.")] = "",
-    retract: Annotated[
-        bool, typer.Option("--retract", help="Take back its latest outcome.")
-    ] = False,
+    session: CommandSession,
+    request: OutcomeRequest,
+    retract: Annotated[bool, typer.Option("--retract", help="Remove its latest outcome.")] = False,
 ) -> Answer:
     """Note how a decision turned out.
 
     Contexts show a decision that went badly as a dead end. Constraints, entities and dead ends have
     no outcome.
     """
-    session: CommandSession = ctx.obj
-    if retract is (verdict is not None):
+    if retract is (request.verdict is not None):
         raise UsageError("give either a verdict or --retract", "a verdict is good, bad or mixed")
-    said = session.input(text, "the text") if text else ""
-    request = OutcomeRequest(reference=reference, verdict=verdict, text=said)
     done = session.run(table.OUTCOME, request)
     step = done.next_step.format(short(done.memory.id))
-    word = "took back an outcome of " if retract else "noted "
+    word = "removed an outcome of " if retract else "noted "
     line: Line = [(word, "green"), *memory_line(done.memory)]
     return Answer(data=done, lines=[line], note=f"next: {step}" if step else "")
 

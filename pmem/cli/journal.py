@@ -47,8 +47,8 @@ def events(
     by: Annotated[
         str | None, typer.Option(metavar="ACTOR", help="Only by this person or program.")
     ] = None,
-    app: options.App = None,
-    user: options.User = None,
+    app: Annotated[str | None, typer.Option(help="Only of this app.")] = None,
+    user: Annotated[str | None, typer.Option(help="Only of this user.")] = None,
     after: When = None,
     before: Until = None,
     at: options.At = None,

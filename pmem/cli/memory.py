@@ -10,10 +10,10 @@ import msgspec
 import typer
 
 from pmem.cli import options
+from pmem.cli.asking import asks
 from pmem.cli.drafts import WrittenText, kept_draft, read_draft
 from pmem.cli.render import draws
 from pmem.cli.session import Answer, CommandSession, Line, start_of
-from pmem.core.filters import Filter
 from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
 from pmem.core.lines import split_lines
 from pmem.core.trust import Trust, shown, trust_of
@@ -46,141 +46,38 @@ SUGGESTED = 9
 EXIT_CODES = {"added": 0, "suggested": SUGGESTED, "queued": 7, "waiting": 7, "rejected": 7}
 """What `add` exits with: 7 where it waits for somebody's consent, or for a second signal."""
 
-Text = Annotated[str | None, typer.Argument(metavar="TEXT|-", help="What to remember.")]
-Type = Annotated[MemoryType, typer.Option(help="What kind of memory it is.")]
-Category = Annotated[str | None, typer.Option(help="Its category [by type].")]
-Subject = Annotated[str | None, typer.Option(help="Who or what it is about.")]
-Tag = Annotated[list[str] | None, typer.Option(help="A tag; repeatable.")]
-Importance = Annotated[float | None, typer.Option(help="From 0 to 1 [by type].")]
-Since = Annotated[
-    str | None, typer.Option("--valid-from", metavar="TIME", help="Valid from this time.")
-]
-Until = Annotated[
-    str | None, typer.Option("--valid-until", metavar="TIME", help="Valid until this time.")
-]
-Cite = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="FILE[:A[-B]|::NAME]",
-        help="A file, lines, NAME or NAME=VALUE it rests on; repeatable.",
-    ),
-]
 
-For = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--for", metavar="GLOB", help="Files it applies to, seen from the top; repeatable."
-    ),
-]
-
-InsteadOf = Annotated[
-    list[str] | None,
-    typer.Option(metavar="TEXT", help="A rejected alternative, and why; repeatable."),
-]
-Review = Annotated[str | None, typer.Option("--review", metavar="TIME", help="When to review it.")]
-ReviewIf = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="What would be a reason to review it.")
-]
-
-
+@asks(AddRequest, content="")
 def add(
-    ctx: typer.Context,
-    text: Text = None,
-    type: Type = MemoryType.FACT,  # noqa: A002 - the option's name
-    category: Category = None,
-    subject: Subject = None,
-    tag: Tag = None,
-    importance: Importance = None,
-    pin: Annotated[
-        bool,
-        typer.Option("--pin", "--always", help="Show it in every context, and never let it fade."),
-    ] = False,
-    app: Annotated[str | None, typer.Option(help="The app it is about.")] = None,
-    user: Annotated[str | None, typer.Option(help="The user it is about.")] = None,
-    agent: Annotated[str | None, typer.Option(help="The agent that adds it.")] = None,
-    run: Annotated[str | None, typer.Option(help="The run of that agent.")] = None,
-    valid_from: Since = None,
-    valid_until: Until = None,
-    cite: Cite = None,
-    for_: For = None,
-    instead_of: InsteadOf = None,
-    review: Review = None,
-    review_if: ReviewIf = None,
+    session: CommandSession,
+    request: AddRequest,
+    text: Annotated[str | None, typer.Argument(metavar="TEXT|-", help="What to remember.")] = None,
     each_line: Annotated[
         bool, typer.Option("--each-line", help="Add each line of the text as a memory.")
     ] = False,
     batch: Annotated[
         str | None, typer.Option(metavar="FILE|-", help="Add many memories, as JSON Lines.")
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Add it even if a similar memory exists.")
-    ] = False,
 ) -> Answer:
     """Add a memory, or name the one to update instead.
 
     Without a text, your editor opens.
     """
-    session: CommandSession = ctx.obj
     if batch is not None:
         if text is not None or each_line:
             raise UsageError("a text and --batch exclude each other", "give one of them")
-        return _add_batch(session, batch, agent, force=force)
+        return _add_batch(session, batch, request.agent, force=request.force)
     draft = read_draft(session, text, "the text")
-    end = session.ahead(valid_until)
-    request = AddRequest(
-        content=draft.text,
-        type=type,
-        category=category,
-        subject=subject,
-        tags=tuple(tag or ()),
-        importance=importance,
-        pinned=pin,
-        app=app,
-        user=user,
-        agent=agent,
-        run=run,
-        valid_from=start_of(session.present, session.ahead(valid_from), end),
-        valid_until=end,
-        cite=tuple(cite or ()),
-        places=session.places(for_),
-        instead_of=tuple(instead_of or ()),
-        review_at=session.ahead(review),
-        review_if=review_if,
-        force=force,
-    )
+    start = start_of(session.present, request.valid_from, request.valid_until)
+    request = msgspec.structs.replace(request, content=draft.text, valid_from=start)
     with kept_draft(draft):
         return _add_lines(session, request) if each_line else _add_draft(session, request, draft)
 
 
-def share(
-    ctx: typer.Context,
-    reference: options.Reference,
-    force: Annotated[
-        bool, typer.Option("--force", help="Add it even if a similar memory exists.")
-    ] = False,
-) -> Answer:
-    """Copy a memory of your own into the project.
-
-    Nothing else ever takes it there. `pmem undo` takes it back.
-    """
-    from pmem.memory.sharing import ShareRequest
-
-    session: CommandSession = ctx.obj
-    if session.mine:
-        raise UsageError("`pmem share` copies into a project", "leave out --mine")
-    added = session.run(table.SHARE, ShareRequest(reference=reference, force=force))
-    return Answer(
-        data=added,
-        lines=added_lines(added),
-        note=added_note(added),
-        exit_code=EXIT_CODES[added.action],
-    )
-
-
-def show(ctx: typer.Context, reference: options.Reference, at: options.At = None) -> Answer:
+@asks(ShowRequest)
+def show(session: CommandSession, request: ShowRequest) -> Answer:
     """Show a record, or a message, whole."""
-    session: CommandSession = ctx.obj
-    request = ShowRequest(reference=reference, details=draws(session), **session.when(at))
+    request = msgspec.structs.replace(request, details=draws(session))
     found = session.run(table.SHOW, request)
     if isinstance(found.record, MessageRef):
         said = found.record
@@ -229,32 +126,27 @@ def _doubts(found: ShownRecord) -> Iterator[Line]:
         yield [(f"{'conflict:':<15}", "yellow"), (sentence, "")]
 
 
-@options.filtered(without="speaker")
+@asks(ListRequest, without=("speaker",))
 def list_(
-    ctx: typer.Context,
-    *,
-    wanted: Filter,
-    at: options.At = None,
-    valid_at: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Only what holds at this time, as known now."),
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", "-n", min=1, help="Only the latest N.")
-    ] = None,
+    session: CommandSession,
+    request: ListRequest,
+    all_states: options.AllStates = False,
     block: Annotated[
         bool, typer.Option("--block", help="Print a block for a system prompt, by category.")
     ] = False,
+    of_tags: Annotated[bool, typer.Option("--tags", help="List the tags instead.")] = False,
+    of_subjects: Annotated[
+        bool, typer.Option("--subjects", help="List the subjects instead.")
+    ] = False,
 ) -> Answer:
     """List memories, the oldest first."""
-    session: CommandSession = ctx.obj
-    request = ListRequest(
-        wanted=wanted,
-        limit=limit,
-        valid_at=session.time(valid_at),
-        doubts=draws(session) and not block,
-        **session.when(at),
-    )
+    if of_tags or of_subjects:
+        from pmem.cli.overviews import names_answer
+
+        return names_answer(session, "tags" if of_tags else "subjects")
+    wanted = options.scoped(session, request.wanted, all_states=all_states)
+    doubts = draws(session) and not block
+    request = msgspec.structs.replace(request, wanted=wanted, doubts=doubts)
     if block:
         written = session.run(table.BLOCK, request)
         return Answer(data=written, raw=written.text, note=written.reason)

@@ -1,20 +1,22 @@
-"""The commands that look over the memory: week, tags, subjects, types."""
+"""The commands that look over the memory: week, and the names that `list` counts."""
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from pmem.cli.changelog import draw_sections, section_lines
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.errors import NoProject
-from pmem.memory.overviews import NameListing, NamesRequest, Naming, TypeListing
+from pmem.memory.overviews import NameListing, NamesRequest, Naming
 from pmem.memory.week import Week, WeekRequest
 from pmem.operations import table
-from pmem.project.workspace import Workspace
-from pmem.values.requests import NoArguments
 from pmem.values.times import day
+
+_NOTHING: Final = {
+    "tags": "no memory has a tag: `pmem edit REF --add-tag TAG`",
+    "subjects": "no memory has a subject: `--subject` gives one",
+}
 
 
 def week(
@@ -39,37 +41,8 @@ def _draw_week(session: CommandSession, found: Week, width: int) -> Iterator[Lin
     yield from draw_sections(session, found, width, found.by)
 
 
-def tags(ctx: typer.Context) -> Answer:
-    """List the tags, and how many memories have each."""
-    return _names_answer(ctx.obj, "tags", "no memory has a tag: `pmem edit REF --add-tag TAG`")
-
-
-def subjects(ctx: typer.Context) -> Answer:
-    """List the subjects, and how many memories have each."""
-    return _names_answer(ctx.obj, "subjects", "no memory has a subject: `--subject` gives one")
-
-
-def types(ctx: typer.Context) -> Answer:
-    """Explain what to write down as which type."""
-    session: CommandSession = ctx.obj
-    found = session.run(table.TYPES, NoArguments(), _empty_outside(session))
-    return Answer(data=found, lines=_type_lines(found))
-
-
-def _empty_outside(session: CommandSession) -> Workspace | None:
-    """Return a memory that holds nothing where somebody is outside of any; else nothing."""
-    try:
-        session.found_root  # noqa: B018 - looking for it is what may fail
-    except NoProject:
-        if session.directory is not None:
-            raise
-        from pmem.cli.assistants import anywhere
-
-        return anywhere(session)
-    return None
-
-
-def _names_answer(session: CommandSession, of: Naming, nothing: str) -> Answer:
+def names_answer(session: CommandSession, of: Naming) -> Answer:
+    """List the tags or the subjects, and how many memories have each."""
     found = session.run(table.NAMES, NamesRequest(of=of))
     lines: Iterator[Line] = (
         [(f"{item.count:>5}  ", "dim"), (f"{day(item.latest)}  ", "dim"), (item.name, "cyan")]
@@ -79,7 +52,7 @@ def _names_answer(session: CommandSession, of: Naming, nothing: str) -> Answer:
         data=found,
         lines=lines,
         screen=partial(_draw_names, session, found, of.removesuffix("s")),
-        note="" if found.items else nothing,
+        note="" if found.items else _NOTHING[of],
     )
 
 
@@ -90,13 +63,6 @@ def _draw_names(
     from pmem.cli.screens.view import view_of
 
     return name_screen(found, what, view_of(session, width))
-
-
-def _type_lines(found: TypeListing) -> Iterator[Line]:
-    for item in found.items:
-        yield [(f"{item.type:<11}", "cyan"), (f"{item.count:>5}  ", "dim"), (item.meaning, "")]
-        yield [(f"{'':<18}{item.effect}", "")]
-        yield [(f"{'':<18}“{item.example}”", "dim")]
 
 
 def _week_lines(found: Week) -> Iterator[Line]:

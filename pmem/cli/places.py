@@ -3,18 +3,11 @@
 from collections.abc import Iterator
 from typing import Annotated, Final
 
+import msgspec
 import typer
 
-from pmem.cli.memory import (
-    EXIT_CODES,
-    Cite,
-    For,
-    Subject,
-    Tag,
-    added_lines,
-    added_note,
-    memory_line,
-)
+from pmem.cli.asking import asks
+from pmem.cli.memory import EXIT_CODES, added_lines, added_note, memory_line
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.error_fingerprint import evidence_of
 from pmem.core.visible import one_visible_line
@@ -31,56 +24,28 @@ _VAGUE: Final = (
 )
 
 
-def why(
-    ctx: typer.Context,
-    place: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE[:LINE]", help="A file, lines of it, or a name in it: FILE::NAME."
-        ),
-    ],
-) -> Answer:
+@asks(WhyRequest)
+def why(session: CommandSession, request: WhyRequest) -> Answer:
     """Show what was decided, tried and replaced at a place in code."""
-    session: CommandSession = ctx.obj
-    found = session.run(table.WHY, WhyRequest(place=place))
+    found = session.run(table.WHY, request)
     nothing = f"no memory applies to {one_visible_line(found.file)} or cites it"
     return Answer(data=found, lines=_why_lines(found), note=found.note if found.items else nothing)
 
 
+@asks(TriedRequest)
 def tried(
-    ctx: typer.Context,
-    attempt: Annotated[str, typer.Argument(metavar="TEXT", help="What was tried.")],
-    failed: Annotated[str | None, typer.Option(metavar="TEXT", help="Why it failed.")] = None,
-    worked: Annotated[str | None, typer.Option(metavar="TEXT", help="What worked instead.")] = None,
-    for_: For = None,
-    cite: Cite = None,
+    session: CommandSession,
+    request: TriedRequest,
     error: Annotated[
         str | None,
         typer.Option(metavar="TEXT|-", help="The error; only a fingerprint is kept."),
     ] = None,
-    subject: Subject = None,
-    tag: Tag = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Add it even if a similar memory exists.")
-    ] = False,
 ) -> Answer:
     """Note what was tried and failed, and what worked instead."""
-    session: CommandSession = ctx.obj
-    if failed is None and worked is None:
+    if request.failed is None and request.worked is None:
         raise UsageError("what came of it is missing", "give --failed WHY, or --worked WHAT")
     evidence = () if error is None else evidence_of(session.log(error, "the error"))
-    request = TriedRequest(
-        tried=attempt,
-        failed=failed,
-        worked=worked,
-        places=session.places(for_),
-        cite=tuple(cite or ()),
-        evidence=evidence[:1],
-        subject=subject,
-        tags=tuple(tag or ()),
-        agent=session.asker,
-        force=force,
-    )
+    request = msgspec.structs.replace(request, evidence=evidence[:1], agent=session.asker)
     done = session.run(table.TRIED, request)
     both = [one for one in (done.dead_end, done.fix) if one is not None]
     last = done.fix or done.dead_end

@@ -5,19 +5,20 @@ from functools import partial
 from itertools import chain
 from typing import Annotated
 
+import msgspec
 import typer
 
 from pmem.cli import options
+from pmem.cli.asking import asks
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.core.filters import Filter
 from pmem.core.lifecycle.out_of_recall import describe_matches, state_mark, state_option
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.core.snippets import snippet
 from pmem.core.text.terms import terms
 from pmem.core.trust import shown
-from pmem.errors import InvalidValue, UsageError
+from pmem.errors import InvalidValue
 from pmem.operations import table
-from pmem.search.hits import Expectation, Related, SearchHit, SearchKind
+from pmem.search.hits import Expectation, Related, SearchHit
 from pmem.search.search import SearchRequest, SearchResult
 from pmem.values.ids import short
 from pmem.values.times import day
@@ -27,22 +28,14 @@ _RELATED_WORDS = 20
 _PLAIN_LINK = "related_to"
 
 
-@options.filtered()
+@asks(SearchRequest, query="", without=("weights",))
 def search(
-    ctx: typer.Context,
+    session: CommandSession,
+    request: SearchRequest,
     query: Annotated[
         str | None, typer.Argument(metavar="QUERY|-", help="What to look for.")
     ] = None,
-    top_k: Annotated[
-        int | None, typer.Option("-k", "--top-k", help="Show at most N hits [retrieval_top_k].")
-    ] = None,
-    kind: Annotated[
-        list[SearchKind] | None, typer.Option(help="Only this kind; repeatable.")
-    ] = None,
-    *,
-    wanted: Filter,
-    at: options.At = None,
-    threshold: Annotated[float, typer.Option(help="Leave out lower scores, from 0 to 1.")] = 0.0,
+    all_states: options.AllStates = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show each score's parts.")] = False,
     weights: Annotated[
         str | None,
@@ -56,24 +49,7 @@ def search(
     ] = False,
     around: Annotated[
         bool,
-        typer.Option("--around", help="On a terminal, show the messages beside a hit as well."),
-    ] = False,
-    error: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT|-", help="An error message; what is known about it comes first."
-        ),
-    ] = None,
-    context: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="What else you are about: hits on it come first."),
-    ] = None,
-    expect: Annotated[
-        str | None,
-        typer.Option(metavar="REF", help="Say why this is not found; exits with 1 if so."),
-    ] = None,
-    worktrees: Annotated[
-        bool, typer.Option("--worktrees", help="Search the other work trees too.")
+        typer.Option("--around", help="Show the messages next to a hit, too."),
     ] = False,
     no_mine: options.WithoutOwn = False,
     exit_status: Annotated[
@@ -81,23 +57,14 @@ def search(
     ] = False,
 ) -> Answer:
     """Find memories, episodes, chunk summaries and messages."""
-    session: CommandSession = ctx.obj
-    if error == query == "-":
-        raise UsageError("standard input is the query or the error, not both", "name the query")
-    request = SearchRequest(
-        query="" if query is None and error is not None else session.input(query, "the query"),
-        context=context,
-        error=None if error is None else session.log(error, "the error"),
-        kinds=tuple(kind or ()),
-        wanted=wanted,
-        top_k=top_k,
-        threshold=threshold,
+    is_error = query is None and request.error is not None
+    request = msgspec.structs.replace(
+        request,
+        query="" if is_error else session.input(query, "the query"),
+        wanted=options.scoped(session, request.wanted, all_states=all_states),
         weights=None if weights is None else _weights(weights),
         related=0 if no_related else None,
-        worktrees=worktrees,
-        mine=not no_mine and expect is None,
-        expect=expect,
-        **session.when(at),
+        mine=not no_mine and request.expect is None,
     )
     found = session.run(table.SEARCH, request)
     return Answer(
@@ -114,7 +81,7 @@ def search(
         note="\n".join(
             [
                 *found.notes,
-                *([] if found.hits or found.yours else [_reason(found, error)]),
+                *([] if found.hits or found.yours else [_reason(found, request.error)]),
                 *_notes_on(found),
             ]
         ),

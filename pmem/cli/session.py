@@ -64,6 +64,13 @@ def _read_at_most(file: BinaryIO, most: int, what: str) -> bytes:
     return data
 
 
+def _read_input(session: "CommandSession", most: int, what: str) -> bytes:
+    if session.has_read:
+        raise UsageError("standard input can be read once", "write one of the texts out")
+    session.has_read = True
+    return _read_at_most(sys.stdin.buffer, most, what)
+
+
 def utf8(text: str, what: str) -> str:
     """Return a text that came from outside, unless it cannot be written as UTF-8.
 
@@ -102,8 +109,9 @@ class CommandSession:
         self.actor: str | None = environment.get("PMEM_ACTOR") or None
         self.asker: str | None = None
         self.now: str | None = environment.get("PMEM_NOW") or None
-        self.read_only = False
+        self.read_only = self.has_read = False
         self.redact = self.exact_times = self.mine = self.strict_model = False
+        self.explains_all = False
         self.overrides: dict[str, Any] = {}
         self.outcomes: list[Outcome[Any]] = []
 
@@ -291,7 +299,7 @@ class CommandSession:
         if text != "-":
             return text
         try:
-            data = _read_at_most(sys.stdin.buffer, TEXT_BYTES, "standard input")
+            data = _read_input(self, TEXT_BYTES, "standard input")
             return data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             wrong = not_utf8("standard input", error.object, error.start)
@@ -311,7 +319,7 @@ class CommandSession:
         """
         if text != "-":
             return text
-        data = _read_at_most(sys.stdin.buffer, LINES_BYTES, what)
+        data = _read_input(self, LINES_BYTES, what)
         return data.decode("utf-8", "replace")
 
     def read_lines(self, path: str, most: int = LINES_BYTES) -> list[bytes]:
@@ -326,7 +334,7 @@ class CommandSession:
             StorageRefused: It may not be read.
         """
         if path == "-":
-            return file_lines(_read_at_most(sys.stdin.buffer, most, "standard input"))
+            return file_lines(_read_input(self, most, "standard input"))
         try:
             with open(path, "rb") as file:
                 return file_lines(_read_at_most(file, most, path))

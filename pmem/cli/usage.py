@@ -30,7 +30,14 @@ _MEANT: Final = {
 }
 """What other programs call a command, and what it is called here."""
 _RETIRED: Final = {
+    "link": "edit REF --link REF[:TYPE]",
+    "pin": "edit REF --pin",
+    "subjects": "list --subjects",
     "sync": "db sync",
+    "tags": "list --tags",
+    "types": "help types",
+    "unlink": "edit REF --unlink REF[:TYPE]",
+    "unpin": "edit REF --no-pin",
 }
 """What commands were called once, and what does the same now."""
 _VALUES: Final = {

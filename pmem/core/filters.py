@@ -2,14 +2,23 @@
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
 from msgspec.structs import force_setattr
 
-from pmem.core.trust import reaches
-from pmem.values.records import Conversation, Part, Record, State
+from pmem.core.checks import share
+from pmem.core.trust import Trust, reaches
+from pmem.values.fields import asked
+from pmem.values.records import Conversation, MemoryType, Part, Record, State
+
+_wanted: Final = partial(asked, group="Filters")
+
+
+def _only(what: str, flag: str = "", choices: Any = None) -> Meta:
+    return _wanted(f"Only {what}.", flag=flag, choices=choices)
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,32 +33,51 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     filter asks about does not pass it.
     """
 
-    types: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    subject: Annotated[str | None, Meta(description="Only on this subject.")] = None
-    app: Annotated[str | None, Meta(description="Only of this app.")] = None
-    user: Annotated[str | None, Meta(description="Only of this user.")] = None
+    types: Annotated[tuple[str, ...], _only("this type", "--type", MemoryType)] = ()
+    categories: Annotated[tuple[str, ...], _only("this category", "--category")] = ()
+    tags: Annotated[tuple[str, ...], _only("what has this tag", "--tag")] = ()
+    subject: Annotated[str | None, _only("this subject")] = None
+    app: Annotated[str | None, _only("this app")] = None
+    user: Annotated[str | None, _only("this user")] = None
     agent: str | None = None
     run: str | None = None
     actor: str | None = None
-    role: Annotated[str | None, Meta(description="Only of this role.")] = None
-    speaker: Annotated[str | None, Meta(description="Only by this speaker.")] = None
-    importance_min: float | None = None
-    importance_max: float | None = None
-    path: Annotated[
-        str | None, Meta(description="Only what applies to this file, or cites it.")
+    role: Annotated[str | None, _only("this role")] = None
+    speaker: Annotated[str | None, _only("what this speaker said")] = None
+    importance_min: Annotated[
+        float | None, _wanted("At least this important, from 0 to 1.", flag="--min-importance")
     ] = None
-    pinned: bool | None = None
-    trust: str | None = None
-    states: tuple[State, ...] = (State.ACTIVE,)
-    created_after: datetime | None = None
-    created_before: datetime | None = None
+    importance_max: Annotated[
+        float | None, _wanted("At most this important, from 0 to 1.", flag="--max-importance")
+    ] = None
+    path: Annotated[
+        str | None, _wanted("Only what applies to this file, or cites it.", reading="file")
+    ] = None
+    pinned: Annotated[bool | None, _wanted("Only (un)pinned.", flag="--pinned/--not-pinned")] = None
+    trust: Annotated[
+        str | None, _wanted("Only what is trusted at least this much.", choices=Trust)
+    ] = None
+    states: Annotated[tuple[State, ...], _wanted("In this state [active].", flag="--state")] = (
+        State.ACTIVE,
+    )
+    created_after: Annotated[
+        datetime | None, _wanted("Created at this time or later.", flag="--since", reading="time")
+    ] = None
+    created_before: Annotated[
+        datetime | None, _wanted("Created before this time.", flag="--until", reading="time")
+    ] = None
     updated_after: datetime | None = None
     updated_before: datetime | None = None
 
     def __post_init__(self) -> None:
-        """Mean an app however its name is written."""
+        """Mean an app however its name is written.
+
+        Raises:
+            InvalidValue: An importance is not from 0 to 1.
+        """
+        for bound in (self.importance_min, self.importance_max):
+            if bound is not None:
+                share("importance", bound)
         if self.app is not None:
             force_setattr(self, "app", self.app.strip().casefold())
 

@@ -75,7 +75,7 @@ _CHOICES: Final[dict[InboxKind, tuple[InboxChoice, ...]]] = {
         InboxChoice("v", "view the message", "show {other}"),
     ),
     InboxKind.SUBJECT: (
-        InboxChoice("k", "keep both", "link {id} {other}"),
+        InboxChoice("k", "keep both", "edit {id} --link {other}"),
         InboxChoice("n", "keep only the newer one", "edit {other} --superseded-by {id}"),
         InboxChoice("o", "keep only the older one", "edit {id} --superseded-by {other}"),
         _EDIT, InboxChoice("r", "remove the newer one", "rm {id}"), _SHOW,
@@ -93,13 +93,13 @@ _CHOICES: Final[dict[InboxKind, tuple[InboxChoice, ...]]] = {
         _EDIT, _REMOVE, _SHOW,
     ),
     InboxKind.EXPIRED: (
-        InboxChoice("k", "it holds on", "edit {id} --valid-until never"), _EDIT, _REMOVE, _SHOW,
+        InboxChoice("k", "it holds on", "edit {id} --no-end"), _EDIT, _REMOVE, _SHOW,
     ),
     InboxKind.TRUST: (
         InboxChoice("k", "it is right: trust it", "edit {id} --reviewed"), _EDIT, _REMOVE, _SHOW,
     ),
     InboxKind.FADING: (
-        InboxChoice("k", "pin it, so that it never fades", "pin {id}"), _EDIT, _REMOVE,
+        InboxChoice("k", "pin it, so that it never fades", "edit {id} --pin"), _EDIT, _REMOVE,
     ),
 }  # fmt: skip
 

@@ -105,7 +105,7 @@ _ADVICE: Final = {
     ),
     ReviewKind.CLASH: (
         "`pmem edit {other} --superseded-by {name}` keeps this one alone,"
-        " `pmem link {name} {other}` says that both hold"
+        " `pmem edit {name} --link {other}` says that both hold"
     ),
     ReviewKind.UNSOURCED: "`pmem edit {name} --cite FILE:LINES` says what it rests on",
 }

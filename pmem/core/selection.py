@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from operator import attrgetter
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -81,7 +81,7 @@ ALL: Final = Selection()
 """The selection of all records."""
 
 
-class Portion(NamedTuple):
+class Portion(msgspec.Struct, frozen=True):
     """So many of the records of a selection, in an order."""
 
     selection: Selection
@@ -153,7 +153,7 @@ def _sortable(value: Any) -> tuple[bool, Any]:
     return (value is not None, value)
 
 
-class Column(NamedTuple):
+class Column(msgspec.Struct, frozen=True):
     """A value of records that can be compared.
 
     Attributes:

@@ -9,7 +9,7 @@ from pmem.library.typed import made
 from pmem.memory.dead_ends import Tried, TriedRequest
 from pmem.memory.journal import HistoryRequest
 from pmem.memory.outcomes import DueListing, DueRequest, OutcomeRequest
-from pmem.memory.overviews import NameListing, NamesRequest, Naming, TypeListing
+from pmem.memory.overviews import NameListing, NamesRequest, Naming
 from pmem.memory.week import Week, WeekRequest
 from pmem.memory.why import Why, WhyRequest
 from pmem.operations import table
@@ -18,7 +18,7 @@ from pmem.report.document import Receipts, ReportDocument
 from pmem.report.receipts import DEFAULT_BUDGETS
 from pmem.upkeep.inbox import Inbox, InboxRequest
 from pmem.values.records import Memory
-from pmem.values.requests import NoArguments, RangeRequest
+from pmem.values.requests import RangeRequest
 from pmem.vcs.changelog import Changelog
 from pmem.vcs.provenance import Provenance
 
@@ -113,10 +113,6 @@ class Moments(Asking):
             of: `tags` or `subjects`.
         """
         return self._run(table.NAMES, made(NamesRequest, of=of))
-
-    def types(self) -> TypeListing:
-        """Return what each type of memory is for, and how many active ones there are."""
-        return self._run(table.TYPES, NoArguments())
 
     def why(self, place: str) -> Why:
         """Return what was decided, tried and replaced at a place in a file.

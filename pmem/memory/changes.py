@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, Final, Generic, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -12,6 +12,7 @@ from pmem.errors import Refused
 from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
+from pmem.values.fields import DryRun, Refs, asked
 from pmem.values.ids import short
 from pmem.values.records import Episode, Event, EventKind, Memory, Record
 
@@ -35,7 +36,7 @@ class ChangedRecords(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
 class RecordsRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which records are meant; all of them change, or none."""
 
-    references: tuple[str, ...]
+    references: Refs
 
 
 class RestoreRequest(RecordsRequest, frozen=True, kw_only=True):
@@ -45,10 +46,14 @@ class RestoreRequest(RecordsRequest, frozen=True, kw_only=True):
     told which they are.
     """
 
-    references: tuple[str, ...] = ()
-    since: datetime | None = None
-    by: str | None = None
-    dry_run: bool = False
+    references: Refs = ()
+    since: Annotated[
+        datetime | None, asked("All that left recall since this time.", reading="time")
+    ] = None
+    by: Annotated[
+        str | None, asked("All that consolidate took out.", choices=Literal["consolidate"])
+    ] = None
+    dry_run: DryRun = False
 
 
 K = TypeVar("K", bound=Removable)

@@ -1,6 +1,6 @@
 """Noting what was tried: what failed, and what worked instead."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -10,8 +10,9 @@ from pmem.core.retention import linked
 from pmem.core.selection import Selection
 from pmem.errors import InvalidValue
 from pmem.memory.memories import put_new
-from pmem.memory.requests import Added, AddRequest
+from pmem.memory.requests import Added, AddRequest, Cited, Force, Places, Subject, Tags
 from pmem.project.workspace import Workspace
+from pmem.values.fields import asked
 from pmem.values.records import Memory, MemoryType, Relationship
 
 
@@ -22,17 +23,17 @@ class TriedRequest(msgspec.Struct, frozen=True, kw_only=True):
     `cite`, `evidence`, `subject` and `tags` are as in `AddRequest`; both memories get them.
     """
 
-    tried: str
-    failed: str | None = None
-    worked: str | None = None
-    places: tuple[str, ...] = ()
-    cite: tuple[str, ...] = ()
+    tried: Annotated[str, asked("What was tried.", shown="TEXT", is_argument=True)]
+    failed: Annotated[str | None, asked("Why it failed.")] = None
+    worked: Annotated[str | None, asked("What worked instead.")] = None
+    places: Places = ()
+    cite: Cited = ()
     evidence: tuple[str, ...] = ()
-    subject: str | None = None
-    tags: tuple[str, ...] = ()
+    subject: Subject = None
+    tags: Tags = ()
     app: str | None = None
     agent: str | None = None
-    force: bool = False
+    force: Force = False
 
     @property
     def named_app(self) -> str | None:

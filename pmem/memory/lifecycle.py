@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -37,6 +37,7 @@ from pmem.project.events import event_of
 from pmem.project.references import is_gone
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
+from pmem.values.fields import Refs, asked
 from pmem.values.ids import short
 from pmem.values.records import (
     JUDGEMENTS,
@@ -80,8 +81,8 @@ class SupersedeByRequest(msgspec.Struct, frozen=True, kw_only=True):
 class PurgeRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which records are to be deleted for good; `force` takes those too that were not removed."""
 
-    references: tuple[str, ...]
-    force: bool = False
+    references: Refs
+    force: Annotated[bool, asked("Delete even what was not removed first.")] = False
 
 
 _NOT_PASSED_ON: Final[dict[str, Any]] = {

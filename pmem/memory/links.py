@@ -6,7 +6,7 @@ from pmem.core import checks
 from pmem.core.retention import linked, same_link, unlinked
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.changes import change
-from pmem.memory.requests import LinkRequest, UnlinkRequest
+from pmem.memory.requests import EditRequest, LinkRequest, UnlinkRequest
 from pmem.project.workspace import Workspace
 from pmem.values.ids import matches, short
 from pmem.values.records import Event, EventKind, Memory, Relationship
@@ -67,3 +67,20 @@ def unlink(workspace: Workspace, request: UnlinkRequest) -> Memory:
         return cut
 
     return change(workspace, Memory, request.start, EventKind.UNLINK, apply)
+
+
+def change_links(workspace: Workspace, memory: Memory, request: EditRequest) -> Memory:
+    """Make and remove the links of a memory that an edit names; return it as it then is.
+
+    Raises:
+        NotFound, Ambiguous: A reference, or there is no such link.
+        InvalidValue: It would be linked to itself.
+    """
+    for written in request.unlink:
+        end, _, type_ = written.partition(":")
+        memory = unlink(workspace, UnlinkRequest(start=memory.id, end=end, type=type_ or None))
+    for written in request.link:
+        end, colon, type_ = written.partition(":")
+        wanted = LinkRequest(start=memory.id, end=end, type=type_ if colon else LINK_TYPES[0])
+        memory = link(workspace, wanted)
+    return memory

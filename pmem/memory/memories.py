@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 _PARTS: Final = (
     "reference", "add_tags", "remove_tags", "cite", "uncite", "places", "not_places", "settled",
-    "reviewed", "no_end", "conversation",
+    "reviewed", "no_end", "conversation", "link", "unlink",
 )  # fmt: skip
 """Fields of a request to edit that are no new values of a memory's fields."""
 
@@ -138,7 +138,15 @@ def edit(workspace: Workspace, request: EditRequest) -> Edited:
         NotFound, Ambiguous: The reference.
         InvalidValue: A value is not allowed.
     """
-    return edit_from(workspace, request, "")
+    done = edit_from(workspace, request, "")
+    if not (request.link or request.unlink):
+        return done
+    from pmem.memory.links import change_links
+
+    memory = change_links(workspace, done.memory, request)
+    known = done.memory.relationships
+    linked = tuple(link for link in memory.relationships if link not in known)
+    return msgspec.structs.replace(done, memory=memory, linked=linked)
 
 
 def edit_from(workspace: Workspace, request: EditRequest, source: str) -> Edited:

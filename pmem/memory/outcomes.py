@@ -1,7 +1,7 @@
 """How decisions turn out, and which of them are to be looked at again."""
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -14,6 +14,7 @@ from pmem.core.trust import with_trust
 from pmem.errors import InvalidValue
 from pmem.memory.changes import change
 from pmem.project.workspace import Workspace
+from pmem.values.fields import Ref, asked
 from pmem.values.ids import short
 from pmem.values.records import Consequence, Event, EventKind, Memory, MemoryType, OutcomeVerdict
 
@@ -31,9 +32,11 @@ class OutcomeRequest(msgspec.Struct, frozen=True, kw_only=True):
     Without a verdict its latest outcome is taken back.
     """
 
-    reference: str
-    verdict: OutcomeVerdict | None = None
-    text: str = ""
+    reference: Ref
+    verdict: Annotated[OutcomeVerdict | None, asked("How it turned out.", is_argument=True)] = None
+    text: Annotated[
+        str, asked("What happened.", shown="[TEXT|-]", reading="text", is_argument=True)
+    ] = ""
 
 
 class DueRequest(msgspec.Struct, frozen=True, kw_only=True):

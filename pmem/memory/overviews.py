@@ -9,11 +9,8 @@ import msgspec
 
 from pmem.core.filters import Filter, fold
 from pmem.core.selection import Selection
-from pmem.core.type_guide import GUIDE, TypeGuide
 from pmem.project.workspace import Workspace
-from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
-from pmem.values.records import Memory, MemoryType
-from pmem.values.requests import NoArguments
+from pmem.values.records import Memory
 
 Naming = Literal["tags", "subjects"]
 
@@ -45,22 +42,6 @@ class NameListing(msgspec.Struct, frozen=True, kw_only=True):
     total: int
 
 
-class TypeCount(TypeGuide, frozen=True, kw_only=True):
-    """A type, what it is for, what a memory of it starts with, and how many there are."""
-
-    type: MemoryType
-    category: str
-    importance: float
-    count: int
-
-
-class TypeListing(msgspec.Struct, frozen=True, kw_only=True):
-    """All types, and how many active memories there are."""
-
-    items: tuple[TypeCount, ...]
-    total: int
-
-
 def list_names(workspace: Workspace, request: NamesRequest) -> NameListing:
     """Count the tags, or the subjects, of active memories; letter case makes no difference."""
     spellings: dict[str, Counter[str]] = {}
@@ -76,25 +57,6 @@ def list_names(workspace: Workspace, request: NamesRequest) -> NameListing:
     ]
     found.sort(key=lambda item: (-item.count, fold(item.name)))
     return NameListing(items=tuple(found), total=len(found))
-
-
-def list_types(workspace: Workspace, request: NoArguments) -> TypeListing:  # noqa: ARG001 - a row's form
-    """Say what each type of memory is for, and how many active ones there are."""
-    counts = {
-        type_: workspace.memories.count(Selection(wanted=Filter(types=(type_,))))
-        for type_ in MemoryType
-    }
-    items = tuple(
-        TypeCount(
-            type=type_,
-            category=DEFAULT_CATEGORY[type_],
-            importance=DEFAULT_IMPORTANCE[type_],
-            count=counts[type_],
-            **msgspec.structs.asdict(GUIDE[type_]),
-        )
-        for type_ in MemoryType
-    )
-    return TypeListing(items=items, total=sum(counts.values()))
 
 
 def _names(memory: Memory, of: Naming) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
@@ -16,6 +16,7 @@ from pmem.errors import Ambiguous, Damaged, NotFound, Refused
 from pmem.project.caller import serving, within
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
+from pmem.values.fields import Moment, Ref, asked
 from pmem.values.ids import matches, short
 from pmem.values.records import (
     STORES,
@@ -41,8 +42,8 @@ class ShowRequest(msgspec.Struct, frozen=True, kw_only=True):
     With `details` the answer also says what it links to, and how often it was recalled.
     """
 
-    reference: str
-    at: datetime | None = None
+    reference: Ref
+    at: Moment = None
     revision: str | None = None
     details: bool = False
 
@@ -105,9 +106,11 @@ class ListRequest(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     wanted: Filter = Filter()
-    limit: int | None = None
-    valid_at: datetime | None = None
-    at: datetime | None = None
+    limit: Annotated[int | None, asked("Only the latest N.", flag="--limit -n", least=1)] = None
+    valid_at: Annotated[
+        datetime | None, asked("Only what is valid at this time, as known now.", reading="time")
+    ] = None
+    at: Moment = None
     revision: str | None = None
     doubts: bool = False
 

@@ -1,10 +1,11 @@
 """What memories are added and changed with, and what that leads to."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
+from pmem.values.fields import Ref, asked
 from pmem.values.ids import short
 from pmem.values.records import Memory, MemoryType, Relationship, Source, State
 
@@ -12,6 +13,29 @@ if TYPE_CHECKING:
     from pmem.core.apps.deciding import AppDecision
     from pmem.core.lifecycle.neighbours import Neighbour
     from pmem.memory.proposals import Held
+
+
+_PLACE = "FILE[:A[-B]|::NAME]"
+Category = Annotated[str | None, asked("Its category [by type].")]
+Tags = Annotated[tuple[str, ...], asked("A tag.", flag="--tag")]
+Force = Annotated[bool, asked("Add it even if a similar memory exists.")]
+Subject = Annotated[str | None, asked("Who or what it is about.")]
+Importance = Annotated[float | None, asked("From 0 to 1 [by type].")]
+ValidFrom = Annotated[datetime | None, asked("Valid from this time.", reading="ahead")]
+ValidUntil = Annotated[datetime | None, asked("Valid until this time.", reading="ahead")]
+Cited = Annotated[
+    tuple[str, ...], asked("A file, lines, NAME or NAME=VALUE it rests on.", shown=_PLACE)
+]
+Places = Annotated[
+    tuple[str, ...],
+    asked(
+        "Files it applies to, relative to the project root.",
+        flag="--for", shown="GLOB", reading="places",
+    ),
+]  # fmt: skip
+ReviewAt = Annotated[datetime | None, asked("When to review it.", flag="--review", reading="ahead")]
+ReviewIf = Annotated[str | None, asked("What would be a reason to review it.")]
+_ALTERNATIVE = asked("A rejected alternative, and why.", shown="TEXT")
 
 
 class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -28,30 +52,32 @@ class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """
 
     content: str
-    type: MemoryType = MemoryType.FACT
-    category: str | None = None
-    subject: str | None = None
-    tags: tuple[str, ...] = ()
-    importance: float | None = None
-    pinned: bool = False
-    app: str | None = None
-    user: str | None = None
-    agent: str | None = None
-    run: str | None = None
+    type: Annotated[MemoryType, asked("What kind of memory it is.")] = MemoryType.FACT
+    category: Category = None
+    subject: Subject = None
+    tags: Tags = ()
+    importance: Importance = None
+    pinned: Annotated[
+        bool, asked("Show it in every context, and never let it fade.", flag="--pin --always")
+    ] = False
+    app: Annotated[str | None, asked("The app it is about.")] = None
+    user: Annotated[str | None, asked("The user it is about.")] = None
+    agent: Annotated[str | None, asked("The agent that adds it.")] = None
+    run: Annotated[str | None, asked("The run of that agent.")] = None
     actor: str | None = None
     role: str | None = None
-    valid_from: datetime | None = None
-    valid_until: datetime | None = None
+    valid_from: ValidFrom = None
+    valid_until: ValidUntil = None
     source: Source = Source()
-    cite: tuple[str, ...] = ()
-    places: tuple[str, ...] = ()
+    cite: Cited = ()
+    places: Places = ()
     tried: str | None = None
     because: str | None = None
     evidence: tuple[str, ...] = ()
-    instead_of: tuple[str, ...] = ()
-    review_at: datetime | None = None
-    review_if: str | None = None
-    force: bool = False
+    instead_of: Annotated[tuple[str, ...], _ALTERNATIVE] = ()
+    review_at: ReviewAt = None
+    review_if: ReviewIf = None
+    force: Force = False
 
     @property
     def named_app(self) -> str | None:
@@ -165,49 +191,84 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     `instead_of` are all the alternatives that it was taken instead of; an empty `review_if` takes
     that away, and one that was `reviewed` is not to be looked at again, and is trusted where a
     person says so.
+    `link` and `unlink` name other memories, with a colon and a type of links where that matters.
     `settled` says why a dead end is none any more; an empty reason makes it one again. Whether it
     `stops_edits` is for a person to say. `conversation` is where the change comes from.
     """
 
-    reference: str
-    content: str | None = None
-    type: MemoryType | None = None
-    category: str | None = None
-    subject: str | None = None
-    tags: tuple[str, ...] | None = None
-    add_tags: tuple[str, ...] = ()
-    remove_tags: tuple[str, ...] = ()
-    importance: float | None = None
-    valid_from: datetime | None = None
-    valid_until: datetime | None = None
-    no_end: bool = False
-    cite: tuple[str, ...] = ()
-    uncite: tuple[str, ...] = ()
-    places: tuple[str, ...] = ()
-    not_places: tuple[str, ...] = ()
-    instead_of: tuple[str, ...] | None = None
-    review_at: datetime | None = None
-    review_if: str | None = None
-    reviewed: bool = False
-    settled: str | None = None
-    stops_edits: bool | None = None
-    conversation: str | None = None
+    reference: Ref
+    content: Annotated[
+        str | None, asked("New content.", shown="[TEXT|-]", reading="text", is_argument=True)
+    ] = None
+    type: Annotated[MemoryType | None, asked("A new type.")] = None
+    category: Category = None
+    subject: Subject = None
+    tags: Annotated[
+        tuple[str, ...] | None, asked("Replace all its tags ['': none].", flag="--tag")
+    ] = None
+    add_tags: Annotated[tuple[str, ...], asked("A tag to add.", flag="--add-tag")] = ()
+    remove_tags: Annotated[tuple[str, ...], asked("A tag to remove.", flag="--remove-tag")] = ()
+    importance: Importance = None
+    valid_from: ValidFrom = None
+    valid_until: ValidUntil = None
+    no_end: Annotated[bool, asked("It stays valid: remove the end.")] = False
+    cite: Cited = ()
+    uncite: Annotated[tuple[str, ...], asked("Stop citing this.", shown=_PLACE)] = ()
+    places: Places = ()
+    not_places: Annotated[
+        tuple[str, ...],
+        asked("Files it no longer applies to.", flag="--not-for", shown="GLOB", reading="places"),
+    ] = ()
+    instead_of: Annotated[tuple[str, ...] | None, _ALTERNATIVE] = None
+    pinned: Annotated[
+        bool | None,
+        asked("Show it in every context, and never let it fade.", flag="--pin/--no-pin"),
+    ] = None
+    link: Annotated[
+        tuple[str, ...], asked("Link it to a memory [related_to].", shown="REF[:TYPE]")
+    ] = ()
+    unlink: Annotated[
+        tuple[str, ...], asked("Remove its links to a memory.", shown="REF[:TYPE]")
+    ] = ()
+    review_at: ReviewAt = None
+    review_if: ReviewIf = None
+    reviewed: Annotated[bool, asked("You looked at it, and it is right.")] = False
+    settled: Annotated[
+        str | None,
+        asked("Why it is no longer a dead end ['': it is one again].", shown="REASON"),
+    ] = None
+    stops_edits: Annotated[
+        bool | None,
+        asked(
+            "Let it stop an assistant's edit, once a session (see hooks.deny).",
+            flag="--stop-edits/--no-stop-edits",
+        ),
+    ] = None
+    conversation: Annotated[
+        str | None, asked("The conversation that the change comes from.", shown="REF")
+    ] = None
 
     @property
     def is_empty(self) -> bool:
         """Whether it has no new value."""
         return self == EditRequest(reference=self.reference, conversation=self.conversation)
 
+    @property
+    def only_pins(self) -> bool:
+        """Whether it does nothing but pin or unpin, which an episode allows as well."""
+        return self.pinned is not None and msgspec.structs.replace(self, pinned=None).is_empty
+
 
 class Edited(msgspec.Struct, frozen=True, kw_only=True):
     """A memory as it now is, and as it was, where anything has changed.
 
-    `neighbours` are those that it updates or contradicts from now on, and `same` is another memory
-    that says the same.
+    `neighbours` are those that it updates or contradicts from now on, `linked` are the links that
+    it was asked to make, and `same` is another memory that says the same.
     """
 
     memory: Memory
     was: Memory | None = None
+    linked: tuple[Relationship, ...] = ()
     neighbours: "tuple[Neighbour, ...]" = ()
     same: Memory | None = None
 

@@ -5,9 +5,10 @@ import msgspec
 from pmem.core.dead_ends import ERROR
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.memories import add
-from pmem.memory.requests import Added, AddRequest
+from pmem.memory.requests import Added, AddRequest, Force
 from pmem.project.own_memory import open_own
 from pmem.project.workspace import Workspace
+from pmem.values.fields import Ref
 from pmem.values.ids import short
 from pmem.values.records import Memory, Source, State
 from pmem.values.requests import Admit, as_it_is
@@ -22,8 +23,8 @@ class ShareRequest(msgspec.Struct, frozen=True, kw_only=True):
         admit: Lets in what holds no secret.
     """
 
-    reference: str
-    force: bool = False
+    reference: Ref
+    force: Force = False
     admit: Admit = as_it_is
 
 

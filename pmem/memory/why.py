@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
@@ -23,6 +23,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.backend import proven_key
 from pmem.storage.git.blame import LineOrigin, origin_of
 from pmem.storage.git.project_files import Sources, Unreadable
+from pmem.values.fields import asked
 from pmem.values.records import Citation, Memory, MemoryType, State
 
 _STATES: Final = (State.ACTIVE, State.SUPERSEDED, State.ARCHIVED)
@@ -37,7 +38,13 @@ class WhyRequest(msgspec.Struct, frozen=True, kw_only=True):
     Such as `src/a.py`, `src/a.py:12`, `src/a.py:10-20` and `src/a.py::settle`.
     """
 
-    place: str
+    place: Annotated[
+        str,
+        asked(
+            "A file, lines of it, or a name in it: FILE::NAME.",
+            shown="FILE[:LINE]", is_argument=True,
+        ),
+    ]  # fmt: skip
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,12 +1,13 @@
 """What a context is asked for with, and what it is answered with."""
 
-from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from pmem.core.context.parts import Context, Format
+from pmem.core.trust import Trust
 from pmem.search.hits import SearchHit
+from pmem.values.fields import Moment, asked
 
 
 class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,24 +25,46 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     `in_bytes`. With `mine`, whoever asks is shown what there is in their own memory as well.
     """
 
-    query: str | None = None
+    query: Annotated[
+        str | None,
+        asked("What the context is for.", shown="[QUERY|-]", reading="text", is_argument=True),
+    ] = None
     recall: bool = True
-    budget: int | None = None
-    thread: str | None = None
-    conversation: str | None = None
+    budget: Annotated[int | None, asked("At most N tokens [the context window less reserves].")] = (
+        None
+    )
+    thread: Annotated[
+        str | None, asked("Also say what is new since this thread last asked.", shown="NAME")
+    ] = None
+    conversation: Annotated[
+        str | None, asked("The conversation to continue [current].", shown="REF")
+    ] = None
     agent: str | None = None
-    app: str | None = None
-    format: Format = "markdown"
-    at: datetime | None = None
+    app: Annotated[str | None, asked("The app it is for [the conversation's].", shown="NAME")] = (
+        None
+    )
+    format: Annotated[Format, asked("How to write it.")] = "markdown"
+    at: Moment = None
     revision: str | None = None
     counts: bool = True
     related: int | None = None
-    trust: str | None = None
+    trust: Annotated[
+        str | None, asked("Only what is trusted at least this much.", choices=Trust)
+    ] = None
     hits: bool = False
-    paths: tuple[str, ...] = ()
-    only: Literal["memories", "conversation"] | None = None
-    ids: bool = False
-    explain: bool = False
+    paths: Annotated[
+        tuple[str, ...],
+        asked(
+            "What applies to this file comes first.", flag="--path", shown="FILE", reading="files"
+        ),
+    ] = ()
+    only: Annotated[
+        Literal["memories", "conversation"] | None, asked("Leave out conversations, or memories.")
+    ] = None
+    ids: Annotated[bool, asked("Name memories by their short ids.")] = False
+    explain: Annotated[bool, asked("Say on standard error why each candidate is in or out.")] = (
+        False
+    )
     omitted: bool = True
     longest: int | None = None
     in_bytes: bool = False

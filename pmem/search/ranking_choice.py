@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from pmem.core.retrieval.ranking_settings import (
     DEFAULTS,
     MEMORIES,
@@ -35,7 +37,8 @@ def weights_of(settings: Settings) -> Weights:
 def measured(settings: Settings, kind: SearchKind) -> RankingSettings:
     """Return the measured weights of a kind with the project's priors."""
     measured = MEMORIES if kind is SearchKind.MEMORY else DEFAULTS
-    return measured._replace(
+    return replace(
+        measured,
         prior=settings.prior_share,
         merits=(
             settings.recency_weight,

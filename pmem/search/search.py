@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
@@ -38,6 +38,7 @@ from pmem.search.hits import (
 )
 from pmem.search.ranking_choice import measured, weights_of
 from pmem.search.unranked import find_unranked
+from pmem.values.fields import Moment, asked
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.meaning import Nearness
@@ -63,21 +64,32 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     recalled.
     """
 
-    query: str
-    kinds: tuple[SearchKind, ...] = ()
+    query: Annotated[
+        str, asked("What to look for.", shown="QUERY|-", reading="text", is_argument=True)
+    ]
+    kinds: Annotated[tuple[SearchKind, ...], asked("Only this kind.", flag="--kind")] = ()
     wanted: Filter = Filter()
-    top_k: int | None = None
-    threshold: float = 0.0
-    at: datetime | None = None
+    top_k: Annotated[int | None, asked("At most N hits [retrieval_top_k].", flag="-k --top-k")] = (
+        None
+    )
+    threshold: Annotated[float, asked("Leave out lower scores, from 0 to 1.")] = 0.0
+    at: Moment = None
     revision: str | None = None
     weights: Weights | None = None
     counts: bool = True
     related: int | None = None
-    worktrees: bool = False
-    error: str | None = None
-    expect: str | None = None
+    worktrees: Annotated[bool, asked("Search the other work trees too.")] = False
+    error: Annotated[
+        str | None,
+        asked("An error; what is known about it comes first.", shown="TEXT|-", reading="log"),
+    ] = None
+    expect: Annotated[
+        str | None, asked("Say why this is not found; exits with 1 if so.", shown="REF")
+    ] = None
     mine: bool = False
-    context: str | None = None
+    context: Annotated[
+        str | None, asked("What else you are working on: hits on it come first.")
+    ] = None
 
     @property
     def named_categories(self) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ class Argument(msgspec.Struct, frozen=True):
     Attributes:
         name: As the tool's schema has it.
         field: The request's field; an empty one is the tool's own.
-        says: What it means, where its name does not say it.
+        says: What it means, where the request's field does not say it in words for a model.
         is_needed: Whether the tool needs it.
         hint: The type of the tool's own argument, or the one to show in the field's place.
     """
@@ -175,7 +175,15 @@ def _is_list(value: Any) -> bool:
 
 def _property(one: Argument, request: type[msgspec.Struct]) -> dict[str, Any]:
     schema = _type_schema(_hint(one, request, is_shown=True))
-    return {**schema, "description": one.says} if one.says else schema
+    meaning = one.says or _meaning(one, request)
+    return {**schema, "description": meaning} if meaning else schema
+
+
+def _meaning(one: Argument, request: type[msgspec.Struct]) -> str:
+    """Return what a field of the request says of itself."""
+    hint = get_type_hints(request, include_extras=True).get(one.field)
+    described = (getattr(meta, "description", "") for meta in getattr(hint, "__metadata__", ()))
+    return next(filter(None, described), "").removesuffix(".")
 
 
 def _hint(one: Argument, request: type[msgspec.Struct], *, is_shown: bool) -> Any:

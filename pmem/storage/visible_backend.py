@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.policy import Reach
@@ -85,7 +86,7 @@ class Limited(Unindexed):
     ) -> list[R]:
         if self._today is not None:
             return self.select(type_, selection)
-        seen = [part._replace(selection=self._within(part.selection)) for part in parts]
+        seen = [replace(part, selection=self._within(part.selection)) for part in parts]
         return self._backend.some_of(type_, self._within(selection), seen, keys)
 
     def tally(

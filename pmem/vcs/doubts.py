@@ -150,7 +150,7 @@ def _on_subject(root: str, older: Memory, newer: Memory) -> Finding:
     path, one, other = _path(root, newer), short(older.id), short(newer.id)
     sentence = (
         f"{path} is on the same subject as {one}: `pmem edit {one} --superseded-by {other}` keeps"
-        f" the newer one alone, `pmem link {other} {one}` says that both hold"
+        f" the newer one alone, `pmem edit {other} --link {one}` says that both hold"
     )
     return Finding(path, "same_subject", sentence, severity="warning")
 

@@ -98,8 +98,8 @@ def tell_story() -> dict[str, str]:
         ids = [_added(at, actor, line) for at, actor, line in _STORY]
         _, japanese, emoji, arabic, _, runners = ids
         _do("2026-11-21T14:08:00Z", "ben", "edit", runners, _EDITED, "--importance", "0.8")
-        _do("2026-11-21T14:09:00Z", "ada", "link", runners, japanese, "--type", "depends_on")
-        _do("2026-11-21T14:10:00Z", "ada", "link", runners, emoji)
+        _do("2026-11-21T14:09:00Z", "ada", "edit", runners, "--link", f"{japanese}:depends_on")
+        _do("2026-11-21T14:10:00Z", "ada", "edit", runners, "--link", emoji)
         _do("2026-11-21T14:11:00Z", "ada", "conversation", "start", f"注文の話 {FAMILY}")
         for number, (speaker, text) in enumerate(_SAID):
             at = f"2026-11-21T14:{12 + number}:00Z"

@@ -111,7 +111,7 @@ def test_ids_are_offered_with_their_text_the_latest_first(project: Path) -> None
     ]
     assert offered("show", short(first)[:6]) == {short(first): "order: The first"}
     assert first in offered("show", first[:4])
-    assert offered("link", short(first), "") == {short(second): "The second"}
+    assert offered("edit", short(first), "--link", "") == {short(second): "The second"}
     assert pmem("rm", first).code == 0
     assert set(offered("show", "")) == {short(first), short(second)}
     assert set(offered("edit", "")) == {short(second)}

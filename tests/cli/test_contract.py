@@ -620,21 +620,6 @@ class Names(Strict):
     total: int
 
 
-class TypeCount(Strict):
-    type: str
-    meaning: str
-    example: str
-    effect: str
-    category: str
-    importance: float
-    count: int
-
-
-class Types(Strict):
-    items: list[TypeCount]
-    total: int
-
-
 class Need(Strict):
     what: str
     count: int
@@ -1276,9 +1261,8 @@ ANSWERS: list[tuple[str, Any]] = [
     ("share MINE", Added),
     ("report page.html", WrittenPage),
     ("week", Week),
-    ("tags", Names),
-    ("subjects", Names),
-    ("types", Types),
+    ("list --tags", Names),
+    ("list --subjects", Names),
     ("why backup/conversations.json", Why),
     ("tried one --failed two --worked three", Tried),
     ("verify REF --update", Verified),
@@ -1290,10 +1274,10 @@ ANSWERS: list[tuple[str, Any]] = [
     ("rm REF OTHER", list[Memory]),
     ("restore REF", Memory),
     ("purge REF --force", Memory),
-    ("pin REF", Memory),
-    ("unpin REF", Memory),
-    ("link REF OTHER", Memory),
-    ("unlink OTHER REF", Memory),
+    ("edit REF --pin", Memory),
+    ("edit REF --no-pin", Memory),
+    ("edit REF --link OTHER", Memory),
+    ("edit OTHER --unlink REF", Memory),
     ("settle CONTRADICTED", Memory),
     ("search Known", Found),
     ("query bullets.json", list[Bullet]),
@@ -1322,8 +1306,8 @@ ANSWERS: list[tuple[str, Any]] = [
     ("db init", DatabaseSetupAnswer),
     ("db migrate", DatabaseSetupAnswer),
     ("db status", DatabaseAnswer),
-    ("sync", SyncAnswer),
-    ("sync --dry-run --conversations", SyncAnswer),
+    ("db sync", SyncAnswer),
+    ("db sync --dry-run --conversations", SyncAnswer),
     ("hook prompt", dict[str, str]),
     ("completion bash", dict[str, str]),
     ("setup completion bash", CompletionSetup),
@@ -1430,7 +1414,7 @@ def _build(project: str) -> dict[str, str]:
     first, second = (_id(pmem("add", text, "--json")) for text in ("Known", "Other"))
     _git("add", "--all")
     _git("commit", "--quiet", "--message", "Two memories")
-    assert pmem("link", second, first).code == 0
+    assert pmem("edit", second, "--link", first).code == 0
     _git("commit", "--quiet", "--all", "--message", "A link")
     third = _id(pmem("add", "Third", "--app", "calendar", "--json"))
     contradict(project, third)
@@ -1450,7 +1434,7 @@ def _build(project: str) -> dict[str, str]:
     for form in ("bullets", "full"):
         with open(f"{form}.json", "w") as file:
             json.dump({"query": "Known", "return": form}, file)
-    assert pmem("pin", first).code == 0
+    assert pmem("edit", first, "--pin").code == 0
     assert pmem("checkpoint", "save", "kept", '{"context": null}').code == 0
     assert pmem("conversation", "say", "We prefer small commits.").code == 0
     fact = json.loads(pmem("facts", "list", "--json").out)["data"]["items"][0]["id"]
@@ -1478,7 +1462,7 @@ def test_json_is_one_line_with_what_is_promised(
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if line.startswith(("db", "sync")):
+    if line.startswith("db"):
         monkeypatch.setenv("PMEM_DATABASE", request.getfixturevalue("test_database").address)
         assert pmem("db", "init").code == 0
     done = pmem(*(filled.get(word, word) for word in line.split()), "--json")

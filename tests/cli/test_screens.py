@@ -71,7 +71,7 @@ COMMANDS = (
     ["conversation", "list"],
     ["conversation", "show"],
     ["week"],
-    ["tags"],
+    ["list", "--tags"],
     ["context", "which database", "--budget", "160", "--explain"],
 )
 WILD = st.lists(

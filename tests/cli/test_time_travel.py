@@ -53,7 +53,7 @@ def ids(project: str, monkeypatch: pytest.MonkeyPatch, once: Once) -> dict[str, 
 def _fill() -> dict[str, str]:
     first, second = (_data("add", text)["memory"]["id"] for text in ("Rye", "Dough"))
     pmem("edit", first, "Rye bread keeps for a week", "--importance", "0.9")
-    pmem("link", first, second)
+    pmem("edit", first, "--link", second)
     pmem("rm", second)
     pmem("import", "messages", "-", stdin=LINES.encode())
     (talk,) = _data("conversation", "list")["items"]

@@ -42,7 +42,12 @@ def test_the_same_lines_work_and_the_folder_stays_empty(project: TestDatabase) -
     assert pmem("add", "The queue is Kafka", "--subject", "queue").code == 9
     assert [hit["id"] for hit in data("search", "which queue")["hits"]] == [added]
     assert "RabbitMQ" in pmem("context", "which queue").text
-    for words in (("edit", added, "The queue is NATS"), ("pin", added), ("check",), ("doctor",)):
+    for words in (
+        ("edit", added, "The queue is NATS"),
+        ("edit", added, "--pin"),
+        ("check",),
+        ("doctor",),
+    ):
         assert pmem(*words).code == 0, words
     assert data("history", added)
     assert os.listdir(".project-memory/long-term-memory") == []
@@ -87,7 +92,7 @@ def test_a_sync_of_many_names_all_in_which_both_sides_contradict_each_other(
     assert pmem("db", "sync").code == 0
     last = max(added)
     for memory in added:
-        assert pmem("pin", memory).code == 0
+        assert pmem("edit", memory, "--pin").code == 0
         assert said_of("", "edit", memory, "--tag", "queue").code == 0
     assert pmem("edit", last, "The queue is NATS").code == 0
     assert said_of("", "edit", last, "The queue is Kafka").code == 0

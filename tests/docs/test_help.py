@@ -74,7 +74,7 @@ def test_an_example_works(
         own = shell.run('pmem add --mine "Ada prefers small commits" --json')
         example = example.replace(ids["k3v9"], json.loads(own.out)["data"]["memory"]["id"])
     if words == "unlink":
-        assert shell.run(f"pmem link {ids['k3v9']} {ids['p7q2']}").code == 0
+        assert shell.run(f"pmem edit {ids['k3v9']} --link {ids['p7q2']}").code == 0
     if words == "settle":
         contradict(f"{shell.folder}/.project-memory", ids["k3v9"])
     if words == "model test":

@@ -105,7 +105,11 @@ def test_a_damaged_memory_is_named_and_left_alone(name: str, damaged_id: str, ro
         assert (5, case.code) == (done.code, done.error["code"]), (command, done)
         assert path in done.error["message"]
         assert case.says in done.error["message"]
-    for command in (("rm", damaged_id), ("pin", damaged_id), ("purge", damaged_id, "--force")):
+    for command in (
+        ("rm", damaged_id),
+        ("edit", damaged_id, "--pin"),
+        ("purge", damaged_id, "--force"),
+    ):
         assert pmem(*command).code == 5, command
 
     for reading in (("list",), ("search", "kitchen"), ("context", "kitchen"), ("stats",)):
@@ -294,9 +298,8 @@ IN_SPITE_OF_SETTINGS = (
     ("report", "page.html"),
     ("work", "list"),
     ("work", "next"),
-    ("tags",),
-    ("subjects",),
-    ("types",),
+    ("list", "--tags"),
+    ("list", "--subjects"),
     ("stats",),
     ("check",),
     ("scan",),
@@ -345,7 +348,16 @@ def test_every_reading_command_is_tried_with_broken_settings() -> None:
     tried = {" ".join(words) for words in IN_SPITE_OF_SETTINGS}
     left = {name for name in READING if not any(each.startswith(name) for each in tried)}
     no_memory = {"completion", "help", "setup completion", "setup list"}
-    apart = {"mcp", "serve", "browse", "sync", "db init", "db migrate", "db status", "model test"}
+    apart = {
+        "mcp",
+        "serve",
+        "browse",
+        "db init",
+        "db migrate",
+        "db status",
+        "db sync",
+        "model test",
+    }
     assert left == {*no_memory, *apart, "changelog", "review", "hook"}
 
 
@@ -382,7 +394,7 @@ def test_a_bad_value_can_be_mended_by_command(damaged_id: str, root: str) -> Non
 
 def test_a_purge_leaves_no_link_in_a_file_that_cannot_be_used(damaged_id: str, root: str) -> None:
     other = added("What the damaged memory leads to")
-    pmem("link", damaged_id, other)
+    pmem("edit", damaged_id, "--link", other)
     path = os.path.join(root, "long-term-memory", f"{damaged_id}.json")
     spoil(path, lambda data: data.rstrip()[:-1])
     before = bytes_of(root)

@@ -28,16 +28,18 @@ NAMING: dict[str, tuple[tuple[str, ...], ...]] = {
         ("MEMORY", "Another text", "--supersede"),
         ("MEMORY", "--superseded-by", "OTHER"),
         ("OTHER", "--superseded-by", "MEMORY"),
+        ("MEMORY", "--pin"),
+        ("EPISODE", "--pin"),
+        ("MEMORY", "--link", "OTHER"),
+        ("OTHER", "--link", "MEMORY"),
+        ("MEMORY", "--unlink", "LINKED"),
+        ("LINKED", "--unlink", "MEMORY"),
     ),
     "rm": (("MEMORY",), ("OTHER", "MEMORY")),
     "restore": (("MEMORY",),),
     "purge": (("MEMORY", "--force"),),
-    "pin": (("MEMORY",), ("EPISODE",)),
     "undo": (("MEMORY",),),
     "outcome": (("MEMORY", "good"),),
-    "unpin": (("MEMORY",),),
-    "link": (("MEMORY", "OTHER"), ("OTHER", "MEMORY")),
-    "unlink": (("MEMORY", "LINKED"), ("LINKED", "MEMORY")),
     "settle": (("MEMORY",),),
     "conversation say": (("Hello", "--conversation", "TALK"),),
     "conversation end": (("--conversation", "TALK"),),
@@ -101,7 +103,7 @@ def _build() -> dict[str, str]:
     found = {"MEMORY": added("Pancakes on Sundays"), "OTHER": added("The kitchen closes at ten")}
     found["LINKED"] = added("Ada bakes the bread")
     for start, end in (("MEMORY", "LINKED"), ("LINKED", "MEMORY")):
-        assert pmem("link", found[start], found[end]).code == 0
+        assert pmem("edit", found[start], "--link", found[end]).code == 0
     made = pmem("episode", "add", "The oven broke", "--memory", found["OTHER"], "--json")
     found["EPISODE"] = made.data["id"]
     with open("../talk.jsonl", "wb") as file:

@@ -140,11 +140,11 @@ WRITES: Final[dict[str, Write]] = {
     "restore": Write(("restore", "REMOVED")),
     "purge": Write(("purge", "OTHER", "--force")),
     "purge a conversation": Write(("purge", "TALK", "--force")),
-    "pin": Write(("pin", "MEMORY")),
+    "pin": Write(("edit", "MEMORY", "--pin")),
     "undo": Write(("undo", "MEMORY")),
-    "unpin": Write(("unpin", "PINNED")),
-    "link": Write(("link", "MEMORY", "PINNED")),
-    "unlink": Write(("unlink", "MEMORY", "OTHER")),
+    "unpin": Write(("edit", "PINNED", "--no-pin")),
+    "link": Write(("edit", "MEMORY", "--link", "PINNED")),
+    "unlink": Write(("edit", "MEMORY", "--unlink", "OTHER")),
     "settle": Write(("settle", "MEMORY"), prepare=_contradiction),
     "verify": Write(("verify", "--update"), prepare=_moved),
     "consolidate": Write(("consolidate",), whole=False),
@@ -261,8 +261,8 @@ def _memories() -> dict[str, str]:
     long_gone = _added("The fax is broken", "--now", THEN)
     _must("rm", long_gone, "--now", THEN)
     _must("rm", found["REMOVED"])
-    _must("link", found["MEMORY"], found["OTHER"])
-    _must("link", found["PINNED"], long_gone)
+    _must("edit", found["MEMORY"], "--link", found["OTHER"])
+    _must("edit", found["PINNED"], "--link", long_gone)
     _must("episode", "add", "We chose a queue", "--title", "Queue")
     return found
 

@@ -113,12 +113,12 @@ def _lines() -> tuple[bytes, ...]:
         if name not in _LEFT_OUT
     ]
     more = [
-        ["list", "--limit", "3", "--after", "3d", "--min-importance", "0.5", "--json"],
+        ["list", "--limit", "3", "--since", "3d", "--min-importance", "0.5", "--json"],
         ["search", "database", "-k", "5", "--threshold", "0.1", "--kind", "memory", "--explain"],
         ["context", "database", "--budget", "500", "--format", "json", "--json"],
         ["add", "We use Go", "--importance", "0.5", "--valid-until", "2027-01-01", "--tag", "x"],
         ["conversation", "prune", "--keep", "3", "--dry-run"],
-        ["link", "a-00000001", "b-00000002", "--strength", "0.5"],
+        ["edit", "a-00000001", "--link", "b-00000002:x"],
         ["config", "set", "chunk_size", "20"],
         ["add", "--batch", "-", "--json"],
         ["import", "messages", "-", "--json"],

@@ -36,7 +36,7 @@ from tests.fuzz.judging import Entry
 from tests.fuzz.requests import _ARRAYS, _CAMEL, _CONFIG, _MESSAGES, _VARIABLES, _Lines
 
 _OPTIONS: Final = (
-    *("--after", "--before", "--type", "--category", "--tag", "--subject", "--app", "--user"),
+    *("--since", "--until", "--type", "--category", "--tag", "--subject", "--app", "--user"),
     *("--role", "--min-importance", "--max-importance", "--trust", "--state", "--at"),
 )
 

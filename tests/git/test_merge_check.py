@@ -211,9 +211,9 @@ def test_memories_on_one_subject_of_two_branches_are_named_until_somebody_decide
     assert pmem("check").code == 0
     assert pmem("check", "--strict").code == 1
     one, other = (item["id"] for item in pmem("list", "--json").data["items"])
-    assert pmem("link", one, other).code == 0
+    assert pmem("edit", one, "--link", other).code == 0
     assert told() == []
-    assert pmem("unlink", one, other).code == 0
+    assert pmem("edit", one, "--unlink", other).code == 0
     assert pmem("edit", one, "--superseded-by", other).code == 0
     assert told() == []
 

@@ -394,12 +394,12 @@ def test_a_fix_is_told_with_what_it_fixes(repository: None) -> None:
     dead = added("Sleeping blocked us", "--type", "dead_end")
     commit()
     fix = added("A queue does not block", "--cite", "src/pay.py:3")
-    assert pmem("link", fix, dead, "--type", "fixes").code == 0
+    assert pmem("edit", fix, "--link", f"{dead}:fixes").code == 0
     (found,) = items()
     assert (found["kind"], found["id"], found["other"]) == ("settled", dead, fix)
     assert found["other_text"] == "A queue does not block"
     commit()
-    assert pmem("pin", fix).code == 0
+    assert pmem("edit", fix, "--pin").code == 0
     assert kinds() == []
 
 
@@ -435,8 +435,8 @@ def test_following_the_advice_on_a_clash_ends_it(repository: None) -> None:
     (found,) = items()
     assert (found["kind"], found["waits"]) == ("clash", True)
     names = found["short"], first[-8:]
-    assert "`pmem link {} {}` says that both hold".format(*names) in found["advice"]
-    assert pmem("link", second, first).code == 0
+    assert "`pmem edit {} --link {}` says that both hold".format(*names) in found["advice"]
+    assert pmem("edit", second, "--link", first).code == 0
     assert pmem("review", "--strict").code == 0
     assert kinds() == []
     commit()

@@ -44,11 +44,7 @@ LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "edit": (("MEMORY", "Another text"), ["UPDATE"]),
     "rm": (("MEMORY", "EPISODE"), ["DELETE", "DELETE"]),
     "restore": (("REMOVED",), ["RESTORE"]),
-    "pin": (("EPISODE",), ["UPDATE"]),
     "undo": (("REMOVED",), ["RESTORE"]),
-    "unpin": (("PINNED",), ["UPDATE"]),
-    "link": (("MEMORY", "REMOVED"), ["LINK"]),
-    "unlink": (("MEMORY", "PINNED"), ["UNLINK"]),
     "settle": (("CONTRADICTED", "--other"), ["UPDATE"]),
     "outcome": (("MEMORY", "bad", "Nobody came"), ["UPDATE"]),
     "tried": (
@@ -148,8 +144,8 @@ def _build(root: str) -> dict[str, str]:
         file.seek(0)
         file.truncate()
         json.dump(rows, file)
-    ran("pin", found["PINNED"])
-    ran("link", found["MEMORY"], found["PINNED"])
+    ran("edit", found["PINNED"], "--pin")
+    ran("edit", found["MEMORY"], "--link", found["PINNED"])
     ran("rm", found["REMOVED"])
     found["CONTRADICTED"] = ran("add", "Said on one branch", "--pin")
     contradict(root, found["CONTRADICTED"])
@@ -319,7 +315,7 @@ def test_an_agent_s_write_does_not_look_like_a_person_s(command: str, root: str)
     person = "A person of a long name indeed"
     made = pmem("add", "The queue is slow", "--actor", person, "--json", environment=agent)
     identifier = made.data["memory"]["id"]
-    pmem("pin", identifier, "--actor", "Mira")
+    pmem("edit", identifier, "--pin", "--actor", "Mira")
     looking = [command, identifier] if command == "history" else [command]
     told = pmem(*looking).out.decode().splitlines()
     added, pinned = (line for line in told if line[10:11] == "T")

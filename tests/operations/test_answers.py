@@ -205,7 +205,6 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "report": lambda _: ReportRequest(budgets=(200,)),
     "receipts": lambda _: ReceiptsRequest(task="gear", budgets=(200,)),
     "names": lambda _: NamesRequest(of="tags"),
-    "types": lambda _: NoArguments(),
     "why": lambda _: WhyRequest(place="src/gear.py"),
     "tried": lambda _: TriedRequest(tried="bake", failed="flat", worked="wait"),
     "verify.accept": lambda kept: RecordsRequest(references=(kept.memory,)),

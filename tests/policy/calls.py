@@ -111,7 +111,6 @@ CALLS: Final[dict[str, Call]] = {
     "test_model": lambda p, _: p.test_model(),
     "week": lambda p, _: p.week(),
     "names": lambda p, _: p.names("tags"),
-    "types": lambda p, _: p.types(),
     "why": lambda p, _: p.why("src/gear.py"),
     "tried": lambda p, g: p.tried(g.text, g.text),
     "verify": lambda p, g: p.verify(update=g.flag),

@@ -138,7 +138,15 @@ COMMANDS: Final = (
     "search gear --at 2026-11-03",
     "context gear --at 2026-11-02",
 )
-OF_ONE: Final = ("show", "history", "edit --importance 0.3", "rm", "restore", "pin", "unpin")
+OF_ONE: Final = (
+    "show",
+    "history",
+    "edit --importance 0.3",
+    "rm",
+    "restore",
+    "edit --pin",
+    "edit --no-pin",
+)
 
 
 class Kept(NamedTuple):

@@ -44,7 +44,7 @@ WAYS: Final[dict[str, tuple[str, ...]]] = {
     "edited subject": ("edit", "MEMORY", "--subject", TOKEN),
     "edited tags": ("edit", "MEMORY", "--tag", TOKEN),
     "successor": ("edit", "MEMORY", SAID, "--supersede"),
-    "link": ("link", "MEMORY", "OTHER", "--type", TOKEN),
+    "link": ("edit", "MEMORY", "--link", f"OTHER:{TOKEN}"),
     "remover": ("rm", "MEMORY", "--actor", TOKEN),
     "title": ("conversation", "start", SAID),
     "conversation's app": ("conversation", "start", "--app", TOKEN),
@@ -114,7 +114,8 @@ NEW_ID: Final = "mjwaid1q-00000009"
 
 def run(ids: dict[str, str], words: tuple[str, ...], *more: str) -> Done:
     """Run a command line, its references filled in."""
-    return pmem(*(ids.get(word, word) for word in words), *more)
+    parts = (word.partition(":") for word in words)
+    return pmem(*(ids.get(start, start) + colon + rest for start, colon, rest in parts), *more)
 
 
 @pytest.fixture
@@ -162,7 +163,6 @@ def test_with_redact_the_rest_is_kept(
     if way in (
         "actor",
         "remover",
-        "link",
         "allowed example",
     ):  # they say who did what: nothing to leave out
         assert done.code == 7

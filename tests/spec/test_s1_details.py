@@ -104,9 +104,9 @@ def test_2_a_memory_is_shown_with_what_its_links_lead_to(root: str) -> None:
     request = ShowRequest(reference=tea.id, details=True)
     (link,) = run(project.workspace, table.SHOW, request).result.links
     assert (link.id, link.type, link.text) == (kettle.id, "depends_on", "Kettles whistle.")
-    told = pmem("-C", root, "link", tea.id, kettle.id, "--type", "helps", "--strength", "0.7").text
-    assert told.endswith(f"\n  helps {kettle.id[9:]} (0.70)\n")
-    row = f"relationships: depends on {kettle.id[9:]} (0.50), helps {kettle.id[9:]} (0.70)\n"
+    told = pmem("-C", root, "edit", tea.id, "--link", f"{kettle.id}:helps").text
+    assert told.endswith(f"\n  helps {kettle.id[9:]} (0.50)\n")
+    row = f"relationships: depends on {kettle.id[9:]} (0.50), helps {kettle.id[9:]} (0.50)\n"
     assert row in pmem("-C", root, "show", tea.id).text
 
 

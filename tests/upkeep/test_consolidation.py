@@ -464,14 +464,14 @@ def test_a_file_that_may_not_be_read_is_left_out_also_when_it_was_recalled(due: 
 def test_what_was_deleted_takes_late_links_with_it(root: str) -> None:
     gone = memory(1, state=State.SOFT_DELETED, purge_at=NOW)
     fill(root, [gone, memory(2, "Ana owns billing.")])
-    link = pmem("link", identifier(2), identifier(1))
+    link = pmem("edit", identifier(2), "--link", identifier(1))
     assert link.code == 0
     original = consolidation._sweep
 
     def planner(*args: Any) -> Any:
         plan = original(*args)
         fill(root, [memory(3, "Late", relationships=())])
-        assert pmem("link", identifier(3), identifier(1)).code == 0
+        assert pmem("edit", identifier(3), "--link", identifier(1)).code == 0
         return plan
 
     with mock.patch.object(consolidation, "_sweep", planner):

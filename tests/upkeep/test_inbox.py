@@ -235,7 +235,7 @@ def test_a_kind_that_does_not_exist_is_refused(project: Project) -> None:
 def test_what_is_past_its_date_holds_on_without_an_end(project: Project) -> None:
     _expired(project)
     (item,) = found(project).items
-    assert pmem("edit", item.short, "--valid-until", "never").code == 0
+    assert pmem("edit", item.short, "--no-end").code == 0
     assert project.list().items[0].valid_until is None
     project.undo()
     assert found(project).items == (item,)

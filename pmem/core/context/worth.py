@@ -17,6 +17,8 @@ from datetime import datetime
 from itertools import islice
 from typing import Final, NamedTuple
 
+import msgspec
+
 from pmem.core.context.modes import mode_of
 from pmem.values.ids import SHORT_LENGTH
 from pmem.values.records import Memory, MemoryType
@@ -40,7 +42,7 @@ TYPE_WORTH: Final = {
 """What a memory's type is worth: what binds comes before what informs."""
 
 
-class Rules(NamedTuple):
+class Rules(msgspec.Struct, frozen=True):
     """How much each rule counts; zero switches one off.
 
     Attributes:
@@ -99,7 +101,7 @@ class Worth(NamedTuple):
         return max(zip(self, self._fields, strict=True), key=lambda part: part[0])[1]
 
 
-class Valuation(NamedTuple):
+class Valuation(msgspec.Struct, frozen=True):
     """What memories are worth to one task.
 
     Attributes:

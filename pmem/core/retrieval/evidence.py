@@ -3,6 +3,8 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from pmem.core.retrieval.bm25 import idf, length_norm, saturation
 from pmem.core.retrieval.collection import CollectionStatistics, Document, SessionDocuments, Totals
 from pmem.core.retrieval.question import QueryTerm, QuestionPlan
@@ -12,14 +14,14 @@ Frequencies = Mapping[str, Mapping[int, float]]  # term -> unit (document, sessi
 OFTEN = 2.0  # times that a word of one message counts in a window
 
 
-class Bm25(NamedTuple):
+class Bm25(msgspec.Struct, frozen=True):
     """The two constants of BM25: saturation `k1` and length normalisation `b`."""
 
     k1: float
     b: float
 
 
-class Structure(NamedTuple):
+class Structure(msgspec.Struct, frozen=True):
     """How far the turns around a message speak for it.
 
     Attributes:
@@ -41,7 +43,7 @@ class Structure(NamedTuple):
         return 1.0 + sum(self.before) + sum(self.after)
 
 
-class Constants(NamedTuple):
+class Constants(msgspec.Struct, frozen=True):
     """Settings of the three BM25 indexes.
 
     Attributes:

@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterable, Mapping
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from pmem.core.retrieval.bm25 import confidence, familiarity, recency, smooth_share, substance
 from pmem.core.retrieval.collection import CollectionStatistics, Document
 from pmem.core.retrieval.evidence import (
@@ -118,7 +120,7 @@ def rank(
 
 def _as_broad_as(constants: Constants, limit: int | None) -> Constants:
     """Look at as many documents as are wanted, at least; None wants all."""
-    return constants._replace(breadth=max(constants.breadth, EVERY if limit is None else limit))
+    return replace(constants, breadth=max(constants.breadth, EVERY if limit is None else limit))
 
 
 def total(signals: Mapping[str, float]) -> float:

@@ -1,11 +1,11 @@
 """How much each sign counts when documents are ranked: for messages, and for memories."""
 
-from typing import NamedTuple
+import msgspec
 
 from pmem.core.retrieval.evidence import Bm25, Constants
 
 
-class RankingSettings(NamedTuple):
+class RankingSettings(msgspec.Struct, frozen=True):
     """Weights of the ranking.
 
     `neighbours` and `session` weigh a score relative to its maximum against that of single

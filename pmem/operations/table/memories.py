@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
     from pmem.memory.outcomes import DueListing, DueRequest, OutcomeNoted, OutcomeRequest
-    from pmem.memory.overviews import NameListing, NamesRequest, TypeListing
+    from pmem.memory.overviews import NameListing, NamesRequest
     from pmem.memory.reading import Block, ListRequest, MemoryListing, ShownRecord, ShowRequest
     from pmem.memory.requests import (
         AddAllRequest,
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from pmem.memory.week import Week, WeekRequest
     from pmem.memory.why import Why, WhyRequest
     from pmem.values.records import Memory, Record
-    from pmem.values.requests import NoArguments
 
 # memory: what was learned
 
@@ -139,11 +138,6 @@ NAMES: Final[Operation[NamesRequest, NameListing]] = Operation(
     "names", "List the tags or the subjects, and how many memories have each",
     "memory.overviews:list_names"
 )  # fmt: skip
-TYPES: Final[Operation[NoArguments, TypeListing]] = Operation(
-    "types", "Explain the types of memories, and count the memories of each",
-    "memory.overviews:list_types"
-)  # fmt: skip
-
 HISTORY: Final[Operation[HistoryRequest, History]] = Operation(
     "history", "Show what happened to a record, the oldest event first",
     "memory.journal:show_history"

@@ -489,7 +489,7 @@
     const lists = [
       ["Recalled most", most, (one) => `${number(one.recalls)}\u00d7`, (one) => one.recalls, ""],
       ["Of use to sessions", helped, (one) => `${number(one.used)} of ${number(one.shown)}`, (one) => one.used, ""],
-      ["Fading", fading, (one) => date(one.created), null, "The next pmem consolidate archives these; pmem pin keeps one."],
+      ["Fading", fading, (one) => date(one.created), null, "The next pmem consolidate archives these; pmem edit REF --pin keeps one."],
       ["Never recalled", never, (one) => date(one.created), null, "The oldest first."],
     ].filter(([, list]) => list.length);
     section("use", "Use", "", lists.length ? el("div", { class: "columns" }, lists.map(drawRanks))
@@ -572,7 +572,7 @@
   function drawGraph() {
     const links = report.memories.filter(isNow).flatMap((memory) => (memory.links || []).map((link) => ({ from: memory, to: byId.get(link.to), type: link.type }))).filter((link) => link.to && isNow(link.to));
     const box = section("links", "Links", "");
-    if (!links.length) { box.append(empty("Nothing is linked", "pmem link A B --type depends_on ties two memories together; consolidate links neighbours.")); return; }
+    if (!links.length) { box.append(empty("Nothing is linked", "pmem edit A --link B:depends_on ties two memories together; consolidate links neighbours.")); return; }
     const degree = new Map();
     for (const link of links) for (const end of [link.from, link.to]) degree.set(end, (degree.get(end) || 0) + 1);
     const nodes = [...degree.keys()].sort((one, other) => degree.get(other) - degree.get(one) || (one.id < other.id ? -1 : 1)).slice(0, 150);
@@ -633,11 +633,11 @@
     ["settle $1", "settle", {"references": ["$1"]}],
     ["settle $1 --other", "settle", {"references": ["$1"], "other": true}],
     ["rm $1", "rm", {"references": ["$1"]}],
-    ["pin $1", "pin", {"reference": "$1"}],
-    ["link $1 $2", "link", {"start": "$1", "end": "$2"}],
+    ["edit $1 --pin", "pin", {"reference": "$1"}],
+    ["edit $1 --link $2", "link", {"start": "$1", "end": "$2"}],
     ["edit $1 --superseded-by $2", "supersede_by", {"reference": "$1", "successor": "$2"}],
     ["edit $1 --reviewed", "edit", {"reference": "$1", "reviewed": true}],
-    ["edit $1 --valid-until never", "edit", {"reference": "$1", "no_end": true}],
+    ["edit $1 --no-end", "edit", {"reference": "$1", "no_end": true}],
     ["verify $1 --accept", "verify.accept", {"references": ["$1"]}],
     ["outcome $1 good", "outcome", {"reference": "$1", "verdict": "good"}],
     ["outcome $1 bad", "outcome", {"reference": "$1", "verdict": "bad"}],

@@ -1,7 +1,7 @@
 """Selections as SQL: which rows of the index they mean."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -36,7 +36,7 @@ _Part = tuple[str, list[Any]]
 """A condition and its values."""
 
 
-class Condition(NamedTuple):
+class Condition(msgspec.Struct, frozen=True):
     """A condition, its values, and whether it says all that the selection does."""
 
     text: str

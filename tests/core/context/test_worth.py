@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pmem.core.context.worth import (
     MEASURED,
@@ -47,10 +48,10 @@ def test_each_rule_adds_its_part_and_can_be_switched_off() -> None:
     assert worth.value == pytest.approx(2.5)
     assert worth.always == pytest.approx(0.7)
     for rule in ("place", "kin", "standing", "lifted", "type"):
-        without = task._replace(rules=MEASURED._replace(**{rule: 0})).worth(one)
+        without = replace(task, rules=replace(MEASURED, **{rule: 0})).worth(one)
         assert getattr(without, rule) == 0
         assert without.value < worth.value
-    assert task._replace(rules=NONE).worth(one).value == 0.5
+    assert replace(task, rules=NONE).worth(one).value == 0.5
 
 
 def test_kin_is_the_subject_of_a_first_answer_however_it_is_written() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from pmem.core.retrieval.collection import MemoryStatistics
 from pmem.core.retrieval.evidence import Accept
@@ -133,12 +134,12 @@ def test_priors_take_away_their_share_at_the_most(question: str) -> None:
     for seed in range(4):
         store = random_store(seed)
         plain = {hit.number: hit.score for hit in rank(question, store).hits}
-        bare = DEFAULTS._replace(prior=0.0, repeat=1.0)
+        bare = replace(DEFAULTS, prior=0.0, repeat=1.0)
         bound = 1.0 - DEFAULTS.prior
         without = {hit.number: hit.score for hit in rank(question, store, bare).hits}
         once = {
             hit.number: hit.score
-            for hit in rank(question, store, DEFAULTS._replace(repeat=1.0), now=NOW).hits
+            for hit in rank(question, store, replace(DEFAULTS, repeat=1.0), now=NOW).hits
         }
         assert plain.keys() == without.keys() == once.keys()
         for number, score in without.items():
@@ -149,8 +150,8 @@ def test_priors_take_away_their_share_at_the_most(question: str) -> None:
 def test_priors_never_turn_around_a_clear_difference(prior: float) -> None:
     for seed in range(4):
         store = random_store(seed)
-        bare = rank("apple river stone", store, DEFAULTS._replace(prior=0.0)).hits
-        found = rank("apple river stone", store, DEFAULTS._replace(prior=prior), now=NOW).hits
+        bare = rank("apple river stone", store, replace(DEFAULTS, prior=0.0)).hits
+        found = rank("apple river stone", store, replace(DEFAULTS, prior=prior), now=NOW).hits
         place = {hit.number: place for place, hit in enumerate(found)}
         for better in bare:
             for worse in bare:
@@ -250,7 +251,7 @@ def test_a_pasted_text_is_a_question_too() -> None:
 
 
 def test_looking_at_fewer_sessions_keeps_the_best_hit() -> None:
-    narrow = DEFAULTS._replace(constants=DEFAULTS.constants._replace(breadth=20))
+    narrow = replace(DEFAULTS, constants=replace(DEFAULTS.constants, breadth=20))
     for seed in range(3):
         store = random_store(seed, 400)
         best = rank("apple river stone", store).hits[0].number
@@ -316,7 +317,7 @@ def test_unknown_words_change_no_order(question: str) -> None:
     Without keys: a third word makes a question in words of two words to look for.
     """
     store = random_store(3)
-    worded = DEFAULTS._replace(exact=1.0)
+    worded = replace(DEFAULTS, exact=1.0)
     found = rank(question, store, worded).hits
     more = rank(f"{question} zyzzyva", store, worded).hits
     assert len(found) == len(more)
@@ -328,7 +329,7 @@ def bulk_of(length: float, **fields: Any) -> float | None:
     store = MemoryStatistics()
     for number in range(101):
         add(store, number, "apple river", session=0, length=10.0 if number else length)
-    constants = DEFAULTS.constants._replace(room=1.0)
+    constants = replace(DEFAULTS.constants, room=1.0)
     found = rank("apple", store, RankingSettings(constants=constants, **fields), limit=101).hits
     (hit,) = [hit for hit in found if hit.number == 0]
     return hit.signals.get("bulk")

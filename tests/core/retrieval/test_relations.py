@@ -6,6 +6,7 @@ from collections.abc import Collection
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pmem.core.retrieval.collection import MemoryStatistics
 from pmem.core.retrieval.ranking import rank, total
@@ -70,7 +71,7 @@ def test_among_equals_the_strongly_linked_come_first() -> None:
 def test_links_add_their_share_of_the_priors_at_the_most(question: str) -> None:
     store = random_store(1)
     known = linked(*(SeenLink(number, 0, "x", number % 5 / 4) for number in range(120)))
-    settings = DEFAULTS._replace(repeat=1.0)
+    settings = replace(DEFAULTS, repeat=1.0)
     bare = {hit.number: hit for hit in rank(question, store, settings, now=NOW).hits}
     boosted = rank(question, store, settings, now=NOW, links=known).hits
     most = settings.prior * settings.merits[3] / sum(settings.merits)
@@ -88,7 +89,7 @@ def test_links_add_their_share_of_the_priors_at_the_most(question: str) -> None:
 def test_fewer_hits_are_the_first_of_more_however_they_are_linked(
     question: str, prior: float, limit: int
 ) -> None:
-    settings = DEFAULTS._replace(prior=prior, merits=(0.3, 0.4, 0.0, 0.5))
+    settings = replace(DEFAULTS, prior=prior, merits=(0.3, 0.4, 0.0, 0.5))
     for seed in range(3):
         store = random_store(seed)
         chance = random.Random(seed)

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from pmem.core.retrieval.collection import MemoryStatistics
 from pmem.core.retrieval.ranking import rank
@@ -42,7 +43,7 @@ def test_an_assistant_counts_less_where_output_is_asked_for_as_well() -> None:
 
 
 def test_everybody_counts_alike_where_the_settings_say_so() -> None:
-    alike = DEFAULTS._replace(roles=(1.0, 1.0, 1.0))
+    alike = replace(DEFAULTS, roles=(1.0, 1.0, 1.0))
     hits = rank("retry limit of the uploader", told_by(*BY_WORTH), alike).hits
     assert len({hit.score for hit in hits}) == 1
 

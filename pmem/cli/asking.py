@@ -1,0 +1,184 @@
+"""Commands made from requests: their options are the request's fields."""
+
+import inspect
+from collections.abc import Callable, Collection
+from datetime import datetime
+from functools import cache, wraps
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
+
+import msgspec
+import typer
+
+from pmem.cli.session import Answer, CommandSession
+
+R = TypeVar("R", bound=msgspec.Struct)
+_SEVERAL: Final = "; repeatable."
+
+
+class _Field(msgspec.Struct):
+    """A field of a request, as the command line takes it.
+
+    Attributes:
+        name: Its name in the request.
+        type: The type of one value.
+        is_many: Whether it takes several values.
+        default: What the request has where the option is not given.
+        meaning: What help says.
+        hints: What else `pmem.values.fields.asked` says of it.
+    """
+
+    name: str
+    type: Any
+    is_many: bool
+    default: Any
+    meaning: str
+    hints: dict[str, Any]
+
+    def parameter(self) -> inspect.Parameter:
+        """Return it as Typer reads a function's parameters."""
+        shown = self.hints["shown"] or ("TIME" if self.type is datetime else None)
+        is_needed = self.default is msgspec.NODEFAULT
+        absent = ... if is_needed else None if self.is_many else self.default
+        info = (
+            typer.Argument(absent, metavar=shown, help=self.meaning)
+            if self.hints["is_argument"]
+            else typer.Option(
+                absent,
+                *self._flags(),
+                metavar=shown,
+                help=self.meaning.removesuffix(".") + _SEVERAL if self.is_many else self.meaning,
+                min=self.hints["least"],
+                rich_help_panel=self.hints["group"],
+            )
+        )
+        type_: Any = str if self.type is datetime else self.type
+        return inspect.Parameter(
+            self.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=info,
+            annotation=list[type_] if self.is_many else type_,
+        )
+
+    def values(self, session: CommandSession, given: Any) -> dict[str, Any]:
+        """Return what the request has for what was given on the command line."""
+        if given is None:
+            return {}
+        reading = self.hints["reading"]
+        if reading == "moment":
+            return session.when(given)
+        if self.is_many:
+            given = tuple(value for value in given if value != "" or self.default is not None)
+        read: dict[str, Callable[[Any], Any]] = {
+            "time": session.time,
+            "ahead": session.ahead,
+            "file": session.file,
+            "files": lambda paths: tuple(map(session.file, paths)),
+            "places": session.places,
+            "text": lambda text: session.input(text, f"the {self.name}"),
+            "log": lambda text: session.log(text, f"the {self.name}"),
+        }
+        return {self.name: read[reading](given) if reading in read else given}
+
+    def _flags(self) -> list[str]:
+        if self.hints["flag"]:
+            return list(self.hints["flag"].split())
+        name = self.name.replace("_", "-")
+        is_either = self.type is bool and self.default is None
+        return [f"--{name}/--no-{name}" if is_either else f"--{name}"]
+
+
+class AskedCommand(msgspec.Struct):
+    """A command with an option for each field that its request describes.
+
+    Attributes:
+        command: What runs: it takes the session, the request, and options of its own.
+        kind: The request's class. A field that is a struct gives the options of its own fields.
+        without: Fields that the command does not have.
+        filled: What the request has in fields that the command fills by itself.
+    """
+
+    command: Callable[..., Answer]
+    kind: type[msgspec.Struct]
+    without: Collection[str]
+    filled: dict[str, Any]
+
+    def function(self) -> Callable[..., Answer]:
+        """Return it as a function from whose parameters Typer makes the options."""
+        hidden = {*self.without, *self.filled}
+        fields = {field.name: field for field in _fields(self.kind) if field.name not in hidden}
+        named = inspect.Parameter.KEYWORD_ONLY
+        own = list(inspect.signature(self.command).parameters.values())[2:]
+        parameters = [
+            inspect.Parameter("ctx", named, annotation=typer.Context),
+            *(field.parameter() for field in fields.values()),
+            *(each.replace(kind=named) for each in own),
+        ]
+
+        @wraps(self.command)
+        def run(ctx: typer.Context, **given: Any) -> Answer:
+            session: CommandSession = ctx.obj
+            values: dict[str, Any] = {}
+            for name, field in fields.items():
+                values |= field.values(session, given.pop(name))
+            return self.command(session, _built(self.kind, values | self.filled), **given)
+
+        run.__dict__["__signature__"] = inspect.Signature(parameters)
+        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        return run
+
+
+def asks(
+    kind: type[msgspec.Struct], *, without: Collection[str] = (), **filled: Any
+) -> Callable[[Callable[..., Answer]], AskedCommand]:
+    """Make a command of a function and the request that it runs; see `AskedCommand`."""
+    return lambda command: AskedCommand(command, kind, without, filled)
+
+
+def _built(kind: type[R], values: dict[str, Any]) -> R:
+    """Make a request of values, some of which belong to a struct in it."""
+    names = kind.__struct_fields__
+    inner = {
+        field.name: _built(field.type, values)
+        for field in _typed(kind)
+        if _is_asking(field.type) and field.name not in values
+    }
+    return kind(**inner, **{name: values[name] for name in names if name in values})
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[_Field, ...]:
+    """Return the fields that say what they mean."""
+    found: list[_Field] = []
+    for field in _typed(kind):
+        if _is_asking(field.type):
+            found += _fields(field.type)
+        elif get_origin(field.type) is Annotated:
+            hint, *metas = get_args(field.type)
+            found += (_field(field, hint, meta) for meta in metas if meta.extra is not None)
+    return tuple(found)
+
+
+def _field(field: msgspec.structs.FieldInfo, hint: Any, meta: msgspec.Meta) -> _Field:
+    hints: dict[str, Any] = (meta.extra or {})["command_line"]
+    type_, is_many = _one_value(hint)
+    type_ = hints["choices"] or type_
+    return _Field(field.name, type_, is_many, field.default, meta.description or "", hints)
+
+
+_typed = cache(msgspec.structs.fields)
+
+
+def _is_asking(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, msgspec.Struct) and bool(_fields(hint))
+
+
+def _one_value(hint: Any) -> tuple[Any, bool]:
+    """Return the type of one value, and whether a field takes several."""
+    if get_origin(hint) is Annotated:
+        return _one_value(get_args(hint)[0])
+    if get_origin(hint) in (Union, UnionType):
+        return _one_value(next(part for part in get_args(hint) if part is not NoneType))
+    if get_origin(hint) is tuple:
+        return get_args(hint)[0], True
+    return hint, False

@@ -1,0 +1,53 @@
+"""What a field of a request means, said once, where the field is: options and schemas repeat it."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+Reading = Literal["plain", "text", "log", "time", "ahead", "moment", "file", "files", "places"]
+"""How the command line reads a value: as it is written, or as one of these.
+
+`text` and `log` may be `-` for standard input; `time` and `ahead` are times, the second one to come
+where that is left open, and `moment` is a time, or a git revision for the request's `revision`;
+`file`, `files` and `places` are relative to the current folder.
+"""
+
+
+def asked(
+    meaning: str,
+    *,
+    flag: str = "",
+    shown: str = "",
+    reading: Reading = "plain",
+    group: str = "",
+    choices: Any = None,
+    least: int | None = None,
+    is_argument: bool = False,
+) -> Meta:
+    """Describe a field of a request.
+
+    Args:
+        meaning: What it means, in one sentence: the option's help, the schema's description.
+        flag: What its option is called, where that is not the field's name: `--pin --always`.
+        shown: What help calls its value.
+        reading: How the command line reads it.
+        group: The group of options that it is in, where help names a group in one paragraph.
+        choices: The values that the command line takes, where the field allows more.
+        least: The least that a number may be.
+        is_argument: Whether the command line takes it by its position, without an option.
+    """
+    command_line = {
+        "flag": flag, "shown": shown, "reading": reading, "group": group,
+        "choices": choices, "least": least, "is_argument": is_argument,
+    }  # fmt: skip
+    return Meta(description=meaning, extra={"command_line": command_line})
+
+
+Ref = Annotated[str, asked("An id, or the start of one.", shown="REF", is_argument=True)]
+Refs = Annotated[tuple[str, ...], asked("Ids, or their starts.", shown="REF...", is_argument=True)]
+Moment = Annotated[
+    datetime | None,
+    asked("Show it as it was at this time or git revision.", shown="TIME|REV", reading="moment"),
+]
+DryRun = Annotated[bool, asked("Print the plan and change nothing.")]
