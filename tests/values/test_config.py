@@ -32,6 +32,7 @@ from pmem.values.config import (
 )
 from pmem.values.notation import as_text, flatten
 from pmem.values.rules import Scoring
+from pmem.values.setting_groups import EVERYDAY, FURTHER
 from tests.faults.console import added, pmem
 from tests.model import scripted
 from tests.storage.faults import Death, dying, fault
@@ -94,6 +95,12 @@ def test_every_setting_is_described_typed_and_has_its_variable() -> None:
         assert row.variable == "PMEM_" + row.name.upper().replace(".", "_")
         if row.default != {}:  # an empty table is none, and cannot be given
             assert checked(row.name, as_text(row.default)) == row.default
+
+
+def test_every_setting_is_an_everyday_one_or_in_one_group() -> None:
+    listed = [*EVERYDAY, *(name for group in FURTHER for name in group.names)]
+    assert sorted(listed) == sorted(row.name for row in table())
+    assert len(EVERYDAY) <= 25
 
 
 def user_file(text: str) -> None:
