@@ -1,7 +1,7 @@
 """The commands that look after a project's memory as a whole."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -13,8 +13,10 @@ from pmem.project.own_memory import own_folder
 from pmem.project.setup import SettingChangeRequest, SettingRequest
 from pmem.project.workspace import Workspace
 from pmem.upkeep.doctor import Diagnosis, DoctorRequest
+from pmem.values.config import Resolved, known
 from pmem.values.notation import as_text
 from pmem.values.requests import AtRequest, NoArguments
+from pmem.values.setting_groups import EVERYDAY, FURTHER
 from pmem.vcs.starting import InitRequest
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A setting's name.")]
@@ -104,18 +106,48 @@ def doctor(
     )
 
 
-def config_list(ctx: typer.Context) -> Answer:
-    """Show every setting, its value and where that came from."""
+def config_list(
+    ctx: typer.Context,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every setting, in groups; --json always has them.")
+    ] = False,
+) -> Answer:
+    """Show the everyday settings and the others that were changed."""
     session: CommandSession = ctx.obj
     found = session.run(table.SETTINGS, NoArguments())
+    by_name = {item.name: item for item in found.items}
+    changed = [item.name for item in found.items if _differs(item) and item.name not in EVERYDAY]
+    shown = [*EVERYDAY, *changed]
+    notes = [*found.unknown, *_own_place(session)]
+    if not (every or session.json):
+        notes.append(
+            f"{len(by_name) - len(shown)} more at their defaults: `pmem config list --all`"
+        )
     return Answer(
         data=found,
-        lines=(
-            [(f"{item.name:<30}", "bold"), (f"{item.origin:<13}", "dim"), (_value(item.value), "")]
-            for item in found.items
-        ),
-        note="\n".join([*found.unknown, *_own_place(session)]),
+        lines=_grouped_lines(by_name) if every else [_setting_line(by_name[it]) for it in shown],
+        note="\n".join(notes),
     )
+
+
+def _differs(setting: Resolved) -> bool:
+    return bool(setting.value != known(setting.name).default)
+
+
+def _grouped_lines(settings: Mapping[str, Resolved]) -> Iterator[Line]:
+    groups = [("Everyday", EVERYDAY), *((group.title, group.names) for group in FURTHER)]
+    for title, names in groups:
+        yield [(f"{title}:", "bold")]
+        for name in names:
+            yield [("  ", ""), *_setting_line(settings[name])]
+
+
+def _setting_line(setting: Resolved) -> Line:
+    return [
+        (f"{setting.name:<30}", "bold"),
+        (f"{setting.origin:<13}", "dim"),
+        (_value(setting.value), ""),
+    ]
 
 
 def _own_place(session: CommandSession) -> Iterator[str]:

@@ -70,7 +70,7 @@ Look around with `pmem list` and `pmem search`, check with `pmem check`. Files m
 by hand: pmem notices.
 """
 _CONFIG: Final = """\
-# Settings of this project; `pmem config list` shows them all.
+# Settings of this project; `pmem config list` shows them.
 """
 HIDDEN: Final = "(set, and not shown)"
 """What stands for an address: a password may be in it."""

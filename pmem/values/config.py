@@ -274,7 +274,7 @@ def known(name: str) -> Setting:
 
     entries = [f"{row.name}.{key}" for row in table() for key in _own_entries(row.name)]
     close = get_close_matches(name, [*rows, *entries], n=1, cutoff=0.7)
-    hint = f"did you mean {close[0]}?" if close else "`pmem config list` shows every setting"
+    hint = f"did you mean {close[0]}?" if close else "`pmem config list --all` shows every setting"
     raise InvalidValue(f"there is no setting {name!r}", hint)
 
 

@@ -140,7 +140,7 @@ def test_settings_that_nobody_touches_are_the_defaults_and_make_no_row() -> None
 
 
 @pytest.mark.row("S3.8.5")
-def test_list_shows_every_setting_with_its_origin(root: str) -> None:
+def test_json_lists_every_setting_with_its_origin(root: str) -> None:
     pmem("config", "set", "limits.memory", "99")
     items = {
         item["name"]: item for item in data("config", "list", PMEM_RETRIEVAL_TOP_K="7")["items"]
@@ -149,8 +149,33 @@ def test_list_shows_every_setting_with_its_origin(root: str) -> None:
     assert ("project", 99) == (items["limits.memory"]["origin"], items["limits.memory"]["value"])
     assert items["retrieval_top_k"]["origin"] == "environment"
     assert items["chunk_size"]["origin"] == "default"
-    lines = pmem("config", "list").out.decode().splitlines()
-    assert [line.split()[0] for line in lines] == list(items)
+
+
+def shown(*options: str, **environment: Any) -> tuple[list[str], str]:
+    """Return the first word of each line of the list, and the last line said about it."""
+    done = pmem("config", "list", *options, environment=environment)
+    return [line.split()[0] for line in done.out.decode().splitlines()], done.err.splitlines()[-1]
+
+
+def test_the_list_has_the_everyday_settings_and_those_that_differ(root: str) -> None:
+    names, note = shown()
+    assert names == [*EVERYDAY]
+    assert note == f"{len(table()) - len(names)} more at their defaults: `pmem config list --all`"
+    pmem("config", "set", "max_chunks", str(known("max_chunks").default))
+    pmem("config", "set", "fading.least", "7")
+    names, note = shown(PMEM_CHUNK_SIZE="7")
+    assert names == [*EVERYDAY, "chunk_size", "fading"]
+    assert note.startswith(f"{len(table()) - len(names)} more")
+
+
+def test_the_whole_list_has_every_setting_below_the_title_of_its_group(root: str) -> None:
+    done = pmem("config", "list", "--all")
+    lines = done.out.decode().splitlines()
+    rows = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert rows == [*EVERYDAY, *(name for group in FURTHER for name in group.names)]
+    titles = [line for line in lines if not line.startswith("  ")]
+    assert titles == ["Everyday:", *(f"{group.title}:" for group in FURTHER)]
+    assert "more at their defaults" not in done.err
 
 
 @pytest.mark.row("S3.8.5")
