@@ -1,14 +1,14 @@
 """Writes the pages of reference from the tables that the program itself uses.
 
-They are docs/settings.md, docs/commands.md, docs/types.md, the manual page docs/pmem.1, and
-pmem/cli/reference.json, by which `pmem help --json` and completion answer at once. Run it with
-the project's Python: `python docs/generate.py`. A test fails when the committed files differ from
-what it writes.
+They are docs/settings.md, docs/tuning.md, docs/commands.md, docs/types.md, the manual page
+docs/pmem.1, and pmem/cli/reference.json, by which `pmem help --json` and completion answer at
+once. Run it with the project's Python: `python docs/generate.py`. A test fails when the committed
+files differ from what it writes.
 """
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import copy
 from typing import Any
 
@@ -16,9 +16,10 @@ from pmem import errors
 from pmem.cli.app import root
 from pmem.cli.commands import ALONE, COMMANDS, DEFAULTS, GROUPS, SECTIONS
 from pmem.core.type_guide import GUIDE
-from pmem.values.config import Setting, table
+from pmem.values.config import Setting, known, table
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
 from pmem.values.notation import as_text
+from pmem.values.setting_groups import EVERYDAY, FURTHER
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 TABLE = os.path.join(os.path.dirname(FOLDER), "pmem", "cli", "reference.json")
@@ -29,19 +30,35 @@ Commands = Iterator[tuple[str, Any, Any]]
 
 
 def settings_page() -> str:
-    """Write the reference of every setting."""
-    rows = "".join(_row(row) for row in table())
+    """Write the reference of the everyday settings."""
+    further = len(table()) - len(EVERYDAY)
     return f"""\
 # Settings
 
-`pmem config list` shows every setting, its value and where that came from; `pmem config set`
-changes one in the project's `config.toml`. An environment variable wins over the project's
-file, that over your own configuration (`~/.config/pmem/config.toml`), and that over the
-default. Made by `docs/generate.py` from `pmem/values/config.py`; change it there.
+`pmem config list` shows these settings and those that you changed, with their values and where
+each came from. `pmem config set` changes one in the project's `config.toml`. An environment
+variable wins over the project's file, that over your own configuration
+(`~/.config/pmem/config.toml`), and that over the default.
 
-| setting | type | default | environment variable | meaning |
-|---|---|---|---|---|
-{rows}"""
+There are {further} more for special cases: [More settings](tuning.md). `pmem config list --all`
+shows them too. Made by `docs/generate.py` from `pmem/values/config.py`; change it there.
+
+{_settings_table(EVERYDAY)}"""
+
+
+def tuning_page() -> str:
+    """Write the reference of all other settings, in their groups."""
+    parts = "".join(
+        f"\n## {group.title}\n\n{group.readers}\n\n{_settings_table(group.names)}"
+        for group in FURTHER
+    )
+    return f"""\
+# More settings
+
+Most projects never change these. The first line of each group says who needs to. The everyday
+settings, and how to change one, are in [Settings](settings.md). Made by `docs/generate.py` from
+`pmem/values/config.py` and `setting_groups.py`; change it there.
+{parts}"""
 
 
 def types_page() -> str:
@@ -156,6 +173,7 @@ def pages() -> dict[str, str]:
     """Return every generated page by its path."""
     return {
         os.path.join(FOLDER, "settings.md"): settings_page(),
+        os.path.join(FOLDER, "tuning.md"): tuning_page(),
         os.path.join(FOLDER, "types.md"): types_page(),
         os.path.join(FOLDER, "commands.md"): commands_page(),
         os.path.join(FOLDER, "pmem.1"): manual_page(),
@@ -235,6 +253,13 @@ def _definitions(params: list[dict[str, Any]]) -> Iterator[str]:
 def _roff(text: str) -> str:
     text = text.replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{text}" if text.startswith((".", "'")) else text
+
+
+def _settings_table(names: Iterable[str]) -> str:
+    return f"""\
+| setting | type | default | environment variable | meaning |
+|---|---|---|---|---|
+{"".join(_row(known(name)) for name in names)}"""
 
 
 def _row(row: Setting) -> str:
