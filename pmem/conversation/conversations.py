@@ -58,7 +58,7 @@ class SayResult(MessageRef, frozen=True, kw_only=True):
     moments it made; `pruned` is what contexts leave out from now on; `held` is what waits for a
     person's consent, or was rejected before, without what it says; `unpromoted` are facts for
     which a memory should be updated or brought back instead, or that a cap keeps from becoming
-    one; `beyond` is how many facts were not even noted, as one message states at most `max_facts`.
+    one; `beyond` is how many facts were not even noted, as one message states at most five.
     `filled` is how much of its token limit the conversation takes, in per cent, where that is still
     enough to prune it.
     """

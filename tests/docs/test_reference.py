@@ -1,15 +1,22 @@
 """The generated pages say what the program does today."""
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from pmem.cli.commands import COMMANDS, GROUPS
-from pmem.values.config import table
+from pmem.values.config import table, unknown_names
 
 DOCS = Path(__file__).parents[2] / "docs"
+TEXTS = {
+    path.relative_to(DOCS.parent): path.read_text(encoding="utf-8")
+    for path in (*DOCS.rglob("*.md"), DOCS.parent / "README.md")
+}
+WITH_DEFAULT = re.compile(r"`([a-z_.]+)` \(([\d.,]+)( %)?\)")
+"""A setting, and what a text says is its default."""
 
 
 @pytest.fixture(scope="module")
@@ -46,3 +53,22 @@ def test_the_pages_name_every_setting_and_command() -> None:
         *(f"{group} {name}" for group in GROUPS for name in GROUPS[group][1]),
     ]
     assert [name for name in names if f"## pmem {name}\n" not in commands] == []
+
+
+def test_no_text_names_a_setting_that_is_not_there() -> None:
+    groups = {row.name.partition(".")[0] for row in table() if "." in row.name}
+    dotted = re.compile(rf"`((?:{'|'.join(groups)})\.(?!json)[a-z_]+)(?:`| = )")
+    named = {name for text in TEXTS.values() for name in dotted.findall(text)}
+    assert unknown_names(dict.fromkeys(named)) == []
+
+
+def test_the_texts_have_the_defaults_of_the_settings_that_they_name() -> None:
+    defaults = {row.name: row.default for row in table()}
+    said = [
+        (page, name, float(number.replace(",", "")) / (100 if percent else 1))
+        for page, text in TEXTS.items()
+        for name, number, percent in WITH_DEFAULT.findall(text)
+        if name in defaults
+    ]
+    assert len(said) > 9
+    assert [each for each in said if each[2] != defaults[each[1]]] == []
