@@ -110,11 +110,12 @@ class Configuration:
             InvalidValue, Damaged: A setting that matters here is wrong.
         """
         project = self._of_project()
+        unknown = unknown_names(project)
         others = [layer for layer in self._layers() if layer[0] != "project"]
         said = [
             f"{name} = {value!r} counts for nothing in a project's settings"
             for name, value in project.items()
-            if is_liberty(name, value)
+            if is_liberty(name, value) and name not in unknown
         ]
         if project.get(_LEAVE) is False and resolve_one(_LEAVE, others).value:
             said.append(f"{_LEAVE} is false: agents change what people wrote")
@@ -134,12 +135,15 @@ class Configuration:
         Raises:
             InvalidValue, Damaged: The project's settings cannot be read.
         """
-        names = unknown_names(self._of_project())
-        more = len(names) - _MOST_NAMED
-        return [
-            *(_as_unknown(name) for name in names[:_MOST_NAMED]),
-            *([f"{more} further settings are not known to this pmem"] if more > 0 else []),
-        ]
+        return _unknown(self._of_project())
+
+    def unknown_of_user(self) -> list[str]:
+        """Say which settings of the user's own configuration this pmem does not know.
+
+        Raises:
+            InvalidValue, Damaged: It cannot be read.
+        """
+        return _unknown(read_config(user_config(self._environment)), " (from user)")
 
     def forget(self) -> None:
         """Read the settings anew when they are next asked for."""
@@ -218,11 +222,20 @@ class Configuration:
         ]
 
 
-def _as_unknown(name: str) -> str:
+def _unknown(values: dict[str, Any], origin: str = "") -> list[str]:
+    names = unknown_names(values)
+    more = len(names) - _MOST_NAMED
+    return [
+        *(_as_unknown(name, origin) for name in names[:_MOST_NAMED]),
+        *([f"{more} further settings are not known to this pmem{origin}"] if more > 0 else []),
+    ]
+
+
+def _as_unknown(name: str, origin: str) -> str:
     try:
         known(name)
     except InvalidValue as error:
-        return f"{error.message}, so it counts for nothing: {error.hint}"
+        return f"{error.message}{origin}, so it counts for nothing: {error.hint}"
     return ""
 
 

@@ -156,7 +156,7 @@ class SettingChangeRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SettingsListing(msgspec.Struct, frozen=True, kw_only=True):
-    """Every setting, and what is to be said of those of the project's that are not known."""
+    """Every setting, and a sentence on each that is not known."""
 
     items: tuple[Resolved, ...]
     unknown: tuple[str, ...]
@@ -189,7 +189,8 @@ def list_settings(workspace: Workspace, _: NoArguments) -> SettingsListing:
     """Return every setting, its value and where that came from."""
     items = tuple(map(_without_password, workspace.configuration.provenance))
     try:
-        unknown = tuple(map(unsecret, workspace.configuration.unknown()))
+        configuration = workspace.configuration
+        unknown = tuple(map(unsecret, [*configuration.unknown(), *configuration.unknown_of_user()]))
     except PmemError:  # reported as settings that are wrong
         unknown = ()
     return SettingsListing(items=items, unknown=unknown)

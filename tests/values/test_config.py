@@ -259,6 +259,7 @@ UNKNOWN = {
     "[nope]\nx = 1": "there is no setting 'nope.x'",
     "limits = 3": "there is no setting 'limits'",
     "[limits]\nmemroy = 3": "did you mean limits.memory?",
+    "[model]\ntemperature = 1": "there is no setting 'model.temperature'",
 }
 
 
@@ -274,6 +275,12 @@ def test_a_misspelt_setting_in_the_project_s_file_is_told(settings: str, root: s
     assert looked.code == 0
     assert UNKNOWN[settings] in looked.out.decode()
     assert UNKNOWN[settings] in pmem("config", "list").err
+
+
+def test_the_list_says_which_settings_of_your_own_are_not_known(root: str) -> None:
+    user_file("[model]\ntemperature = 1\n")
+    said = "there is no setting 'model.temperature' (from user), so it counts for nothing: "
+    assert said in pmem("config", "list").err
 
 
 @pytest.mark.parametrize(
