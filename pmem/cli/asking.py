@@ -49,6 +49,7 @@ class _Field(msgspec.Struct):
                 metavar=shown,
                 help=self.meaning.removesuffix(".") + _SEVERAL if self.is_many else self.meaning,
                 min=self.hints["least"],
+                case_sensitive=False,
                 rich_help_panel=self.hints["group"],
             )
         )

@@ -1,12 +1,9 @@
-"""The commands that look at the memory through git: changelog, and history with commits."""
+"""What the memory did between two git revisions, and which commits changed a record."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import partial
-from types import MappingProxyType
-from typing import Annotated, Final
-
-import typer
+from typing import Final
 
 from pmem.cli.differing import HEADINGS, Differing, differences_of, sections, type_of
 from pmem.cli.session import Answer, CommandSession, Line
@@ -30,43 +27,32 @@ _DONE: Final = {
 }
 
 
-def changelog(
-    ctx: typer.Context,
-    revisions: Annotated[
-        str, typer.Argument(metavar="[A..B]", help="Two git revisions; `A..` is up to now.")
-    ] = "HEAD..",
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="Write Markdown, for a pull request or a CI job.")
-    ] = False,
-) -> Answer:
-    """Show what was learned, changed and forgotten in a range."""
-    session: CommandSession = ctx.obj
+def changelog_answer(session: CommandSession, revisions: str, format_: str) -> Answer:
+    """Show what was learned, changed and forgotten in a range.
+
+    Raises:
+        InvalidValue: It is no range of a repository.
+    """
     found = session.run(table.CHANGELOG, RangeRequest(revisions=revisions)).changelog
-    if markdown and not session.json:
+    if format_ == "markdown" and not session.json:
         return Answer(data=found, raw="".join(f"{line}\n" for line in _page(found)))
     return Answer(
         data=found,
         lines=section_lines(found),
-        screen=partial(draw_sections, session, found),
+        screen=partial(_draw_sections, session, found),
         note="" if found.total else _nothing(found),
     )
 
 
-def draw_sections(
-    session: CommandSession,
-    found: Differing,
-    width: int,
-    by: Mapping[str, Sequence[str]] = MappingProxyType({}),
-) -> Iterable[Line]:
-    """Draw what was learned, changed and forgotten on a terminal of so many cells."""
+def _draw_sections(session: CommandSession, found: Differing, width: int) -> Iterable[Line]:
     from pmem.cli.screens.changes import section_screen
     from pmem.cli.screens.view import view_of
 
-    return section_screen(found, view_of(session, width), by)
+    return section_screen(found, view_of(session, width))
 
 
 def provenance_answer(session: CommandSession, request: HistoryRequest) -> Answer:
-    """Return the answer of `history --git`.
+    """Return the answer of `log REF --git`.
 
     Args:
         session: This run of the command line.
@@ -84,15 +70,8 @@ def provenance_answer(session: CommandSession, request: HistoryRequest) -> Answe
     return Answer(data=found, lines=_provenance_lines(found), note=note)
 
 
-def section_lines(
-    found: Differing, by: Mapping[str, Sequence[str]] = MappingProxyType({})
-) -> Iterator[Line]:
-    """Yield every heading that has entries, and its entries.
-
-    Args:
-        found: What was learned, changed and forgotten.
-        by: Who did it, by the id of the record.
-    """
+def section_lines(found: Differing) -> Iterator[Line]:
+    """Yield every heading that has entries, and its entries."""
     for heading, rows in sections(found, str):
         yield [(heading, f"bold {HEADINGS[heading]}".strip()), (f"  {len(rows)}", "dim")]
         for entry, said in rows:
@@ -100,7 +79,6 @@ def section_lines(
                 (f"  {entry.short}", "cyan"),
                 (f"  {type_of(entry):<10} ", "dim"),
                 (said, ""),
-                (f" ({', '.join(by[entry.id])})" if by.get(entry.id) else "", "dim"),
             ]
 
 

@@ -10,7 +10,6 @@ import typer
 from pmem.cli import options
 from pmem.cli.asking import asks
 from pmem.cli.drafts import WrittenText, kept_draft, read_draft
-from pmem.cli.journal import story_lines, version_line
 from pmem.cli.memory import (
     EXIT_CODES,
     added_lines,
@@ -24,7 +23,6 @@ from pmem.cli.render import can_ask
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import NotFound, UsageError
 from pmem.memory.changes import ChangedRecords, RecordsRequest, RestoreRequest
-from pmem.memory.journal import History, HistoryRequest
 from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
 from pmem.memory.links import LINK_TYPES
 from pmem.memory.reading import ShowRequest
@@ -190,41 +188,6 @@ def settle(
     done = session.run(table.SETTLE, request)
     answer = _records_answer("settled", ChangedRecords(records=done.records))
     return msgspec.structs.replace(answer, note=f"next: {done.next}") if done.next else answer
-
-
-def history(
-    ctx: typer.Context,
-    reference: options.Reference,
-    at: options.At = None,
-    git: Annotated[
-        bool, typer.Option("--git", help="Show the commits that touched it, even after a purge.")
-    ] = False,
-    versions: Annotated[
-        bool, typer.Option("--versions", help="List its texts, numbered from the first.")
-    ] = False,
-) -> Answer:
-    """Show what happened to a record, the oldest event first."""
-    session: CommandSession = ctx.obj
-    request = HistoryRequest(reference=reference, **session.when(at))
-    if git and versions:
-        raise UsageError("--git and --versions do not go together", "do one after the other")
-    if git:
-        from pmem.cli.changelog import provenance_answer
-
-        return provenance_answer(session, request)
-    if versions:
-        listing = session.run(table.VERSIONS, request)
-        return Answer(data=listing, lines=list(map(version_line, listing.items)))
-    found = session.run(table.HISTORY, request)
-    draw = partial(_draw_story, session, found)
-    return Answer(data=found, lines=story_lines(found.steps), screen=draw)
-
-
-def _draw_story(session: CommandSession, found: History, width: int) -> Iterable[Line]:
-    from pmem.cli.screens.stories import story_screen
-    from pmem.cli.screens.view import view_of
-
-    return story_screen(found.steps, view_of(session, width))
 
 
 def _pinned_answer(session: CommandSession, request: EditRequest) -> Answer:

@@ -27,8 +27,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "undo": CommandEntry("undo", "undo", "pmem undo --dry-run"),
     "purge": CommandEntry("changes", "purge", "pmem purge k3v9"),
     "settle": CommandEntry("changes", "settle", "pmem settle k3v9 --other"),
-    "history": CommandEntry("changes", "history", "pmem history k3v9"),
-    "events": CommandEntry("journal", "events", "pmem events --after 1w --event UPDATE"),
+    "log": CommandEntry("log", "log", "pmem log --since 1w --by ada"),
     "why": CommandEntry("places", "why", "pmem why src/billing/retry.py"),
     "tried": CommandEntry(
         "places", "tried", 'pmem tried "Raise the retries to 5" --failed "The vendor blocked us"'
@@ -38,10 +37,8 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     ),
     "due": CommandEntry("decisions", "due", "pmem due --within 2w"),
     "inbox": CommandEntry("inbox", "inbox", "pmem inbox --kind fact"),
-    "week": CommandEntry("overviews", "week", "pmem week friday"),
     "browse": CommandEntry("browse", "browse", "pmem browse"),
     "report": CommandEntry("report", "report", 'pmem report memory.html --task "Move billing out"'),
-    "changelog": CommandEntry("changelog", "changelog", "pmem changelog main..HEAD --markdown"),
     "review": CommandEntry("review", "review", "pmem review main..HEAD --format markdown"),
     "search": CommandEntry("recall", "search", 'pmem search "which database" --kind memory'),
     "query": CommandEntry("query", "query", "pmem query request.json --agent planner"),
@@ -227,12 +224,12 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Every day": (
         "init", "add", "search", "context", "list", "show", "edit", "rm", "restore", "undo",
-        "history",
+        "log",
     ),
-    "Decisions and code": ("why", "tried", "outcome", "due", "verify", "changelog", "review"),
+    "Decisions and code": ("why", "tried", "outcome", "due", "verify", "review"),
     "Conversations": ("conversation", "facts", "episode"),
     "Look it over": (
-        "inbox", "browse", "report", "stats", "week", "events",
+        "inbox", "browse", "report", "stats",
     ),
     "Keep it tidy": (
          "purge", "consolidate", "sweep"

@@ -30,6 +30,10 @@ _MEANT: Final = {
 }
 """What other programs call a command, and what it is called here."""
 _RETIRED: Final = {
+    "changelog": "log A..B",
+    "events": "log",
+    "history": "log REF",
+    "week": "log --since 1w",
     "link": "edit REF --link REF[:TYPE]",
     "pin": "edit REF --pin",
     "subjects": "list --subjects",

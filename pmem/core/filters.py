@@ -132,6 +132,11 @@ def same_text(one: str | None, other: str | None) -> bool:
     return fold(one or "") == fold(other or "")
 
 
+def is_part_of_name(part: str, *names: str) -> bool:
+    """Tell whether any of the names has this part: letter case and spacing aside."""
+    return any(fold(part) in fold(name) for name in names)
+
+
 def fold(text: str) -> str:
     """Reduce a text to what counts when two are compared: words, in lower case."""
     return " ".join(text.casefold().split())

@@ -7,14 +7,15 @@ event led to: what a later event replaced, or what holds now.
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 
-from pmem.core.filters import created
+from pmem.core.filters import created, is_part_of_name
 from pmem.core.retention import json_value
 from pmem.core.shortening import shortened
 from pmem.core.undo import Unwinding
+from pmem.values.fields import asked
 from pmem.values.records import KINDS, Conversation, Episode, Event, EventKind, Memory
 
 TEXT_CHARACTERS: Final = 200
@@ -45,14 +46,25 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     inclusive at the start and exclusive at the end.
     """
 
-    kinds: tuple[JournalKind, ...] = ()
-    events: tuple[EventKind, ...] = ()
-    app: str | None = None
-    user: str | None = None
+    kinds: Annotated[tuple[JournalKind, ...], asked("Only this kind.", flag="--kind")] = ()
+    events: Annotated[tuple[EventKind, ...], asked("Only this event.", flag="--event")] = ()
+    app: Annotated[str | None, asked("Only of this app.")] = None
+    user: Annotated[str | None, asked("Only of this user.")] = None
     agent: str | None = None
-    actor: str | None = None
-    after: datetime | None = None
-    before: datetime | None = None
+    actor: Annotated[
+        str | None,
+        asked(
+            "Only by this person or program; a part of the name is enough.",
+            flag="--by",
+            shown="NAME",
+        ),
+    ] = None
+    after: Annotated[
+        datetime | None, asked("At this time or later.", flag="--since", reading="time")
+    ] = None
+    before: Annotated[
+        datetime | None, asked("Before this time.", flag="--until", reading="time")
+    ] = None
 
     @property
     def asks_events(self) -> bool:
@@ -192,7 +204,7 @@ def _concerns(record: Historic, wanted: Wanted) -> bool:
 def _passes(event: Event, wanted: Wanted) -> bool:
     return (
         (not wanted.events or event.event in wanted.events)
-        and (wanted.actor is None or wanted.actor in (event.actor, event.agent))
+        and (wanted.actor is None or is_part_of_name(wanted.actor, event.actor, event.agent))
         and (wanted.after is None or event.at >= wanted.after)
         and (wanted.before is None or event.at < wanted.before)
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -20,9 +20,10 @@ from pmem.project.workspace import Workspace
 from pmem.storage.local.operations import Operations
 from pmem.storage.local.proposals import ProposalOutcome
 from pmem.storage.store import Store
+from pmem.values.fields import Moment, asked
 from pmem.values.records import KINDS, Event, Memory, plain
 
-SHOWN: Final = 50
+SHOWN: Final = 10
 
 
 class Journal(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,8 +53,10 @@ class EventsRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     wanted: Wanted = Wanted()
     record: str | None = None
-    limit: int = SHOWN
-    at: datetime | None = None
+    limit: Annotated[int, asked("Only the newest N; 0 for all.", flag="--limit -n", least=0)] = (
+        SHOWN
+    )
+    at: Moment = None
     revision: str | None = None
 
     @property

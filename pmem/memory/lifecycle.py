@@ -135,9 +135,7 @@ def restore(workspace: Workspace, request: RestoreRequest) -> ChangedRecords[Rem
     if request.since is not None or request.by is not None:
         left = list(_left_recall(workspace, request))
         if not left:
-            raise NotFound(
-                "nothing has left recall in that way", "`pmem events` shows what happened"
-            )
+            raise NotFound("nothing has left recall in that way", "`pmem log` shows what happened")
         if request.dry_run:
             return ChangedRecords(records=tuple(left))
         references = (*references, *(record.id for record in left))

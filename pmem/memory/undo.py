@@ -115,12 +115,12 @@ def _wanted(workspace: Workspace, request: UndoRequest) -> Sequence[LoggedComman
         if not about:
             raise NotFound(
                 f"no command of this clone that changed {short(identifier)} is left to undo",
-                "`pmem history` shows what happened to it",
+                "`pmem log` shows what happened to it",
             )
         return about[:1]
     if len(left) < request.many:
         known = f"only the last {len(left)}" if left else "no command"
-        raise NotFound(f"this clone can take back {known}", "`pmem events` shows what happened")
+        raise NotFound(f"this clone can take back {known}", "`pmem log` shows what happened")
     wanted = left[: request.many]
     final = next((one for one in wanted if one.is_final and not one.forgot), None)
     if final is not None:
@@ -183,7 +183,7 @@ def _undo_change(workspace: Workspace, change: LoggedChange, name: str) -> Undon
     if differing:
         raise BuiltOn(
             f"{short(record.id)} has changed since {name}: {', '.join(differing)}",
-            f"`pmem history {short(record.id)}` shows how; take that back first",
+            f"`pmem log {short(record.id)}` shows how; take that back first",
         )
     event = event_of(workspace, EventKind.UPDATE, **{TAKES_BACK: name})
     if change.is_new and not isinstance(record, Conversation):
@@ -212,7 +212,7 @@ def _place_of(record: Returnable, change: LoggedChange, name: str) -> tuple[int,
     if start is None or places != list(range(start, start + len(change.events))):
         raise BuiltOn(
             f"the history of {short(record.id)} was merged since {name}",
-            f"`pmem history {short(record.id)}` shows it",
+            f"`pmem log {short(record.id)}` shows it",
         )
     return places[0], places[-1] + 1
 
@@ -264,7 +264,7 @@ def _check_branches(record: Returnable, new: Returnable, last: int, name: str) -
     if both:
         raise BuiltOn(
             f"another branch changed {short(record.id)} as well as {name}: {', '.join(both)}",
-            f"`pmem history {short(record.id)}` shows both",
+            f"`pmem log {short(record.id)}` shows both",
         )
 
 

@@ -111,7 +111,7 @@ class RecordCheck:
             yield overruled(self._path, record, left, self._line("state"))
         for field in fields:
             sentence = (
-                f"was changed on two branches: the later {field} holds, `pmem history"
+                f"was changed on two branches: the later {field} holds, `pmem log"
                 f" {short(record.id)}` shows the other; `pmem settle` or `pmem edit` settles it"
             )
             yield self._found("conflict", sentence, self._line(field))

@@ -79,7 +79,7 @@ def test_f44_a_retrieval_stands_in_the_log_of_operations(root: str) -> None:
     assert pmem("app", "remember", "calendar", REVIEW).code == 0
     assert pmem("app", "context", "calendar").code == 0
     assert pmem("app", "context", "mail").code == 0
-    *_, found, none = data("events", "--operations")["items"]
+    none, found, *_ = data("log", "--operations")["items"]
     assert (found["op"], found["reason"]) == ("retrieve", "1 memory of app calendar")
     assert (none["op"], none["status"]) == ("retrieve", "skipped")
 
@@ -174,7 +174,7 @@ def test_what_is_made_and_what_goes_stands_in_the_log_of_operations(root: str) -
     for text in ("The lift is broken.", "The stairs are steep.", "Lunch is at noon."):
         done = pmem("app", "remember", "mail", text, environment={"PMEM_APPS_LIMIT": "2"})
         assert done.code == 0
-    ran = [item["op"] for item in data("events", "--operations")["items"]]
+    ran = [item["op"] for item in data("log", "--operations")["items"]][::-1]
     assert sorted(ran) == ["create", "create", "create", "delete"]
 
 

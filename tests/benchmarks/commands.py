@@ -69,7 +69,7 @@ def lines(folder: Path) -> dict[str, Callable[[], Command]]:
         "context --budget 1000": pmem("context", TASK, "--budget", "1000"),
         "list -n 20": pmem("list", "-n", "20"),
         "show": pmem("show", identifier),
-        "events -n 20": pmem("events", "-n", "20"),
+        "log -n 20": pmem("log", "-n", "20"),
         "stats": pmem("stats"),
         "check": pmem("check"),
     }

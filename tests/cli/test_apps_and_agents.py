@@ -193,10 +193,8 @@ def test_a_query_stands_in_the_log_of_operations() -> None:
     pmem("add", "The kettle is on the shelf.")
     pmem("query", stdin=b'{"query": "kettle"}')
     pmem("query", stdin=b'{"query": "teapot"}')
-    ran = [
-        (item["op"], item.get("status", "ok")) for item in data("events", "--operations")["items"]
-    ]
-    assert ran[-2:] == [("query", "ok"), ("query", "skipped")]
+    ran = [(item["op"], item.get("status", "ok")) for item in data("log", "--operations")["items"]]
+    assert ran[:2] == [("query", "skipped"), ("query", "ok")]
 
 
 def test_an_export_into_a_folder_that_is_not_there_makes_none() -> None:
@@ -220,4 +218,4 @@ def test_a_history_tells_whole_reasons(root: str) -> None:
     first = project.apps.remember("calendar", "The dentist is on Tuesday.").memory
     assert first is not None
     project.apps.remember("calendar", "The review moves to Thursday.")
-    assert why in pmem("history", first.id).text
+    assert why in pmem("log", first.id).text

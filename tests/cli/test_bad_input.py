@@ -229,7 +229,7 @@ def test_what_may_not_be_read_or_written_is_named(
 
 
 @pytest.mark.usefixtures("surroundings")
-@pytest.mark.parametrize("command", ["changelog HEAD..", "check --staged", "setup git"])
+@pytest.mark.parametrize("command", ["log HEAD..", "check --staged", "setup git"])
 def test_without_git_the_sentence_says_so(command: str) -> None:
     fill(os.path.abspath(".project-memory"))
     before = _kept(os.getcwd())

@@ -102,7 +102,7 @@ def typist(shell: str, ids: list[str]) -> Iterator[Typist]:
 
 
 def test_a_line_is_completed_word_by_word(typist: Typist, ids: list[str]) -> None:
-    assert typist.words("pmem hist\t") == ["history"]
+    assert typist.words("pmem inb\t") == ["inbox"]
     assert typist.words(f"pmem show {ids[0][:4]}\t") == ["show", ids[0]]
     assert typist.words("pmem add x --type=dec\t") == ["add", "x", "--type=decision"]
     assert typist.words("pmem config get chunk_s\t") == ["config", "get", "chunk_size"]

@@ -855,17 +855,6 @@ class Changelog(Strict, rename={"start": "from", "end": "to"}):
     total: int
 
 
-class Week(Strict):
-    since: datetime
-    until: datetime
-    learned: list[Learned]
-    changed: list[Different]
-    forgotten: list[Forgotten]
-    by: dict[str, list[str]]
-    people: dict[str, int]
-    total: int
-
-
 class SettlingChoice(Strict):
     key: str
     does: str
@@ -1243,10 +1232,10 @@ ANSWERS: list[tuple[str, Any]] = [
     ("list", Listing),
     ("list --limit 1", Listing),
     ("list --block", Block),
-    ("history REF", list[Event]),
-    ("history REF --git", Provenance),
-    ("changelog HEAD..", Changelog),
-    ("changelog HEAD~1", Changelog),
+    ("log REF", list[Event]),
+    ("log REF --git", Provenance),
+    ("log HEAD~1..HEAD", Changelog),
+    ("log HEAD..", Changelog),
     ("review", Reviewed),
     ("review HEAD~1..HEAD", Reviewed),
     ("review --staged", Reviewed),
@@ -1260,7 +1249,6 @@ ANSWERS: list[tuple[str, Any]] = [
     ("inbox", InboxListing),
     ("share MINE", Added),
     ("report page.html", WrittenPage),
-    ("week", Week),
     ("list --tags", Names),
     ("list --subjects", Names),
     ("why backup/conversations.json", Why),
@@ -1287,9 +1275,9 @@ ANSWERS: list[tuple[str, Any]] = [
     ("context", Context),
     ("context known --budget 30", Context),
     ("stats", Statistics),
-    ("events", Journal),
-    ("events --record REF --limit 1", Journal),
-    ("events --operations", Ran),
+    ("log", Journal),
+    ("log REF --limit 1", Journal),
+    ("log --operations", Ran),
     ("consolidate --dry-run", Upkeep),
     ("consolidate", Upkeep),
     ("sweep --dry-run", Upkeep),

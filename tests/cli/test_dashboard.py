@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem.cli import dashboard
-from pmem.cli.journal import story_lines
+from pmem.cli.log import story_lines
 from pmem.cli.panels import beside, cut_line, padded, sparkline
 from pmem.cli.session import Line
 from pmem.core.histogram import Period
@@ -193,13 +193,13 @@ def test_a_change_deep_in_a_long_text_is_seen() -> None:
 def test_the_log_takes_two_lines_of_a_terminal_and_is_whole_in_a_pipe() -> None:
     long = "数据库使用 PostgreSQL，备份每天凌晨三点运行，保留三十天，由运维团队负责检查和恢复。" * 3
     assert pmem("add", long).code == 0
-    code, shown = on_terminal(["events"], 70)
+    code, shown = on_terminal(["log"], 70)
     lines = COLOURS.sub("", shown).splitlines()
     assert code == 0
     assert max(map(cells, lines)) <= 70
     assert [line for line in lines if line.endswith("…")] == lines[1:2]
     assert ESCAPE in shown
-    assert long in pmem("events").text
+    assert long in pmem("log").text
 
 
 @pytest.mark.usefixtures("project")

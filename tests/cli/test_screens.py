@@ -63,14 +63,14 @@ COMMANDS = (
     ["search", "which database for the orders", "--around", "--explain"],
     ["show", "<runners>"],
     ["show", "<japanese>"],
-    ["history", "<runners>"],
-    ["events"],
+    ["log", "<runners>"],
+    ["log"],
     ["stats"],
     ["facts", "list", "--all"],
     ["episode", "list"],
     ["conversation", "list"],
     ["conversation", "show"],
-    ["week"],
+    ["log", "--since", "1w", "--by", "ad"],
     ["list", "--tags"],
     ["context", "which database", "--budget", "160", "--explain"],
 )
@@ -125,7 +125,7 @@ def test_colours_can_be_read_on_black_and_on_white(story: dict[str, str]) -> Non
 
 
 def test_what_a_screen_says_does_not_depend_on_colours(story: dict[str, str]) -> None:
-    for command in (["list"], ["history", story["runners"]], ["stats"]):
+    for command in (["list"], ["log", story["runners"]], ["stats"]):
         line = [*command, "--read-only"]
         coloured = screen(*line, columns=80)
         plain = screen(*line, columns=80, environment={"NO_COLOR": "1"})
@@ -142,9 +142,9 @@ def test_an_edit_says_which_words_it_changed(story: dict[str, str]) -> None:
 
 
 def test_an_exact_time_is_the_one_of_the_pipe(story: dict[str, str]) -> None:
-    shown = COLOURS.sub("", screen("history", story["runners"], "--exact-times", columns=80))
+    shown = COLOURS.sub("", screen("log", story["runners"], "--exact-times", columns=80))
     times = re.findall(r"^\d{4}-\S+", shown, re.M)
-    assert times == re.findall(r"^\d{4}-\S+", pmem("history", story["runners"]).text, re.M)
+    assert times == re.findall(r"^\d{4}-\S+", pmem("log", story["runners"]).text, re.M)
 
 
 def test_messages_beside_a_hit_are_shown_where_they_are_asked_for(story: dict[str, str]) -> None:

@@ -143,7 +143,7 @@ def test_a_terminal_gets_no_control_characters_from_the_memory() -> None:
         ["list"],
         ["search", "red"],
         ["show", _short()],
-        ["history", _short()],
+        ["log", _short()],
         ["context"],
         ["conversation", "list"],
         ["conversation", "show"],

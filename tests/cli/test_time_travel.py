@@ -30,7 +30,7 @@ READING: Final = [
     ("search", "rye dough"),
     ("context", "rye dough"),
     ("context",),
-    ("history", "MEMORY"),
+    ("log", "MEMORY"),
     ("stats",),
     ("episode", "list"),
     ("episode", "show", "EPISODE"),

@@ -60,7 +60,7 @@ def test_an_edit_answers_with_what_was_and_the_number_of_the_version(root: str) 
     kept = Project(root, now=NOW).add("Sarah works on Platform.").memory
     done = pmem("-C", root, "edit", kept.id, "Sarah works on Design.", "--json")
     assert b'"version":2,"was":"Sarah works on Platform."' in done.out
-    listed = pmem("-C", root, "history", kept.id, "--versions").text.splitlines()
+    listed = pmem("-C", root, "log", kept.id, "--versions").text.splitlines()[::-1]
     assert [line.split()[0] for line in listed] == ["v1", "v2"]
     assert "was" not in pmem("-C", root, "edit", kept.id, "Sarah works on Design.", "--json").text
 

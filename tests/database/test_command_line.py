@@ -49,7 +49,7 @@ def test_the_same_lines_work_and_the_folder_stays_empty(project: TestDatabase) -
         ("doctor",),
     ):
         assert pmem(*words).code == 0, words
-    assert data("history", added)
+    assert data("log", added)
     assert os.listdir(".project-memory/long-term-memory") == []
     assert data("db", "status")["records"] == 1
 

@@ -69,7 +69,7 @@ def branch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_page_has_both_pipelines() -> None:
     assert len(LINES) == 8 + 5 + 11
     assert LINES[0] == LINES[8] == LINES[13] == "pip install pmem-cli"
-    assert sum("changelog" in line for line in LINES) == 2
+    assert sum("pmem log" in line for line in LINES) == 2
 
 
 @pytest.mark.some(2)
@@ -81,7 +81,7 @@ def test_every_line_of_a_pipeline_works(line: str, branch: None) -> None:
 
 def test_the_summary_has_what_the_branch_learned(branch: None, tmp_path: Path) -> None:
     for line in LINES:
-        if "changelog" in line:
+        if "pmem log" in line:
             assert through_sh(line, os.getcwd()).code == 0
     for file in (tmp_path / "summary.md", Path("memory-changelog.md")):
         assert "RabbitMQ" in file.read_text(encoding="utf-8")

@@ -100,7 +100,7 @@ def test_a_damaged_memory_is_named_and_left_alone(name: str, damaged_id: str, ro
     spoil(path, case.damage)
     before = bytes_of(root)
 
-    for command in (("show", damaged_id), ("history", damaged_id), ("edit", damaged_id, "New")):
+    for command in (("show", damaged_id), ("log", damaged_id), ("edit", damaged_id, "New")):
         done = pmem(*command, "--json")
         assert (5, case.code) == (done.code, done.error["code"]), (command, done)
         assert path in done.error["message"]
@@ -284,8 +284,8 @@ def test_a_bad_configuration_is_named_and_left_alone(name: str, damaged_id: str,
 IN_SPITE_OF_SETTINGS = (
     ("list",),
     ("show", "MEMORY"),
-    ("history", "MEMORY"),
-    ("events",),
+    ("log", "MEMORY"),
+    ("log",),
     ("search", "kitchen"),
     ("query", "-"),
     ("context", "kitchen"),
@@ -293,7 +293,6 @@ IN_SPITE_OF_SETTINGS = (
     ("verify",),
     ("why", "retry.py"),
     ("due",),
-    ("week",),
     ("inbox",),
     ("report", "page.html"),
     ("work", "list"),
@@ -358,7 +357,7 @@ def test_every_reading_command_is_tried_with_broken_settings() -> None:
         "db sync",
         "model test",
     }
-    assert left == {*no_memory, *apart, "changelog", "review", "hook"}
+    assert left == {*no_memory, *apart, "review", "hook"}
 
 
 @pytest.mark.some(14)

@@ -17,7 +17,7 @@ READING = (
     ("list",),
     ("search", "pancakes"),
     ("show", "MEMORY"),
-    ("history", "MEMORY"),
+    ("log", "MEMORY"),
     ("context", "pancakes", "--budget", "500"),
     ("stats",),
     ("check",),

@@ -154,7 +154,7 @@ def test_a_repository_that_git_distrusts_is_named(
     cure = f"git config --global --add safe.directory {project}"
     for command in (
         ("review", "HEAD"),
-        ("changelog", "HEAD"),
+        ("log", "HEAD.."),
         ("import", "git"),
         ("list", "--at", "HEAD"),
         ("setup", "git"),
@@ -202,7 +202,7 @@ def test_a_rule_that_takes_records_in_again_is_no_finding(project: Path) -> None
 
 HISTORY = (
     ("review", "HEAD~1..HEAD"),
-    ("changelog", "HEAD~1..HEAD"),
+    ("log", "HEAD~1..HEAD"),
     ("check", "--merges", "HEAD~1..HEAD"),
     ("list", "--at", "HEAD~1"),
     ("import", "git", "HEAD~1..HEAD"),

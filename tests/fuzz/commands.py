@@ -26,13 +26,13 @@ _SURROUNDINGS: Final = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CEILING_DIRECTORIES": "/",
 }
-_LEFT_OUT: Final = frozenset({"completion", "setup", "changelog", "review"})
+_LEFT_OUT: Final = frozenset({"completion", "setup", "review"})
 """Commands that run other programs, or write elsewhere than in the project."""
 _READING: Final = (
     *(["list", "--all-states"], ["search", "which database"], ["context", "database"], ["check"]),
-    *(["stats"], ["events"], ["show", "a-00000001"], ["consolidate", "--dry-run"], ["sweep"]),
+    *(["stats"], ["log"], ["show", "a-00000001"], ["consolidate", "--dry-run"], ["sweep"]),
     *(["conversation", "list"], ["facts", "list"], ["episode", "arc"], ["delta", "--thread", "t"]),
-    *(["consent", "list"], ["doctor"], ["history", "a-00000001"], ["export", "arrays"]),
+    *(["consent", "list"], ["doctor"], ["log", "a-00000001"], ["export", "arrays"]),
     *(["list", "--block"], ["config", "list"], ["app", "list", "x"], ["list", "--at", "3d"]),
     *(["add", "We use Go"], ["conversation", "say", "We use Go"], ["edit", "a-00000001", "New"]),
 )

@@ -106,7 +106,7 @@ def _revision(data: bytes) -> Any:
     before = os.getcwd()
     os.chdir(_repository())
     try:
-        return [_done([*words, name]).code for words in (["list", "--at"], ["changelog", "--"])]
+        return [_done([*words, name]).code for words in (["list", "--at"], ["log", "--"])]
     finally:
         os.chdir(before)
 

@@ -36,7 +36,7 @@ def project() -> Project:
 
 
 def told(*arguments: str) -> dict[str, Any]:
-    done = pmem("changelog", *arguments, "--json")
+    done = pmem("log", *(arguments or ("HEAD..",)), "--json")
     assert done.code == 0, done.said
     data: dict[str, Any] = json.loads(done.out)["data"]
     assert data["total"] == sum(len(data[name]) for name in ("learned", "changed", "forgotten"))
@@ -98,7 +98,7 @@ def test_the_ends_of_a_range_are_those_of_git(project: Project) -> None:
         ("main..side", main, side, {"Flour is dear"}),
         ("main...side", one, side, {"Flour is dear"}),
         (f"{start}..main", start, main, {"Rye is known", "Dough is known"}),
-        (f"{start}", start, side, {"Rye is known", "Flour is dear"}),
+        (f"{start}..side", start, side, {"Rye is known", "Flour is dear"}),
         (f"{start}..", start, None, {"Rye is known", "Flour is dear", "Yeast is cheap"}),
         ("main...", one, None, {"Flour is dear", "Yeast is cheap"}),
         ("..main", side, main, {"Dough is known"}),
@@ -107,17 +107,16 @@ def test_the_ends_of_a_range_are_those_of_git(project: Project) -> None:
         found = told(line)
         assert (found["from"]["commit"], found["to"]["commit"]) == (left, right), line
         assert {entry["text"] for entry in found["learned"]} == texts, line
-    assert told() == told("HEAD..")
     assert told("main..side")["forgotten"][0]["how"] == "purged"
 
 
 def test_nothing_that_changed_is_said_and_is_no_failure(project: Project) -> None:
     project.add("Rye is known")
     commit()
-    done = pmem("changelog", "HEAD..HEAD")
+    done = pmem("log", "HEAD..HEAD")
     assert (done.code, done.out) == (0, b"")
     assert done.said.startswith("nothing changed between ")
-    assert b"nothing changed" in pmem("changelog", "--markdown").out
+    assert b"nothing changed" in pmem("log", "HEAD..", "--format", "markdown").out
 
 
 def test_keeping_the_books_is_no_change(project: Project) -> None:
@@ -137,8 +136,8 @@ def test_from_before_the_memory_everything_is_learned(project: Project) -> None:
     project.add("Rye is known")
     commit()
     assert len(told("empty..main")["learned"]) == 1
-    assert pmem("changelog", "empty..empty").code == 3
-    unrelated = pmem("changelog", "empty...main")
+    assert pmem("log", "empty..empty").code == 3
+    unrelated = pmem("log", "empty...main")
     assert (unrelated.code, unrelated.said.count("no common ancestor")) == (3, 1)
 
 
@@ -146,7 +145,7 @@ def test_from_before_the_memory_everything_is_learned(project: Project) -> None:
     "line", ["nowhere..HEAD", "-x..HEAD", "HEAD..a b", "a..b..c", "HEAD:x", "--", "", " "]
 )
 def test_what_is_no_range_gets_one_sentence(line: str, project: Project) -> None:
-    done = pmem("changelog", "--", line)
+    done = pmem("log", "--", line)
     assert (done.code, done.out) == (3, b"")
     assert done.said.startswith("pmem: ")
     assert done.said.count("\n") == 2
@@ -157,11 +156,11 @@ def test_a_damaged_record_is_not_told_to_be_gone(project: Project) -> None:
     commit()
     path = Path(ROOT, "long-term-memory", f"{identifier}.json")
     path.write_text("{")
-    done = pmem("changelog", "HEAD..")
+    done = pmem("log", "HEAD..")
     assert (done.code, done.out) == (0, b"")
     assert "left out" in done.said
     commit("broken")
-    done = pmem("changelog", "HEAD~1..HEAD")
+    done = pmem("log", "HEAD~1..HEAD")
     assert (done.code, done.out) == (0, b"")
     assert f"left out: HEAD:{path} is not valid JSON" in done.said
 
@@ -171,7 +170,7 @@ def test_a_page_for_a_pull_request_is_safe_to_show(project: Project) -> None:
     edited = project.add("Rye").memory.id
     commit()
     project.edit(edited, HOSTILE + " again")
-    page = pmem("changelog", "HEAD~1..", "--markdown").text
+    page = pmem("log", "HEAD~1..", "--format", "markdown").text
     entries = [line for line in page.splitlines() if line.startswith("- ")]
     assert len(entries) == 2
     assert "<" not in page
@@ -195,7 +194,7 @@ def test_what_a_history_written_by_hand_holds_does_nothing_on_a_page(project: Pr
         path = Path(ROOT, "long-term-memory", f"{identifier}.json")
         text = re.sub(r'"(by|target)": "[^"]*"', r'"\1": "x-<img>@kim"', path.read_text())
         path.write_text(text.replace('"supports"', '"<b>"'))
-    page = pmem("changelog", "--markdown").text
+    page = pmem("log", "HEAD..", "--format", "markdown").text
     assert "Replaced" in page
     assert "&lt;b&gt; &lt;img&gt;@&#8203;kim" in page
     assert "<" not in page
@@ -212,7 +211,7 @@ def test_a_page_groups_by_what_happened_and_sorts_by_type(project: Project) -> N
     commit()
     new = project.supersede(old, "Sea salt is better").memory.id
     learned = told("HEAD~1..HEAD")["learned"]
-    lines = pmem("changelog", "HEAD~1..HEAD", "--markdown").text.splitlines()
+    lines = pmem("log", "HEAD~1..HEAD", "--format", "markdown").text.splitlines()
     assert lines[3:6] == ["", "### Learned (4)", ""]
     assert lines[6:9] == [
         f"- **{entry['type']}** {entry['text']} `{entry['short']}`" for entry in learned[:3]
@@ -222,7 +221,7 @@ def test_a_page_groups_by_what_happened_and_sorts_by_type(project: Project) -> N
     short = new.rpartition("-")[2]
     assert (
         f"- **fact** salt: Salt is fine → Sea salt is better ({short}) `{old.rpartition('-')[2]}`"
-        in pmem("changelog", "--markdown").text
+        in pmem("log", "HEAD..", "--format", "markdown").text
     )
 
 
@@ -230,7 +229,7 @@ def test_a_page_stays_within_what_a_summary_takes(project: Project) -> None:
     project.add_all([])
     for number in range(250):
         project.add("@" * 3000 + str(number), force=True, subject="@" * 90 + str(number))
-    page = pmem("changelog", "--markdown").out
+    page = pmem("log", "HEAD..", "--format", "markdown").out
     assert len(page) < 1024 * 1024
     assert b"- and 50 more" in page
 
@@ -258,7 +257,7 @@ def test_a_comparison_backwards_forgets_what_was_learned(before: Any, after: Any
 
 
 def traced(reference: str) -> dict[str, Any]:
-    done = pmem("history", reference, "--git", "--json")
+    done = pmem("log", reference, "--git", "--json")
     assert done.code == 0, done.said
     data: dict[str, Any] = json.loads(done.out)["data"]
     return data
@@ -279,7 +278,7 @@ def test_an_edit_by_hand_is_told_with_its_commit(project: Project) -> None:
     assert found["commits"][1]["fields"] == content
     assert found["origin"]["commit"] == by_hand
     assert found["origin"]["author"] == "Kim"
-    assert "(the present content)" in pmem("history", identifier, "--git").text
+    assert "(the present content)" in pmem("log", identifier, "--git").text
     project.edit(identifier, "Rye is baked")
     assert traced(identifier)["origin"] is None
 
@@ -294,8 +293,8 @@ def test_a_purged_record_is_still_known_to_git(project: Project) -> None:
     assert [touch["what"] for touch in found["commits"]] == ["added", "removed"]
     assert found["commits"][-1]["commit"] == gone
     assert [event["event"] for event in found["events"]] == ["ADD"]
-    assert pmem("history", identifier).code == 3
-    assert pmem("history", "zzzzzzzz", "--git").code == 3
+    assert pmem("log", identifier).code == 3
+    assert pmem("log", "zzzzzzzz", "--git").code == 3
 
 
 def test_a_record_that_came_and_went_on_a_side_branch_is_known(project: Project) -> None:
@@ -347,12 +346,12 @@ def test_commits_lead_back_from_a_record_that_cannot_be_read(project: Project) -
     assert [event["event"] for event in found["events"]] == ["ADD"]
     fresh = project.add("Barley is new").memory.id
     Path(ROOT, "long-term-memory", f"{fresh}.json").write_text("{")
-    assert pmem("history", fresh, "--git").code == 5
+    assert pmem("log", fresh, "--git").code == 5
 
 
 def test_a_record_without_a_commit_says_so(project: Project) -> None:
     identifier = project.add("Rye is known").memory.id
-    done = pmem("history", identifier, "--git")
+    done = pmem("log", identifier, "--git")
     assert (done.code, done.out) == (0, b"")
     assert done.said == f"no commit has memory {identifier} yet\n"
 
@@ -362,9 +361,9 @@ def test_commits_end_at_the_revision_that_is_looked_at(project: Project) -> None
     commit("learn")
     project.edit(identifier, "Rye is loved")
     commit("write")
-    done = pmem("history", identifier, "--git", "--at", "HEAD~1")
+    done = pmem("log", identifier, "--git", "--at", "HEAD~1")
     assert (done.code, done.out.count(b"\n")) == (0, 1)
-    assert pmem("history", identifier, "--git", "--at", "1d").code == 2
+    assert pmem("log", identifier, "--git", "--at", "1d").code == 2
 
 
 def test_the_library_tells_the_same(project: Project) -> None:
@@ -377,6 +376,6 @@ def test_the_library_tells_the_same(project: Project) -> None:
 def test_a_control_character_in_a_commit_does_nothing(project: Project) -> None:
     identifier = project.add("Rye is known").memory.id
     commit("learn \x1b]0;title\x07 \x01")
-    done = pmem("history", identifier, "--git")
+    done = pmem("log", identifier, "--git")
     assert b"\x1b" not in done.out
     assert len(traced(identifier)["commits"]) == 1

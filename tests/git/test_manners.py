@@ -37,7 +37,7 @@ READING = (
     ("stats",),
     ("check",),
     ("doctor",),
-    ("history", "MEMORY"),
+    ("log", "MEMORY"),
     ("conversation", "list"),
     ("conversation", "show"),
     ("conversation", "show", "standup"),

@@ -33,7 +33,7 @@ READING: Final = (
     ("context", "rye oven 面粉", "--budget", "2000"),
     ("context", "--json"),
     ("stats",),
-    ("events", "--json"),
+    ("log", "--json"),
     ("conversation", "list"),
     ("episode", "list", "--json"),
     ("facts", "list", "--all"),
@@ -170,7 +170,7 @@ def assert_same(revision: str) -> None:
         for command in READING:
             assert answer(*command, "--at", revision) == fresh(folder, *command), command
         for memory in json.loads(answer("list", "--json", "--at", revision))["data"]["items"]:
-            for word in ("show", "history"):
+            for word in ("show", "log"):
                 command = (word, memory["id"])
                 assert answer(*command, "--at", revision) == fresh(folder, *command)
     finally:
@@ -241,7 +241,7 @@ def test_what_is_neither_a_time_nor_a_revision_gets_one_sentence(name: str, plac
     assert not os.path.exists("stolen")
 
 
-@pytest.mark.parametrize("line", [("scan", "--history"), ("changelog",), ("review",)])
+@pytest.mark.parametrize("line", [("scan", "--history"), ("log", "HEAD.."), ("review",)])
 def test_n12_without_a_repository_nothing_is_said_of_disks_and_branches(
     line: tuple[str, ...], root: str
 ) -> None:
@@ -438,8 +438,8 @@ def test_nothing_of_the_repositorys_own_is_run(place: str) -> None:
     shutil.copy(script, "../.git/hooks/post-index-change")
     for command in (
         ("list", "--at", "HEAD"),
-        ("changelog", "HEAD~1.."),
-        ("history", identifier, "--git"),
+        ("log", "HEAD~1.."),
+        ("log", identifier, "--git"),
     ):
         answer(*command)
     assert not os.path.exists(f"{script}.ran")
@@ -465,7 +465,7 @@ def test_a_partial_clone_fetches_nothing(place: str) -> None:
     assert done.code == 3
     assert "this clone is partial" in done.said
     assert "git fetch --refetch --no-filter" in done.said
-    assert pmem("history", lost, "--git").code == 0
+    assert pmem("log", lost, "--git").code == 0
     assert not mark.exists()
     subprocess.run(["git", "cat-file", "-p", blob], check=False, capture_output=True, timeout=60)
     assert mark.exists(), "the trap would not have worked"

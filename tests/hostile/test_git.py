@@ -70,12 +70,12 @@ def project(root: str) -> str:
 
 def line_of(command: str) -> list[str]:
     more = {
-        "changelog": ["HEAD~1..HEAD"],
         "review": ["HEAD~1.."],
         "check": ["--staged"],
-        "history": ["--git"],
         "show": ["--at", "HEAD~1"],
     }
+    if command.startswith("log "):
+        return [GOOD if word == "REF" else word for word in command.split()]
     given = {"TEXT": "gear", "REF": GOOD, "OTHER": OTHER}
     words = [given.get(word, word) for word in MATRIX[command][1]]
     return [*command.split(), *words, *more.get(command, [])]
@@ -123,7 +123,9 @@ def test_a_review_runs_no_filter_where_git_is_in_doubt(
     nothing_ran(trap)
 
 
-@pytest.mark.parametrize("command", ["list", "check", "history", "changelog", "show", "doctor"])
+@pytest.mark.parametrize(
+    "command", ["list", "check", "log REF --git", "log HEAD~1..HEAD", "show", "doctor"]
+)
 def test_a_bare_repository_in_the_memory_folder_is_none(
     command: str, project: str, trap: str
 ) -> None:
@@ -144,7 +146,7 @@ def test_variables_of_git_lead_nowhere_else(project: str, tmp_path: Path) -> Non
     git("config", "user.name", "Ada")
     where = {"GIT_DIR": f"{tmp_path}/other/.git", "GIT_WORK_TREE": f"{tmp_path}/other"}
     assert pmem("add", "The wheel squeaks", environment=where).code == 0
-    (last,) = pmem("events", "--limit", "1", "--json").data["items"]
+    (last,) = pmem("log", "--limit", "1", "--json").data["items"]
     assert last["actor"] == "Ada"
 
 
@@ -162,7 +164,7 @@ def test_attributes_are_read_from_a_file_only(kind: str, project: str, trap: str
 
 
 @pytest.mark.parametrize("line", [
-    ["show", OTHER, "--at", "HEAD~1"], ["changelog", "HEAD~1..HEAD"], ["history", OTHER, "--git"],
+    ["show", OTHER, "--at", "HEAD~1"], ["log", "HEAD~1..HEAD"], ["log", OTHER, "--git"],
     ["check", "--staged"], ["check", "--merges", "HEAD~1..HEAD"], ["scan", "--history"],
     ["doctor"], ["verify"], ["setup", "pre-commit"], ["repair"],
     ["review", "HEAD~1.."], ["review", "--staged"],

@@ -225,7 +225,7 @@ def test_an_import_reads_files_only(kind: str, project: str, secret: str) -> Non
     [
         ("access.log", ["search", "gear"]),
         ("access.log", ["doctor"]),
-        ("operations.log", ["events", "--operations"]),
+        ("operations.log", ["log", "--operations"]),
         ("judged.json", ["consolidate"]),
         ("consent.json", ["consent", "list"]),
     ],

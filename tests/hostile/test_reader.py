@@ -125,8 +125,8 @@ def test_a_history_is_told_line_by_line(root: str, ids: Mapping[str, str]) -> No
     for id_, actor in ids.items():
         record = Project(root).show(id_)
         assert isinstance(record, Memory)
-        data = pmem("history", id_, "--json").data
+        data = pmem("log", id_, "--json").data
         assert data[0]["actor"] == actor
         assert len(data) == len(record.history) == 1
-        told = pmem("history", id_).out.decode().split("\n")
+        told = pmem("log", id_).out.decode().split("\n")
         assert [line for line in told if line.startswith("20")] == told[:1]

@@ -43,7 +43,7 @@ HIDDEN = re.compile(
     "\U000e0000-\U000e0fff]"
 )
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-FINDS_IT = ("list", "show", "search", "context", "query", "events", "history")
+FINDS_IT = ("list", "show", "search", "context", "query", "log")
 
 
 class Terminal(io.TextIOWrapper):
@@ -139,7 +139,7 @@ def as_toml(text: str) -> str:
 
 def line_of(command: str) -> list[str]:
     given = {"TEXT": f"gear {EVERYTHING}", "REF": GOOD, "OTHER": OTHER, "calendar": EVERYTHING}
-    more = {"search": ["--explain"], "context": ["--explain"], "changelog": ["HEAD..HEAD"]}
+    more = {"search": ["--explain"], "context": ["--explain"]}
     words = [given.get(word, word) for word in MATRIX[command][1]]
     return [*command.split(), *words, *more.get(command, [])]
 
@@ -189,8 +189,8 @@ def test_json_is_exact(project: str) -> None:
     ["checkpoint", "load", EVERYTHING], ["-C", EVERYTHING, "list"], ["--actor", EVERYTHING, "list"],
     ["list", "--at", EVERYTHING], ["import", "arrays", EVERYTHING], ["eval", "run", EVERYTHING],
     [EVERYTHING], [f"--{EVERYTHING}"], ["list", f"--{EVERYTHING}"], ["list", "--state", EVERYTHING],
-    ["conversation", "show", EVERYTHING], ["--now", EVERYTHING, "list"], ["history", EVERYTHING],
-    ["completion", EVERYTHING], ["changelog", EVERYTHING], ["--agent", EVERYTHING, "list"],
+    ["conversation", "show", EVERYTHING], ["--now", EVERYTHING, "list"], ["log", EVERYTHING],
+    ["completion", EVERYTHING], ["log", f"{EVERYTHING}.."], ["--agent", EVERYTHING, "list"],
 ], ids=lambda line: line[0][:12].strip("\x1b"))  # fmt: skip
 def test_no_error_repeats_a_payload(line: list[str], root: str) -> None:
     words = [word.replace("\x00", "") for word in line]

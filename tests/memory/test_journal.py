@@ -214,7 +214,7 @@ def _kept(root: str) -> dict[str, bytes]:
 def test_what_is_purged_leaves_no_trace_of_its_own(ids: dict[str, str]) -> None:
     assert pmem("purge", ids["REMOVED"]).code == 0
     assert ids["REMOVED"] not in {row["memory_id"] for row in trail().values()}
-    assert pmem("events", "--record", ids["REMOVED"]).code == 3
+    assert pmem("log", ids["REMOVED"]).code == 3
 
 
 def test_the_trail_is_one_users_where_that_is_asked(workspace: Workspace) -> None:
@@ -309,19 +309,19 @@ def test_a_user_whom_nothing_concerns_has_an_empty_trail(user: str) -> None:
     )
 
 
-@pytest.mark.parametrize("command", ["history", "events"])
-def test_an_agent_s_write_does_not_look_like_a_person_s(command: str, root: str) -> None:
+@pytest.mark.parametrize("of", ["record", "all"])
+def test_an_agent_s_write_does_not_look_like_a_person_s(of: str, root: str) -> None:
     agent = {"PMEM_AGENT": "planner"}
     person = "A person of a long name indeed"
     made = pmem("add", "The queue is slow", "--actor", person, "--json", environment=agent)
     identifier = made.data["memory"]["id"]
     pmem("edit", identifier, "--pin", "--actor", "Mira")
-    looking = [command, identifier] if command == "history" else [command]
+    looking = ["log", identifier] if of == "record" else ["log"]
     told = pmem(*looking).out.decode().splitlines()
-    added, pinned = (line for line in told if line[10:11] == "T")
+    pinned, added = (line for line in told if line[10:11] == "T")
     assert "(planner)" in added
     assert "A person" in added
     assert "planner" not in pinned
-    if command == "events":
-        items = pmem("events", "--json").data["items"]
-        assert [item["agent"] for item in items] == ["planner", ""]
+    if of == "all":
+        items = pmem("log", "--json").data["items"]
+        assert [item["agent"] for item in items] == ["", "planner"]

@@ -392,7 +392,7 @@ def test_symbols_are_told_by_every_command(project: Project) -> None:
     assert "changed src/money.py::settle" in pmem("verify").text
     assert '"symbol":"settle"' in pmem("verify", "--json").text
     assert pmem("edit", memory.id, "--uncite", "src/money.py::settle").code == 0
-    assert "- src/money.py::settle, src/money.py::RETRIES=3\n" in pmem("history", memory.id).text
+    assert "- src/money.py::settle, src/money.py::RETRIES=3\n" in pmem("log", memory.id).text
     assert pmem("verify").code == 0
 
 

@@ -28,15 +28,12 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "db status": (),
     "db sync": (),
     "settle": ("REF",),
-    "history": ("REF",),
-    "events": ("--limit", "0"),
+    "log": ("--limit", "0"),
     "outcome": ("REF", "good"),
     "due": (),
     "inbox": (),
-    "week": (),
     "why": ("src/gear.py",),
     "tried": ("TEXT", "--failed", "TEXT"),
-    "changelog": (),
     "review": (),
     "search": ("TEXT", "-k", "50"),
     "query": (),
@@ -131,6 +128,7 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
 """For each command arguments to try it with."""
 
 OTHERWISE: Final = {
+    "log": "events",
     "db sync": "sync",
     "completion": None,
     "help": None,

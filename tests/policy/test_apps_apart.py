@@ -28,8 +28,8 @@ TRIED: Final = (
     "context gear --explain --format messages",
     "context gear --at 2027-01-01",
     "delta --thread t",
-    "events --limit 0",
-    "events --operations",
+    "log --limit 0",
+    "log --operations",
     "export arrays",
     "export audit",
     "stats",
@@ -45,12 +45,12 @@ TRIED: Final = (
 REFUSED: Final = (
     "list --app {other}",
     "search gear --app {other}",
-    "events --app {other}",
+    "log --app {other}",
     "show {memory}",
     "show {episode}",
     "show {talk}",
     "show {message}",
-    "history {memory}",
+    "log {memory}",
     "edit {memory} --importance 0.2",
     "edit {memory} --supersede nonsense",
     "edit {memory} --link {own}",
@@ -75,7 +75,7 @@ REFUSED: Final = (
     "app uninstall {other}",
     "conversation start nonsense --app {other}",
     "consolidate --dry-run",
-    "changelog",
+    "log HEAD..",
     "review",
     "check",
     "config set apps.limit 3",
@@ -250,7 +250,7 @@ def test_nobody_asks_as_another_app(root: str, monkeypatch: pytest.MonkeyPatch) 
     assert Path(root).is_dir()
 
 
-@pytest.mark.parametrize("line", [("list",), ("search", "gear"), ("events",), ("list", "--block")])
+@pytest.mark.parametrize("line", [("list",), ("search", "gear"), ("log",), ("list", "--block")])
 def test_an_app_that_asks_for_another_one_is_refused(line: tuple[str, ...], root: str) -> None:
     as_calendar = {"PMEM_APP": "calendar"}
     done = pmem(*line, "--app", "mail", environment=as_calendar)

@@ -136,7 +136,7 @@ def damage(root: str, identifier: str) -> None:
         ["query"],
         ["context"],
         ["stats"],
-        ["events"],
+        ["log"],
         ["export", "arrays"],
     ],
     ids=" ".join,
@@ -205,8 +205,8 @@ def test_an_empty_name_in_the_environment_is_not_everybody(ids: dict[str, str]) 
         ["search", "gear", "--kind", "message"],
         ["search", "gear", "--kind", "chunk"],
         ["search", "gear", "--kind", "episode"],
-        ["events", "--kind", "episode"],
-        ["events", "--kind", "conversation"],
+        ["log", "--kind", "episode"],
+        ["log", "--kind", "conversation"],
     ],
     ids=" ".join,
 )
@@ -240,7 +240,7 @@ def test_procedures_wait_for_their_name_in_an_earlier_commit_too(root: str) -> N
 
 
 @pytest.mark.parametrize(
-    "line", [["check"], ["check", "--merges", "HEAD"], ["history", "REF", "--git"]]
+    "line", [["check"], ["check", "--merges", "HEAD"], ["log", "REF", "--git"]]
 )
 def test_what_git_has_is_told_to_nobody_with_an_allowlist(
     line: list[str], ids: dict[str, str]

@@ -86,7 +86,7 @@ def test_what_takes_in_every_category_is_refused_with_the_reason(
 
 
 def test_an_agent_finds_its_own(ids: dict[str, str]) -> None:
-    for line in (["search", "goaltoken"], ["list"], ["show", ids["OWN"]], ["events"], ["context"]):
+    for line in (["search", "goaltoken"], ["list"], ["show", ids["OWN"]], ["log"], ["context"]):
         done = pmem(*line, "--agent", "planner")
         assert b"goaltoken" in done.out, line
     environment = {"PMEM_CONSENT_CHANGES": "false"}

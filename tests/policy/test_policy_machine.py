@@ -113,8 +113,8 @@ COMMANDS: Final = (
     "context gear --format messages --conversation talk",
     "context gear --thread t",
     "delta --thread t",
-    "events --limit 0",
-    "events --operations",
+    "log --limit 0",
+    "log --operations",
     "export arrays",
     "export audit",
     "stats",
@@ -131,7 +131,7 @@ COMMANDS: Final = (
     "app context mail",
     "context gear --app mail",
     "search gear --app calendar",
-    "changelog",
+    "log HEAD..",
     "check",
     "doctor",
     "list --at 2026-11-02",
@@ -140,7 +140,7 @@ COMMANDS: Final = (
 )
 OF_ONE: Final = (
     "show",
-    "history",
+    "log",
     "edit --importance 0.3",
     "rm",
     "restore",

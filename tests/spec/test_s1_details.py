@@ -241,7 +241,7 @@ def test_10_a_proposal_is_pointed_to_and_its_story_is_whole(root: str) -> None:
     assert (done.code, "pmem consent list" in done.said) == (3, True)
     assert "Quuxville" not in done.said
     (agreed,) = project.approve(held.id)
-    assert "proposed_by=assistant-of-mira" in pmem("-C", root, "history", agreed.memory.id).text
+    assert "proposed_by=assistant-of-mira" in pmem("-C", root, "log", agreed.memory.id).text
 
 
 @pytest.mark.row("S1.12.3")
@@ -308,7 +308,7 @@ def test_8_a_purge_leaves_who_did_it_and_nothing_that_was_said(root: str) -> Non
     opened(root, 40).sweep()
     told = [item for item in opened(root, 40).operations(limit=0).items if item.op == "purge"]
     assert [(item.node, item.memory, item.actor) for item in told] == [("worker", memory.id, "kim")]
-    listed = pmem("-C", root, "events", "--operations").text
+    listed = pmem("-C", root, "log", "--operations").text
     assert f"{memory.id[9:]}  kim" in listed
     assert "ebras" not in listed
     assert memory.id not in repr(list(project.audit()))
@@ -475,8 +475,8 @@ def test_14_what_failed_is_noted_as_an_error(root: str) -> None:
     project.search("nothing here")
     with pytest.raises(InvalidValue):
         project.add("Tea is black.", importance=2)
-    items = json.loads(pmem("-C", root, "events", "--operations", "--json").text)["data"]["items"]
-    found = [(item["op"], item["status"]) for item in items]
+    items = json.loads(pmem("-C", root, "log", "--operations", "--json").text)["data"]["items"]
+    found = [(item["op"], item["status"]) for item in reversed(items)]
     assert found == [("create", "ok"), ("search", "skipped"), ("create", "error")]
 
 

@@ -250,9 +250,9 @@ def test_who_looks_at_a_memory_vouches_for_it_and_an_agent_does_not(
     assert found(project).items == (item,)
     assert pmem("edit", item.short, "--reviewed").code == 0
     assert found(project).total == 0
-    again = json.loads(pmem("history", item.short, "--json").text)["data"]
+    again = json.loads(pmem("log", item.short, "--json").text)["data"]
     assert pmem("edit", item.short, "--reviewed").code == 0
-    assert json.loads(pmem("history", item.short, "--json").text)["data"] == again
+    assert json.loads(pmem("log", item.short, "--json").text)["data"] == again
 
 
 def test_nothing_of_the_inbox_is_kept(project: Project, root: str) -> None:

@@ -620,7 +620,7 @@ def _changed(**environment: Any) -> Any:
 
 def _operations(**environment: Any) -> Any:
     pmem("add", "Something", environment=NOW | environment)
-    return data("events", "--operations")["total"]
+    return data("log", "--operations")["total"]
 
 
 def _lock_timeout(**environment: Any) -> Any:

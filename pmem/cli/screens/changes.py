@@ -1,7 +1,6 @@
 """How what was learned, changed and forgotten looks on a terminal."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterator
 
 from pmem.cli.differing import BODIES, HEADINGS, Differing, linked, sections, sides_of, type_of
 from pmem.cli.screens.differences import ADDED, REMOVED, word_difference
@@ -10,15 +9,12 @@ from pmem.cli.session import Line
 from pmem.core.changelog import Changed, FieldChange
 
 
-def section_screen(
-    found: Differing, view: ScreenView, by: Mapping[str, Sequence[str]] = MappingProxyType({})
-) -> Iterator[Line]:
+def section_screen(found: Differing, view: ScreenView) -> Iterator[Line]:
     """Draw every heading that has entries, and its entries.
 
     Args:
         found: What was learned, changed and forgotten.
         view: The terminal.
-        by: Who did it, by the id of the record.
     """
     parts = list(sections(found, str))
     types = column(type_of(entry) for _, rows in parts for entry, _ in rows)
@@ -28,7 +24,6 @@ def section_screen(
             Row(
                 [("  ", ""), *cell(entry.short, 8, "cyan"), *cell(type_of(entry), types, "dim")],
                 _change_line(entry) if isinstance(entry, Changed) else [(said, "")],
-                [(f"by {', '.join(by[entry.id])}", "dim")] if by.get(entry.id) else [],
             )
             for entry, said in rows
         )

@@ -112,7 +112,7 @@ REVIEW: Final[Operation[ReviewRequest, Reviewed]] = Operation(
     "vcs.review:review", "whole", doing="review a change"
 )  # fmt: skip
 PROVENANCE: Final[Operation[HistoryRequest, Provenance]] = Operation(
-    "history.git", "Show the commits that touched a record, also one that is gone",
+    "log.git", "Show the commits that touched a record, also one that is gone",
     "vcs.provenance:provenance", "whole", doing="read git's history"
 )  # fmt: skip
 CHECK_MERGES: Final[Operation[RangeRequest, MergesChecked]] = Operation(

@@ -1,22 +1,31 @@
-"""The log of events, and how the story of one record reads."""
+"""The command that shows what happened: to all records, to one, or between two revisions."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
+import msgspec
 import typer
 
-from pmem.cli import options
+from pmem.cli.asking import asks
+from pmem.cli.changelog import changelog_answer, provenance_answer
 from pmem.cli.event_words import COLOURS, VALUE, change_lines, details_of, sides, who_did
 from pmem.cli.panels import padded
 from pmem.cli.screens.wrapping import cells
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.core.journal import JournalEntry, JournalKind, JournalStep, Wanted
+from pmem.core.journal import JournalEntry, JournalStep, Wanted
 from pmem.core.operations import LoggedOperation
 from pmem.core.versions import MemoryVersion
 from pmem.errors import UsageError
-from pmem.memory.journal import SHOWN, EventsRequest, Journal, RanRequest
+from pmem.memory.journal import (
+    SHOWN,
+    EventsRequest,
+    History,
+    HistoryRequest,
+    Journal,
+    RanRequest,
+)
 from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.records import EventKind
@@ -27,59 +36,79 @@ _WHOLE: Final = 4000
 _ACTOR: Final = 12
 """Columns of a name in the log."""
 
-When = Annotated[str | None, typer.Option("--after", metavar="TIME", help="At this time or later.")]
-Until = Annotated[str | None, typer.Option("--before", metavar="TIME", help="Before this time.")]
+Format = Literal["text", "markdown"]
 
 
-def events(
-    ctx: typer.Context,
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=0, help="Only the newest N; 0 for all.")
-    ] = SHOWN,
-    event: Annotated[
-        list[EventKind] | None,
-        typer.Option(case_sensitive=False, help="Only these events; repeatable."),
+@asks(EventsRequest)
+def log(
+    session: CommandSession,
+    request: EventsRequest,
+    of: Annotated[
+        str | None,
+        typer.Argument(metavar="[REF|A..B]", help="A record, or two git revisions [all records]."),
     ] = None,
-    kind: Annotated[
-        list[JournalKind] | None, typer.Option(help="Only of these kinds of records; repeatable.")
-    ] = None,
-    record: Annotated[str | None, typer.Option(metavar="REF", help="Only of this record.")] = None,
-    by: Annotated[
-        str | None, typer.Option(metavar="ACTOR", help="Only by this person or program.")
-    ] = None,
-    app: Annotated[str | None, typer.Option(help="Only of this app.")] = None,
-    user: Annotated[str | None, typer.Option(help="Only of this user.")] = None,
-    after: When = None,
-    before: Until = None,
-    at: options.At = None,
+    git: Annotated[
+        bool, typer.Option("--git", help="Show the commits that changed a record.")
+    ] = False,
+    versions: Annotated[
+        bool, typer.Option("--versions", help="List the texts of a memory, numbered.")
+    ] = False,
+    format: Annotated[Format, typer.Option(help="How to write a range.")] = "text",  # noqa: A002
     operations: Annotated[
         bool, typer.Option("--operations", help="Show what ran in this clone instead.")
     ] = False,
 ) -> Answer:
-    """Show what happened to all records, the newest last."""
-    session: CommandSession = ctx.obj
+    """Show what happened to all records or to one, the newest first.
+
+    Between two git revisions it shows what was learned, changed and forgotten.
+    """
+    is_range = of is not None and ".." in of
+    is_bare = request == EventsRequest()
+    if format != "text" and not is_range:
+        raise UsageError("--format markdown goes with two git revisions", "such as `main..HEAD`")
+    if (git or versions) and (of is None or is_range or git is versions):
+        raise UsageError("--git and --versions each go with one record", "name it: `pmem log REF`")
     if operations:
-        if event or kind or record or by or app or user or session.asker or at:
-            raise UsageError("--operations takes --limit, --after and --before only")
-        return _ran(session, after, before, limit)
-    wanted = Wanted(
-        kinds=tuple(kind or ()),
-        events=tuple(event or ()),
-        app=app,
-        user=user,
-        agent=session.asker and session.concerned,
-        actor=by,
-        after=session.time(after),
-        before=session.time(before),
-    )
-    request = EventsRequest(wanted=wanted, record=record, limit=limit, **session.when(at))
+        return _ran(session, request, of)
+    if of is not None and is_range:
+        if not is_bare:
+            raise UsageError("two git revisions go without filters", "leave them out")
+        return changelog_answer(session, of, format)
+    scoped = msgspec.structs.replace(request.wanted, agent=session.asker and session.concerned)
+    if of is not None and request.wanted == Wanted() and request.limit == SHOWN:
+        history = HistoryRequest(reference=of, at=request.at, revision=request.revision)
+        return _of_record(session, history, git=git, versions=versions)
+    request = msgspec.structs.replace(request, wanted=scoped, record=of)
     found = session.run(table.EVENTS, request)
+    found = msgspec.structs.replace(found, items=found.items[::-1])
     return Answer(
         data=found,
         lines=_log(found.items),
         screen=partial(_draw_log, session, found),
-        note=_journal_note(found, filtered=wanted != Wanted() or record is not None),
+        note=_journal_note(found, filtered=scoped != Wanted() or of is not None),
     )
+
+
+def _of_record(
+    session: CommandSession, request: HistoryRequest, *, git: bool, versions: bool
+) -> Answer:
+    if git:
+        return provenance_answer(session, request)
+    if versions:
+        listing = session.run(table.VERSIONS, request)
+        listing = msgspec.structs.replace(listing, items=listing.items[::-1])
+        return Answer(data=listing, lines=list(map(version_line, listing.items)))
+    found = session.run(table.HISTORY, request)
+    found = msgspec.structs.replace(found, steps=found.steps[::-1])
+    draw = partial(_draw_story, session, found)
+    return Answer(data=found, lines=story_lines(found.steps), screen=draw)
+
+
+def _draw_story(session: CommandSession, found: History, width: int) -> Iterable[Line]:
+    from pmem.cli.screens.stories import story_screen
+    from pmem.cli.screens.view import view_of
+
+    return story_screen(found.steps, view_of(session, width))
 
 
 def _draw_log(session: CommandSession, found: Journal, width: int) -> Iterable[Line]:
@@ -89,9 +118,16 @@ def _draw_log(session: CommandSession, found: Journal, width: int) -> Iterable[L
     return log_screen(found.items, view_of(session, width))
 
 
-def _ran(session: CommandSession, after: str | None, before: str | None, limit: int) -> Answer:
-    request = RanRequest(after=session.time(after), before=session.time(before), limit=limit)
-    found = session.run(table.OPERATIONS, request)
+def _ran(session: CommandSession, request: EventsRequest, of: str | None) -> Answer:
+    """Show what ran in this clone, at the times that a request names."""
+    after, before = request.wanted.after, request.wanted.before
+    timed = EventsRequest(wanted=Wanted(after=after, before=before), limit=request.limit)
+    if of is not None or request != timed or session.asker:
+        raise UsageError("--operations takes --limit, --since and --until only")
+    found = session.run(
+        table.OPERATIONS, RanRequest(after=after, before=before, limit=request.limit)
+    )
+    found = msgspec.structs.replace(found, items=found.items[::-1])
     return Answer(
         data=found,
         lines=(_ran_line(item) for item in found.items),
@@ -187,7 +223,7 @@ def _in_column(entry: JournalEntry) -> str:
 
 def _journal_note(found: Journal, *, filtered: bool) -> str:
     if found.total > len(found.items) > 0:
-        return f"the newest {len(found.items):,} of {found.total:,} events; --limit 0 shows all"
+        return f"{found.total - len(found.items):,} more: `pmem log -n 0` shows all"
     if found.items:
         return ""
     return "no event passes the filters" if filtered else "nothing happened yet; `pmem add` begins"
