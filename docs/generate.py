@@ -14,7 +14,7 @@ from typing import Any
 
 from pmem import errors
 from pmem.cli.app import root
-from pmem.cli.commands import ALONE, COMMANDS, DEFAULTS, GROUPS, SECTIONS
+from pmem.cli.commands import ALONE, COMMANDS, DEFAULTS, GROUPS, MORE, SECTIONS
 from pmem.core.type_guide import GUIDE
 from pmem.values.config import Setting, known, table
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
@@ -130,7 +130,9 @@ def reference() -> dict[str, Any]:
             "options": [each for each in params if "flags" in each],
         }
     return {
-        "sections": [{"title": title, "commands": names} for title, names in SECTIONS.items()],
+        "sections": [
+            {"title": title, "commands": names} for title, names in {**SECTIONS, **MORE}.items()
+        ],
         "options": [_parameter(each) for each in root().params],
         "commands": commands,
         "settings": {row.name: row.description for row in table()},

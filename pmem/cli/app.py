@@ -21,7 +21,7 @@ from typer.models import CommandInfo
 
 from pmem.cli import render
 from pmem.cli.asking import AskedCommand
-from pmem.cli.commands import ALONE, COMMANDS, DEFAULTS, GROUPS, SECTIONS, CommandEntry
+from pmem.cli.commands import ALONE, COMMANDS, DEFAULTS, GROUPS, MORE, SECTIONS, CommandEntry
 from pmem.cli.session import Answer, CommandSession, utf8
 from pmem.errors import InvalidValue, PmemError, StorageRefused, Unfinished, UsageError
 
@@ -69,6 +69,7 @@ def root() -> TyperGroup:
         entries=COMMANDS,
         groups=GROUPS,
         sections=SECTIONS,
+        more=MORE,
         params=[*_shared_options(), _telling("Print the version and exit.", _version, "--version")],
         epilog=_epilog('pmem add "We use PostgreSQL"'),
         no_args_is_help=True,
@@ -84,6 +85,7 @@ class _LazyGroup(TyperGroup):
         entries: dict[str, CommandEntry],
         groups: dict[str, tuple[str, dict[str, CommandEntry]]],
         sections: dict[str, tuple[str, ...]] | None = None,
+        more: dict[str, tuple[str, ...]] | None = None,
         default: str | None = None,
         **attributes: Any,
     ) -> None:
@@ -91,6 +93,7 @@ class _LazyGroup(TyperGroup):
         self._entries = entries
         self._groups = groups
         self._sections = sections or {"Commands": (*entries, *groups)}
+        self._more = more or {}
         self._default = default
         self.ignore_unknown_options = default is not None  # they may be the default's
 
@@ -106,10 +109,15 @@ class _LazyGroup(TyperGroup):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         width = max(map(len, self.list_commands(ctx)))
-        for title, names in self._sections.items():
+        explains_all = getattr(ctx.obj, "explains_all", True)
+        for title, names in {**self._sections, **(self._more if explains_all else {})}.items():
             rows = [(f"{name:<{width}}", self._summary(ctx, name)) for name in names]
             with formatter.section(title):
                 formatter.write_dl(rows)
+        if self._more and not explains_all:
+            formatter.write_paragraph()
+            many = sum(map(len, self._more.values()))
+            formatter.write_text(f"`pmem help --all` lists {many} more commands.")
         TyperCommand.format_options(self, ctx, formatter)  # type: ignore[arg-type]
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
@@ -231,7 +239,7 @@ def _shared_options() -> tuple[TyperOption, ...]:
         _option("-C", "directory", "DIR", "Use the memory of this folder."),
         _option("--json", "json", None, "Print one line of JSON."),
         _option("--mine", "mine", None, "Use your own memory, not the project's."),
-        _option("--quiet", "quiet", None, "Print no notes, only data and errors.", "-q"),
+        _option("--quiet", "quiet", None, "Print no notes; of a change nothing but errors.", "-q"),
         _option("--no-color", "no_color", None, "Print without colours."),
         _option("--exact-times", "exact_times", None, "Print exact times, also on a terminal."),
         _option("--actor", "actor", "NAME", "Write as this person or program."),
@@ -315,7 +323,7 @@ def _computed(session: CommandSession, arguments: Sequence[str]) -> Any:
     """Return a command's answer, or what stands in its place: help, the version."""
     options = takewhile("--".__ne__, arguments)
     session.json = "--json" in options  # also when things go wrong before options are read
-    if "--help" in arguments and "--all" in arguments:
+    if "--all" in arguments and not {"--help", "-h"}.isdisjoint(arguments):
         session.explains_all = True
         arguments = [argument for argument in arguments if argument != "--all"]
     for argument in arguments:

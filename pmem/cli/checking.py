@@ -1,29 +1,72 @@
-"""What is wrong: with the records, with the next commit, with merges that were made."""
+"""The command that sees whether all is right, part by part."""
 
-from collections.abc import Sequence
-from typing import Annotated, Literal
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import chain, product
+from typing import Annotated, Final, Literal
 
 import typer
 
-from pmem.cli.session import Answer, CommandSession
+from pmem.cli.check_parts import PARTS
+from pmem.cli.check_report import CheckOptions, CheckPart, Report
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import findings
-from pmem.core.findings import Finding
-from pmem.errors import UsageError
+from pmem.errors import PmemError, UsageError
 from pmem.operations import table
-from pmem.upkeep import integrity
-from pmem.values.requests import NoArguments, RangeRequest
+from pmem.operations.outcome import plain_form
 
 Format = Literal["text", "github", "gitlab"]
+
+_TELLING: Final = {CheckPart.RECORDS, CheckPart.SETUP, CheckPart.MERGES}
+"""The parts that report themselves what cannot be read."""
+_GOES_WITH: Final[Mapping[str, tuple[CheckPart, ...]]] = {
+    "--accept": (CheckPart.CITATIONS,),
+    "--fix": (CheckPart.CITATIONS, CheckPart.SETUP),
+    "--format": (CheckPart.RECORDS, CheckPart.CITATIONS, CheckPart.SECRETS, CheckPart.MERGES),
+    "--full": (CheckPart.RECORDS,),
+    "--history": (CheckPart.SECRETS,),
+    "--range": (CheckPart.MERGES,),
+    "--staged": (CheckPart.RECORDS, CheckPart.SECRETS),
+    "--within": (CheckPart.DUE,),
+}
+"""The parts that an option is for."""
+_EXCLUDING: Final = (
+    ("--json", "--format"),
+    ("--staged", "--history"),
+    ("--staged", "--full"),
+    ("--accept", "--fix"),
+)
+_MOST: Final = 10
+"""Problems of one part that are printed when no part is named."""
 
 
 def check(
     ctx: typer.Context,
-    staged: Annotated[
-        bool, typer.Option("--staged", help="Look only at what is staged for the next commit.")
+    parts: Annotated[
+        list[CheckPart] | None,
+        typer.Argument(metavar="PART...", help="Check only this, and print all of it."),
+    ] = None,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Update citations of code that moved; fix the setup.")
     ] = False,
-    merges: Annotated[
+    accept: Annotated[
+        list[str] | None,
+        typer.Option(metavar="REF", help="It is still right: cite the text as it is; repeatable."),
+    ] = None,
+    within: Annotated[
         str | None,
-        typer.Option("--merges", metavar="A..B", help="Redo the merges between two git revisions."),
+        typer.Option(metavar="TIME", help="Also what is due within this time, such as 2w."),
+    ] = None,
+    staged: Annotated[
+        bool, typer.Option("--staged", help="Only what is staged for the next commit.")
+    ] = False,
+    history: Annotated[
+        bool, typer.Option("--history", help="Look for secrets in every version that git has.")
+    ] = False,
+    range_: Annotated[
+        str | None,
+        typer.Option("--range", metavar="A..B", help="Redo the merges between two git revisions."),
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="Check unchanged records too.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
@@ -31,98 +74,130 @@ def check(
         Format, typer.Option("--format", help="For people, or for the CI of GitHub or GitLab.")
     ] = "text",
 ) -> Answer:
-    """Check the memory for errors; exits with 1 if there are any.
+    """Check that all is right; exits with 1 if something is wrong.
 
-    It reads a sound record again only when that has changed.
+    A PART is records, citations (does the code that memories cite still say the same?), due (what
+    needs another look?), secrets (did any get in? They are never shown), setup (does pmem work
+    here?) or merges (what did the merges of --range lose?).
 
-    It warns of texts that give orders to the model that reads them, and of doubts that merged
-    branches left. Warnings only fail with --strict.
+    Without a PART it checks all but merges: a line for each, then the problems. An option without
+    a PART checks the parts that it is for; `pmem check --staged` is for a commit hook.
 
-    With --staged it only judges what the next commit brings: for a commit hook.
+    Warnings only fail with --strict: memories that give orders to the model that reads them, what
+    merges left in doubt, what is due, and unless you name citations, code that only moved.
     """
     session: CommandSession = ctx.obj
-    if session.json and format_ != "text":
-        raise UsageError("--json and --format exclude each other", "give one of them")
-    if staged and merges is not None:
-        raise UsageError("--staged and --merges exclude each other", "give one of them")
-    fails = _any if strict else _wrong
-    session.quiet = True  # the findings are the answer; they need no repeating
-    if merges is not None:
-        redone = session.run(table.CHECK_MERGES, RangeRequest(revisions=merges))
-        code = int(fails(redone.findings))
-        looked_at = _count_text(redone.merges, "merge")
-        return _answer(session, redone, redone.findings, looked_at, format_, code)
-    if staged:
-        checked = session.run(table.CHECK_STAGED, NoArguments())
-    else:
-        checked = session.run(table.CHECK, integrity.CheckRequest(full=full))
-    code = int(fails(checked.findings))
-    looked_at = _count_text(checked.records, "record")
-    return _answer(session, checked, checked.findings, looked_at, format_, code)
-
-
-def scan(
-    ctx: typer.Context,
-    staged: Annotated[
-        bool, typer.Option("--staged", help="Look only at what is staged for the next commit.")
-    ] = False,
-    history: Annotated[
-        bool, typer.Option("--history", help="Look at every version that git can reach.")
-    ] = False,
-    format_: Annotated[
-        Format, typer.Option("--format", help="For people, or for the CI of GitHub or GitLab.")
-    ] = "text",
-) -> Answer:
-    """Look for secrets in the memory; exits with 1 if there are any.
-
-    pmem checks everything that comes in through it; this finds what got in another way. It never
-    shows the secrets themselves.
-    """
-    session: CommandSession = ctx.obj
-    if session.json and format_ != "text":
-        raise UsageError("--json and --format exclude each other", "give one of them")
-    if staged and history:
-        raise UsageError("--staged and --history exclude each other", "give one of them")
-    from pmem.upkeep.secret_scan import ScanRequest
-
-    done = session.run(table.SCAN, ScanRequest(staged=staged, history=history))
-    looked_at = _count_text(done.files, "version" if history else "file")
-    return _answer(session, done, done.findings, looked_at, format_, int(bool(done.findings)))
-
-
-def _answer(
-    session: CommandSession,
-    data: object,
-    found: Sequence[Finding],
-    looked_at: str,
-    format_: Format,
-    code: int,
-) -> Answer:
-    """Tell what was found, as people or a CI read it."""
+    values = {
+        "--accept": accept, "--fix": fix, "--format": format_ != "text", "--full": full,
+        "--history": history, "--json": session.json, "--range": range_ is not None,
+        "--staged": staged, "--within": within is not None,
+    }  # fmt: skip
+    given = [flag for flag, value in values.items() if value]
+    chosen = _chosen(parts or (), given)
+    options = CheckOptions(
+        named=bool(parts), fix=fix, accept=tuple(accept or ()), within=within, staged=staged,
+        history=history, range=range_, full=full,
+    )  # fmt: skip
+    session.is_telling |= not _TELLING.isdisjoint(chosen)
+    reports = _reports(session, chosen, options)
+    data = {part: plain_form(report.data) for part, report in reports.items()}
+    code = _exit_code(reports.values(), strict=strict)
     if format_ != "text":
-        tell = findings.github if format_ == "github" else findings.gitlab
-        raw = tell(found, integrity.place_of(session.workspace))
-        return Answer(data=data, raw=raw, exit_code=code)
-    colours = ("bold", "red", "")
-    count = (_count_text(len(found), "finding"), "red" if code else "green")
-    return Answer(
-        data=data,
-        lines=[
-            *(list(zip(findings.text(each), colours, strict=True)) for each in found),
-            [(f"{looked_at}, ", ""), count],
-        ],
-        exit_code=code,
+        return Answer(data=data, raw=_for_ci(session, reports.values(), format_), exit_code=code)
+    if len(reports) == 1:
+        alone = reports[chosen[0]]
+        return Answer(data=data, lines=alone.lines, note=alone.note, exit_code=code)
+    is_bare = not (parts or given)
+    lines = _overview(reports, most=_MOST if is_bare else sys.maxsize)
+    steps = _next_steps(session, reports.values()) if is_bare else ()
+    return Answer(data=data, lines=chain(lines, steps), exit_code=code)
+
+
+def _chosen(named: Sequence[CheckPart], given: Sequence[str]) -> list[CheckPart]:
+    """Return the parts to check, in their order.
+
+    Args:
+        named: The parts that are named.
+        given: The options that are given.
+
+    Raises:
+        UsageError: An option does not go with a part, or with another option.
+    """
+    for flags in _EXCLUDING:
+        if set(flags) <= set(given):
+            raise UsageError(f"{' and '.join(flags)} exclude each other", "give one of them")
+    limits = {flag: parts for flag, parts in _GOES_WITH.items() if flag in given}
+    for (flag, takes), part in product(limits.items(), named):
+        if part not in takes:
+            hint = f"it goes with {', '.join(takes)}"
+            raise UsageError(f"{flag} does not go with {part}", hint)
+    merges = {CheckPart.MERGES}
+    candidates = set(named) or (merges if "--range" in given else set(CheckPart) - merges)
+    chosen = [part for part in CheckPart if part in candidates.intersection(*limits.values())]
+    if not chosen:
+        raise UsageError(f"{' and '.join(limits)} exclude each other", "give one of them")
+    return chosen
+
+
+def _reports(
+    session: CommandSession, chosen: Sequence[CheckPart], options: CheckOptions
+) -> dict[CheckPart, Report]:
+    """Check some parts; what keeps only a later one from being checked is told in its place.
+
+    Raises:
+        PmemError: The first part cannot be checked.
+    """
+    reports: dict[CheckPart, Report] = {}
+    for part in chosen:
+        try:
+            reports[part] = PARTS[part](session, options)
+        except PmemError as error:
+            if not reports:
+                raise
+            data = {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
+            summary = f"not checked: {error.message}"
+            reports[part] = Report(data=data, summary=summary, exit_code=error.exit_code)
+    return reports
+
+
+def _exit_code(reports: Collection[Report], *, strict: bool) -> int:
+    if any(report.errors or (strict and report.warnings) for report in reports):
+        return 1
+    return max(report.exit_code for report in reports)
+
+
+def _for_ci(session: CommandSession, reports: Iterable[Report], format_: Format) -> str:
+    from pmem.upkeep.integrity import place_of
+
+    found = [finding for report in reports for finding in report.found]
+    tell = findings.github if format_ == "github" else findings.gitlab
+    return tell(found, place_of(session.workspace))
+
+
+def _overview(reports: Mapping[CheckPart, Report], most: int) -> Iterator[Line]:
+    """Yield a line for each part, then the problems of each, so many at the most."""
+    for part, report in reports.items():
+        is_wrong = report.errors or report.exit_code
+        colour = "red" if is_wrong else "yellow" if report.warnings else "green"
+        yield [(f"{part:<11}", "bold"), (report.summary, colour)]
+    for part, report in reports.items():
+        shown = report.problems[:most]
+        if shown:
+            yield []
+        yield from chain(*shown)
+        if left := len(report.problems) - len(shown):
+            yield [(f"and {left} more: `pmem check {part}`", "dim")]
+
+
+def _next_steps(session: CommandSession, reports: Iterable[Report]) -> Iterator[Line]:
+    """Yield what to do now, if there is anything."""
+    from pmem.upkeep.inbox import InboxRequest
+
+    steps = ["`pmem check --fix` fixes what is safe to fix"] * any(
+        each.is_fixable for each in reports
     )
-
-
-def _count_text(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
-
-
-def _wrong(found: Sequence[Finding]) -> bool:
-    """Tell whether anything is wrong, warnings aside."""
-    return any(getattr(finding, "severity", "error") == "error" for finding in found)
-
-
-def _any(found: Sequence[Finding]) -> bool:
-    return bool(found)
+    with suppress(PmemError):  # the parts tell of what cannot be read
+        waiting = session.run(table.INBOX, InboxRequest(limit=0)).total
+        if waiting:
+            steps.append(f"{waiting} {'waits' if waiting == 1 else 'wait'} for you: `pmem inbox`")
+    yield from ([(step, "")] for step in ("", *steps) if steps)

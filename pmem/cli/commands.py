@@ -35,7 +35,6 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "outcome": CommandEntry(
         "decisions", "outcome", 'pmem outcome k3v9 bad "It lost messages under load"'
     ),
-    "due": CommandEntry("decisions", "due", "pmem due --within 2w"),
     "inbox": CommandEntry("inbox", "inbox", "pmem inbox --kind fact"),
     "browse": CommandEntry("browse", "browse", "pmem browse"),
     "report": CommandEntry("report", "report", 'pmem report memory.html --task "Move billing out"'),
@@ -46,14 +45,10 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "mcp": CommandEntry("mcp", "mcp", "pmem mcp --tools read"),
     "serve": CommandEntry("serve", "serve", "pmem serve --token agent:planner"),
     "consolidate": CommandEntry("upkeep", "consolidate", "pmem consolidate --dry-run"),
-    "sweep": CommandEntry("upkeep", "sweep", "pmem sweep --dry-run"),
     "delta": CommandEntry("threads", "delta", "pmem delta --thread review-42"),
-    "verify": CommandEntry("verify", "verify", "pmem verify --update"),
     "stats": CommandEntry("project", "stats", "pmem stats"),
-    "check": CommandEntry("checking", "check", "pmem check"),
-    "scan": CommandEntry("checking", "scan", "pmem scan --staged"),
+    "check": CommandEntry("checking", "check", "pmem check citations --fix"),
     "repair": CommandEntry("repair", "repair", "pmem repair --dry-run"),
-    "doctor": CommandEntry("project", "doctor", "pmem doctor --fix"),
     "hook": CommandEntry("assistants", "hook", "pmem hook prompt --harness codex"),
     "help": CommandEntry("manual", "help_", "pmem help merging"),
     "completion": CommandEntry("completion.commands", "completion", "pmem completion bash"),
@@ -222,28 +217,22 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
 }
 
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
-    "Every day": (
-        "init", "add", "search", "context", "list", "show", "edit", "rm", "restore", "undo",
-        "log",
-    ),
-    "Decisions and code": ("why", "tried", "outcome", "due", "verify", "review"),
-    "Conversations": ("conversation", "facts", "episode"),
-    "Look it over": (
-        "inbox", "browse", "report", "stats",
-    ),
-    "Keep it tidy": (
-         "purge", "consolidate", "sweep"
-    ),
-    "Check and repair": ("check", "scan", "doctor", "repair", "settle", "eval"),
-    "Connect and configure": (
-        "setup", "import", "export", "share", "config", "db", "completion", "help"
-    ),
-    "For agents and apps": (
-        "mcp", "serve", "hook", "query", "delta", "checkpoint", "app", "consent",
-        "work", "model",
+    "Keep": ("init", "add", "tried", "edit", "rm", "undo"),
+    "Find": ("search", "context", "list", "show", "why", "log"),
+    "Decide": ("inbox", "review", "outcome"),
+    "Talk": ("conversation", "import"),
+    "Look after": ("check", "stats", "consolidate", "report"),
+    "Connect": ("setup", "config", "help"),
+}
+"""The sections of `pmem --help`; each command is in one, of these or of the rest."""
+MORE: Final[dict[str, tuple[str, ...]]] = {
+    "Records": ("restore", "purge", "share", "episode", "export", "browse", "eval"),
+    "Team": ("repair", "settle", "facts", "consent", "db", "completion"),
+    "Programs": (
+        "mcp", "serve", "hook", "query", "delta", "checkpoint", "app", "work", "model",
     ),
 }  # fmt: skip
-"""The sections of `pmem --help`, everyday commands first; each command is in one."""
+"""The sections of `pmem help --all`, below those."""
 
 DEFAULTS: Final = {"eval": "run", "setup": "list", "import": "auto", "work": "next"}
 """What a group does when its name is not followed by one of its commands."""

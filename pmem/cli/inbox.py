@@ -47,7 +47,7 @@ def inbox(
         bool, typer.Option("--list", help="List it, also on a terminal, and ask nothing.")
     ] = False,
 ) -> Answer:
-    """Go through what needs you, one key each.
+    """Go through what needs your attention, one key each.
 
     Contradictions of merged branches, proposals that wait for consent, pending facts, memories on
     one subject, citations that broke, decisions that are due, what has expired, what nobody

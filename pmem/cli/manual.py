@@ -24,6 +24,9 @@ def help_(
         list[str] | None,
         typer.Argument(metavar="[COMMAND|DOCUMENT]...", help="What to explain [lists documents]."),
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="List all commands, or explain all options of one.")
+    ] = False,
 ) -> Answer:
     """Show a command's help, or print a document.
 
@@ -31,6 +34,9 @@ def help_(
     types and defaults. Where a command and a document share a name, `NAME.md` is the document.
     """
     session: CommandSession = ctx.obj
+    session.explains_all = every
+    if every and not words:
+        return Answer(data=None, raw=f"{ctx.find_root().get_help()}\n")
     if not words:
         return _overview(session)
     found = _command_context(ctx.find_root(), words)

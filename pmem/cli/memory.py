@@ -58,6 +58,9 @@ def add(
     batch: Annotated[
         str | None, typer.Option(metavar="FILE|-", help="Add many memories, as JSON Lines.")
     ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Of many, show each that was added.")
+    ] = False,
 ) -> Answer:
     """Add a memory, or name the one to update instead.
 
@@ -66,12 +69,14 @@ def add(
     if batch is not None:
         if text is not None or each_line:
             raise UsageError("a text and --batch exclude each other", "give one of them")
-        return _add_batch(session, batch, request.agent, force=request.force)
+        return _add_batch(session, batch, request, verbose=verbose)
     draft = read_draft(session, text, "the text")
     start = start_of(session.present, request.valid_from, request.valid_until)
     request = msgspec.structs.replace(request, content=draft.text, valid_from=start)
     with kept_draft(draft):
-        return _add_lines(session, request) if each_line else _add_draft(session, request, draft)
+        if each_line:
+            return _add_lines(session, request, verbose=verbose)
+        return _add_draft(session, request, draft)
 
 
 @asks(ShowRequest)
@@ -200,33 +205,39 @@ def _add_draft(session: CommandSession, request: AddRequest, draft: WrittenText)
     )
 
 
-def _add_lines(session: CommandSession, request: AddRequest) -> Answer:
+def _add_lines(session: CommandSession, request: AddRequest, *, verbose: bool) -> Answer:
     """Add each line of a text that says something as a memory, all or none."""
     texts = [line.strip() for line in split_lines(request.content) if line.strip()]
-    return _add_requests(
-        session, [msgspec.structs.replace(request, content=text) for text in texts]
-    )
+    requests = [msgspec.structs.replace(request, content=text) for text in texts]
+    return _add_requests(session, requests, verbose=verbose)
 
 
-def _add_batch(session: CommandSession, path: str, agent: str | None, *, force: bool) -> Answer:
+def _add_batch(session: CommandSession, path: str, asked: AddRequest, *, verbose: bool) -> Answer:
     """Add the memories of a file; an agent that the command names adds all that name none."""
     from pmem.cli.batches import read_batch
 
-    requests = read_batch(session, path, force=force)
+    requests = read_batch(session, path, force=asked.force)
     named = (
-        request if request.agent else msgspec.structs.replace(request, agent=agent)
+        request if request.agent else msgspec.structs.replace(request, agent=asked.agent)
         for request in requests
     )
-    return _add_requests(session, named)
+    return _add_requests(session, named, verbose=verbose)
 
 
-def _add_requests(session: CommandSession, requests: Iterable[AddRequest]) -> Answer:
+def _add_requests(
+    session: CommandSession, requests: Iterable[AddRequest], *, verbose: bool
+) -> Answer:
     done = session.run(table.ADD_ALL, AddAllRequest(memories=tuple(requests)))
     said = f"{done.count('added')} added, {done.count('suggested')} to update instead"
     said += f", {done.held} held back" if done.held else ""
     return Answer(
         data=done,
-        lines=(line for item in done.items for line in added_lines(item)),
+        lines=(
+            line
+            for item in done.items
+            if verbose or item.action != "added"
+            for line in added_lines(item)
+        ),
         note="\n".join((*_better(done.items), said)),
         exit_code=_batch_code(done.items),
     )

@@ -12,7 +12,6 @@ from pmem.operations import table
 from pmem.project.own_memory import own_folder
 from pmem.project.setup import SettingChangeRequest, SettingRequest
 from pmem.project.workspace import Workspace
-from pmem.upkeep.doctor import Diagnosis, DoctorRequest
 from pmem.values.config import Resolved, known
 from pmem.values.notation import as_text
 from pmem.values.requests import AtRequest, NoArguments
@@ -73,7 +72,7 @@ def _memory_folder(place: str, name: str) -> str:
 
 
 def stats(ctx: typer.Context, at: options.At = None) -> Answer:
-    """Show what the memory holds."""
+    """Show how much there is, and how it is used."""
     session: CommandSession = ctx.obj
     found = session.run(table.STATS, AtRequest(**session.when(at)))
     return Answer(
@@ -81,28 +80,6 @@ def stats(ctx: typer.Context, at: options.At = None) -> Answer:
         lines=dashboard.plain_lines(found),
         screen=lambda width: dashboard.screen(found, width),
         note=dashboard.note(found),
-    )
-
-
-def doctor(
-    ctx: typer.Context,
-    fix: Annotated[bool, typer.Option("--fix", help="Fix what can be fixed.")] = False,
-) -> Answer:
-    """Check that pmem works here; exits with 1 if it does not."""
-    session: CommandSession = ctx.obj
-    found = session.run(table.DOCTOR, DoctorRequest(fix=fix))
-    session.quiet = True
-    return Answer(
-        data=found,
-        lines=[
-            [
-                (f"{'fixed' if item.fixed else 'ok' if item.ok else 'wrong':<6}", _colour(item)),
-                (f"{item.name:<10}", "bold"),
-                (item.detail, ""),
-            ]
-            for item in found.items
-        ],
-        exit_code=0 if found.ok else 1,
     )
 
 
@@ -186,14 +163,6 @@ def config_unset(ctx: typer.Context, name: Name) -> Answer:
 
 def _now(name: str, value: Any) -> Line:
     return [(f"{name} ", "bold"), (f"is now {_value(value)}", "")]
-
-
-def _count_text(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def _colour(item: Diagnosis) -> str:
-    return "green" if item.ok else "red"
 
 
 def _value(value: Any) -> str:

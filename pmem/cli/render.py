@@ -30,6 +30,8 @@ def show(session: "CommandSession", answer: "Answer") -> None:
         from pmem.operations.outcome import plain_form
 
         _write_bytes(data_line(plain_form(answer.data)))
+    elif session.quiet and session.changes and not answer.exit_code:
+        pass  # as git's commands that change something
     elif answer.raw is not None:
         _write(sys.stdout, clean(answer.raw) if sys.stdout.isatty() else answer.raw)
     elif answer.screen is not None and sys.stdout.isatty():
@@ -45,7 +47,7 @@ def show(session: "CommandSession", answer: "Answer") -> None:
     else:
         _show_lines(session, answer.lines)
     sys.stdout.flush()
-    if not session.quiet:
+    if not session.quiet and not session.is_telling:
         _show_notes(session, answer)
         if not answer.exit_code and session.broken_settings:
             print_note(f"pmem: {session.broken_settings}")

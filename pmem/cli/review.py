@@ -77,7 +77,7 @@ def review(
     code = int(strict and found.waiting > 0)
     if format_ == "text" or session.json:
         return Answer(data=found, lines=_lines(found), note=_summary(found), exit_code=code)
-    session.quiet = True
+    session.is_telling = True
     if format_ == "markdown":
         raw = "".join(f"{line}\n" for line in _page(found))
     else:

@@ -15,7 +15,7 @@ from pmem.core.lines import file_lines
 from pmem.errors import FileNotRead, InvalidValue, NotFound, PmemError, UsageError, not_utf8
 from pmem.operations.operation import Operation
 from pmem.operations.outcome import Outcome
-from pmem.operations.pipeline import run
+from pmem.operations.pipeline import run, writes_of
 from pmem.project.caller import Caller
 from pmem.project.configuration import folder_name
 from pmem.project.discovery import discover
@@ -109,9 +109,8 @@ class CommandSession:
         self.actor: str | None = environment.get("PMEM_ACTOR") or None
         self.asker: str | None = None
         self.now: str | None = environment.get("PMEM_NOW") or None
-        self.read_only = self.has_read = False
-        self.redact = self.exact_times = self.mine = self.strict_model = False
-        self.explains_all = False
+        self.read_only = self.has_read = self.changes = self.is_telling = False
+        self.redact = self.exact_times = self.mine = self.strict_model = self.explains_all = False
         self.overrides: dict[str, Any] = {}
         self.outcomes: list[Outcome[Any]] = []
 
@@ -192,6 +191,7 @@ class CommandSession:
         except NotFound as error:
             raise (error if self.mine else _hint_at_own(place, request, error)) from None
         self.outcomes.append(outcome)
+        self.changes = self.changes or writes_of(operation, request) != ""
         return outcome.result
 
     @property

@@ -156,8 +156,9 @@ def notes(
     """Import instruction files: each bullet becomes a memory.
 
     So does a short paragraph below a heading that states something. Headings become tags, and a
-    memory cites its lines, so that `pmem verify` sees when they change. It applies where the rules
-    of its file do: globs, paths and applyTo become its places, and web/AGENTS.md is for web/**.
+    memory cites its lines, so that `pmem check citations` sees when they change. It applies where
+    the rules of its file do: globs, paths and applyTo become its places, and web/AGENTS.md is for
+    web/**.
     Below a folder, pmem finds the instruction files that git does not ignore. It counts what it
     leaves out. Import again after a change: pmem updates the memories of what has changed, and
     names those whose text is gone, so that you can remove them.

@@ -87,8 +87,8 @@ def pre_commit(
 ) -> Answer:
     """Check every commit; safe to repeat.
 
-    `pmem check --staged` and `pmem scan --staged` can stop a commit. `pmem review --staged` says
-    which memories it touches, and stops nothing.
+    `pmem check --staged` can stop a commit. `pmem review --staged` says which memories it touches,
+    and stops nothing.
 
     If the project has a .pre-commit-config.yaml, pmem adds an entry to it, else a few lines to
     git's own hook. If there is no safe place for the entry, it prints it and exits with 1.

@@ -19,7 +19,8 @@ _COMMANDS: Final = {
     "add_all": "add --batch",
     "supersede": "edit --supersede",
     "supersede_by": "edit --superseded-by",
-    "verify.accept": "verify --accept",
+    "verify": "check --fix",
+    "verify.accept": "check --accept",
 }
 """Of operations whose names are not those of their commands."""
 _UNSAID: Final = ("purge_at",)

@@ -1,4 +1,4 @@
-"""The commands that keep the whole memory in order: consolidate and sweep."""
+"""The command that keeps the whole memory in order."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
@@ -11,13 +11,14 @@ from pmem.core.lifecycle.plan import Action
 from pmem.core.shortening import shortened
 from pmem.errors import InvalidValue
 from pmem.operations import table
-from pmem.operations.operation import Operation
 from pmem.upkeep.consolidation import (
+    REMOVING,
     PlannedStep,
     RecordChange,
     StepReport,
     UpkeepReport,
     UpkeepRequest,
+    together,
 )
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")]
@@ -57,34 +58,35 @@ class _PlanFile(msgspec.Struct):
 
 
 def consolidate(ctx: typer.Context, dry_run: DryRun = False, plan: PlanFile = None) -> Answer:
-    """Archive what faded, merge duplicates, link what is related.
+    """Archive what faded, merge duplicates, remove what is unused.
 
-    The uses that were noted since the last time are saved in the records.
+    Memories that are related are linked, and what was recalled since the last time is saved in
+    the records. What was removed long ago is deleted for good.
     """
-    return _run(ctx.obj, table.CONSOLIDATE, dry_run=dry_run, plan=plan)
-
-
-def sweep(ctx: typer.Context, dry_run: DryRun = False, plan: PlanFile = None) -> Answer:
-    """Remove what is unused, and delete what was removed long ago."""
-    return _run(ctx.obj, table.SWEEP, dry_run=dry_run, plan=plan)
-
-
-def _run(
-    session: CommandSession,
-    operation: Operation[UpkeepRequest, UpkeepReport],
-    *,
-    dry_run: bool,
-    plan: str | None,
-) -> Answer:
+    session: CommandSession = ctx.obj
     expected = None if plan is None else _planned(session, plan)
-    done = session.run(operation, UpkeepRequest(dry_run=dry_run, expected=expected))
+    kept, removed = _split(expected)
+    first = session.run(table.CONSOLIDATE, UpkeepRequest(dry_run=dry_run, expected=kept))
+    second = session.run(table.SWEEP, UpkeepRequest(dry_run=dry_run, expected=removed))
+    done = together(first, second)
     left = done.missing or any(step.outcome == "changed" for step in done.steps)
+    is_changed = any(outcome.has_written for outcome in session.outcomes[-2:])
     return Answer(
         data=done,
         lines=_lines(done),
-        note=_upkeep_note(done, is_changed=session.outcomes[-1].has_written),
-        exit_code=1 if expected and left else 0,
+        note=_upkeep_note(done, is_changed=is_changed),
+        exit_code=1 if expected is not None and left else 0,
     )
+
+
+def _split(
+    planned: tuple[PlannedStep, ...] | None,
+) -> tuple[tuple[PlannedStep, ...] | None, tuple[PlannedStep, ...] | None]:
+    """Return the steps of a plan that consolidation does, and those that remove."""
+    if planned is None:
+        return None, None
+    removing = tuple(step for step in planned if step.action in REMOVING)
+    return tuple(step for step in planned if step.action not in REMOVING), removing
 
 
 def _planned(session: CommandSession, path: str) -> tuple[PlannedStep, ...]:

@@ -31,17 +31,22 @@ _MEANT: Final = {
 """What other programs call a command, and what it is called here."""
 _RETIRED: Final = {
     "changelog": "log A..B",
+    "doctor": "check setup",
+    "due": "check due",
     "events": "log",
     "history": "log REF",
-    "week": "log --since 1w",
     "link": "edit REF --link REF[:TYPE]",
     "pin": "edit REF --pin",
+    "scan": "check secrets",
+    "sweep": "consolidate",
     "subjects": "list --subjects",
     "sync": "db sync",
     "tags": "list --tags",
     "types": "help types",
     "unlink": "edit REF --unlink REF[:TYPE]",
     "unpin": "edit REF --no-pin",
+    "verify": "check citations",
+    "week": "log --since 1w",
 }
 """What commands were called once, and what does the same now."""
 _VALUES: Final = {

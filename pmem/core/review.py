@@ -97,11 +97,11 @@ _MEANINGS: Final = {
 _ADVICE: Final = {
     ReviewKind.STANDING: (
         '`pmem edit {name} --settled "WHY"` if it is no longer one;'
-        " then `pmem verify {name} --accept` cites the text as it is now"
+        " then `pmem check --accept {name}` cites the text as it is now"
     ),
     ReviewKind.CITED: (
         "`pmem edit {name} TEXT` if it no longer holds;"
-        " then `pmem verify {name} --accept` cites the text as it is now"
+        " then `pmem check --accept {name}` cites the text as it is now"
     ),
     ReviewKind.CLASH: (
         "`pmem edit {other} --superseded-by {name}` keeps this one alone,"

@@ -1,4 +1,4 @@
-"""What each type of memory is for, and what pmem does with it: `pmem types` and docs/types.md."""
+"""What each type of memory is for, and what pmem does with it: docs/types.md."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -54,7 +54,7 @@ def run(
     request = with_composed_names(request)
     unit = _unit_of(workspace, request, caller)
     _check_caller(unit, operation)
-    writes = _writes(operation, request)
+    writes = writes_of(operation, request)
     told = len(unit.notes)
     _start_afresh(unit, operation)
     try:
@@ -187,7 +187,7 @@ def _check_scope(unit: Workspace, operation: Operation[Q, A], request: Q) -> Non
         reach.check_app(app)
 
 
-def _writes(operation: Operation[Q, A], request: Q) -> Writes:
+def writes_of(operation: Operation[Q, A], request: Q) -> Writes:
     """Tell what an operation writes, if its request does not keep it from doing so."""
     is_off = operation.unless and getattr(request, operation.unless)
     is_on = not operation.only_if or getattr(request, operation.only_if)
@@ -208,7 +208,7 @@ def _pass_gate(unit: Workspace, operation: Operation[Q, A], request: Q) -> Q:
             return request
         clean = unit.gate.admit(thread, "the thread")
         return cast(Q, msgspec.structs.replace(cast(Any, request), thread=clean))
-    if operation.gate or _writes(operation, request) == "records":
+    if operation.gate or writes_of(operation, request) == "records":
         unit.gate.refuse_secrets_in(unit.caller.agent or "", "the agent")
         unit.gate.refuse_secrets_in(unit.given_actor or "", "the actor")
     if operation.gate == "request":
@@ -222,7 +222,7 @@ def _pass_gate(unit: Workspace, operation: Operation[Q, A], request: Q) -> Q:
 def _ask_models(unit: Workspace, operation: Operation[Q, A], request: Q, result: A) -> None:
     """Let the project's models do what an operation leaves for them, if there are any."""
     is_wanted = not operation.asks_if or getattr(request, operation.asks_if)
-    if not operation.asks or not is_wanted or not _writes(operation, request):
+    if not operation.asks or not is_wanted or not writes_of(operation, request):
         return
     if unit.given_models is not None or unit.settings.model.is_chosen:
         from pmem.upkeep.work.doing import do_work

@@ -13,7 +13,7 @@ from pmem.values.bounds import CONTEXT_CHARACTERS
 from pmem.values.rules import Secrets
 
 S = TypeVar("S", bound=msgspec.Struct)
-NOTE: Final = "what looks like a secret is not shown; `pmem scan` tells where it stands"
+NOTE: Final = "what looks like a secret is not shown; `pmem check secrets` tells where it stands"
 _LONG: Final = 10_000
 """Characters from which on a text is not looked through twice in a row."""
 _CUT: Final = " [the rest is too long: `pmem show` has it]"

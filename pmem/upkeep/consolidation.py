@@ -41,6 +41,8 @@ BATCH: Final = 200
 """Records that are written together; the lock is free between two batches."""
 PAUSE_SECONDS: Final = 0.06
 """How long it is free, which is longer than a writer who waits for it sleeps."""
+REMOVING: Final = frozenset({Action.EXPIRE, Action.PURGE})
+"""The actions of a sweep."""
 PURGED_TOGETHER: Final = 2000
 """The same where records are deleted: what still leads to them is looked for in all records."""
 
@@ -154,6 +156,31 @@ def sweep(workspace: Workspace, request: UpkeepRequest) -> UpkeepReport:
     if not request.dry_run:
         drop_expired(workspace)
     return _run(workspace, _sweep, request)
+
+
+def together(first: UpkeepReport, second: UpkeepReport) -> UpkeepReport:
+    """Return two reports as one; of records that both plans are about, the first decides."""
+    planned = {record.id for step in first.steps for record in step.records}
+    is_plan = first.dry_run
+    steps = [
+        step
+        for step in second.steps
+        if step.action is not Action.FOLD
+        and not (is_plan and any(record.id in planned for record in step.records))
+    ]
+    return UpkeepReport(
+        dry_run=first.dry_run,
+        plan=first.plan,
+        steps=(*first.steps, *steps),
+        missing=(*first.missing, *second.missing),
+        beyond=first.beyond + second.beyond,
+        notices=first.notices,
+        waiting=first.waiting,
+        counts={
+            name: first.counts.get(name, 0) + second.counts.get(name, 0)
+            for name in {**first.counts, **second.counts}
+        },
+    )
 
 
 def rules_of(workspace: Workspace) -> consolidation.ConsolidationRules:

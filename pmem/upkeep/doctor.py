@@ -89,7 +89,7 @@ def _own(workspace: Workspace, *, fix: bool) -> list[Diagnosis]:
     if fix:
         make_private(environment)
     detail = f"other users can read {os.path.dirname(folder)}"
-    detail += "" if fix else ": `pmem doctor --fix` closes it to them"
+    detail += "" if fix else ": `pmem check --fix` closes it to them"
     return [Diagnosis(name="mine", ok=fix, detail=detail, fixed=fix)]
 
 
@@ -249,7 +249,7 @@ def _records(workspace: Workspace, *, fix: bool) -> Diagnosis:
         return msgspec.structs.replace(left, detail=detail, fixed=bool(mended) and left.ok)
     wrong = sum(finding.severity == "error" for finding in checked.findings)
     detail = f"{checked.records} record{'s' * (checked.records != 1)}"
-    detail += f", {wrong} finding{'s' * (wrong != 1)}: run `pmem check`" * bool(wrong)
+    detail += f", {wrong} finding{'s' * (wrong != 1)}: `pmem check records`" * bool(wrong)
     return Diagnosis(name="records", ok=not wrong, detail=detail)
 
 
@@ -270,7 +270,8 @@ def _commit_hook(workspace: Workspace, *, fix: bool) -> Diagnosis:
         return Diagnosis(name="hook", ok=False, detail=error.message)
     if found.ok:
         return Diagnosis(name="hook", ok=True, detail=f"{found.path} checks every commit")
-    detail = f"the lines of pmem are gone from {found.path}: run `pmem setup pre-commit`"
+    detail = f"the lines of pmem are gone from {found.path}"
+    detail += "" if mended else ": run `pmem setup pre-commit`"
     return Diagnosis(name="hook", ok=mended, detail=detail, fixed=mended)
 
 
@@ -293,7 +294,7 @@ def _recalls(workspace: Workspace, *, fix: bool) -> Diagnosis:
         detail = f"{workspace.own.access.path} is a link or a folder, not a file: remove it"
     elif not found.is_sound:
         detail += f"; {found.size:,} bytes with {found.damaged} damaged lines"
-        detail += ": `pmem doctor --fix` shortens them"
+        detail += ": `pmem check --fix` shortens them"
     return Diagnosis(
         name="recalls", ok=found.usable and found.is_sound, detail=detail, fixed=mended
     )
@@ -326,7 +327,7 @@ def _clone(workspace: Workspace, *, fix: bool) -> Diagnosis:
             raise wrong
         return Diagnosis(name="clone", ok=False, detail=wrong.message)
     if not fix or not os.path.lexists(workspace.own.state.path):
-        detail = f"{wrong.message}: `pmem doctor --fix` moves it away"
+        detail = f"{wrong.message}: `pmem check --fix` moves it away"
         return Diagnosis(name="clone", ok=False, detail=detail)
     aside = workspace.own.state.move_away()
     return Diagnosis(

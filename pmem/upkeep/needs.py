@@ -72,7 +72,7 @@ def list_needs(workspace: Workspace, *, due: int, duplicates: int) -> tuple[Need
         ("on the subject of another one", _on_one_subject(workspace), "pmem inbox --kind subject"),
         ("duplicates to merge", duplicates, "pmem consolidate --dry-run"),
         ("faded, to archive", due, "pmem consolidate --dry-run"),
-        ("removed, to delete for good", _purgeable(workspace, now), "pmem sweep --dry-run"),
+        ("removed, to delete for good", _purgeable(workspace, now), "pmem consolidate --dry-run"),
         ("uses not saved yet", _unsaved(workspace), "pmem consolidate"),
     )
     return tuple(

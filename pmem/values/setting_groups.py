@@ -73,7 +73,7 @@ FURTHER: Final = (
     ),
     SettingGroup(
         "Fading and links",
-        "For a memory of which `pmem consolidate` or `pmem sweep` removes too much, or too little.",
+        "For a memory of which `pmem consolidate` removes too much, or too little.",
         (
             "decay",
             "fading",

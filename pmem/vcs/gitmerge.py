@@ -78,13 +78,13 @@ def _merge_settings(base: str, ours: str, theirs: str, path: str) -> tuple[int, 
 def _tell_of_secrets(data: bytes, path: str) -> None:
     """Say that a merged record holds a secret; no side is dropped over it, as git has both."""
     if len(data) > LARGE_RECORD_BYTES:  # git waits
-        _say(f"{path} is too large to look for secrets now: `pmem scan` does")
+        _say(f"{path} is too large to look for secrets now: `pmem check secrets` does")
         return
     from pmem.core.secrets import find
 
     kinds = sorted({found.kind for found in find(data.decode("utf-8", "replace"))})
     if kinds:
-        _say(f"{path} holds a secret ({', '.join(kinds)}): `pmem scan` tells where")
+        _say(f"{path} holds a secret ({', '.join(kinds)}): `pmem check secrets` tells where")
 
 
 def textconv(arguments: Sequence[str]) -> tuple[int, bytes]:

@@ -30,34 +30,27 @@ _SIGNS: Final = re.compile(r"[.^$*+?{}\[\]|()\\]")
 _ESCAPED: Final = r"\\\g<0>"
 _OWN_ENTRY: Final = re.compile(r"^[ -]*id:[ ]*[\"']?pmem-check\b", re.MULTILINE)
 _MARKED: Final = f"{managed_block.BEGIN} - `pmem setup pre-commit --remove` takes these lines away"
-_LOOKS: Final = ("check", "scan")
-"""The commands that look at what is about to be committed, and may stop it."""
+_CHECK: Final = "check"
 _REVIEW: Final = "review"
 _STRICT: Final = "--strict"
 _SCRIPT: Final = """\
 {marked}
 if command -v pmem >/dev/null 2>&1; then
-  for pmem_look in {looks}; do
-    pmem_code=0
-    pmem_said=$({command} "$pmem_look" --staged 2>&1) || pmem_code=$?
-    case $pmem_code in
-      0 | 4) ;; # 4: there is no memory here
-      1)
-        printf '%s\\n' "$pmem_said" >&2
-        if [ "$pmem_look" = scan ]; then
-          echo 'pmem: this would share a secret: take it out, and renew it if others saw it,' >&2
-        else
-          echo 'pmem: this would damage the memory; `pmem repair` fixes what a merge left,' >&2
-        fi
-        echo 'and `git commit --no-verify` commits it all the same' >&2
-        exit 1
-        ;;
-      *)
-        printf '%s\\n' "$pmem_said" >&2
-        echo "pmem: the memory in this commit was not checked (exit $pmem_code)" >&2
-        ;;
-    esac
-  done
+  pmem_code=0
+  pmem_said=$({command} check --staged 2>&1) || pmem_code=$?
+  case $pmem_code in
+    0 | 4) ;; # 4: there is no memory here
+    1)
+      printf '%s\\n' "$pmem_said" >&2
+      echo 'pmem: this would damage the memory or share a secret. `pmem repair` fixes what a' >&2
+      echo 'merge left; renew a secret that others saw. `git commit --no-verify` commits anyway' >&2
+      exit 1
+      ;;
+    *)
+      printf '%s\\n' "$pmem_said" >&2
+      echo "pmem: the memory in this commit was not checked (exit $pmem_code)" >&2
+      ;;
+  esac
   pmem_code=0
   pmem_said=$({command} review --staged --quiet{strict} 2>&1) || pmem_code=$?
   case $pmem_code in
@@ -114,7 +107,7 @@ class HookManager(NamedTuple):
     lines: str
 
 
-_COMMANDS: Final = "pmem check --staged && pmem scan --staged && pmem review --staged"
+_COMMANDS: Final = "pmem check --staged && pmem review --staged"
 _MANAGERS: Final = (
     HookManager(
         "lefthook",
@@ -314,17 +307,17 @@ def _hook_block(workspace: Workspace, kind: str, top: str, *, strict: bool = Fal
         words = ["env", f"PMEM_MEMORY_DIR={name}", *words]
     values = {"marked": _MARKED, "end": managed_block.END}
     if kind == "hook":
-        how = {"looks": " ".join(_LOOKS), "strict": f" {_STRICT}" * strict}
-        return _SCRIPT.format(**values, **how, command=shlex.join(words))
+        how = {"strict": f" {_STRICT}" * strict, "command": shlex.join(words)}
+        return _SCRIPT.format(**values, **how)
     files = "" if place == "." else f"^{_SIGNS.sub(_ESCAPED, place)}/"
     files = files if _PLAIN.fullmatch(files) else _quote_yaml(files)
-    entries = [
-        _ENTRY.format(look=look, command=_in_yaml([*words, look, "--staged"]), files=files, more="")
-        for look in _LOOKS
-    ]
+    check = _in_yaml([*words, _CHECK, "--staged"])
     review = _in_yaml([*words, _REVIEW, "--staged", *([_STRICT] * strict)])
     more = "      always_run: true\n      verbose: true\n"
-    entries.append(_ENTRY.format(look=_REVIEW, command=review, files="''", more=more))
+    entries = [
+        _ENTRY.format(look=_CHECK, command=check, files=files, more=""),
+        _ENTRY.format(look=_REVIEW, command=review, files="''", more=more),
+    ]
     return _ENTRIES.format(**values, entries="".join(entries))
 
 

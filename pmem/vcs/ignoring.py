@@ -50,10 +50,10 @@ def exposed(workspace: Workspace) -> list[Finding]:
 def _exposed(workspace: Workspace, path: str) -> Iterator[Finding]:
     if _is_open(workspace, (LOCAL,)):
         sentence = f"{path} does not hide {LOCAL}, which is each clone's own"
-        yield Finding(path, "exposed", f"{sentence}: `pmem doctor --fix` fixes that")
+        yield Finding(path, "exposed", f"{sentence}: `pmem check --fix` fixes that")
     if not _shares(workspace) and _is_open(workspace, TRANSCRIPTS):
         sentence = (
-            f"{path} does not hide transcripts, which are private: `pmem doctor --fix` hides them,"
+            f"{path} does not hide transcripts, which are private: `pmem check --fix` hides them,"
             " `pmem init --track-conversations` shares them"
         )
         yield Finding(path, "exposed", sentence)

@@ -71,7 +71,7 @@ def lines(folder: Path) -> dict[str, Callable[[], Command]]:
         "show": pmem("show", identifier),
         "log -n 20": pmem("log", "-n", "20"),
         "stats": pmem("stats"),
-        "check": pmem("check"),
+        "check": pmem("check", "records"),
     }
     add = {"add": lambda: pmem("add", f"A new memory, number {os.getpid()} {next(_NUMBERS)}")}
     others: dict[str, Command] = {

@@ -1,4 +1,4 @@
-"""How `check --merges` judges merges that are right, and finds mistakes planted in others.
+"""How `check merges` judges merges that are right, and finds mistakes planted in others.
 
 `python -m tests.benchmarks.merge_check` makes real merges in every way there is, and mistakes of
 every kind at random places, in repositories in temporary folders. It also says what checking 200

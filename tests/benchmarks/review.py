@@ -108,7 +108,7 @@ def _timed(folder: Path, size: int, runs: int) -> None:
         "`review` (work tree)": pmem("review"),
         "`review --staged`": pmem("review", "--staged"),
         "`review HEAD~1..HEAD`": pmem("review", "HEAD~1..HEAD"),
-        "`check --staged`, to compare": pmem("check", "--staged"),
+        "`check --staged`, to compare": pmem("check", "records", "--staged"),
         "`changelog HEAD~1..HEAD`, to compare": pmem("changelog", "HEAD~1..HEAD"),
     }
     times = side_by_side({name: (_same(line), folder) for name, line in lines.items()}, runs)

@@ -30,13 +30,13 @@ def test_a_damaged_state_is_named_and_doctor_moves_it_away(root: str) -> None:
         done = pmem(*line.split())
         assert done.code == 5
         assert path in done.said
-        assert "pmem doctor --fix" in done.said
-    wrong = pmem("doctor")
+        assert "pmem check --fix" in done.said
+    wrong = pmem("check", "setup")
     assert (wrong.code, path in wrong.text) == (1, True)
-    assert pmem("doctor", "--fix").code == 0
+    assert pmem("check", "setup", "--fix").code == 0
     assert os.path.exists(f"{path}.damaged-1")
     assert data("app", "list")["total"] == 1
-    assert pmem("doctor").code == 0
+    assert pmem("check", "setup").code == 0
 
 
 BOT = {"PMEM_AGENT": "bot"}
@@ -172,7 +172,7 @@ def test_an_allowlist_that_names_an_unknown_category_is_noted() -> None:
         0,
         "allowlists name what no memory has and no setting knows: taks\n",
     )
-    settings = {item["name"]: item for item in data("doctor")["items"]}["settings"]
+    settings = {item["name"]: item for item in data("check", "setup")["setup"]["items"]}["settings"]
     assert (settings["ok"], settings["detail"].endswith("no setting knows: taks")) == (True, True)
     pmem("add", "The kettle is on the shelf.", "--category", "taks")
     assert pmem("config", "set", "allowlists.planner", "goals,taks").said == ""

@@ -1173,6 +1173,47 @@ class Scanned(Strict):
     findings: list[Finding]
 
 
+class Records(Strict):
+    records: Checked
+
+
+class Secrets(Strict):
+    secrets: Scanned
+
+
+class Staged(Strict):
+    records: Checked
+    secrets: Scanned
+
+
+class Citations(Strict):
+    citations: Verified
+
+
+class Accepting(Strict):
+    citations: Accepted
+
+
+class DueOnly(Strict):
+    due: Due
+
+
+class MergesOnly(Strict):
+    merges: Merges
+
+
+class Setup(Strict):
+    setup: dict[str, Any]
+
+
+class AllChecked(Strict):
+    records: Checked
+    citations: Verified
+    due: Due
+    secrets: Scanned
+    setup: dict[str, Any]
+
+
 class Envelope(Strict):
     schema: Literal["pmem/1"]
     data: Any
@@ -1242,9 +1283,9 @@ ANSWERS: list[tuple[str, Any]] = [
     ("list --at HEAD~1", Listing),
     ("add cites --cite backup/conversations.json:1", Added),
     ("edit REF --cite backup/conversations.json", Memory),
-    ("verify", Verified),
+    ("check citations", Citations),
     ("outcome REF good", Memory),
-    ("due", Due),
+    ("check due", DueOnly),
     ("undo REF --dry-run", Undone),
     ("inbox", InboxListing),
     ("share MINE", Added),
@@ -1253,8 +1294,8 @@ ANSWERS: list[tuple[str, Any]] = [
     ("list --subjects", Names),
     ("why backup/conversations.json", Why),
     ("tried one --failed two --worked three", Tried),
-    ("verify REF --update", Verified),
-    ("verify REF --accept", Accepted),
+    ("check citations --fix", Citations),
+    ("check --accept REF", Accepting),
     ("search Known --at HEAD", Found),
     ("stats --at HEAD", Statistics),
     ("edit REF changed", Memory),
@@ -1280,17 +1321,15 @@ ANSWERS: list[tuple[str, Any]] = [
     ("log --operations", Ran),
     ("consolidate --dry-run", Upkeep),
     ("consolidate", Upkeep),
-    ("sweep --dry-run", Upkeep),
-    ("sweep", Upkeep),
     ("edit REF newer --supersede", Memory),
     ("edit REF --superseded-by OTHER", Memory),
-    ("check", Checked),
-    ("check --staged", Checked),
-    ("check --merges HEAD~1..HEAD", Merges),
-    ("scan", Scanned),
-    ("scan --staged", Scanned),
-    ("scan --history", Scanned),
-    ("doctor", dict[str, Any]),
+    ("check", AllChecked),
+    ("check --staged", Staged),
+    ("check records", Records),
+    ("check merges --range HEAD~1..HEAD", MergesOnly),
+    ("check secrets", Secrets),
+    ("check secrets --history", Secrets),
+    ("check setup", Setup),
     ("db init", DatabaseSetupAnswer),
     ("db migrate", DatabaseSetupAnswer),
     ("db status", DatabaseAnswer),
@@ -1454,7 +1493,9 @@ def test_json_is_one_line_with_what_is_promised(
         monkeypatch.setenv("PMEM_DATABASE", request.getfixturevalue("test_database").address)
         assert pmem("db", "init").code == 0
     done = pmem(*(filled.get(word, word) for word in line.split()), "--json")
-    expected = {"add Known": 9, "check": 1, "doctor": 1, HELD: 7}.get(line, 0)
+    expected = {"add Known": 9, "check": 1, "check records": 1, "check setup": 1, HELD: 7}.get(
+        line, 0
+    )
     assert done.code == (9 if line.startswith("work apply") else expected), done.said
     assert done.out.count(b"\n") == 1
     assert done.out.endswith(b"}\n")
@@ -1509,8 +1550,8 @@ def test_0_done() -> None:
 def test_1_the_answer_is_no(project: str) -> None:
     assert pmem("search", "zebra", "--exit-status").code == 1
     _spoil(project)
-    assert pmem("check").code == 1
-    assert pmem("doctor").code == 1
+    assert pmem("check", "records").code == 1
+    assert pmem("check", "setup").code == 1
 
 
 def test_2_usage() -> None:

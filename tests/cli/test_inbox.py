@@ -156,7 +156,7 @@ def test_the_end_of_the_keys_and_ctrl_c_leave_everything_as_it_is(typist: Termin
     typist.type("echo code=$?\n")
     typist.wait_for("code=130")
     typist.settle()
-    assert "due since 2020-01-01" in ran(typist, "pmem due")
+    assert "due since 2020-01-01" in ran(typist, "pmem check due")
 
 
 def test_what_one_key_settled_for_two_is_asked_once(typist: Terminal) -> None:

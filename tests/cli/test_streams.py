@@ -90,7 +90,7 @@ def test_a_full_disk_behind_standard_output_is_74(line: str) -> None:
 def test_closed_streams_do_no_harm(closed: str) -> None:
     assert through_sh(f"pmem add text {closed}", ".").code == 0
     assert through_sh(f"pmem list {closed}", ".").code == 0
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
     assert pmem("list").text.endswith("text\n")
 
 
@@ -108,7 +108,7 @@ def test_json_tells_paths_that_are_not_utf_8() -> None:
     assert pmem("init", "--no-git", "--here", "--json").code == 0
     with open(b".project-memory/long-term-memory/\xfe.json", "wb") as file:
         file.write(b"{}")
-    (finding,) = json.loads(pmem("check", "--json").text)["data"]["findings"]
+    (finding,) = json.loads(pmem("check", "records", "--json").text)["data"]["records"]["findings"]
     assert finding["path"].endswith("/\\udcff/.project-memory/long-term-memory/\\udcfe.json")
     error = json.loads(pmem("-C", "missing", "list", "--json").said)["error"]
     assert "\\udcff" in error["message"]

@@ -23,7 +23,7 @@ def test_undo_names_commands_as_they_are_typed(project: str) -> None:
     Path("queue.py").write_text("PREFETCH = 50\n", encoding="utf-8")
     memory = pmem("add", "It takes 50", "--cite", "queue.py:1").text.split()[1]
     Path("queue.py").write_text("LIMIT = 7\n", encoding="utf-8")
-    assert pmem("verify", memory, "--accept").code == 0
-    assert pmem("undo").text.startswith("took back verify --accept of ")
+    assert pmem("check", "--accept", memory).code == 0
+    assert pmem("undo").text.startswith("took back check --accept of ")
     assert pmem("edit", memory, "It takes 40", "--supersede").code == 0
     assert pmem("undo").text.startswith("took back edit --supersede of ")

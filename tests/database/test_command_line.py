@@ -45,8 +45,8 @@ def test_the_same_lines_work_and_the_folder_stays_empty(project: TestDatabase) -
     for words in (
         ("edit", added, "The queue is NATS"),
         ("edit", added, "--pin"),
-        ("check",),
-        ("doctor",),
+        ("check", "records"),
+        ("check", "setup"),
     ):
         assert pmem(*words).code == 0, words
     assert data("log", added)
@@ -249,8 +249,9 @@ def test_a_person_in_the_group_of_members_may_do_everything() -> None:
     added = data("add", "The queue is RabbitMQ")["memory"]["id"]
     for words in (
         ("search", "queue"), ("context", "queue", "--thread", "t"), ("consolidate",),
-        ("checkpoint", "save", "t", "{}"), ("rm", added), ("stats",), ("check",), ("db", "sync"),
-        ("purge", added), ("doctor",), ("db", "init"), ("db", "migrate"),
+        ("checkpoint", "save", "t", "{}"), ("rm", added), ("stats",),
+        ("check", "records"), ("db", "sync"),
+        ("purge", added), ("check", "setup"), ("db", "init"), ("db", "migrate"),
     ):  # fmt: skip
         done = pmem(*words)
         assert done.code == 0, (words, done.said)

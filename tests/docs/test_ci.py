@@ -67,8 +67,8 @@ def branch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_page_has_both_pipelines() -> None:
-    assert len(LINES) == 8 + 5 + 11
-    assert LINES[0] == LINES[8] == LINES[13] == "pip install pmem-cli"
+    assert len(LINES) == 7 + 5 + 10
+    assert LINES[0] == LINES[7] == LINES[12] == "pip install pmem-cli"
     assert sum("pmem log" in line for line in LINES) == 2
 
 
@@ -88,7 +88,7 @@ def test_the_summary_has_what_the_branch_learned(branch: None, tmp_path: Path) -
         assert "PostgreSQL" not in file.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("line", [line for line in LINES if line.startswith("pmem check --format")])
+@pytest.mark.parametrize("line", [line for line in LINES if line.startswith("pmem check records")])
 def test_a_damaged_record_fails_the_pipeline(line: str, branch: None) -> None:
     record = next(Path(ROOT, "long-term-memory").iterdir())
     record.write_text("{", encoding="utf-8")

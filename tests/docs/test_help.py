@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pmem.cli.app import root
-from pmem.cli.commands import COMMANDS, GROUPS, SECTIONS
+from pmem.cli.commands import COMMANDS, GROUPS, MORE, SECTIONS
 from tests.cli.shell import Outcome, Shell, new_repository, pmem
 from tests.conversation.assistants import ClaudeCode, Codex, Gemini
 from tests.model import scripted
@@ -121,7 +121,7 @@ def test_what_a_list_says_of_a_command_fits_on_one_line_of_80_columns(words: str
 
 
 def test_every_command_stands_in_one_section() -> None:
-    placed = [name for names in SECTIONS.values() for name in names]
+    placed = [name for names in [*SECTIONS.values(), *MORE.values()] for name in names]
     assert sorted(placed) == sorted([*COMMANDS, *GROUPS])
 
 
@@ -153,7 +153,7 @@ def test_every_option_and_argument_has_help() -> None:
 
 def told(words: str, option: str = "--help") -> Outcome:
     """Return what a command says of itself, in a folder without anything."""
-    return pmem(*words.split(), option, environment={"COLUMNS": "80"})
+    return pmem(*words.split(), option, "--all", environment={"COLUMNS": "80"})
 
 
 def _keep_sessions(project: str) -> None:

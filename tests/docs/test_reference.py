@@ -72,3 +72,21 @@ def test_the_texts_have_the_defaults_of_the_settings_that_they_name() -> None:
     ]
     assert len(said) > 9
     assert [each for each in said if each[2] != defaults[each[1]]] == []
+
+
+def test_no_text_and_no_message_names_a_command_that_is_not_there() -> None:
+    known = {*COMMANDS, *GROUPS, "merge-driver", "textconv", "post-merge"}
+    sources = {
+        path.relative_to(DOCS.parent): path.read_text(encoding="utf-8")
+        for folder in ("*.py", "*.js")
+        for path in (DOCS.parent / "pmem").rglob(folder)
+    }
+    named = re.compile(r"`pmem (?:--?[\w-]+(?: [A-Z]+)? )*([a-z][a-z-]*)")
+    gone = {
+        (str(path), word)
+        for path, text in {**TEXTS, **sources}.items()
+        if "decisions" not in path.parts
+        for word in named.findall(text)
+        if word not in known
+    }
+    assert gone == set()

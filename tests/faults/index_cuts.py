@@ -33,7 +33,7 @@ QUESTIONS: Final = (
     (("list", "--json"), b""),
     (("add", "The kitchen closes at ten", "--json"), b""),
     (("add", "Waffles are served on Sundays.", "--json"), b""),
-    (("check", "--json"), b""),
+    (("check", "records", "--json"), b""),
     (("add", "A lamp that no one has spoken of", "--force", "--json"), b""),
     (("search", "lamp", "--json"), b""),
 )

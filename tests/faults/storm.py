@@ -311,7 +311,7 @@ class Storm:
 
         It is a write that asks the index, which rolls back what a killed writer has left there.
         """
-        checked = self._command("check")
+        checked = self._command("check", "records")
         if checked.returncode:
             self.outcome.wrong("check", checked.stdout.decode())
         mark = f"after {self.outcome.started}"

@@ -275,9 +275,9 @@ class Bench:
     def _checked(self) -> set[str]:
         if not os.path.isdir(ROOT):
             return set()
-        checked = world.ran("check", "--json")
+        checked = world.ran("check", "records", "--json")
         assert checked.code in (0, 1), checked.err
-        return {item["message"] for item in json.loads(checked.out)["data"]["findings"]}
+        return {item["message"] for item in json.loads(checked.out)["data"]["records"]["findings"]}
 
     def _checked_before(self) -> set[str]:
         self.fresh()

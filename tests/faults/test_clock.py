@@ -121,27 +121,27 @@ AHEAD = "2999-01-01T00:00:00Z"
 )
 def test_what_a_clock_far_ahead_wrote_is_told(line: tuple[str, ...], root: str) -> None:
     assert pmem(*line, "--now", AHEAD).code == 0
-    done = pmem("check", "--json")
-    (found,) = done.data["findings"]
+    done = pmem("check", "records", "--json")
+    (found,) = done.data["records"]["findings"]
     assert (done.code, found["code"], found["severity"]) == (0, "ahead", "warning")
     assert "2999-01-01T00:00:00Z" in found["message"]
     assert "correct the times in the file" in found["message"]
-    assert pmem("check", "--strict").code == 1
-    assert pmem("check", "--now", AHEAD, "--json").data["findings"] == []
+    assert pmem("check", "records", "--strict").code == 1
+    assert pmem("check", "records", "--now", AHEAD, "--json").data["records"]["findings"] == []
 
 
 def test_once_the_times_in_the_file_are_corrected_all_is_well(root: str) -> None:
     pmem("add", "The queue runs on the host", "--now", AHEAD)
     (path,) = Path(root, "long-term-memory").glob("*.json")
     path.write_text(path.read_text().replace(AHEAD, iso(NOW)))
-    assert pmem("check", "--now", iso(NOW), "--json").data["findings"] == []
+    assert pmem("check", "records", "--now", iso(NOW), "--json").data["records"]["findings"] == []
     assert "host" in pmem("context", "queue host", "--now", iso(NOW)).out.decode()
 
 
 @pytest.mark.parametrize(("hours", "told"), [(23, False), (25, True)])
 def test_clocks_may_differ_by_a_day(hours: int, told: bool, root: str) -> None:
     pmem("add", "one", "--now", iso(NOW + timedelta(hours=hours)))
-    found = pmem("check", "--now", iso(NOW), "--json").data["findings"]
+    found = pmem("check", "records", "--now", iso(NOW), "--json").data["records"]["findings"]
     assert [finding["code"] for finding in found] == ["ahead"] * told
 
 
@@ -149,12 +149,12 @@ def test_what_was_removed_is_not_told_as_ahead(root: str) -> None:
     pmem("add", "one", "--now", AHEAD)
     (path,) = Path(root, "long-term-memory").glob("*.json")
     assert pmem("rm", path.stem).code == 0
-    assert pmem("check", "--json").data["findings"] == []
+    assert pmem("check", "records", "--json").data["records"]["findings"] == []
 
 
 def test_a_memory_that_begins_later_is_no_sign_of_a_wrong_clock(root: str) -> None:
     pmem("add", "The host moves", "--valid-from", AHEAD)
-    assert pmem("check", "--json").data["findings"] == []
+    assert pmem("check", "records", "--json").data["records"]["findings"] == []
 
 
 @pytest.mark.parametrize(("query", "why"), [("host", "nothing answers the task, "), ("", "")])

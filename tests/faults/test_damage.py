@@ -119,10 +119,10 @@ def test_a_damaged_memory_is_named_and_left_alone(name: str, damaged_id: str, ro
     assert GOOD.encode() in pmem("list").out
     assert pmem("list", "--json").data["total"] == 1
 
-    checked = pmem("check")
+    checked = pmem("check", "records")
     assert checked.code == 1
     assert sum(path in line for line in checked.out.decode().splitlines()) == 1
-    findings = pmem("check", "--json").data["findings"]
+    findings = pmem("check", "records", "--json").data["records"]["findings"]
     assert [(path, case.code)] == [(item["path"], item["code"]) for item in findings]
 
     assert pmem("add", "Pancakes are served on Sundays").code == 0
@@ -157,7 +157,7 @@ def test_a_damaged_conversation_leaves_the_others(
         assert path in pmem(*reading).err, reading
     again = pmem("import", "messages", "-", stdin=TRANSCRIPT)
     assert (again.code, path in again.err) == (5, True)
-    assert pmem("check").code == 1
+    assert pmem("check", "records").code == 1
     assert before == bytes_of(root)
 
 
@@ -191,7 +191,7 @@ def test_a_chunk_that_is_gone_is_damage(damaged_id: str, root: str) -> None:
     done = pmem("conversation", "show", "talk")
     assert (done.code, path in done.err) == (5, True), done
     assert pmem("context", "message", "--conversation", "talk").code == 0
-    checked = pmem("check")
+    checked = pmem("check", "records")
     assert (checked.code, chunk.encode() in checked.out) == (1, True)
 
 
@@ -208,7 +208,7 @@ def test_a_copied_record_is_found_by_its_name(damaged_id: str, root: str) -> Non
     assert (listed.code, listed.data["total"]) == (0, 2)
     assert [copy in listed.err, stray in listed.err] == [True, True]
     assert pmem("show", damaged_id).code == 0
-    checked = pmem("check")
+    checked = pmem("check", "records")
     assert [checked.out.decode().count(f"{path}:") for path in (copy, stray)] == [1, 1]
 
 
@@ -223,9 +223,9 @@ def test_an_id_in_two_stores_is_reported(damaged_id: str, root: str) -> None:
     before = bytes_of(root)
     shown = pmem("show", damaged_id)
     assert (shown.code, damaged_id in shown.err) == (3, True)
-    checked = pmem("check", "--json")
+    checked = pmem("check", "records", "--json")
     assert checked.code == 1
-    found = [item for item in checked.data["findings"] if item["code"] == "duplicate"]
+    found = [item for item in checked.data["records"]["findings"] if item["code"] == "duplicate"]
     assert len(found) == 1
     assert damaged_id in found[0]["message"]
     assert before == bytes_of(root)
@@ -272,10 +272,10 @@ def test_a_bad_configuration_is_named_and_left_alone(name: str, damaged_id: str,
     assert before == bytes_of(root)
     listed = pmem("list")
     assert (listed.code, says in listed.err) == (0, True)
-    checked = pmem("check", "--json")
+    checked = pmem("check", "records", "--json")
     assert checked.code == 1
-    assert [path] == [item["path"] for item in checked.data["findings"]]
-    assert pmem("doctor").code == 1
+    assert [path] == [item["path"] for item in checked.data["records"]["findings"]]
+    assert pmem("check", "setup").code == 1
     if code == 5:
         assert pmem("config", "set", "chunk_size", "4").code == 5
         assert before == bytes_of(root)
@@ -290,9 +290,9 @@ IN_SPITE_OF_SETTINGS = (
     ("query", "-"),
     ("context", "kitchen"),
     ("delta", "--thread", "review"),
-    ("verify",),
+    ("check", "citations"),
     ("why", "retry.py"),
-    ("due",),
+    ("check", "due"),
     ("inbox",),
     ("report", "page.html"),
     ("work", "list"),
@@ -300,9 +300,9 @@ IN_SPITE_OF_SETTINGS = (
     ("list", "--tags"),
     ("list", "--subjects"),
     ("stats",),
-    ("check",),
-    ("scan",),
-    ("doctor",),
+    ("check", "records"),
+    ("check", "secrets"),
+    ("check", "setup"),
     ("conversation", "list"),
     ("conversation", "show", "talk"),
     ("conversation", "stats", "talk"),
@@ -323,7 +323,6 @@ IN_SPITE_OF_SETTINGS = (
     ("export", "audit"),
     ("eval",),
     ("eval", "misses"),
-    ("sweep", "--dry-run"),
     ("consolidate", "--dry-run"),
 )
 
@@ -357,7 +356,7 @@ def test_every_reading_command_is_tried_with_broken_settings() -> None:
         "db sync",
         "model test",
     }
-    assert left == {*no_memory, *apart, "review", "hook"}
+    assert left == {*no_memory, *apart, "review", "hook", "check merges"}
 
 
 @pytest.mark.some(14)
@@ -413,19 +412,21 @@ def test_damage_of_what_a_clone_keeps_for_itself_is_found(
     """That is so for a database, and for what an older version left beside none of its own."""
     assert pmem("checkpoint", "save", "review", "{}").code == 0
     assert pmem("add", "The user lives in Graz.", "--agent", "planner").code == 7
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
     path = os.path.join(root, "local", file)
     if file == "consent.json":
         left = dump(Proposals(LocalState(root)).read())
         os.unlink(os.path.join(root, "local", "state.sqlite3"))
         Path(path).write_bytes(left)
-        assert pmem("check").code == 0
+        assert pmem("check", "records").code == 0
     spoil(path, lambda data: data[:100] + bytes(len(data) - 100))
     before = bytes_of(root, local=True)
-    checked = pmem("check", "--json")
+    checked = pmem("check", "records", "--json")
     assert checked.code == 1
-    assert [(path, "damaged")] == [(f["path"], f["code"]) for f in checked.data["findings"]]
-    assert pmem("doctor").code == 1
+    assert [(path, "damaged")] == [
+        (f["path"], f["code"]) for f in checked.data["records"]["findings"]
+    ]
+    assert pmem("check", "setup").code == 1
     assert before == bytes_of(root, local=True)
 
 
@@ -436,7 +437,7 @@ def test_the_doctor_moves_no_database_away_that_others_use_or_the_disk_refuses(
     assert pmem("checkpoint", "save", "review", "{}").code == 0
     path = os.path.join(root, "local", "state.sqlite3")
     os.chmod(path, 0)
-    for words, code in ((("doctor", "--fix"), 74), (("doctor",), 1)):
+    for words, code in ((("check", "setup", "--fix"), 74), (("check", "setup"), 1)):
         assert real(*words, before=plain).code == code
     os.chmod(path, 0o644)
     assert pmem("checkpoint", "load", "review").code == 0

@@ -20,7 +20,7 @@ READING = (
     ("log", "MEMORY"),
     ("context", "pancakes", "--budget", "500"),
     ("stats",),
-    ("check",),
+    ("check", "records"),
     ("conversation", "list"),
     ("conversation", "show", "talk"),
     ("delta", "--thread", "review"),
@@ -112,7 +112,7 @@ def test_a_disk_that_fills_up_within_a_commit_leaves_all_or_nothing(tmpfs: Mount
             assert done.code in (0, 74), done
         kept = [item for item in pmem("list", "--json").data["items"] if mark in item["content"]]
         assert len(kept) == (6 if done.code == 0 else 0)
-        assert pmem("check").code == 0
+        assert pmem("check", "records").code == 0
         assert pmem("purge", "--force", *[item["id"] for item in kept]).code == (0 if kept else 2)
     assert {0, 74} == outcomes
 
@@ -206,7 +206,7 @@ def test_a_record_that_may_not_be_read_leaves_the_others(
         assert done.code == 0, (looking, done)
         assert b"kitchen" in done.out or looking[0] == "stats"
         assert [path in line for line in done.err.splitlines() if "left out" in line] == [True]
-    done = real("check", before=plain)
+    done = real("check", "records", before=plain)
     assert (done.code, done.out.decode().count(path)) == (1, 1)
     assert real("add", "One more", before=plain).code == 0
     os.chmod(path, 0o644)
@@ -292,12 +292,12 @@ def test_the_doctor_tells_that_a_disk_is_full(tmpfs: Mount) -> None:
     added("Here before the disk was full")
     before = bytes_of(".project-memory")
     with filled(disk, 0):
-        done = pmem("doctor", "--json")
-        (found,) = (item for item in done.data["items"] if item["name"] == "writable")
+        done = pmem("check", "setup", "--json")
+        (found,) = (item for item in done.data["setup"]["items"] if item["name"] == "writable")
         assert (done.code, found["ok"]) == (1, False)
         assert "nothing can be written" in found["detail"]
         assert "No space left on device" in found["detail"]
-    assert pmem("doctor").code == 0
+    assert pmem("check", "setup").code == 0
     assert before == bytes_of(".project-memory")
 
 
@@ -308,7 +308,7 @@ def test_the_doctor_leaves_no_trace_of_trying_to_write(
     if not with_local:
         subprocess.run(["rm", "-r", f"{root}/local"], check=True)
     before = bytes_of(root)
-    assert pmem("doctor").code == 0
+    assert pmem("check", "setup").code == 0
     assert before == bytes_of(root)
 
 
@@ -319,5 +319,5 @@ def test_a_doctor_that_may_not_write_does_not_try(
         raise AssertionError("it tried to write")
 
     monkeypatch.setattr("pmem.storage.files.durable.refusal", tried)
-    assert pmem("doctor", "--read-only").code == 0
-    assert pmem("doctor").code == 70
+    assert pmem("check", "setup", "--read-only").code == 0
+    assert pmem("check", "setup").code == 70

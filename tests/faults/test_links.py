@@ -27,7 +27,9 @@ def replace_by_link(path: str, outside: Path) -> None:
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("line", [("doctor",), ("doctor", "--fix"), ("check",)])
+@pytest.mark.parametrize(
+    "line", [("check", "setup"), ("check", "setup", "--fix"), ("check", "records")]
+)
 def test_a_link_is_told_with_the_way_out(
     place: str, line: tuple[str, ...], root: str, outside: Path
 ) -> None:
@@ -50,9 +52,9 @@ def test_what_no_link_keeps_from_it_is_mended(store: str, root: str, outside: Pa
     os.unlink(f"{root}/.gitignore")
     Path(root, "local", "state.sqlite3").write_text("nonsense")
     Path(root, "local", "access.log").write_text("nonsense\n")
-    done = pmem("doctor", "--fix", "--json")
+    done = pmem("check", "setup", "--fix", "--json")
     assert done.code == 1
-    items = {item["name"]: item for item in done.data["items"]}
+    items = {item["name"]: item for item in done.data["setup"]["items"]}
     assert {name for name, item in items.items() if item["fixed"]} == {"folder", "clone", "recalls"}
     assert [name for name, item in items.items() if not item["ok"]] == ["writable", "records"]
     assert os.path.exists(f"{root}/.gitignore")
@@ -62,8 +64,8 @@ def test_what_no_link_keeps_from_it_is_mended(store: str, root: str, outside: Pa
 def test_what_a_link_keeps_from_being_mended_is_told(place: str, root: str, outside: Path) -> None:
     replace_by_link(os.path.join(root, place), outside)
     os.unlink(f"{root}/.gitignore")
-    done = pmem("doctor", "--fix", "--json")
-    (folder,) = (item for item in done.data["items"] if item["name"] == "folder")
+    done = pmem("check", "setup", "--fix", "--json")
+    (folder,) = (item for item in done.data["setup"]["items"] if item["name"] == "folder")
     assert (done.code, folder["ok"], folder["fixed"]) == (1, False, False)
     assert ".gitignore missing; not fixed, as" in folder["detail"]
     assert not os.path.exists(f"{root}/.gitignore")
@@ -74,7 +76,7 @@ def test_no_store_is_made_where_a_link_leads(store: str, root: str, tmp_path: Pa
     os.rename(os.path.join(root, store), tmp_path / "aside")
     os.symlink(tmp_path / "nowhere", os.path.join(root, store))
     os.unlink(f"{root}/.gitignore")
-    assert pmem("doctor", "--fix").code == 1
+    assert pmem("check", "setup", "--fix").code == 1
     assert os.path.exists(f"{root}/.gitignore")
     assert not os.path.exists(tmp_path / "nowhere")
 
@@ -82,7 +84,7 @@ def test_no_store_is_made_where_a_link_leads(store: str, root: str, tmp_path: Pa
 @pytest.mark.parametrize("place", PLACES)
 def test_check_tells_each_link_once(place: str, root: str, outside: Path) -> None:
     replace_by_link(os.path.join(root, place), outside)
-    found = pmem("check", "--json").data["findings"]
+    found = pmem("check", "records", "--json").data["records"]["findings"]
     assert [(item["path"], item["code"]) for item in found] == [
         (os.path.join(root, place), "damaged")
     ]
@@ -100,15 +102,15 @@ def test_a_link_in_a_store_s_place_hides_nothing_of_the_others(
     broken.parent.mkdir(exist_ok=True)
     broken.write_text("{")
     Path(root, "config.toml").write_text("chunk_size = 0\n")
-    done = pmem("check", "--json")
+    done = pmem("check", "records", "--json")
     assert done.code == 1
-    told = {(item["path"], item["code"]) for item in done.data["findings"]}
+    told = {(item["path"], item["code"]) for item in done.data["records"]["findings"]}
     assert told == {
         (os.path.join(root, store), "damaged"),
         (str(broken), "damaged"),
         (os.path.join(root, "config.toml"), "invalid_value"),
     }
-    assert done.data["records"] >= 2
+    assert done.data["records"]["records"] >= 2
 
 
 def test_links_to_records_of_a_store_that_is_not_read_are_not_told_as_loose(
@@ -117,16 +119,16 @@ def test_links_to_records_of_a_store_that_is_not_read_are_not_told_as_loose(
     (memory,) = (path.stem for path in Path(root, "long-term-memory").glob("*.json"))
     assert pmem("episode", "add", "The gear broke", "--memory", memory).code == 0
     replace_by_link(os.path.join(root, "long-term-memory"), outside)
-    found = pmem("check", "--json").data["findings"]
+    found = pmem("check", "records", "--json").data["records"]["findings"]
     assert [item["code"] for item in found] == ["damaged"]
 
 
 def test_allowlists_do_not_keep_the_doctor_from_telling(root: str, outside: Path) -> None:
     assert pmem("config", "set", "allowlists.planner", "unheard").code == 0
     replace_by_link(os.path.join(root, "long-term-memory"), outside)
-    done = pmem("doctor", "--json")
+    done = pmem("check", "setup", "--json")
     assert done.code == 1
-    assert json.loads(done.out)["data"]["ok"] is False
+    assert json.loads(done.out)["data"]["setup"]["ok"] is False
 
 
 def test_once_the_link_is_gone_all_is_well(root: str, outside: Path) -> None:
@@ -135,4 +137,4 @@ def test_once_the_link_is_gone_all_is_well(root: str, outside: Path) -> None:
     assert pmem("add", "another").code == 5
     os.unlink(os.path.join(root, "local", "lock"))
     assert pmem("add", "another").code == 0
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0

@@ -17,6 +17,7 @@ from tests.faults.console import added, bytes_of, pmem
 from tests.faults.test_disk import TRANSCRIPT
 from tests.faults.world import DECISION
 from tests.once import Once
+from tests.policy.paths import PARTS
 
 _HOLDER = """
 import fcntl, sys
@@ -33,15 +34,14 @@ WRITING: dict[str, tuple[str, ...]] = {
     "share": ("MINE",),
     "restore": ("MEMORY",),
     "purge": ("MEMORY", "--force"),
-    "verify": ("--update",),
+    "check citations": ("--fix",),
     "outcome": ("MEMORY", "good"),
     "work apply": ('{"id":"insight:latest","digest":"0","answer":0}',),
     "tried": ("bake without yeast", "--failed", "flat"),
     "undo": ("MEMORY",),
     "settle": ("MEMORY",),
     "consolidate": (),
-    "sweep": (),
-    "doctor": ("--fix",),
+    "check setup": ("--fix",),
     "repair": (),
     "conversation start": (),
     "conversation say": ("Hello", "--conversation", "talk"),
@@ -107,7 +107,6 @@ READING = {
     "model test",
     "show",
     "why",
-    "due",
     "inbox",
     "list",
     "log",
@@ -117,8 +116,7 @@ READING = {
     "context",
     "delta",
     "stats",
-    "check",
-    "scan",
+    *("check", "check records", "check due", "check secrets", "check merges"),
     "conversation list",
     "conversation show",
     "conversation stats",
@@ -199,7 +197,7 @@ def test_a_dead_holder_leaves_no_lock(ids: dict[str, str], root: str) -> None:
 
 def test_every_command_is_known_to_read_or_to_write() -> None:
     grouped = {f"{group} {name}" for group, (_, entries) in GROUPS.items() for name in entries}
-    assert set(COMMANDS) | grouped == READING | WRITING.keys()
+    assert set(COMMANDS) | grouped | PARTS.keys() == READING | WRITING.keys()
 
 
 @pytest.mark.some(16)
@@ -210,7 +208,7 @@ def test_a_read_only_run_writes_nothing(
 ) -> None:
     if not with_local:
         shutil.rmtree(f"{root}/local")
-    os.unlink(f"{root}/.gitattributes")  # so that `doctor --fix` has something to mend
+    os.unlink(f"{root}/.gitattributes")  # so that `check --fix` has something to mend
     before = bytes_of("..", local=True)
     words = [ids.get(word, word) for word in WRITING[command]]
     done = pmem("--read-only", *command.split(), *words)
@@ -232,7 +230,7 @@ def test_a_read_only_run_writes_nothing(
         ("context", "pancakes"),
         ("stats",),
         ("check",),
-        ("verify",),
+        ("check", "citations"),
         ("check", "--format", "gitlab"),
         ("conversation", "list"),
         ("conversation", "show", "talk"),

@@ -98,7 +98,7 @@ def _moved() -> None:
 
 def _planned() -> None:
     with open("plan.json", "wb") as file:
-        file.write(_must("sweep", "--dry-run", "--json").out)
+        file.write(_must("consolidate", "--dry-run", "--json").out)
 
 
 def _set_up() -> None:
@@ -146,13 +146,14 @@ WRITES: Final[dict[str, Write]] = {
     "link": Write(("edit", "MEMORY", "--link", "PINNED")),
     "unlink": Write(("edit", "MEMORY", "--unlink", "OTHER")),
     "settle": Write(("settle", "MEMORY"), prepare=_contradiction),
-    "verify": Write(("verify", "--update"), prepare=_moved),
+    "check citations": Write(("check", "citations", "--fix"), prepare=_moved),
     "consolidate": Write(("consolidate",), whole=False),
-    "sweep": Write(("sweep",), whole=False),
-    "sweep --plan": Write(("sweep", "--plan", "plan.json"), whole=False, prepare=_planned),
-    "doctor": Write(("doctor", "--fix"), whole=False, prepare=_incomplete, finds=True),
-    "doctor --fix of a database": Write(
-        ("doctor", "--fix"), whole=False, prepare=_nonsense, finds=True
+    "consolidate --plan": Write(
+        ("consolidate", "--plan", "plan.json"), whole=False, prepare=_planned
+    ),
+    "check setup": Write(("check", "setup", "--fix"), whole=False, prepare=_incomplete, finds=True),
+    "check setup --fix of a database": Write(
+        ("check", "setup", "--fix"), whole=False, prepare=_nonsense, finds=True
     ),
     "repair": Write(("repair",), prepare=_unmerged),
     "conversation start": Write(("conversation", "start", "Another talk")),

@@ -19,9 +19,9 @@ READS = (
     ("context", "orders", "--budget", "200"),
     ("search", "orders"),
     ("list",),
-    ("check",),
+    ("check", "records"),
     ("why", "orders.py"),
-    ("verify",),
+    ("check", "citations"),
     ("inbox", "--list"),
     ("conversation", "list"),
 )
@@ -111,7 +111,7 @@ def test_a_byte_order_mark_is_read_past_and_the_next_write_drops_it(project: Pat
         path.write_bytes(codecs.BOM_UTF8 + path.read_bytes())
     before = pmem("list")
     assert (before.err, before.out.count(b"\n")) == ("", 3)
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
     assert pmem("config", "set", "retrieval_top_k", "5").code == 0
     for path in records:
         assert pmem("edit", path.stem, "--add-tag", "seen").code == 0
@@ -142,7 +142,7 @@ def test_line_ends_of_other_systems_change_nothing(project: Path) -> None:
         if path.suffix in (".json", ".toml") and path.is_file():
             path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert pmem("list").out.count(b"\n") == 3
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
 
 
 def test_a_citation_takes_the_spelling_of_the_disk(project: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_citation_takes_the_spelling_of_the_disk(project: Path) -> None:
     done = pmem("add", "At most three tries", "--cite", f"src/{COMPOSED}.py:1", "--json")
     (citation,) = done.data["memory"]["citations"]
     assert citation["file"] == f"src/{APART}.py"
-    assert pmem("verify").code == 0
+    assert pmem("check", "citations").code == 0
     assert "At most three tries" in pmem("why", f"src/{COMPOSED}.py").out.decode()
 
 

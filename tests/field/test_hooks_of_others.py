@@ -62,21 +62,21 @@ def test_a_program_that_writes_hooks_itself_is_told_by_its_own_file(
 
 
 def test_doctor_says_when_lines_that_were_set_are_gone(project: Path) -> None:
-    assert "hook" not in pmem("doctor").out.decode()
+    assert "hook" not in pmem("check", "setup").out.decode()
     assert pmem("setup", "pre-commit").code == 0
-    assert "ok    hook" in pmem("doctor").out.decode()
+    assert "ok    hook" in pmem("check", "setup").out.decode()
     _write(".git/hooks/pre-commit", GENERATED, 0o755)
-    done = pmem("doctor")
+    done = pmem("check", "setup")
     assert done.code == 1
     assert f"the lines of pmem are gone from {project}/.git/hooks/pre-commit" in done.out.decode()
     assert pmem("setup", "pre-commit", "--remove").code == 0
-    assert "hook" not in pmem("doctor").out.decode()
+    assert "hook" not in pmem("check", "setup").out.decode()
 
 
 def test_doctor_goes_on_where_the_lines_cannot_be_told_from_the_rest(project: Path) -> None:
     assert pmem("setup", "pre-commit").code == 0
     _write(".git/hooks/pre-commit", f"#!/bin/sh\n{managed_block.BEGIN}\n", 0o755)
-    done = pmem("doctor")
+    done = pmem("check", "setup")
     assert done.code == 1
     assert "cannot be told from the rest" in done.out.decode()
 

@@ -53,7 +53,8 @@ def test_only_a_line_feed_ends_a_line_that_is_cited(shell: Shell, sign: str) -> 
     write(shell, "AGENTS.md", f"# Rules\n\n- Use tabs{sign}for indentation\n- Never push to main\n")
     take(shell, "AGENTS.md")
     assert why(shell, "AGENTS.md:4") == {"Never push to main"}
-    assert items(shell, "verify") == []
+    found = json.loads(shell.run("pmem check citations --json").text)
+    assert found["data"]["citations"]["items"] == []
 
 
 @pytest.mark.parametrize("sign", NO_LINE_ENDS, ids=ascii)
@@ -76,7 +77,7 @@ def test_what_is_accepted_is_shown_by_the_lines_that_git_counts(shell: Shell) ->
     shell.run("pmem add 'A rule' --cite rules.txt:2")
     write(shell, "rules.txt", "a\u2028b\nthe new rule of this file\n")
     (memory,) = kept(shell)
-    done = shell.run(f"pmem verify --accept {memory['id']}")
+    done = shell.run(f"pmem check --accept {memory['id']}")
     assert "the new rule of this file" in done.text
 
 

@@ -16,7 +16,7 @@ COMMANDS = (
     ("search", "tabs"),
     ("context", "tabs"),
     ("add", "Use spaces"),
-    ("check",),
+    ("check", "records"),
     ("init",),
 )
 
@@ -164,8 +164,8 @@ def test_a_repository_that_git_distrusts_is_named(
         assert "git does not trust the repository" in done.err
         assert cure in done.err
     assert pmem("list").code == 0
-    assert cure in pmem("doctor").out.decode()
-    assert cure in pmem("check").out.decode()
+    assert cure in pmem("check", "setup").out.decode()
+    assert cure in pmem("check", "records").out.decode()
     assert pmem("why", "README:1").code == 3
 
 
@@ -188,22 +188,22 @@ def test_a_memory_that_git_ignores_is_named_with_the_rule(tmp_path: Path, file: 
     for command in (("init",), ("add", "We use PostgreSQL")):
         assert f":1 `{rule}`)" in pmem(*command).err, command
     assert "git ignores" not in pmem("add", "Lunch is at noon").err
-    assert f":1 `{rule}`)" in pmem("doctor").out.decode()
-    checked = pmem("check")
+    assert f":1 `{rule}`)" in pmem("check", "setup").out.decode()
+    checked = pmem("check", "records")
     assert (checked.code, checked.out.decode().count(f"`{rule}`")) == (1, 1)
     assert pmem("config", "set", "ignored_by_git", "true").code == 0
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
 
 
 def test_a_rule_that_takes_records_in_again_is_no_finding(project: Path) -> None:
     Path(".gitignore").write_text("*.json\n!.project-memory/**/*.json\n", encoding="utf-8")
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
 
 
 HISTORY = (
     ("review", "HEAD~1..HEAD"),
     ("log", "HEAD~1..HEAD"),
-    ("check", "--merges", "HEAD~1..HEAD"),
+    ("check", "merges", "--range", "HEAD~1..HEAD"),
     ("list", "--at", "HEAD~1"),
     ("import", "git", "HEAD~1..HEAD"),
 )
@@ -231,7 +231,7 @@ def test_what_a_shallow_clone_lacks_of_a_history_is_told(project: Path, tmp_path
     os.chdir(tmp_path)
     git("clone", "--quiet", "--depth=1", f"file://{project}", "clone")
     os.chdir("clone")
-    for command in (("import", "git"), ("scan", "--history")):
+    for command in (("import", "git"), ("check", "secrets", "--history")):
         assert "this clone is shallow, so older commits were not read" in pmem(*command).err
     assert pmem("add", "There is a b", "--cite", "b:1").code == 0
     assert "b:1  older than this shallow clone" in pmem("why", "b:1").out.decode()
@@ -260,7 +260,7 @@ def test_a_pointer_of_git_lfs_is_named(project: Path) -> None:
     (record,) = Path(".project-memory/long-term-memory").iterdir()
     record.write_text(pointer, encoding="utf-8")
     assert "run `git lfs pull`" in pmem("list").err
-    checked = pmem("check")
+    checked = pmem("check", "records")
     assert checked.code == 1
     assert "is a pointer of Git LFS" in checked.out.decode()
     Path(".project-memory/config.toml").write_text(pointer, encoding="utf-8")

@@ -29,10 +29,15 @@ _SURROUNDINGS: Final = {
 _LEFT_OUT: Final = frozenset({"completion", "setup", "review"})
 """Commands that run other programs, or write elsewhere than in the project."""
 _READING: Final = (
-    *(["list", "--all-states"], ["search", "which database"], ["context", "database"], ["check"]),
-    *(["stats"], ["log"], ["show", "a-00000001"], ["consolidate", "--dry-run"], ["sweep"]),
+    *(
+        ["list", "--all-states"],
+        ["search", "which database"],
+        ["context", "database"],
+        ["check", "records"],
+    ),
+    *(["stats"], ["log"], ["show", "a-00000001"], ["consolidate", "--dry-run"]),
     *(["conversation", "list"], ["facts", "list"], ["episode", "arc"], ["delta", "--thread", "t"]),
-    *(["consent", "list"], ["doctor"], ["log", "a-00000001"], ["export", "arrays"]),
+    *(["consent", "list"], ["check", "setup"], ["log", "a-00000001"], ["export", "arrays"]),
     *(["list", "--block"], ["config", "list"], ["app", "list", "x"], ["list", "--at", "3d"]),
     *(["add", "We use Go"], ["conversation", "say", "We use Go"], ["edit", "a-00000001", "New"]),
 )

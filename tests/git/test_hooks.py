@@ -35,12 +35,6 @@ ENTRY = """\
       language: system
       files: ^\\.project-memory/
       pass_filenames: false
-    - id: pmem-scan
-      name: pmem scan
-      entry: pmem scan --staged
-      language: system
-      files: ^\\.project-memory/
-      pass_filenames: false
     - id: pmem-review
       name: pmem review
       entry: pmem review --staged
@@ -306,7 +300,7 @@ def test_a_review_stops_a_commit_where_that_was_asked_for(cited: str) -> None:
     done = git("commit", "--quiet", "--all", "--message", "x")
     assert done.code == 1
     assert "`git commit --no-verify`" in done.said
-    assert pmem("verify", cited, "--accept").code == 0
+    assert pmem("check", "--accept", cited).code == 0
     ok("add", "--all")
     assert git("commit", "--quiet", "--message", "x").said == ""
     assert pmem("setup", "pre-commit", "--remove").code == 0

@@ -1,4 +1,4 @@
-"""`pmem check --merges` in real repositories: right merges pass, planted mistakes are found."""
+"""`pmem check merges` in real repositories: right merges pass, planted mistakes are found."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -69,7 +69,7 @@ def both(repository: None) -> None:
 
 def test_a_finding_says_which_merge_lost_what_of_whom_and_where_it_is(both: None) -> None:
     made = tampered("ours", "theirs", result=OURS)
-    done = pmem("check", "--merges", "base..")
+    done = pmem("check", "merges", "--range", "base..")
     assert done.code == 1
     theirs = ok("rev-parse", "theirs")[:10]
     first, last = done.out.decode().splitlines()
@@ -82,16 +82,16 @@ def test_a_finding_says_which_merge_lost_what_of_whom_and_where_it_is(both: None
 
 def test_a_finding_in_json_names_the_commit(both: None) -> None:
     made = tampered("ours", "theirs", result=None)
-    done = pmem("check", "--merges", "base..HEAD", "--json")
+    done = pmem("check", "merges", "--range", "base..HEAD", "--json")
     assert done.code == 1
-    (finding,) = done.data["findings"]
+    (finding,) = done.data["merges"]["findings"]
     assert (finding["commit"], finding["code"]) == (made, "lost_record")
     assert finding["path"] == os.path.abspath(PATH)
-    assert (done.data["merges"], done.data["records"]) == (1, 1)
+    assert (done.data["merges"]["merges"], done.data["merges"]["records"]) == (1, 1)
 
 
 def test_a_range_without_merges_or_memory_has_no_findings(both: None) -> None:
-    done = pmem("check", "--merges", "base..ours")
+    done = pmem("check", "merges", "--range", "base..ours")
     assert (done.code, done.out) == (0, b"0 merges, 0 findings\n")
 
 
@@ -99,7 +99,7 @@ def test_a_range_without_merges_or_memory_has_no_findings(both: None) -> None:
     "revisions", ["nothing..HEAD", "a..b..c", "--merges..HEAD", "HEAD@{1}..HEAD"]
 )
 def test_a_bad_range_is_one_sentence(revisions: str, both: None) -> None:
-    done = pmem("check", f"--merges={revisions}")
+    done = pmem("check", "merges", f"--range={revisions}")
     assert (done.code, done.out) == (3, b"")
     assert done.err.startswith("pmem: ")
 
@@ -109,11 +109,11 @@ def test_without_a_repository_or_git_it_says_so(
 ) -> None:
     with monkeypatch.context() as without:
         without.setenv("PATH", str(tmp_path))
-        done = pmem("check", "--merges", "HEAD~1..HEAD")
+        done = pmem("check", "merges", "--range", "HEAD~1..HEAD")
     assert done.code == 3
     assert "git cannot be run" in done.err
     os.rename(".git", "git")
-    done = pmem("check", "--merges", "HEAD~1..HEAD")
+    done = pmem("check", "merges", "--range", "HEAD~1..HEAD")
     assert done.code == 3
     assert "is not in a git repository" in done.err
 
@@ -197,8 +197,8 @@ def on_two_branches(*, ours: list[list[str]], theirs: list[list[str]]) -> None:
     ok("merge", "--quiet", "--no-edit", "ours")
 
 
-def told(*words: str) -> list[tuple[str, str]]:
-    done = pmem("check", *words, "--json").data["findings"]
+def told(part: str, *words: str) -> list[tuple[str, str]]:
+    done = pmem("check", part, *words, "--json").data[part]["findings"]
     return [(finding["code"], finding["severity"]) for finding in done]
 
 
@@ -207,15 +207,15 @@ def test_memories_on_one_subject_of_two_branches_are_named_until_somebody_decide
 ) -> None:
     caches = [["add", f"CI keeps {what}", "--subject", "CI cache"] for what in ("pip", "npm")]
     on_two_branches(ours=caches[:1], theirs=caches[1:])
-    assert told() == [("same_subject", "warning")]
-    assert pmem("check").code == 0
-    assert pmem("check", "--strict").code == 1
+    assert told("records") == [("same_subject", "warning")]
+    assert pmem("check", "records").code == 0
+    assert pmem("check", "records", "--strict").code == 1
     one, other = (item["id"] for item in pmem("list", "--json").data["items"])
     assert pmem("edit", one, "--link", other).code == 0
-    assert told() == []
+    assert told("records") == []
     assert pmem("edit", one, "--unlink", other).code == 0
     assert pmem("edit", one, "--superseded-by", other).code == 0
-    assert told() == []
+    assert told("records") == []
 
 
 def equal_memories() -> tuple[str, str]:
@@ -234,7 +234,7 @@ def test_what_took_in_its_double_is_recalled_although_another_branch_removed_it(
     kept, double = equal_memories()
     on_two_branches(ours=[["consolidate"]], theirs=[["rm", kept]])
     assert recalled() == {kept}
-    assert told() == [("overruled", "warning")]
+    assert told("records") == [("overruled", "warning")]
     assert pmem("settle", kept, "--other").code == 0
     assert recalled() == set()
     assert pmem("restore", double).code == 0
@@ -247,7 +247,7 @@ def test_what_took_anothers_place_is_recalled_although_another_branch_removed_it
     heir, old = added("The mail port is 465"), added("We send mail by pigeon")
     on_two_branches(ours=[["edit", old, "--superseded-by", heir]], theirs=[["rm", heir]])
     assert recalled() == {heir}
-    assert told() == [("overruled", "warning")]
+    assert told("records") == [("overruled", "warning")]
 
 
 def test_whoever_removes_what_has_taken_in_its_double_removes_both(repository: None) -> None:
@@ -255,7 +255,7 @@ def test_whoever_removes_what_has_taken_in_its_double_removes_both(repository: N
     assert pmem("consolidate").code == 0
     on_two_branches(ours=[["edit", double, "--tag", "mail"]], theirs=[["rm", kept]])
     assert recalled() == set()
-    assert told() == []
+    assert told("records") == []
 
 
 def test_a_merge_that_took_a_kept_record_out_of_recall_is_found(repository: None) -> None:
@@ -266,7 +266,7 @@ def test_a_merge_that_took_a_kept_record_out_of_recall_is_found(repository: None
     events = [event for event in right["history"] if event.get("source") != "git"]
     path.write_bytes(rawjson.dump({**right, "state": "soft_deleted", "history": events}))
     ok("commit", "--quiet", "--all", "--amend", "--no-edit")
-    assert ("dropped_field", "error") in told("--merges", "base..")
+    assert ("dropped_field", "error") in told("merges", "--range", "base..")
 
 
 def test_an_end_that_a_person_gave_before_removing_a_memory_outlives_the_removal(
@@ -288,11 +288,11 @@ def test_a_memory_whose_successor_is_gone_or_was_removed_before_is_named(reposit
     removed = {"event": "DELETE", "at": "2026-01-01T00:00:00Z", "before": {"state": "active"}}
     history = [whole["history"][0], removed, *whole["history"][1:]]
     path.write_bytes(rawjson.dump({**whole, "state": "soft_deleted", "history": history}))
-    assert told() == [("forsaken", "warning")]
+    assert told("records") == [("forsaken", "warning")]
     path.unlink()
-    assert ("forsaken", "warning") in told()
+    assert ("forsaken", "warning") in told("records")
     assert pmem("restore", double).code == 0
-    assert ("forsaken", "warning") not in told()
+    assert ("forsaken", "warning") not in told("records")
 
 
 @pytest.mark.parametrize("way", ["merge", "resolve"])
@@ -311,4 +311,4 @@ def test_without_the_driver_git_asks_before_anything_leaves_recall(
     assert git("merge", "--quiet", "--no-edit", *strategy, "ours").code != 0
     assert pmem("repair").code == 0
     assert recalled() == {kept}
-    assert told() == [("overruled", "warning")]
+    assert told("records") == [("overruled", "warning")]

@@ -78,7 +78,7 @@ def both_are_there() -> None:
     assert found == merged(BASE, OURS, THEIRS, SHAPES[STORE]).result
     assert (found["content"], found["tags"]) == ("We use PostgreSQL", ["sql", "store"])
     assert ok("diff", "--name-only", "--diff-filter=U") == ""
-    assert b"0 findings" in pmem("check").out
+    assert b"0 findings" in pmem("check", "records").out
 
 
 WAYS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -133,10 +133,12 @@ def test_a_contradiction_is_written_down_and_reported_until_it_is_settled(
     assert json.loads(read(PATH))["content"] == "We use Oracle"
     assert b"We use PostgreSQL" in read(PATH)
     ok("commit", "--quiet", "--all", "--message", "merged")
-    assert pmem("check").code == 1
-    assert [found["code"] for found in pmem("check", "--json").data["findings"]] == ["conflict"]
+    assert pmem("check", "records").code == 1
+    assert [
+        found["code"] for found in pmem("check", "records", "--json").data["records"]["findings"]
+    ] == ["conflict"]
     assert pmem("edit", "k3v9", "We use Oracle and PostgreSQL").code == 0
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
 
 
 def test_records_that_git_takes_for_one_are_never_mixed(repository: None) -> None:
@@ -154,7 +156,7 @@ def test_records_that_git_takes_for_one_are_never_mixed(repository: None) -> Non
     assert all(mark in found for mark in MARKERS)
     assert data(twin) in found
     assert data(changed) in found
-    assert b"unmerged" in pmem("check").out
+    assert b"unmerged" in pmem("check", "records").out
 
 
 @pytest.mark.parametrize("strategy", ["ort", "recursive"])
@@ -173,7 +175,7 @@ def test_two_new_records_that_git_takes_for_the_same_old_one_stay_as_they_are(
         ok("checkout", "--quiet", "--force", here)
         git("merge", "--no-edit", "--strategy", strategy, there)
         assert [read(path) for path in paths] == [data(record) for record in new]
-        done = pmem("check", "--json").data
+        done = pmem("check", "records", "--json").data["records"]
         assert (done["records"], {found["code"] for found in done["findings"]}) == (2, {"unmerged"})
         ok("reset", "--quiet", "--hard")
 

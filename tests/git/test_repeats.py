@@ -20,8 +20,9 @@ def repository() -> Iterator[None]:
         yield
 
 
-def codes(*command: str) -> list[str]:
-    return [finding["code"] for finding in pmem(*command, "--json").data["findings"]]
+def codes(part: str, *words: str) -> list[str]:
+    found = pmem("check", part, *words, "--json").data[part]["findings"]
+    return [finding["code"] for finding in found]
 
 
 def test_messages_that_a_merge_keeps_twice_are_told(repository: None) -> None:
@@ -34,8 +35,8 @@ def test_messages_that_a_merge_keeps_twice_are_told(repository: None) -> None:
         said(ROOT, name, 3, hour, **usual)
         world.commit(name)
     ok("merge", "--quiet", "--no-edit", "one")
-    (finding,) = pmem("check", "--json").data["findings"]
+    (finding,) = pmem("check", "records", "--json").data["records"]["findings"]
     assert (finding["code"], finding["severity"]) == ("twice", "warning")
-    assert (pmem("check").code, pmem("check", "--strict").code) == (0, 1)
-    assert pmem("doctor", "--fix").code == 0
-    assert codes("check") == []
+    assert (pmem("check", "records").code, pmem("check", "records", "--strict").code) == (0, 1)
+    assert pmem("check", "setup", "--fix").code == 0
+    assert codes("records") == []

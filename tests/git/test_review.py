@@ -382,7 +382,7 @@ def test_a_dead_end_whose_lines_are_edited_is_left_standing(repository: None) ->
     assert pmem("edit", found["id"], "--settled", "the vendor allows five").code == 0
     (settled,) = items()
     assert (settled["kind"], settled["reason"]) == ("cited", None)
-    assert pmem("verify", found["id"], "--accept").code == 0
+    assert pmem("check", "--accept", found["id"]).code == 0
     (settled,) = items()
     assert (settled["kind"], settled["reason"]) == ("settled", "the vendor allows five")
     commit()
@@ -446,9 +446,9 @@ def test_following_the_advice_on_a_clash_ends_it(repository: None) -> None:
 def test_following_the_advice_on_cited_text_ends_it(repository: None) -> None:
     identifier = retries()
     edit()
-    assert "TEXT` if it no longer holds; then `pmem verify" in items()[0]["advice"]
+    assert "TEXT` if it no longer holds; then `pmem check --accept" in items()[0]["advice"]
     assert pmem("edit", identifier, "Five retries are allowed").code == 0
-    assert pmem("verify", identifier, "--accept").code == 0
+    assert pmem("check", "--accept", identifier).code == 0
     assert kinds() == []
 
 
@@ -560,7 +560,7 @@ def test_only_what_waits_for_an_answer_fails_and_only_when_that_is_wanted(reposi
     for format_ in ("text", "markdown", "github", "gitlab"):
         assert pmem("review", "--strict", "--format", format_).code == 1
     assert pmem("review", "--strict", "--json").code == 1
-    assert pmem("verify", identifier, "--accept").code == 0
+    assert pmem("check", "--accept", identifier).code == 0
     assert pmem("review", "--strict").code == 0
 
 

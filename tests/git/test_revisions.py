@@ -241,7 +241,9 @@ def test_what_is_neither_a_time_nor_a_revision_gets_one_sentence(name: str, plac
     assert not os.path.exists("stolen")
 
 
-@pytest.mark.parametrize("line", [("scan", "--history"), ("log", "HEAD.."), ("review",)])
+@pytest.mark.parametrize(
+    "line", [("check", "secrets", "--history"), ("log", "HEAD.."), ("review",)]
+)
 def test_n12_without_a_repository_nothing_is_said_of_disks_and_branches(
     line: tuple[str, ...], root: str
 ) -> None:

@@ -111,7 +111,7 @@ def test_a_setting_that_both_changed_is_a_conflict_that_loses_no_side() -> None:
     assert values()["chunk_size"] == 20
     assert "# Two branches disagreed on chunk_size; what gave way: chunk_size = 30" in text()
     assert pmem("add", "We use Go").code == 0
-    assert "unmerged" in pmem("check").out.decode()
+    assert "unmerged" in pmem("check", "records").out.decode()
     pmem("config", "set", "chunk_size", "30")
     assert pmem("repair", "--json").data["repaired"][0]["decision"] == "kept"
     assert values()["chunk_size"] == 30
@@ -122,17 +122,23 @@ def test_without_the_driver_the_file_is_named_and_reads_go_on_with_ours() -> Non
     split(FAR, OTHERWISE, driver=False)
     Project(ROOT, actor="ada").add("We use Go")
     assert git("merge", "--quiet", "other").code == 1
-    for command in (("list",), ("search", "Go"), ("context", "Go"), ("scan",), ("stats",)):
+    for command in (
+        ("list",),
+        ("search", "Go"),
+        ("context", "Go"),
+        ("check", "secrets"),
+        ("stats",),
+    ):
         done = pmem(*command)
         assert (done.code, "has git's conflict markers" in done.err) == (0, True), (command, done)
     assert pmem("config", "get", "chunk_size").out == b"20\n"
-    for write_ in (["add", "x"], ["config", "set", "chunk_size", "4"], ["sweep"]):
+    for write_ in (["add", "x"], ["config", "set", "chunk_size", "4"], ["consolidate"]):
         done = pmem(*write_)
         assert (done.code, done.err.count("\n")) == (5, 2), (write_, done)
         assert "has git's conflict markers" in done.err
         assert "`pmem repair`" in done.err
-    assert pmem("check").code == 1
-    assert pmem("doctor").code == 1
+    assert pmem("check", "records").code == 1
+    assert pmem("check", "setup").code == 1
     with pytest.raises(Unresolved):
         Project(ROOT).add("x")
 
@@ -150,7 +156,7 @@ def test_repair_finishes_it_from_the_stages() -> None:
     assert values()["chunk_size"] == 20
     assert values()["consent"]["fields"] == ["health"]
     assert "chunk_size = 30" in text()
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
     ok("commit", "--quiet", "--message", "merged")
     assert pmem("add", "We use Go").code == 0
 
@@ -220,7 +226,7 @@ def test_a_clone_of_an_older_version_gets_the_line_for_settings() -> None:
     attributes.write_text(older, encoding="utf-8")
     workspace = Workspace(os.path.abspath(ROOT), environment=os.environ)
     assert not gitsetup.look(workspace).ok
-    assert pmem("doctor", "--fix").code in (0, 1)
+    assert pmem("check", "setup", "--fix").code in (0, 1)
     assert gitsetup.look(workspace).ok
     assert attributes.read_text(encoding="utf-8") == f"{older}/config.toml merge=pmem\n"
 
@@ -237,7 +243,7 @@ def test_a_marked_file_that_is_about_to_be_committed_is_told() -> None:
     split({}, {}, driver=False)
     write(MARKED)
     ok("add", "--all")
-    done = pmem("check", "--staged")
+    done = pmem("check", "records", "--staged")
     assert (done.code, "conflict markers" in done.out.decode()) == (1, True)
 
 

@@ -42,10 +42,10 @@ def shown(identifier: str) -> Any:
 
 
 def test_what_holds_can_be_kept(memory: str, root: str) -> None:
-    assert pmem("check").code == 1
+    assert pmem("check", "records").code == 1
     before = shown(memory)
     assert pmem("settle", memory).code == 0
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
     after = shown(memory)
     assert after["content"] == before["content"] == "The service is on port 443"
     assert after["history"][:-1] == before["history"]
@@ -56,7 +56,7 @@ def test_the_other_value_can_be_taken_and_the_first_one_stays_in_the_history(
     memory: str, root: str
 ) -> None:
     assert pmem("settle", memory, "--other").code == 0
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
     after = shown(memory)
     assert after["content"] == "The port is 8080"
     assert after["tokens"] < 8
@@ -66,16 +66,16 @@ def test_the_other_value_can_be_taken_and_the_first_one_stays_in_the_history(
 
 def test_an_edit_settles_as_well(memory: str, root: str) -> None:
     assert pmem("edit", memory, "Port 80 leads to port 443").code == 0
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
 
 
 def test_episodes_can_be_settled_which_no_command_edits(root: str) -> None:
     found = pmem("episode", "add", "The release went well", "--json").data["id"]
     types = ("pivot", "breakthrough")
     two(root, "episode", found, summary=("It went badly", "It was late"), type=types)
-    assert pmem("check").code == 1
+    assert pmem("check", "records").code == 1
     assert pmem("settle", found, "--other").code == 0
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
     assert pmem("episode", "show", found, "--json").data["summary"] == "It went badly"
 
 
@@ -84,7 +84,7 @@ def test_two_fields_are_settled_together(root: str) -> None:
     two(root, "memory", found, content=("Eight", "Nine"), type=("decision", "constraint"))
     assert pmem("settle", found, "--other").code == 0
     assert (shown(found)["content"], shown(found)["type"]) == ("Eight", "decision")
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
 
 
 def test_settling_what_is_settled_is_refused_and_settles_nothing_else(
@@ -131,11 +131,13 @@ def test_two_branches_that_replace_one_memory_leave_rivals_until_one_gives_way()
         ok("add", "--all")
         ok("commit", "--quiet", "--message", branch)
     ok("merge", "--quiet", "--no-commit", "theirs")
-    for words in (["check"], ["check", "--staged"]):
-        assert [found["code"] for found in pmem(*words, "--json").data["findings"]] == ["rivals"]
+    for words in (["check", "records"], ["check", "records", "--staged"]):
+        assert [found["code"] for found in pmem(*words, "--json").data["records"]["findings"]] == [
+            "rivals"
+        ]
     ok("commit", "--quiet", "--message", "merged")
     assert pmem("edit", heirs[0], "--superseded-by", heirs[1]).code == 0
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
 
 
 def test_what_was_replaced_again_after_it_came_back_has_no_rivals(root: str) -> None:
@@ -143,7 +145,7 @@ def test_what_was_replaced_again_after_it_came_back_has_no_rivals(root: str) -> 
     assert pmem("edit", old, "The port is 8080", "--supersede").code == 0
     assert pmem("restore", old).code == 0
     assert pmem("edit", old, "The port is 443", "--supersede").code == 0
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
 
 
 def test_a_file_with_a_key_that_stands_there_twice_is_not_taken_at_its_word(root: str) -> None:
@@ -151,9 +153,9 @@ def test_a_file_with_a_key_that_stands_there_twice_is_not_taken_at_its_word(root
     path = Path(root, "long-term-memory", f"{found}.json")
     text = path.read_text()
     path.write_text(text.replace('"type"', '"content": "The port is 8080",\n  "type"', 1))
-    done = pmem("check", "--json")
-    assert [each["code"] for each in done.data["findings"]] == ["damaged"]
-    assert "'content' stands there twice" in done.data["findings"][0]["message"]
+    done = pmem("check", "records", "--json")
+    assert [each["code"] for each in done.data["records"]["findings"]] == ["damaged"]
+    assert "'content' stands there twice" in done.data["records"]["findings"][0]["message"]
 
 
 def test_what_another_branch_says_is_shown_until_it_is_settled(memory: str, root: str) -> None:
@@ -175,7 +177,7 @@ def test_settling_while_git_merges_is_noted_in_its_index() -> None:
     assert git("merge", "theirs").code == 1
     done = pmem("settle", found, "--other")
     assert "next: git merge --continue" in done.err
-    assert pmem("check", "--staged").code == 0
+    assert pmem("check", "records", "--staged").code == 0
     ok("merge", "--continue")
     assert json.loads(ok("show", f"HEAD:{path_in(found)}"))["content"] == "The port is 8080"
     assert ok("status", "--porcelain") == ""
@@ -200,7 +202,7 @@ def test_repair_says_what_is_to_be_settled_before_the_commit() -> None:
     assert f"next: pmem settle {short}, then git merge --continue" in pmem("repair").err
     assert "next: git merge --continue" in pmem("settle", found).err
     ok("merge", "--continue")
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
     assert ok("status", "--porcelain") == ""
 
 
@@ -234,11 +236,11 @@ def test_an_edit_that_outlived_what_another_branch_did_is_named_until_it_is_sett
 ) -> None:
     found = left_on_a_branch(*words)
     assert b"The port is 8080" in pmem("search", "port").out
-    done = pmem("check", "--json")
-    (finding,) = done.data["findings"]
+    done = pmem("check", "records", "--json")
+    (finding,) = done.data["records"]["findings"]
     assert (done.code, finding["code"], finding["severity"]) == (0, "overruled", "warning")
-    assert pmem("check", "--merges", "main..", "--json").data["findings"] == []
-    assert said in pmem("check").out.decode()
+    assert pmem("check", "merges", "--range", "main..", "--json").data["merges"]["findings"] == []
+    assert said in pmem("check", "records").out.decode()
     commit = ok("rev-parse", "HEAD").strip()
     assert pmem("settle", found, "--other").code == 0
     assert shown(found)["state"] == state
@@ -247,7 +249,7 @@ def test_an_edit_that_outlived_what_another_branch_did_is_named_until_it_is_sett
     assert pmem("settle", found).code == 0
     assert shown(found)["state"] == "active"
     assert shown(found)["trust"] == "high"
-    assert pmem("check", "--json").data["findings"] == []
+    assert pmem("check", "records", "--json").data["records"]["findings"] == []
     assert pmem("settle", found).code == 3
 
 
@@ -258,7 +260,7 @@ def test_what_the_other_branch_removed_can_be_restored_after_it_was_settled() ->
     assert pmem("restore", found).code == 0
     assert shown(found)["content"] == "The port is 8080"
     assert shown(found)["purge_at"] is None
-    assert pmem("check", "--json").data["findings"] == []
+    assert pmem("check", "records", "--json").data["records"]["findings"] == []
 
 
 def test_a_state_that_nothing_can_be_in_is_not_taken(root: str) -> None:
@@ -274,5 +276,5 @@ def test_a_state_that_nothing_can_be_in_is_not_taken(root: str) -> None:
     }
     path.write_text(json.dumps({**record, "history": [*record["history"], event]}))
     assert pmem("settle", found, "--other").code == 3
-    assert "overruled" in pmem("check").out.decode()
+    assert "overruled" in pmem("check", "records").out.decode()
     assert pmem("settle", found).code == 0

@@ -95,7 +95,7 @@ def test_a_stale_or_doubled_setting_is_replaced() -> None:
     begin()
     ok("config", "--add", "merge.pmem.driver", "another %A")
     assert gitsetup.summary(opened())[0] is False
-    assert pmem("doctor").code == 1
+    assert pmem("check", "setup").code == 1
     assert gitsetup.install(opened()).ok
     assert settings() == gitsetup.SETTINGS
 
@@ -124,7 +124,7 @@ def test_outside_of_git_it_says_so_and_writes_nothing(root: str) -> None:
             act(opened(root))
     assert before == Path(root, ".gitattributes").read_bytes()
     assert gitsetup.summary(opened(root)) == (True, "not in a git work tree")
-    assert pmem("doctor").code == 0
+    assert pmem("check", "setup").code == 0
 
 
 def test_a_configuration_that_another_git_holds_is_left_alone() -> None:
@@ -190,10 +190,10 @@ def test_a_git_that_refuses_stops_no_memory_from_starting() -> None:
 def test_the_doctor_finds_a_clone_that_was_not_told_and_tells_it() -> None:
     ok("init", "--quiet")
     initialise(ROOT)
-    assert pmem("doctor").code == 1
-    mended = pmem("doctor", "--fix", "--json").data["items"][-1]
+    assert pmem("check", "setup").code == 1
+    mended = pmem("check", "setup", "--fix", "--json").data["setup"]["items"][-1]
     assert (mended["name"], mended["ok"], mended["fixed"]) == ("git", True, True)
-    assert pmem("doctor").code == 0
+    assert pmem("check", "setup").code == 0
 
 
 def test_git_shows_records_as_they_stand_where_pmem_is_missing(

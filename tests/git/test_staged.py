@@ -17,12 +17,12 @@ HOOK = "#!/bin/sh\nexec pmem check --staged\n"
 
 def staged(*options: str) -> Done:
     """Check what is staged."""
-    return pmem("check", "--staged", *options)
+    return pmem("check", "records", "--staged", *options)
 
 
 def codes() -> list[str]:
     """Return the codes of what is wrong with what is staged."""
-    return [found["code"] for found in staged("--json").data["findings"]]
+    return [found["code"] for found in staged("--json").data["records"]["findings"]]
 
 
 def write(path: str, content: bytes) -> None:
@@ -57,7 +57,7 @@ THIRD = memory("It is backed up at night", "c-m4n5m4n5")
 
 def test_a_hook_tells_an_agent_of_broken_settings_too(repository: None) -> None:
     write(f"{ROOT}/config.toml", b'chunk_size = "x"\n')
-    done = pmem("check", "--staged", environment={"PMEM_AGENT": "planner"})
+    done = pmem("check", "records", "--staged", environment={"PMEM_AGENT": "planner"})
     assert done.code == 1
     assert b"config.toml: invalid_value" in done.out
 
@@ -73,7 +73,7 @@ def test_nothing_staged_is_nothing_wrong(repository: None) -> None:
 def test_the_index_counts_and_not_the_work_tree(repository: None) -> None:
     write(PATH, b"{")
     Path(PATH).write_bytes(data(BASE))
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
     assert staged().code == 1
 
 
@@ -98,7 +98,7 @@ def test_what_is_wrong_with_a_staged_file_is_told_with_its_line(
 ) -> None:
     path, content, code, line = WRONG[what]
     write(path, content)
-    found = [item for item in staged("--json").data["findings"] if item["code"] == code]
+    found = [item for item in staged("--json").data["records"]["findings"] if item["code"] == code]
     assert [(item["path"], item["line"]) for item in found] == [(os.path.abspath(path), line)]
     ok("commit", "--quiet", "--message", "all the same")
     assert codes() == []  # what is in already stops nobody
@@ -114,7 +114,7 @@ def test_a_removal_leaves_links_dangling_in_files_that_the_commit_leaves_alone(
     repository: None,
 ) -> None:
     ok("rm", "--quiet", PATH)
-    found = staged("--json").data["findings"]
+    found = staged("--json").data["records"]["findings"]
     assert [(item["code"], item["line"]) for item in found] == [("dangling", 18)]
     assert found[0]["path"].endswith(f"{OTHER['id']}.json")
     write(path_of(STORE, OTHER), data({**OTHER, "relationships": []}))
@@ -133,7 +133,7 @@ def test_older_troubles_elsewhere_do_not_stop_a_commit(repository: None) -> None
     write(path_of(STORE, THIRD), b"{")
     ok("commit", "--quiet", "--message", "damaged")
     write(PATH, data(OURS))
-    assert (codes(), pmem("check").code) == ([], 1)
+    assert (codes(), pmem("check", "records").code) == ([], 1)
 
 
 def test_a_circle_is_told_when_the_commit_closes_it(repository: None) -> None:
@@ -229,7 +229,7 @@ def test_an_unmerged_file_is_told_and_a_settled_one_is_not() -> None:
     assert git("merge", "--no-edit", "theirs").code == 1
     assert codes() == ["unmerged"]
     ok("add", "--all")
-    found = staged("--json").data["findings"]
+    found = staged("--json").data["records"]["findings"]
     assert [(item["code"], item["line"]) for item in found] == [("conflict", 5)]
     assert pmem("edit", "k3v9", "We use Oracle and PostgreSQL").code == 0
     ok("add", "--all")
@@ -247,7 +247,7 @@ def test_a_side_that_is_taken_whole_is_told(taken: str, way: str) -> None:
     ok("checkout", "--quiet", taken, PATH)
     ok("add", "--all")
     assert codes() == ["dropped"]
-    assert pmem("check").code == 0  # nothing in the file itself gives it away
+    assert pmem("check", "records").code == 0  # nothing in the file itself gives it away
 
 
 def test_a_merge_that_keeps_both_is_well() -> None:
@@ -398,7 +398,10 @@ def test_a_memory_below_the_top_is_checked_alone() -> None:
         os.mkdir(name)
         initialise(f"{name}/{ROOT}")
     write(f"one/{PATH}", b"{")
-    assert [pmem("-C", name, "check", "--staged").code for name in ("one", "two")] == [1, 0]
+    assert [pmem("-C", name, "check", "records", "--staged").code for name in ("one", "two")] == [
+        1,
+        0,
+    ]
 
 
 def test_what_was_changed_and_is_taken_out_in_a_merge_is_told() -> None:

@@ -137,7 +137,7 @@ def unmerged() -> set[str]:
 
 def findings(*codes: str) -> set[str]:
     """Return the paths that `check` reports under some codes."""
-    found = pmem("check", "--json").data["findings"]
+    found = pmem("check", "records", "--json").data["records"]["findings"]
     return {os.path.relpath(each["path"]) for each in found if each["code"] in codes}
 
 

@@ -116,7 +116,10 @@ def test_a_project_cannot_call_itself_safe(private: str) -> None:
     assert pmem("list").code == REFUSED
     assert pmem("-C", private, "config", "set", "safe_folders", "*").code == 3
     assert pmem("-C", private, "config", "get", "safe_folders").out == b"\n"
-    assert "safe_folders = ['*'] counts for nothing" in pmem("-C", private, "check").out.decode()
+    assert (
+        "safe_folders = ['*'] counts for nothing"
+        in pmem("-C", private, "check", "records").out.decode()
+    )
 
 
 def test_a_folder_within_the_work_tree_may_be_reached_by_a_link_that_stays_in_it() -> None:

@@ -22,8 +22,8 @@ _AT: Final = "2026-01-05T12:00:00.000Z"
 _CUT: Final = memory(OTHER)[:-1]
 _COMMANDS: Final = (
     "search gear",
-    "check",
-    "scan",
+    "check records",
+    "check secrets",
     "context gear",
     "list",
     f"show {OTHER}",
@@ -31,7 +31,7 @@ _COMMANDS: Final = (
     "repair",
     "export arrays out",
     "consolidate --dry-run",
-    "doctor",
+    "check setup",
 )
 COMMANDS: Final = _COMMANDS if IS_THOROUGH else _COMMANDS[:3]
 

@@ -124,7 +124,7 @@ def test_a_review_runs_no_filter_where_git_is_in_doubt(
 
 
 @pytest.mark.parametrize(
-    "command", ["list", "check", "log REF --git", "log HEAD~1..HEAD", "show", "doctor"]
+    "command", ["list", "check", "log REF --git", "log HEAD~1..HEAD", "show", "check setup"]
 )
 def test_a_bare_repository_in_the_memory_folder_is_none(
     command: str, project: str, trap: str
@@ -165,8 +165,9 @@ def test_attributes_are_read_from_a_file_only(kind: str, project: str, trap: str
 
 @pytest.mark.parametrize("line", [
     ["show", OTHER, "--at", "HEAD~1"], ["log", "HEAD~1..HEAD"], ["log", OTHER, "--git"],
-    ["check", "--staged"], ["check", "--merges", "HEAD~1..HEAD"], ["scan", "--history"],
-    ["doctor"], ["verify"], ["setup", "pre-commit"], ["repair"],
+    ["check", "records", "--staged"], ["check", "merges", "--range", "HEAD~1..HEAD"],
+    ["check", "secrets", "--history"],
+    ["check", "setup"], ["check", "citations"], ["setup", "pre-commit"], ["repair"],
     ["review", "HEAD~1.."], ["review", "--staged"],
 ], ids=" ".join)  # fmt: skip
 def test_every_call_of_git_is_kept_from_running_something(line: list[str], project: str) -> None:

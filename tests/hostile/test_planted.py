@@ -103,7 +103,7 @@ def test_every_write_is_refused_in_one_sentence() -> None:
         ("consent", "list"),
         ("repair",),
         ("init",),
-        ("doctor", "--fix"),
+        ("check", "setup", "--fix"),
         ("setup", "git"),
     ):
         done = pmem(*command)
@@ -119,19 +119,19 @@ def test_check_and_doctor_fail_and_scan_looks_into_it() -> None:
     token = "-".join(("kW9!m", "q27X"))
     write(f"{ROOT}/local/pmem.log", f"password: {token}\n")
     commit(f"{ROOT}/local/pmem.log")
-    done = pmem("check")
+    done = pmem("check", "records")
     assert (done.code, "tracked" in done.out.decode()) == (1, True)
-    assert pmem("check", "--strict").code == 1
-    done = pmem("doctor")
+    assert pmem("check", "records", "--strict").code == 1
+    done = pmem("check", "setup")
     assert (done.code, "git tracks" in done.out.decode()) == (1, True)
-    done = pmem("scan")
+    done = pmem("check", "secrets")
     assert (done.code, "local/pmem.log" in done.out.decode()) == (1, True)
 
 
 def test_taking_it_out_makes_all_well_again() -> None:
     planted()
     ok("rm", "-r", "-f", "--quiet", f"{ROOT}/local")
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
     assert pmem("add", "We use Go").code == 0
 
 
@@ -240,12 +240,12 @@ def test_an_ignore_file_that_lost_its_rules_is_told_and_mended(text: str) -> Non
     project()
     Project(ROOT, actor="ada").start_conversation("Private")
     Path(ROOT, ".gitignore").write_text(text, encoding="utf-8")
-    done = pmem("check")
+    done = pmem("check", "records")
     assert (done.code, "exposed" in done.out.decode()) == (1, True)
-    done = pmem("doctor")
+    done = pmem("check", "setup")
     assert (done.code, "does not hide" in done.out.decode()) == (1, True)
-    pmem("doctor", "--fix")
-    assert pmem("check").code == 0
+    pmem("check", "setup", "--fix")
+    assert pmem("check", "records").code == 0
     assert Path(ROOT, ".gitignore").read_text(encoding="utf-8").startswith(text)
     assert f"{ROOT}/local" not in ok("status", "--porcelain", "--untracked-files=all")
     assert "conversations/" not in ok("status", "--porcelain", "--untracked-files=all")
@@ -256,7 +256,7 @@ def test_transcripts_that_are_shared_by_choice_are_nothing_to_tell() -> None:
     initialise(ROOT, track_conversations=True)
     assert SHARE_CONVERSATIONS in Path(ROOT, ".gitignore").read_text(encoding="utf-8")
     Project(ROOT, actor="ada").start_conversation("Public")
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
 
 
 def test_who_tracks_transcripts_already_has_chosen() -> None:
@@ -265,9 +265,9 @@ def test_who_tracks_transcripts_already_has_chosen() -> None:
     Project(ROOT, actor="ada").start_conversation("Public")
     commit()
     Project(ROOT, actor="ada").start_conversation("Public as well")
-    assert pmem("check").code == 0
+    assert pmem("check", "records").code == 0
     ok("add", "--all")
-    assert pmem("check", "--staged").code == 0
+    assert pmem("check", "records", "--staged").code == 0
 
 
 def test_the_commit_that_would_bring_the_first_transcripts_is_stopped() -> None:
@@ -275,15 +275,15 @@ def test_the_commit_that_would_bring_the_first_transcripts_is_stopped() -> None:
     Path(ROOT, ".gitignore").write_text("", encoding="utf-8")
     Project(ROOT, actor="ada").start_conversation("Private")
     ok("add", "--all")
-    done = pmem("check", "--staged")
+    done = pmem("check", "records", "--staged")
     assert done.code == 1
     assert "is a transcript, which is private" in done.out.decode()
     assert "is each clone's own" in done.out.decode()
     git("reset", "--quiet")
     assert pmem("init", "--track-conversations").code == 0
-    assert pmem("doctor", "--fix").code in (0, 1)
+    assert pmem("check", "setup", "--fix").code in (0, 1)
     ok("add", "--all")
-    assert pmem("check", "--staged").code == 0
+    assert pmem("check", "records", "--staged").code == 0
 
 
 def test_every_command_lives_with_what_was_planted() -> None:

@@ -224,7 +224,7 @@ def test_an_import_reads_files_only(kind: str, project: str, secret: str) -> Non
     ("name", "line"),
     [
         ("access.log", ["search", "gear"]),
-        ("access.log", ["doctor"]),
+        ("access.log", ["check", "setup"]),
         ("operations.log", ["log", "--operations"]),
         ("judged.json", ["consolidate"]),
         ("consent.json", ["consent", "list"]),

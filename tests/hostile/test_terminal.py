@@ -164,7 +164,8 @@ def test_no_command_sends_a_payload(command: str, project: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["doctor", "check", "config list", "stats", "list", "context gear"]
+    "line",
+    ["check setup", "check records", "check", "config list", "stats", "list", "context gear"],
 )
 def test_no_name_of_a_setting_sends_a_payload(line: str, project: str) -> None:
     name = as_toml(EVERYTHING)

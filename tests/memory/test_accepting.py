@@ -25,7 +25,7 @@ def cited(identifier: str) -> list[str]:
 
 
 def accepted(*words: str) -> Done:
-    return pmem("verify", *words, "--accept")
+    return pmem("check", *(f"--accept={word}" for word in words))
 
 
 @pytest.fixture
@@ -47,14 +47,14 @@ def test_the_text_as_it_is_now_is_cited_where_it_is_now(committed: None) -> None
             "(WAIT)", "(\n        WAIT + 1\n    )"
         )
     )
-    assert pmem("verify", one, body).code == 1
+    assert pmem("check", "citations").code == 1
     done = accepted(one)
     assert done.code == 0
     assert "retry.py:3 -> retry.py:3-4" in done.out.decode()
     assert "# More. RETRIES = 5" in done.out.decode()
     assert accepted(body).code == 0
     assert cited(body) == ["retry.py:[8, 11]"]
-    assert pmem("verify").code == 0
+    assert pmem("check", "citations").code == 0
 
 
 def test_the_history_keeps_what_was_cited(committed: None) -> None:
@@ -76,7 +76,7 @@ def test_what_was_never_committed_counts_by_its_lines() -> None:
     write(CODE.replace("= 3", "= 5"))
     assert accepted(identifier).code == 0
     assert cited(identifier) == ["retry.py:[3, 3]", "retry.py:"]
-    assert pmem("verify").code == 0
+    assert pmem("check", "citations").code == 0
 
 
 def test_what_moved_is_cited_where_it_went(committed: None) -> None:
@@ -94,7 +94,7 @@ def test_names_and_values_are_accepted_as_they_are_now(committed: None) -> None:
     assert done.code == 0, done
     assert "retry.py::RETRIES=3 -> retry.py::RETRIES=5" in done.out.decode()
     assert "accepted retry.py::wait " in done.out.decode()
-    assert pmem("verify").code == 0
+    assert pmem("check", "citations").code == 0
     for text in ("RETRIES = 5\nRETRIES = 6\n", "WAIT = 2\n"):
         write(text)
         assert accepted(identifier).code == 3
@@ -116,11 +116,11 @@ def test_what_is_gone_cannot_be_accepted_and_nothing_changes(change: str, commit
 
 
 def test_one_says_which_memories_hold_and_what_is_to_be_done(committed: None) -> None:
-    assert accepted().code == 2
-    assert accepted(added("x y"), "--update").code == 2
+    assert pmem("check", "--accept").code == 2
+    assert pmem("check", "--accept", added("x y"), "--fix").code == 2
     assert accepted("nobody").code == 3
     write(CODE.replace("= 3", "= 5"))
-    assert pmem("verify", added("x", "--cite", "retry.py:3"), "--accept", "--read-only").code == 7
+    assert pmem("check", "--accept", added("x", "--cite", "retry.py:3"), "--read-only").code == 7
 
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "d e", ""]), min_size=1, max_size=12)

@@ -419,7 +419,7 @@ def test_what_is_no_citation_is_a_damaged_record(project: Project, citation: Any
     memory = cited(project, "src/queue.py:1")
     path = Path(f".project-memory/long-term-memory/{memory.id}.json")
     path.write_text(json.dumps({**json.loads(path.read_text()), "citations": [citation]}))
-    done = pmem("verify")
+    done = pmem("check", "citations")
     assert (done.code, "left out" in done.said) == (0, True)
 
 
@@ -543,17 +543,17 @@ def test_without_git_nothing_is_known_of_commits(project: Project) -> None:
 
 
 def test_verify_answers_with_its_exit_code(project: Project) -> None:
-    assert pmem("verify").code == 0
+    assert pmem("check", "citations").code == 0
     cited(project, "src/queue.py:10")
-    assert pmem("verify").code == 0
+    assert pmem("check", "citations").code == 0
     Path("src/queue.py").write_text(f"# new\n{TEXT}")
-    assert pmem("verify").code == 1
-    assert pmem("verify", "--update", "--read-only").code == 7
-    assert pmem("verify", "--update").code == 0
-    assert pmem("verify").code == 0
+    assert pmem("check", "citations").code == 1
+    assert pmem("check", "citations", "--fix", "--read-only").code == 7
+    assert pmem("check", "citations", "--fix").code == 0
+    assert pmem("check", "citations").code == 0
     Path("src/queue.py").unlink()
-    assert pmem("verify", "--update").code == 1
-    assert pmem("verify", "nobody").code == 3
+    assert pmem("check", "citations", "--fix").code == 1
+    assert pmem("check", "citations", "--accept", "nobody").code == 3
 
 
 def test_a_citation_is_one_line_whatever_its_file_is_called(project: Project) -> None:
@@ -561,7 +561,7 @@ def test_a_citation_is_one_line_whatever_its_file_is_called(project: Project) ->
         Path(name).write_text("this is going to change\n")
         project.add(f"The queue has {number} names", cite=[name], force=True)
         Path(name).write_text("this has changed\n")
-    assert pmem("verify").text.count("\n") == 2
+    assert pmem("check", "citations").text.count("\n") == 2
 
 
 def test_a_batch_line_that_cites_wrongly_adds_nothing(project: Project) -> None:
@@ -589,7 +589,7 @@ def test_two_branches_may_cite_different_files(monkeypatch: pytest.MonkeyPatch) 
     now = Project(actor="ada").show(memory.id)
     assert isinstance(now, Memory)
     assert {one.place for one in now.citations} == {"one.py:5", "two.py:6-7", "three.py:1"}
-    assert pmem("verify").code == 0
+    assert pmem("check", "citations").code == 0
 
 
 @pytest.mark.parametrize("folder", [".", "src"])

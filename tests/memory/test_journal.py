@@ -36,6 +36,7 @@ from tests.faults.test_locked import READING, WRITING
 from tests.faults.world import DECISION
 from tests.model.scripted import data_of
 from tests.once import Once
+from tests.policy.paths import PARTS
 from tests.storage.folders import contradict
 
 LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
@@ -51,7 +52,7 @@ LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
         ("bake without yeast", "--failed", "flat", "--worked", "Use yeast"),
         ["ADD", "ADD", "LINK"],
     ),
-    "verify": (("CITING", "--update"), ["UPDATE"]),
+    "check citations": (("--fix",), ["UPDATE"]),
     "app remember": (("calendar", "Lunch at noon"), ["ADD"]),
     "app compact": (("calendar",), []),
     "app delete": (("calendar", "OFAPP"), ["DELETE"]),
@@ -69,14 +70,13 @@ LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
     ),
     "conversation end": (("Painted", "--conversation", "talk"), ["ADD"]),
     "consolidate": (("--now", "2027-03-01"), ["ARCHIVE", "ARCHIVE"]),
-    "sweep": (("--now", "2027-03-01"), []),
     "import arrays": (("../arrays",), ["ADD", "UPDATE"]),
     "import notes": (("RULES.md",), ["ADD"]),
     "import adr": (("0001-bake.md",), ["ADD"]),
 }
 """Commands that write memories or episodes, what they are given, and the events they leave."""
 
-DELETES = {"purge": "PINNED", "sweep": "REMOVED", "app purge": "OFAPP"}
+DELETES = {"purge": "PINNED", "app purge": "OFAPP"}
 """Commands that delete a record for good, and which."""
 
 WRITES_NEITHER = {
@@ -85,7 +85,7 @@ WRITES_NEITHER = {
     *(f"setup {name}" for name in HARNESSES),
     "setup pre-commit",
     "repair",
-    "doctor",
+    "check setup",
     "conversation start",
     "conversation pause",
     "conversation resume",
@@ -168,7 +168,7 @@ def trail() -> dict[str, Any]:
 
 def test_every_writing_command_is_known_to_leave_events_or_to_write_no_such_record() -> None:
     grouped = {f"{group} {name}" for group, (_, entries) in GROUPS.items() for name in entries}
-    writing = (COMMANDS.keys() | grouped) - READING
+    writing = (COMMANDS.keys() | grouped | PARTS.keys()) - READING
     assert writing == LEAVES_EVENTS.keys() | WRITES_NEITHER
     assert WRITING.keys() == writing
 

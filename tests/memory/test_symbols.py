@@ -386,14 +386,14 @@ def test_symbols_are_told_by_every_command(project: Project) -> None:
     memory = cited(project, "src/money.py::settle", "src/money.py::RETRIES=3")
     assert "src/money.py::settle, src/money.py::RETRIES=3" in pmem("show", memory.id).text
     assert '"symbol":"settle"' in pmem("list", "--json").text
-    assert pmem("check").code == 0
-    assert pmem("verify").code == 0
+    assert pmem("check", "records").code == 0
+    assert pmem("check", "citations").code == 0
     change("src/money.py", lambda text: text.replace("as  agreed", "as agreed"))
-    assert "changed src/money.py::settle" in pmem("verify").text
-    assert '"symbol":"settle"' in pmem("verify", "--json").text
+    assert "changed src/money.py::settle" in pmem("check", "citations").text
+    assert '"symbol":"settle"' in pmem("check", "citations", "--json").text
     assert pmem("edit", memory.id, "--uncite", "src/money.py::settle").code == 0
     assert "- src/money.py::settle, src/money.py::RETRIES=3\n" in pmem("log", memory.id).text
-    assert pmem("verify").code == 0
+    assert pmem("check", "citations").code == 0
 
 
 def test_the_secret_gate_sees_a_value(project: Project) -> None:
@@ -497,4 +497,4 @@ def test_two_branches_may_cite_different_symbols(monkeypatch: pytest.MonkeyPatch
         "money.py::Billing",
         "money.py::settle",
     ]
-    assert pmem("verify").code == 0
+    assert pmem("check", "citations").code == 0

@@ -116,8 +116,8 @@ def test_a_program_that_is_not_there_costs_neither_energy_nor_calls(
     assert contents(server) == ["Ben: Ben reads mail in the morning only."]
     assert "there is no program 'codex'; install it, or change " in done.err
     assert run(server, "app", "stats", "--json", **gone).data["energy"]["spent"] == 0
-    assert "200 calls are left today" in run(server, "doctor").out.decode()
-    told = run(server, "doctor", **gone).out.decode()
+    assert "200 calls are left today" in run(server, "check", "setup").out.decode()
+    told = run(server, "check", "setup", **gone).out.decode()
     assert "there is no program 'codex'; rules go on alone" in told
     upkeep = run(server, "consolidate", **gone).err
     assert upkeep.count("there is no program 'codex'") == 1
@@ -139,7 +139,9 @@ def test_too_little_energy_puts_the_work_off_and_doctor_counts_it(server: ChatSe
     assert "put off: too little energy" in done.err
     assert contents(server) == []
     (seen,) = (
-        item for item in run(server, "doctor", "--json").data["items"] if item["name"] == "model"
+        item
+        for item in run(server, "check", "setup", "--json").data["setup"]["items"]
+        if item["name"] == "model"
     )
     assert seen["detail"].startswith("fake: ")
     assert not seen["detail"].startswith("fake: 0 ")
@@ -152,8 +154,11 @@ def test_a_program_beside_the_project_is_named_by_its_whole_path(server: ChatSer
     beside = {"PMEM_MODEL_URL": "", "PMEM_MODEL_COMMAND": "./model.sh"}
     done = talk(server, "Ben reads mail in the morning only.", **beside)
     assert (done.code, "give the program's whole path" in done.err) == (0, True)
-    assert "200 calls are left today" in run(server, "doctor").out.decode()
-    assert "model.command begins with './model.sh'" in run(server, "doctor", **beside).out.decode()
+    assert "200 calls are left today" in run(server, "check", "setup").out.decode()
+    assert (
+        "model.command begins with './model.sh'"
+        in run(server, "check", "setup", **beside).out.decode()
+    )
 
 
 def test_what_a_model_merges_is_told_with_its_records(server: ChatServer) -> None:
@@ -203,7 +208,7 @@ def test_a_project_cannot_choose_a_model(server: ChatServer, root: str) -> None:
     assert "no model is chosen" in done.err
     assert server.asked == []
     assert not Path("planted").exists()
-    doctor = pmem("doctor", environment={"PMEM_NOW": DAY})
+    doctor = pmem("check", "setup", environment={"PMEM_NOW": DAY})
     assert "model.command" in f"{doctor.out.decode()}{doctor.err}"
 
 

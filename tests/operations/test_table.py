@@ -16,6 +16,7 @@ from pmem.operations.pipeline import function_of
 from pmem.operations.table import TABLE
 from pmem.project.workspace import Workspace
 from tests.operations.rows import Row, rows, structs
+from tests.policy.paths import PARTS
 
 ROWS: Final = [pytest.param(row, id=row.operation.name) for row in rows()]
 OPERATIONS: Final = [pytest.param(row, id=name) for name, row in TABLE.items()]
@@ -24,9 +25,9 @@ BELOW: Final = {
     for group, (_, entries) in GROUPS.items()
     for name, entry in entries.items()
 }
-OTHER_WORDS: Final = {"memories", "assistant"}
+OTHER_WORDS: Final = {"memories", "assistant", "accept"}
 """What is one command with another, or several: `app list` with an app's name lists its memories,
-and every `setup` of an assistant is one operation."""
+every `setup` of an assistant is one operation, and `check --accept` accepts citations."""
 
 
 def test_every_row_has_a_name_of_its_own() -> None:
@@ -37,7 +38,8 @@ def test_every_row_has_a_name_of_its_own() -> None:
 def test_a_row_is_called_as_the_command_line_or_the_library_calls_it(name: str) -> None:
     part, _, word = name.rpartition(".")
     is_method = not part and callable(getattr(Project, name, None))
-    assert name in {*COMMANDS, *BELOW} or is_method or word in _options_of(part) | OTHER_WORDS
+    called = {*COMMANDS, *BELOW, *PARTS.values()}
+    assert name in called or is_method or word in _options_of(part) | OTHER_WORDS
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

@@ -30,7 +30,6 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "settle": ("REF",),
     "log": ("--limit", "0"),
     "outcome": ("REF", "good"),
-    "due": (),
     "inbox": (),
     "why": ("src/gear.py",),
     "tried": ("TEXT", "--failed", "TEXT"),
@@ -41,16 +40,18 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "mcp": (),
     "serve": ("--token", "person"),
     "consolidate": (),
-    "sweep": (),
     "delta": ("--thread", "t"),
-    "verify": (),
     "stats": (),
     "report": ("-",),
     "browse": (),
     "check": (),
-    "scan": (),
+    "check records": (),
+    "check citations": (),
+    "check due": (),
+    "check secrets": (),
+    "check setup": (),
+    "check merges": ("--range", "HEAD"),
     "repair": (),
-    "doctor": (),
     "hook": ("prompt",),
     "completion": ("bash",),
     "help": (),
@@ -127,7 +128,17 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
 }
 """For each command arguments to try it with."""
 
+PARTS: Final = {
+    "check records": "check",
+    "check citations": "verify",
+    "check due": "due",
+    "check secrets": "scan",
+    "check setup": "doctor",
+    "check merges": "check.merges",
+}
+"""Parts of the check, and their operations."""
 OTHERWISE: Final = {
+    **PARTS,
     "log": "events",
     "db sync": "sync",
     "completion": None,

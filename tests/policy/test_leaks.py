@@ -240,7 +240,8 @@ def test_procedures_wait_for_their_name_in_an_earlier_commit_too(root: str) -> N
 
 
 @pytest.mark.parametrize(
-    "line", [["check"], ["check", "--merges", "HEAD"], ["log", "REF", "--git"]]
+    "line",
+    [["check", "records"], ["check", "merges", "--range", "HEAD"], ["log", "REF", "--git"]],
 )
 def test_what_git_has_is_told_to_nobody_with_an_allowlist(
     line: list[str], ids: dict[str, str]

@@ -9,7 +9,7 @@ import pytest
 from pmem.cli.commands import COMMANDS, GROUPS
 from tests.faults.console import Done, added, pmem
 from tests.once import Once
-from tests.policy.paths import MATRIX
+from tests.policy.paths import MATRIX, PARTS
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "agents.md"
 OF_ANOTHER_KIND = {"facts reject", "episode show"}
@@ -41,7 +41,7 @@ def _build() -> dict[str, str]:
 
 def test_every_command_is_in_the_matrix() -> None:
     grouped = {f"{group} {name}" for group, (_, entries) in GROUPS.items() for name in entries}
-    assert set(MATRIX) == set(COMMANDS) | grouped
+    assert set(MATRIX) == set(COMMANDS) | grouped | PARTS.keys()
 
 
 def test_the_document_shows_the_matrix() -> None:

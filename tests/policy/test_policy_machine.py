@@ -133,7 +133,7 @@ COMMANDS: Final = (
     "search gear --app calendar",
     "log HEAD..",
     "check",
-    "doctor",
+    "check setup",
     "list --at 2026-11-02",
     "search gear --at 2026-11-03",
     "context gear --at 2026-11-02",
@@ -342,7 +342,10 @@ class Policy(RuleBasedStateMachine):
         before = self.kept()
         done = pmem(*words, stdin=stdin, environment=environment)
         assert done.code in (0, 1, 3, 4, 7, 9), (line, done)
-        is_told = who.agent in (None, *self.lists) or line in (["doctor"], ["consent", "list"])
+        is_told = who.agent in (None, *self.lists) or line in (
+            ["check", "setup"],
+            ["consent", "list"],
+        )
         assert is_told or done.code in (3, 7), (line, done)
         self.check(who, before, done.out.decode() + done.err)
         return done.code

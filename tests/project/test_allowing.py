@@ -87,16 +87,16 @@ def test_a_name_with_a_secret_is_told_by_what_gave_it(
 def test_an_example_that_is_no_secret_stays_allowed(root: str) -> None:
     assert pmem("config", "set", "secrets.allow", "hunter2x9").code == 0
     assert pmem("add", "pw" + "d: hunter" + "2x9").code == 0
-    assert pmem("scan").code == 0
+    assert pmem("check", "secrets").code == 0
 
 
 def test_a_secret_written_into_the_settings_by_hand_is_found_there(root: str) -> None:
     path = os.path.join(root, "config.toml")
     with open(path, "a", encoding="utf-8") as file:
         file.write(f'\n[secrets]\nallow = ["{TOKEN}"]\n')
-    done = pmem("scan", "--json")
+    done = pmem("check", "secrets", "--json")
     assert done.code == 1
-    (finding,) = done.data["findings"]
+    (finding,) = done.data["secrets"]["findings"]
     assert (finding["path"], finding["code"]) == (path, "github-token")
     assert TOKEN not in said(done)
 

@@ -15,7 +15,7 @@ from tests.once import Once
 TOKEN: Final = next(case.secret for case in labelled.secrets(7) if case.kind == "github-token")
 SAID: Final = f"We deploy with {TOKEN} since May."
 MARK: Final = "[redacted: github-token]"
-NOTE: Final = "what looks like a secret is not shown; `pmem scan` tells where it stands"
+NOTE: Final = "what looks like a secret is not shown; `pmem check secrets` tells where it stands"
 QUERY: Final = json.dumps({"agent": "planner", "query": "deploy", "categories": ["knowledge"]})
 FULL: Final = QUERY.replace('"query"', '"return": "full", "query"')
 
@@ -94,7 +94,7 @@ def test_a_project_may_not(value: str, leaky: str) -> None:
     Path(leaky, "config.toml").write_text(f"[secrets]\nmask = {value}\n")
     assert TOKEN not in ask("search", "--json").out.decode()
     assert pmem("config", "set", "secrets.mask", "false").code == 3
-    found = pmem("check", "--json").data["findings"]
+    found = pmem("check", "records", "--json").data["records"]["findings"]
     assert "counts for nothing" in " ".join(each["message"] for each in found)
 
 
@@ -123,7 +123,7 @@ def test_what_is_allowed_is_shown(leaky: str) -> None:
 
 
 def test_scan_names_every_place(leaky: str) -> None:
-    found = pmem("scan", "--json").data["findings"]
+    found = pmem("check", "secrets", "--json").data["secrets"]["findings"]
     stores = {Path(each["path"]).parent.name for each in found}
     assert stores >= {"long-term-memory", "episodic-memory", "conversations", "conversation-chunks"}
 

@@ -395,14 +395,14 @@ WEAKER = [
 @pytest.mark.parametrize(("settings", "said"), WEAKER)
 def test_settings_that_protect_less_are_told(settings: str, said: str, root: str) -> None:
     Path(root, "config.toml").write_text(f"{settings}\n")
-    done = pmem("check", "--json")
+    done = pmem("check", "records", "--json")
     assert done.code == 0
-    assert said in " ".join(finding["message"] for finding in done.data["findings"])
-    assert {(each["code"], each["severity"]) for each in done.data["findings"]} == {
+    assert said in " ".join(finding["message"] for finding in done.data["records"]["findings"])
+    assert {(each["code"], each["severity"]) for each in done.data["records"]["findings"]} == {
         ("weakened", "warning")
     }
-    assert pmem("check", "--strict").code == 1
-    assert said in pmem("doctor").out.decode()
+    assert pmem("check", "records", "--strict").code == 1
+    assert said in pmem("check", "setup").out.decode()
 
 
 @pytest.mark.parametrize(
@@ -411,7 +411,7 @@ def test_settings_that_protect_less_are_told(settings: str, said: str, root: str
 )
 def test_other_settings_are_not_told_as_weaker(settings: str, root: str) -> None:
     Path(root, "config.toml").write_text(f"{settings}\n")
-    found = pmem("check", "--json").data["findings"]
+    found = pmem("check", "records", "--json").data["records"]["findings"]
     assert "weakened" not in {finding["code"] for finding in found}
 
 
@@ -420,7 +420,7 @@ def test_what_its_user_does_not_ask_for_is_not_missed(root: str) -> None:
     own = Path(os.environ["XDG_CONFIG_HOME"], "pmem", "config.toml")
     own.parent.mkdir(parents=True)
     own.write_text('[consent]\nfields = ["city"]\n')
-    assert pmem("check", "--json").data["findings"] == []
+    assert pmem("check", "records", "--json").data["records"]["findings"] == []
 
 
 def test_whoever_runs_it_can_and_is_told(root: str, ids: dict[str, str]) -> None:

@@ -68,7 +68,14 @@ def test_a_relative_data_folder_counts_for_nothing() -> None:
 
 def test_it_is_made_at_the_first_write_and_never_by_a_read() -> None:
     folder = own_folder(os.environ)
-    for command in (["list"], ["search", "x"], ["context"], ["rm", "k3v9"], ["stats"], ["doctor"]):
+    for command in (
+        ["list"],
+        ["search", "x"],
+        ["context"],
+        ["rm", "k3v9"],
+        ["stats"],
+        ["check", "setup"],
+    ):
         done = pmem(*command, "--mine")
         assert done.code == 4
         assert "pmem add --mine" in done.said
@@ -258,8 +265,8 @@ def test_nothing_of_it_stands_in_the_project_after_everything_was_asked(
         ["search", "zebra database"],
         ["search", "commits", "--worktrees"],
         ["consolidate"],
-        ["doctor"],
-        ["check"],
+        ["check", "setup"],
+        ["check", "records"],
     ):
         assert pmem(*line).code in (0, 1)
     told = {"session_id": "s", "cwd": os.getcwd(), "prompt": "commits to the zebra database"}
@@ -346,8 +353,8 @@ def test_sharing_needs_a_project_a_person_and_a_memory_that_holds(
 def test_doctor_tells_when_others_can_read_it(root: str, mine: dict[str, str]) -> None:
     top = Path(own_folder(os.environ)).parent
     top.chmod(0o755)
-    assert "other users can read" in pmem("doctor").text
-    assert "fixed mine" in pmem("doctor", "--fix").text
+    assert "other users can read" in pmem("check", "setup").text
+    assert "fixed mine" in pmem("check", "setup", "--fix").text
     assert stat.S_IMODE(top.stat().st_mode) == 0o700
 
 

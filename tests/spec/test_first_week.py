@@ -135,7 +135,7 @@ def test_h_is_help() -> None:
 
 
 @pytest.mark.usefixtures("project")
-@pytest.mark.parametrize("command", ["scan --history", "log HEAD.."])
+@pytest.mark.parametrize("command", ["check secrets --history", "log HEAD.."])
 def test_outside_of_git_the_way_out_is_to_begin_with_git(command: str) -> None:
     said = ran(*command.split(), code=3)
     assert "is not in a git repository" in said
@@ -165,7 +165,7 @@ def test_clearing_without_a_conversation_fails_before_it_asks(project: Path) -> 
 
 def test_what_one_branch_removed_and_another_edited_is_named_and_settled(repository: str) -> None:
     on_two_branches(["rm", repository], ["edit", repository, "The port is 8080"])
-    assert "overruled" in ran("check")
+    assert "overruled" in ran("check", "records")
     item = json.loads(pmem("inbox", "--json").text)["data"]["items"][0]
     assert (item["kind"], item["id"]) == (InboxKind.CONTRADICTION, repository)
     ran("settle", repository, "--other")
@@ -196,7 +196,7 @@ def test_two_branches_that_add_on_one_subject_are_told_and_wait_in_the_inbox() -
         ["add", "CI keeps pip", "--subject", "CI cache"],
         ["add", "CI keeps npm", "--subject", "ci cache"],
     )
-    assert "is on the same subject as" in ran("check")
+    assert "is on the same subject as" in ran("check", "records")
     (item,) = json.loads(pmem("inbox", "--json").text)["data"]["items"]
     assert item["kind"] == InboxKind.SUBJECT
     assert "CI keeps" in item["why"]

@@ -354,7 +354,7 @@ def test_a_damaged_file_is_named_and_left_alone(
         with pytest.raises(Damaged) as caught:
             request()
         assert path in caught.value.message
-        assert "doctor --fix" in caught.value.hint
+        assert "check --fix" in caught.value.hint
     assert not before or before == bytes_below(os.path.dirname(path))
 
 

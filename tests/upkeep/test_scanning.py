@@ -46,8 +46,8 @@ def leak(text: str) -> str:
 
 def told(*options: str) -> list[tuple[str, str, int | None]]:
     """Return what a scan finds: path, kind and line."""
-    done = pmem("scan", *options, "--json")
-    findings = done.data["findings"]
+    done = pmem("check", "secrets", *options, "--json")
+    findings = done.data["secrets"]["findings"]
     assert done.code == (1 if findings else 0)
     assert TOKEN.encode() not in done.out
     assert TOKEN not in done.err
@@ -66,7 +66,7 @@ def test_a_finding_names_the_file_the_line_and_the_kind(repository: str) -> None
         if '"content"' in line
     )
     assert told() == [(path, "github-token", content), (path, "private-key", content)]
-    assert b"in content, line 1, character 13" in pmem("scan").out
+    assert b"in content, line 1, character 13" in pmem("check", "secrets").out
 
 
 def test_messages_settings_and_damaged_files_are_looked_at_too(repository: str) -> None:
@@ -76,7 +76,9 @@ def test_messages_settings_and_damaged_files_are_looked_at_too(repository: str) 
     Path(ROOT, "long-term-memory", "mjwaid1q-00000001.json").write_text(f'{{"a": "{TOKEN}"')
     found = {os.path.relpath(path, ROOT).split("/")[0] for path, _, _ in told()}
     assert found == {"conversations", "config.toml", "long-term-memory"}
-    assert TOKEN.encode() not in b"".join(pmem("scan", "--format", name).out for name in CI)
+    assert TOKEN.encode() not in b"".join(
+        pmem("check", "secrets", "--format", name).out for name in CI
+    )
 
 
 CI: Final = ("github", "gitlab")
@@ -132,7 +134,7 @@ def test_what_is_allowed_is_not_told(repository: str) -> None:
 def test_without_git_only_the_folder_can_be_scanned(root: str) -> None:
     workspace = Workspace(root, environment=os.environ)
     assert ask(workspace, table.SCAN, ScanRequest()).findings == ()
-    assert pmem("scan", "--history").code != 0
+    assert pmem("check", "secrets", "--history").code != 0
 
 
 def test_the_hook_stops_a_commit_that_brings_a_secret(repository: str) -> None:
@@ -141,7 +143,7 @@ def test_the_hook_stops_a_commit_that_brings_a_secret(repository: str) -> None:
     ok("add", "--all")
     done = git("commit", "--message", "leak")
     assert done.code == 1
-    assert "this would share a secret" in done.said
+    assert "this would damage the memory or share a secret" in done.said
     assert TOKEN not in done.said
 
 

@@ -266,12 +266,12 @@ UNKNOWN = {
 @pytest.mark.parametrize("settings", UNKNOWN)
 def test_a_misspelt_setting_in_the_project_s_file_is_told(settings: str, root: str) -> None:
     Path(root, "config.toml").write_text(f"{settings}\n")
-    done = pmem("check", "--json")
-    (found,) = done.data["findings"]
+    done = pmem("check", "records", "--json")
+    (found,) = done.data["records"]["findings"]
     assert (done.code, found["code"], found["severity"]) == (0, "unknown_setting", "warning")
     assert UNKNOWN[settings] in found["message"]
-    assert pmem("check", "--strict").code == 1
-    looked = pmem("doctor")
+    assert pmem("check", "records", "--strict").code == 1
+    looked = pmem("check", "setup")
     assert looked.code == 0
     assert UNKNOWN[settings] in looked.out.decode()
     assert UNKNOWN[settings] in pmem("config", "list").err
@@ -289,14 +289,14 @@ def test_the_list_says_which_settings_of_your_own_are_not_known(root: str) -> No
 )
 def test_settings_that_there_are_are_not_told_as_unknown(settings: str, root: str) -> None:
     Path(root, "config.toml").write_text(f"{settings}\n")
-    found = pmem("check", "--json").data["findings"]
+    found = pmem("check", "records", "--json").data["records"]["findings"]
     assert "unknown_setting" not in {finding["code"] for finding in found}
     assert "no setting" not in pmem("config", "list").err
 
 
 def test_of_many_unknown_settings_some_are_named(root: str) -> None:
     Path(root, "config.toml").write_text("".join(f"x{number} = 1\n" for number in range(5000)))
-    found = pmem("check", "--json").data["findings"]
+    found = pmem("check", "records", "--json").data["records"]["findings"]
     assert len(found) == 21
     assert "4980 further settings" in found[-1]["message"]
 
@@ -489,7 +489,7 @@ def _swept(**environment: Any) -> Any:
         then = {"PMEM_NOW": f"2026-02-04T10:0{minute}:00Z", "PMEM_LINK_ON_ADD": "false"}
         pmem("add", text, "--subject", "port", "--force", environment=then)
     now = {"PMEM_NOW": "2026-02-05", "PMEM_DECAY": "s2"}
-    done = pmem("sweep", "--dry-run", "--json", environment=now | environment).data
+    done = pmem("consolidate", "--dry-run", "--json", environment=now | environment).data
     return [(step["action"], step["records"][0]["text"]) for step in done["steps"]]
 
 
@@ -512,7 +512,9 @@ def _episodes_limit(**environment: Any) -> Any:
 
 def _recalls(**environment: Any) -> Any:
     data("show", added("The parser reads the archive"), **environment)
-    (found,) = (item for item in data("doctor")["items"] if item["name"] == "recalls")
+    (found,) = (
+        item for item in data("check", "setup")["setup"]["items"] if item["name"] == "recalls"
+    )
     return found["detail"]
 
 
@@ -731,7 +733,7 @@ def _ignored(**environment: Any) -> Any:
     """Return what a check says where git ignores every record."""
     subprocess.run(["git", "init", "--quiet"], check=True)
     Path(".gitignore").write_text("*.json\n", encoding="utf-8")
-    return pmem("check", environment=environment).code
+    return pmem("check", "records", environment=environment).code
 
 
 EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
@@ -850,7 +852,7 @@ def test_a_variable_that_is_not_utf_8_is_refused_in_one_sentence(name: str, root
     done = pmem("config", "list", environment=given)
     assert done.code == 3, done
     assert f"{name} cannot be '\\udcff': it must be UTF-8" in done.err
-    for command in (("list",), ("add", "We use Go"), ("search", "Go"), ("check",)):
+    for command in (("list",), ("add", "We use Go"), ("search", "Go"), ("check", "records")):
         done = pmem(*command, environment=given)
         assert done.code in (0, 1, 3)
         assert "bug" not in done.err

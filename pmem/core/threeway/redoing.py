@@ -23,7 +23,7 @@ _NAMED: Final = 60
 
 
 class Mistake(StrEnum):
-    """What a merge did to a record: the codes of `pmem check --merges`."""
+    """What a merge did to a record: the codes of `pmem check merges --range`."""
 
     LOST_RECORD = "lost_record"
     RESURRECTED_RECORD = "resurrected_record"

@@ -56,7 +56,7 @@ _REFUSED: Final = (
 )
 _UNDO: Final = "run the command once where it may write; that undoes the half"
 _START_AFRESH: Final = (
-    "`pmem doctor --fix` moves it away to start afresh; checkpoints, threads and what waits for"
+    "`pmem check --fix` moves it away to start afresh; checkpoints, threads and what waits for"
     " apps or for consent go with it"
 )
 
