@@ -1,15 +1,17 @@
 """Writes the pages of reference from the tables that the program itself uses.
 
-They are docs/settings.md, docs/tuning.md, docs/commands.md, docs/types.md, the manual page
-docs/pmem.1, and pmem/cli/reference.json, by which `pmem help --json` and completion answer at
-once. Run it with the project's Python: `python docs/generate.py`. A test fails when the committed
-files differ from what it writes.
+They are docs/settings.md, docs/tuning.md, docs/commands.md, docs/types.md, docs/modules.md, the
+manual page docs/pmem.1, and pmem/cli/reference.json, by which `pmem help --json` and completion
+answer at once. Run it with the project's Python: `python docs/generate.py`. A test fails when the
+committed files differ from what it writes.
 """
 
+import ast
 import json
 import os
 from collections.abc import Iterable, Iterator
 from copy import copy
+from pathlib import Path
 from typing import Any
 
 from pmem import errors
@@ -171,6 +173,32 @@ def manual_page() -> str:
     return "\n".join(parts)
 
 
+def modules_page() -> str:
+    """Write a row for each module of the rooms in which strangers look for behaviour."""
+    rows = "".join(
+        f"| `{name}` | {said.replace('|', chr(92) + '|')} |\n" for name, said in _modules()
+    )
+    return f"""\
+# The files of core and cli
+
+What each says of itself in its first line. [How pmem is built](architecture.md) explains the rooms.
+
+| file | what it is |
+|---|---|
+{rows}"""
+
+
+def _modules() -> Iterator[tuple[str, str]]:
+    """Yield the modules of two rooms, and the first lines of their docstrings."""
+    package = Path(FOLDER).parent / "pmem"
+    for room in ("cli", "core"):
+        for path in sorted((package / room).rglob("*.py")):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            if len(tree.body) > 1:
+                first = (ast.get_docstring(tree) or "").partition("\n\n")[0]
+                yield path.relative_to(package).as_posix(), " ".join(first.split())
+
+
 def pages() -> dict[str, str]:
     """Return every generated page by its path."""
     return {
@@ -178,6 +206,7 @@ def pages() -> dict[str, str]:
         os.path.join(FOLDER, "tuning.md"): tuning_page(),
         os.path.join(FOLDER, "types.md"): types_page(),
         os.path.join(FOLDER, "commands.md"): commands_page(),
+        os.path.join(FOLDER, "modules.md"): modules_page(),
         os.path.join(FOLDER, "pmem.1"): manual_page(),
         TABLE: _json(reference()),
     }

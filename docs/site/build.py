@@ -68,13 +68,19 @@ def build(folder: Path) -> list[Page]:
     for name in ("style.css", "search.js"):
         shutil.copyfile(HERE / name, folder / name)
     shutil.copyfile(ROOT / "LICENSE", folder / "LICENSE")
+    shutil.copyfile(DOCS / "terminal.svg", folder / "docs" / "terminal.svg")
     _write(folder / "search-index.js", f"pmemIndex = {json.dumps(list(_index(pages)))};\n")
     return pages
 
 
 def sources() -> list[Path]:
     """Return the Markdown files of the website, the front page first."""
-    return [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
+    return [
+        ROOT / "README.md",
+        ROOT / "CHANGELOG.md",
+        ROOT / "CONTRIBUTING.md",
+        *sorted(DOCS.rglob("*.md")),
+    ]
 
 
 def page_of(path: Path) -> Page:
@@ -191,6 +197,7 @@ def _navigation(page: Page, root: str) -> str:
         ]
     parts.append(_entry(page, root, DECISIONS, "Decisions"))
     parts.append(_entry(page, root, "CHANGELOG.html", "What has changed"))
+    parts.append(_entry(page, root, "CONTRIBUTING.html", "Contributing"))
     return "\n".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""The memory of one's own, which `--mine` names in the place of a project's."""
+"""The memory of one's own, which `--mine` names in place of a project's."""
 
 import os
 from collections.abc import Mapping

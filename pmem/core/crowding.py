@@ -1,4 +1,4 @@
-"""Whether JSON holds so much that reading it would take too long, told from its bytes alone."""
+"""Whether JSON would take too long to read, judged by its bytes alone."""
 
 import re
 from typing import Final

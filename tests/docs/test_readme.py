@@ -54,7 +54,7 @@ def test_every_command_line_of_a_page_works(page: Path, tmp_path: Path) -> None:
 def test_the_readme_shows_the_main_commands() -> None:
     text = README.read_text(encoding="utf-8")
     shown = " ".join(example.command for example in examples(text))
-    for command in ("init", "add", "search", "context", "conversation", "check"):
+    for command in ("init", "add", "tried", "search", "context"):
         assert f"pmem {command}" in shown
 
 

@@ -32,7 +32,15 @@ def generate() -> ModuleType:
 
 @pytest.mark.parametrize(
     "name",
-    ["settings.md", "tuning.md", "commands.md", "types.md", "pmem.1", "reference.json"],
+    [
+        "settings.md",
+        "tuning.md",
+        "commands.md",
+        "types.md",
+        "modules.md",
+        "pmem.1",
+        "reference.json",
+    ],
 )
 def test_a_generated_page_is_up_to_date(name: str, generate: ModuleType) -> None:
     fresh = {Path(path).name: (Path(path), text) for path, text in generate.pages().items()}

@@ -72,7 +72,12 @@ def test_every_document_is_a_page_and_stands_in_the_navigation(
     site: Path, pages: dict[Path, Reading]
 ) -> None:
     wanted = {site / "docs" / f"{name}.html" for name in documents()}
-    wanted |= {site / "index.html", site / "CHANGELOG.html", site / "docs/decisions/index.html"}
+    wanted |= {
+        site / "index.html",
+        site / "CHANGELOG.html",
+        site / "CONTRIBUTING.html",
+        site / "docs/decisions/index.html",
+    }
     assert wanted <= set(pages)
     front = pages[site / "index.html"]
     assert wanted <= {site / link.partition("#")[0] for link in front.links}
@@ -102,13 +107,13 @@ def test_no_page_loads_anything_from_elsewhere(site: Path, pages: dict[Path, Rea
         if name != "data:,"
     }
     assert [str(path) for path in loaded if not path.is_file()] == []
-    assert {path.suffix for path in loaded} == {".css", ".js"}
+    assert {path.suffix for path in loaded} == {".css", ".js", ".svg"}
     styles = {style for page in pages.values() for style in page.styles}
     assert [style for style in styles if ELSEWHERE.search(style)] == []
     for name in ("style.css", "search.js"):
         assert ELSEWHERE.findall((site / name).read_text(encoding="utf-8")) == []
     assert {path.suffix for path in site.rglob("*") if path.is_file()} == {
-        *(".html", ".css", ".js", "")
+        *(".html", ".css", ".js", ".svg", "")
     }
 
 

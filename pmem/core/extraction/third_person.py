@@ -1,4 +1,4 @@
-"""A statement in the third person: its speaker's name in the place of "I" and "my".
+"""A statement in the third person: its speaker's name in place of "I" and "my".
 
 A request says who asked, "let me" who wants to, and a report without a subject who did it. "We"
 are the speaker and others, which is all that the word says. Everything else stays in its own words.

@@ -1,4 +1,4 @@
-"""A plan of upkeep: its steps, what each changes, and a name by which to know it again."""
+"""A plan of a consolidation: its steps, what each changes, and a name by which to know it again."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""What a sweep does: remove what nobody needs any more, and delete what was removed long ago."""
+"""What a sweep does: remove what nobody uses, and delete what was removed long ago."""
 
 from collections.abc import Iterable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Passwords inside of addresses: `scheme://user:password@host`."""
+"""Passwords in addresses: `scheme://user:password@host`."""
 
 import re
 from collections.abc import Iterator
