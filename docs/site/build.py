@@ -61,7 +61,6 @@ def build(folder: Path) -> list[Page]:
         sys.exit(f"{folder} holds something else: name another folder")
     shutil.rmtree(folder, ignore_errors=True)
     pages = [page_of(path) for path in sources()]
-    pages.append(_decisions(pages))
     template = Template((HERE / "page.html").read_text(encoding="utf-8"))
     for page in pages:
         _write(folder / page.path, _filled(template, page))
@@ -158,22 +157,6 @@ def _coloured(code: str, language: str, _: str) -> str:
     except ClassNotFound:
         return ""
     return highlight(code, lexer, HtmlFormatter(nowrap=True))
-
-
-def _decisions(pages: list[Page]) -> Page:
-    """Make the page that lists the records of decisions."""
-    rows = "".join(
-        f'<li value="{int(Path(page.path).name[:4])}">'
-        f'<a href="{Path(page.path).name}">{html.escape(_without_number(page.title))}</a></li>\n'
-        for page in pages
-        if page.path.startswith("docs/decisions/")
-    )
-    body = f'<h1 id="decisions">Decisions</h1>\n<p>Why pmem is as it is.</p>\n<ol>\n{rows}</ol>\n'
-    return Page(DECISIONS, "Decisions", body, [Section("Decisions", "decisions", "")])
-
-
-def _without_number(title: str) -> str:
-    return re.sub(r"^\d+\. ", "", title)
 
 
 def _filled(template: Template, page: Page) -> str:

@@ -171,3 +171,9 @@ def test_the_manual_page_is_sound() -> None:
     done = subprocess.run(command, capture_output=True, check=True)
     assert done.stderr == b""
     assert b"--min-importance" in re.sub(rb".\x08", b"", done.stdout)
+
+
+def test_every_decision_is_in_the_index_by_subject() -> None:
+    index = (DOCS / "decisions" / "README.md").read_text(encoding="utf-8")
+    records = sorted(path.name for path in (DOCS / "decisions").glob("0*.md"))
+    assert sorted(re.findall(r"\]\((\d{4}-[^)]*\.md)\)", index)) == records
