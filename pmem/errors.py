@@ -110,7 +110,7 @@ class Unresolved(Damaged):
     """A file has conflict markers of a merge that nobody finished."""
 
     code = "markers"
-    default_hint = "run `pmem repair`: it finishes the merge and loses nothing"
+    default_hint = "run `pmem resolve`: it finishes the merge and loses nothing"
     good: Mapping[str, Any] | None = None
     """Of settings what can be gone on with meanwhile; None where that cannot be told."""
 

@@ -101,11 +101,11 @@ def test_an_import_leaves_out_what_leads_to_nothing(project: Project, tmp_path: 
     assert codes(project) == []
 
 
-@pytest.mark.parametrize("command", [("repair",), ("check", "setup", "--fix")])
+@pytest.mark.parametrize("command", [("resolve",), ("check", "setup", "--fix")])
 def test_links_to_nothing_are_cut_by_repair(project: Project, command: tuple[str, ...]) -> None:
     identifier = with_a_link_to_nothing(project)
     assert codes(project) == ["dangling"]
-    assert pmem("repair", "--dry-run").code == 0
+    assert pmem("resolve", "--dry-run").code == 0
     assert codes(project) == ["dangling"]
     assert pmem(*command).code == 0
     assert codes(project) == []

@@ -4,10 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Annotated, Final, TypeVar
 
-import msgspec
 import typer
 
-from pmem.cli import options
 from pmem.cli.asking import asks
 from pmem.cli.drafts import WrittenText, kept_draft, read_draft
 from pmem.cli.memory import (
@@ -31,7 +29,6 @@ from pmem.memory.sharing import ShareRequest
 from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.records import Memory, Record, Relationship
-from pmem.vcs.conflicts import SettleRequest
 
 R = TypeVar("R", bound=Record)
 _ALIKE: Final = 0.8
@@ -147,7 +144,7 @@ def rm(session: CommandSession, request: RecordsRequest) -> Answer:
 
     It does so until they are purged.
     """
-    return _records_answer("removed", session.run(table.REMOVE, request))
+    return records_answer("removed", session.run(table.REMOVE, request))
 
 
 @asks(RestoreRequest)
@@ -162,32 +159,13 @@ def restore(session: CommandSession, request: RestoreRequest) -> Answer:
     done = session.run(table.RESTORE, request)
     is_done = _has_written(session)
     word = "would restore" if request.dry_run else "restored" if is_done else "already active"
-    return _records_answer(word, done)
+    return records_answer(word, done)
 
 
 @asks(PurgeRequest)
 def purge(session: CommandSession, request: PurgeRequest) -> Answer:
     """Delete records for good, with every link to them."""
-    return _records_answer("purged", session.run(table.PURGE, request))
-
-
-def settle(
-    ctx: typer.Context,
-    reference: options.References,
-    other: Annotated[
-        bool, typer.Option("--other", help="Take the other branch's value instead.")
-    ] = False,
-) -> Answer:
-    """Resolve a conflict between two merged branches.
-
-    It keeps what the memory says now. With --other the other branch wins, even if it removed,
-    archived or replaced the memory.
-    """
-    session: CommandSession = ctx.obj
-    request = SettleRequest(references=tuple(reference), other=other)
-    done = session.run(table.SETTLE, request)
-    answer = _records_answer("settled", ChangedRecords(records=done.records))
-    return msgspec.structs.replace(answer, note=f"next: {done.next}") if done.next else answer
+    return records_answer("purged", session.run(table.PURGE, request))
 
 
 def _pinned_answer(session: CommandSession, request: EditRequest) -> Answer:
@@ -195,7 +173,7 @@ def _pinned_answer(session: CommandSession, request: EditRequest) -> Answer:
     is_pinned = bool(request.pinned)
     done = session.run(table.PIN, PinRequest(reference=request.reference, pinned=is_pinned))
     words = ("pinned", "already pinned") if is_pinned else ("unpinned", "was not pinned")
-    return _records_answer(words[not _has_written(session)], ChangedRecords(records=(done,)))
+    return records_answer(words[not _has_written(session)], ChangedRecords(records=(done,)))
 
 
 def _doubt(link: Relationship) -> str:
@@ -248,7 +226,8 @@ def _edited_lines(done: Edited) -> Iterator[Line]:
     yield from neighbour_lines(done.memory, done.neighbours)
 
 
-def _records_answer(word: str, done: ChangedRecords[R]) -> Answer:
+def records_answer(word: str, done: ChangedRecords[R]) -> Answer:
+    """Say what happened to records, a line for each."""
     return Answer(data=done, lines=[_done_line(word, record) for record in done.records])
 
 

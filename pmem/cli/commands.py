@@ -26,7 +26,6 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "restore": CommandEntry("changes", "restore", "pmem restore k3v9"),
     "undo": CommandEntry("undo", "undo", "pmem undo --dry-run"),
     "purge": CommandEntry("changes", "purge", "pmem purge k3v9"),
-    "settle": CommandEntry("changes", "settle", "pmem settle k3v9 --other"),
     "log": CommandEntry("log", "log", "pmem log --since 1w --by ada"),
     "why": CommandEntry("places", "why", "pmem why src/billing/retry.py"),
     "tried": CommandEntry(
@@ -35,7 +34,6 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "outcome": CommandEntry(
         "decisions", "outcome", 'pmem outcome k3v9 bad "It lost messages under load"'
     ),
-    "inbox": CommandEntry("inbox", "inbox", "pmem inbox --kind fact"),
     "browse": CommandEntry("browse", "browse", "pmem browse"),
     "report": CommandEntry("report", "report", 'pmem report memory.html --task "Move billing out"'),
     "review": CommandEntry("review", "review", "pmem review main..HEAD --format markdown"),
@@ -48,10 +46,9 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "delta": CommandEntry("threads", "delta", "pmem delta --thread review-42"),
     "stats": CommandEntry("project", "stats", "pmem stats"),
     "check": CommandEntry("checking", "check", "pmem check citations --fix"),
-    "repair": CommandEntry("repair", "repair", "pmem repair --dry-run"),
+    "resolve": CommandEntry("resolve", "resolve", "pmem resolve k3v9 --theirs"),
     "hook": CommandEntry("assistants", "hook", "pmem hook prompt --harness codex"),
     "help": CommandEntry("manual", "help_", "pmem help merging"),
-    "completion": CommandEntry("completion.commands", "completion", "pmem completion bash"),
 }
 
 GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
@@ -78,20 +75,14 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
             "prune": CommandEntry("pruning", "prune", "pmem conversation prune --dry-run"),
         },
     ),
-    "facts": (
-        "Review the facts found in conversations.",
+    "inbox": (
+        "Decide what waits for you. `pmem inbox` goes through all of it.",
         {
-            "list": CommandEntry("facts", "list_", "pmem facts list --above 0.7"),
-            "promote": CommandEntry("facts", "promote", "pmem facts promote k3v9"),
-            "reject": CommandEntry("facts", "reject", "pmem facts reject k3v9"),
-        },
-    ),
-    "consent": (
-        "Decide what agents may remember about people.",
-        {
-            "list": CommandEntry("consent", "list_", "pmem consent list"),
-            "approve": CommandEntry("consent", "approve", "pmem consent approve k3v9"),
-            "reject": CommandEntry("consent", "reject", "pmem consent reject k3v9"),
+            "walk": CommandEntry("inbox", "inbox", "pmem inbox walk --kind fact"),
+            "facts": CommandEntry("facts", "list_", "pmem inbox facts --above 0.7"),
+            "proposals": CommandEntry("consent", "list_", "pmem inbox proposals"),
+            "accept": CommandEntry("deciding", "accept", "pmem inbox accept k3v9"),
+            "reject": CommandEntry("deciding", "reject", "pmem inbox reject k3v9"),
         },
     ),
     "episode": (
@@ -227,14 +218,20 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
 """The sections of `pmem --help`; each command is in one, of these or of the rest."""
 MORE: Final[dict[str, tuple[str, ...]]] = {
     "Records": ("restore", "purge", "share", "episode", "export", "browse", "eval"),
-    "Team": ("repair", "settle", "facts", "consent", "db", "completion"),
+    "Team": ("resolve", "db"),
     "Programs": (
         "mcp", "serve", "hook", "query", "delta", "checkpoint", "app", "work", "model",
     ),
 }  # fmt: skip
 """The sections of `pmem help --all`, below those."""
 
-DEFAULTS: Final = {"eval": "run", "setup": "list", "import": "auto", "work": "next"}
+DEFAULTS: Final = {
+    "eval": "run",
+    "inbox": "walk",
+    "setup": "list",
+    "import": "auto",
+    "work": "next",
+}
 """What a group does when its name is not followed by one of its commands."""
 ALONE: Final = ("setup", "import", "work")
 """Groups that do so only when no word follows: what does is a slip in a command's name."""

@@ -1,11 +1,8 @@
 """The commands for what waits for a person's consent."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated
 
-import typer
-
-from pmem.cli import options
+from pmem.cli.asking import asks
 from pmem.cli.changes import keep_drafts
 from pmem.cli.drafts import WrittenText, write_drafts
 from pmem.cli.memory import memory_line
@@ -19,15 +16,10 @@ from pmem.values.ids import matches, short
 from pmem.values.times import iso
 
 
-def list_(
-    ctx: typer.Context,
-    decisions: Annotated[
-        bool, typer.Option("--decisions", help="Also what became of earlier proposals.")
-    ] = False,
-) -> Answer:
+@asks(WaitingRequest)
+def list_(session: CommandSession, request: WaitingRequest) -> Answer:
     """List what waits for consent or a second signal, oldest first."""
-    session: CommandSession = ctx.obj
-    found = session.run(table.WAITING, WaitingRequest(decisions=decisions))
+    found = session.run(table.WAITING, request)
     return Answer(
         data=found,
         lines=(
@@ -42,18 +34,10 @@ def list_(
     )
 
 
-def approve(
-    ctx: typer.Context,
-    references: options.References,
-    edit: Annotated[
-        bool, typer.Option("--edit", help="First change what each says in your editor.")
-    ] = False,
-    message: Annotated[
-        str | None, typer.Option(metavar="REF", help="The message by which somebody agreed.")
-    ] = None,
+def approved(
+    session: CommandSession, references: Sequence[str], message: str | None, *, edit: bool
 ) -> Answer:
-    """Agree: remember what was proposed."""
-    session: CommandSession = ctx.obj
+    """Remember what was proposed."""
     drafts = _drafts(session, references) if edit else {}
     request = ApproveRequest(references=tuple(references), message=message)
     done = session.run(table.APPROVE, request)
@@ -78,9 +62,8 @@ def _drafts(session: CommandSession, references: Sequence[str]) -> dict[str, Wri
     return write_drafts(session, {item.short: item.content for item in chosen if item.content})
 
 
-def reject(ctx: typer.Context, references: options.References) -> Answer:
-    """Do not agree: forget what was proposed, and do not ask again."""
-    session: CommandSession = ctx.obj
+def rejected(session: CommandSession, references: Sequence[str]) -> Answer:
+    """Forget what was proposed, and do not ask again."""
     done = session.run(table.REJECT, RecordsRequest(references=tuple(references)))
     return Answer(data=done, lines=map(_decision_line, done.items))
 

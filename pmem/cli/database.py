@@ -78,7 +78,7 @@ def sync(
     """Make the memory folder and the server equal.
 
     Each record is merged as git's branches are; what both sides contradict each other in is
-    reported, and `pmem check` reports it until `pmem settle` has settled it. Cut short, run it
+    reported, and `pmem check` reports it until `pmem resolve` has settled it. Cut short, run it
     again. It exits with 1 where a record cannot be read on a side.
     """
     session: CommandSession = ctx.obj

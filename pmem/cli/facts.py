@@ -65,25 +65,14 @@ def _draw_facts(
     return fact_screen(facts, view_of(session, width), every=every)
 
 
-def promote(
-    ctx: typer.Context,
-    references: Annotated[
-        list[str] | None, typer.Argument(metavar="[REF...]", help="Ids, or their starts.")
-    ] = None,
-    above: Annotated[
-        float | None,
-        typer.Option(metavar="N", help="Also all pending ones at least this certain."),
-    ] = None,
-    edit: Annotated[
-        bool, typer.Option("--edit", help="First change what each says in your editor.")
-    ] = False,
+def promoted(
+    session: CommandSession, references: Sequence[str], above: float | None, *, edit: bool
 ) -> Answer:
     """Make memories of facts."""
-    session: CommandSession = ctx.obj
-    request = PromoteRequest(references=tuple(references or ()), above=above)
+    request = PromoteRequest(references=tuple(references), above=above)
     drafts = _drafts(session, request) if edit else {}
     done = session.run(table.PROMOTE, request)
-    left = len(references or ()) - len(done.items) - len(done.held)
+    left = len(references) - len(done.items) - len(done.held)
     memories = {short(item.fact.id): item.memory for item in done.items}
     notes = [*map(told, done.held), *map(_why_pending, done.unpromoted)]
     notes.append(_describe_left_facts(left))
@@ -114,9 +103,8 @@ def _drafts(session: CommandSession, request: PromoteRequest) -> "dict[str, Writ
     return write_drafts(session, {short(fact.id): fact.content for fact in chosen})
 
 
-def reject(ctx: typer.Context, references: options.References) -> Answer:
+def rejected(session: CommandSession, references: Sequence[str]) -> Answer:
     """Reject facts: they are no longer pending, and never noted again."""
-    session: CommandSession = ctx.obj
     done = session.run(table.REJECT_FACTS, RecordsRequest(references=tuple(references)))
     lines = ([("rejected ", "green"), *_fact_line(fact)] for fact in done.items)
     return Answer(data=done, lines=lines)

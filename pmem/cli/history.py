@@ -28,8 +28,8 @@ def git(
     """Propose what the project's commits say, as pending facts.
 
     Reverts become dead ends, trailers such as Constraint: and Rejected: become what they say, and
-    messages that give a reason become decisions and facts. `pmem facts list` shows them, and
-    `pmem facts promote` makes memories of the right ones. Importing again adds nothing.
+    messages that give a reason become decisions and facts. `pmem inbox facts` shows them, and
+    `pmem inbox accept` makes memories of the right ones. Importing again adds nothing.
     """
     session: CommandSession = ctx.obj
     told = render.progress(session, "commits")
@@ -60,7 +60,7 @@ def _history_lines(done: HistoryImported) -> list[Line]:
 def _history_note(done: HistoryImported) -> str:
     told = [f"skipped {item.where}: it {item.why}" for item in done.skipped]
     if done.added and not done.dry_run:
-        told.append("`pmem facts list` shows them, `pmem facts promote` keeps one")
+        told.append("`pmem inbox facts` shows them, `pmem inbox accept` keeps one")
     return "\n".join(told)
 
 

@@ -273,7 +273,7 @@ def _history(usage: Usage) -> Iterator[Line]:
         yield _row("oldest shown", iso(usage.oldest_in_context))
     yield _row("last prune", iso(usage.last_prune) if usage.last_prune else "never")
     if usage.pending_facts:
-        yield _row("facts", f"{usage.pending_facts} pending; see `pmem facts list`")
+        yield _row("facts", f"{usage.pending_facts} pending; see `pmem inbox facts`")
 
 
 def _many(messages: int) -> str:

@@ -55,7 +55,7 @@ def rules(
     AGENTS.md gets a block of what every task needs: what is pinned, dead ends, constraints and
     preferences, within 600 tokens. Cursor, Copilot and Claude Code get that as a rule, and a rule
     for each place (`--for`) that they apply to its files. `pmem check` says when one is out of
-    date, and `pmem repair` writes it again.
+    date, and `pmem resolve` writes it again.
     """
     session: CommandSession = ctx.obj
     _one_at_the_most(check, remove, False)

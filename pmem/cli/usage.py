@@ -31,13 +31,18 @@ _MEANT: Final = {
 """What other programs call a command, and what it is called here."""
 _RETIRED: Final = {
     "changelog": "log A..B",
+    "completion": "setup completion",
+    "consent": "inbox proposals",
     "doctor": "check setup",
     "due": "check due",
     "events": "log",
+    "facts": "inbox facts",
     "history": "log REF",
     "link": "edit REF --link REF[:TYPE]",
     "pin": "edit REF --pin",
+    "repair": "resolve",
     "scan": "check secrets",
+    "settle": "resolve REF",
     "sweep": "consolidate",
     "subjects": "list --subjects",
     "sync": "db sync",

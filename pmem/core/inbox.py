@@ -59,19 +59,19 @@ _REMOVE: Final = InboxChoice("r", "remove it", "rm {id}")
 _SHOW: Final = InboxChoice("v", "view it", "show {id}")
 _CHOICES: Final[dict[InboxKind, tuple[InboxChoice, ...]]] = {
     InboxKind.CONTRADICTION: (
-        InboxChoice("k", "keep what holds now", "settle {id}"),
-        InboxChoice("o", "take what the other branch says", "settle {id} --other"),
+        InboxChoice("k", "keep what holds now", "resolve {id}"),
+        InboxChoice("o", "take what the other branch says", "resolve {id} --theirs"),
         _EDIT, _REMOVE, _SHOW,
     ),
     InboxKind.PROPOSAL: (
-        InboxChoice("k", "agree", "consent approve {id}"),
-        InboxChoice("e", "agree, and edit it", "consent approve {id} --edit"),
-        InboxChoice("r", "reject it for good", "consent reject {id}"),
+        InboxChoice("k", "agree", "inbox accept {id}"),
+        InboxChoice("e", "agree, and edit it", "inbox accept {id} --edit"),
+        InboxChoice("r", "reject it for good", "inbox reject {id}"),
     ),
     InboxKind.FACT: (
-        InboxChoice("k", "promote it to a memory", "facts promote {id}"),
-        InboxChoice("e", "promote and edit it", "facts promote {id} --edit"),
-        InboxChoice("r", "reject it", "facts reject {id}"),
+        InboxChoice("k", "promote it to a memory", "inbox accept {id}"),
+        InboxChoice("e", "promote and edit it", "inbox accept {id} --edit"),
+        InboxChoice("r", "reject it", "inbox reject {id}"),
         InboxChoice("v", "view the message", "show {other}"),
     ),
     InboxKind.SUBJECT: (
@@ -81,7 +81,7 @@ _CHOICES: Final[dict[InboxKind, tuple[InboxChoice, ...]]] = {
         _EDIT, InboxChoice("r", "remove the newer one", "rm {id}"), _SHOW,
     ),
     InboxKind.CITATION: (
-        InboxChoice("k", "it still holds: cite the text as it is now", "verify {id} --accept"),
+        InboxChoice("k", "it still holds: cite the text as it is now", "check --accept {id}"),
         InboxChoice("u", "stop citing that", "edit {id} {other}"),
         _EDIT, _REMOVE, _SHOW,
     ),

@@ -208,9 +208,9 @@ class Memories(Asking):
         """Remove the links from one memory to another."""
         return self._run(table.UNLINK, UnlinkRequest(start=start, end=end, type=type))
 
-    def settle(self, *references: str, other: bool = False) -> Iterable[Removable]:
-        """Say that what holds now is right where two branches contradict, or the other value."""
-        return self._run(table.SETTLE, SettleRequest(references=references, other=other)).records
+    def settle(self, *references: str, theirs: bool = False) -> Iterable[Removable]:
+        """Decide what two branches contradict each other in: keep what is, or take `theirs`."""
+        return self._run(table.SETTLE, SettleRequest(references=references, theirs=theirs)).records
 
     def history(self, reference: str) -> tuple[Event, ...]:
         """Return what happened to a record, the oldest event first."""

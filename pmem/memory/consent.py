@@ -6,7 +6,7 @@ An agent sees that something waits and not what, and cannot agree to anything.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -30,6 +30,7 @@ from pmem.storage.local.proposals import (
     decided,
     without_expired,
 )
+from pmem.values.fields import asked
 from pmem.values.ids import matches, short
 from pmem.values.records import Event, EventKind, Memory, Role, State, plain
 from pmem.values.times import iso
@@ -67,7 +68,7 @@ class ApproveRequest(RecordsRequest, frozen=True, kw_only=True):
 class WaitingRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What waits for consent or for a second signal; also what was decided, where `decisions`."""
 
-    decisions: bool = False
+    decisions: Annotated[bool, asked("Also what became of earlier proposals.")] = False
 
 
 class ConsentListing(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,7 +197,7 @@ def _find_proposals(workspace: Workspace, references: Sequence[str]) -> list[Pro
         if not fitting:
             raise NotFound(
                 f"no proposal has an id that starts with {reference!r}",
-                "`pmem consent list` shows ids",
+                "`pmem inbox proposals` shows ids",
             )
         if len(fitting) > 1:
             shown = ", ".join(short(item.id) for item in fitting[:10])
@@ -266,7 +267,7 @@ def _check_waiting(workspace: Workspace, proposal: Proposal) -> None:
     if all(item.id != proposal.id for item in queue.proposals):
         raise NotFound(
             f"proposal {short(proposal.id)} was decided or expired meanwhile",
-            "`pmem consent list --decisions` shows how",
+            "`pmem inbox proposals --decisions` shows how",
         )
 
 
@@ -344,7 +345,7 @@ def _check_not_kept(workspace: Workspace, proposal: Proposal) -> None:
         if any(isinstance(each, dict) and each.get("id") == proposal.id for each in told):
             raise InvalidValue(
                 f"proposal {short(proposal.id)} was agreed to: memory {short(memory.id)} says it",
-                f"`pmem consent approve {short(proposal.id)}` settles it; `pmem rm` or `pmem edit`"
+                f"`pmem inbox accept {short(proposal.id)}` settles it; `pmem rm` or `pmem edit`"
                 " changes the memory",
             )
 

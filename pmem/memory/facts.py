@@ -193,7 +193,7 @@ def _unnamed(fact: Fact) -> str:
 
     if not leaves_open(fact.content, fact.user):
         return ""
-    return "whom or what it means is not said in it; `pmem facts promote` makes it a memory"
+    return "whom or what it means is not said in it; `pmem inbox accept` makes it a memory"
 
 
 def _most_promotions(already: int, today: int) -> tuple[int, str]:
@@ -202,7 +202,7 @@ def _most_promotions(already: int, today: int) -> tuple[int, str]:
     cap = f"one message makes at most {MOST_PROMOTIONS} memories"
     if left_today < left:
         cap = f"a day makes at most {MOST_PROMOTIONS_A_DAY}"
-    return min(left, left_today), f"{cap}; `pmem facts promote` makes it one"
+    return min(left, left_today), f"{cap}; `pmem inbox accept` makes it one"
 
 
 def list_facts(workspace: Workspace, wanted: FactsRequest) -> FactListing:
@@ -295,7 +295,7 @@ def unsettle(workspace: Workspace, left: Mapping[str, tuple[Standing, str | None
     for name in known.keys() & left.keys():
         fact = known[name]
         if (fact.standing, fact.memory) != left[name]:
-            raise BuiltOn(f"the fact {name} is {fact.standing} now", "`pmem facts list --all`")
+            raise BuiltOn(f"the fact {name} is {fact.standing} now", "`pmem inbox facts --all`")
         new = {"standing": Standing.PENDING, "memory": None, "settled_at": None}
         pending.append(msgspec.structs.replace(fact, **new))
     write_standing(workspace, pending)
@@ -395,7 +395,7 @@ def _find_fact(everything: Sequence[Stated], reference: str) -> Stated:
     found = {short(item.fact.id): item for item in reversed(fitting)}
     if not found or not reference:
         raise NotFound(
-            f"no fact has an id that starts with {reference!r}", "`pmem facts list` shows ids"
+            f"no fact has an id that starts with {reference!r}", "`pmem inbox facts` shows ids"
         )
     if len(found) > 1:
         shown = ", ".join(sorted(found)[:10])

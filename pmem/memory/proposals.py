@@ -78,7 +78,7 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def hint(self) -> str:
         """What to do next."""
-        return f"a person decides: `pmem consent approve {short(self.id)}`, or reject"
+        return f"a person decides: `pmem inbox accept {short(self.id)}`, or reject"
 
 
 class Withheld(Refused):

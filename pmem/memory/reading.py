@@ -254,7 +254,7 @@ def find(workspace: Workspace, reference: str) -> Record | MessageRef:
                 f"message {later.message.id} was not said yet at {workspace.name}"
             ) from None
         if _is_waiting(workspace, reference):
-            why = "it is no memory yet: `pmem consent list` shows what waits"
+            why = "it is no memory yet: `pmem inbox proposals` shows what waits"
             raise NotFound(f"{reference} waits for somebody to decide", why) from None
         raise missing from None
 

@@ -355,7 +355,7 @@ def _see_about_markers(data: bytes, path: str) -> None:
         sides = [parse_config(side, path) for side in (text.ours, text.theirs)] if text else []
     except Damaged:
         sides = []
-    error = Unresolved(f"{path} has git's conflict markers: run `pmem repair`")
+    error = Unresolved(f"{path} has git's conflict markers: run `pmem resolve`")
     error.good = good_settings(*sides) if sides else None
     raise error from None
 

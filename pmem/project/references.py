@@ -88,7 +88,7 @@ def check_targets(workspace: "Workspace", changes: Sequence[Change]) -> None:
     """See that what a transaction is about to write leads to what is there.
 
     What led nowhere before may stay, so that its record can still be changed, and a chunk may be
-    imported without its conversation: `pmem check` reports it, and `pmem repair` mends it.
+    imported without its conversation: `pmem check` reports it, and `pmem resolve` mends it.
 
     Args:
         changes: What is written.

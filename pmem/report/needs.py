@@ -27,7 +27,7 @@ _KINDS: Final = (
 """What is told. Proposals and facts are private, and what fades stands where use is shown."""
 _CHECK: Final = ToldChoice(does="say what is wrong", command="pmem check")
 _INBOX: Final = ToldChoice(does="go through all of it", command="pmem inbox")
-_FACTS: Final = ToldChoice(does="list them", command="pmem facts list")
+_FACTS: Final = ToldChoice(does="list them", command="pmem inbox facts")
 
 
 def find_broken(workspace: Workspace) -> dict[tuple[str, str], str]:

@@ -315,7 +315,7 @@ def _read_again(problem: Problem) -> str:
     size = os.path.getsize(problem.path) if os.path.exists(problem.path) else RECORD_BYTES
     store = os.path.basename(os.path.dirname(problem.path))
     if store in (STORES[Conversation], STORES[Chunk]):
-        way = f"`PMEM_LIMITS_RECORD={size} pmem repair` splits it, and nothing is lost"
+        way = f"`PMEM_LIMITS_RECORD={size} pmem resolve` splits it, and nothing is lost"
     else:
         way = f"`PMEM_LIMITS_RECORD={size} pmem show {short(_name_of(problem.path))}` reads it"
     return f"{problem.message}: {way}"

@@ -112,7 +112,7 @@ class RecordCheck:
         for field in fields:
             sentence = (
                 f"was changed on two branches: the later {field} holds, `pmem log"
-                f" {short(record.id)}` shows the other; `pmem settle` or `pmem edit` settles it"
+                f" {short(record.id)}` shows the other; `pmem resolve` or `pmem edit` settles it"
             )
             yield self._found("conflict", sentence, self._line(field))
 

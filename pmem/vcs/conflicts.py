@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -16,6 +16,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
 from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.git.merge_stages import Placed, merge_state
+from pmem.values.fields import Refs, asked
 from pmem.values.ids import short
 from pmem.values.records import STORES, Event, EventKind, Memory, State, plain
 
@@ -27,12 +28,14 @@ _TEXTS: Final = frozenset({"content", "summary"})
 class SettleRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which memories and episodes are to be settled: all of them, or none.
 
-    `other` takes what the branch that changed the record earlier said, instead of keeping what the
+    `theirs` takes what the branch that changed the record earlier said, instead of keeping what the
     record says now; a record that one branch took out of recall goes.
     """
 
-    references: tuple[str, ...]
-    other: bool = False
+    references: Refs = ()
+    theirs: Annotated[
+        bool, asked("Take the other branch's value instead.", flag="--theirs/--ours")
+    ] = False
 
 
 class SettledConflicts(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +68,7 @@ def settle(workspace: Workspace, request: SettleRequest) -> SettledConflicts:
                 "`pmem check` lists contradictions",
             )
         settled = msgspec.structs.replace(event, detail={"settled": [*values]})
-        if not request.other:
+        if not request.theirs:
             return changed(record, settled)
         state = values.pop("state", None)
         fields = _fields_of_other_branch(workspace, record, values)
@@ -93,7 +96,7 @@ def _add_to_index(workspace: Workspace, records: Sequence[Removable]) -> str:
         files[path] = Placed(mode, data)
     state.place_all(files)
     left = unmerged.keys() - files.keys()
-    return "pmem repair" if left else state.next_step()
+    return "pmem resolve" if left else state.next_step()
 
 
 def _take_out_of_recall(
@@ -129,5 +132,5 @@ def _fields_of_other_branch(
 def _unusable(record: Removable, why: str) -> InvalidValue:
     return InvalidValue(
         f"the other value of {short(record.id)} cannot be used: {why}",
-        "`pmem settle` without --other keeps what holds now",
+        "`pmem resolve` without --theirs keeps what holds now",
     )

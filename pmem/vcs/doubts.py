@@ -36,8 +36,8 @@ def overruled(path: str, record: Memory | Episode, state: Any, line: int | None)
     if state in (State.SUPERSEDED, State.MERGED) and heirs:
         left += f" by {short(heirs[-1])}" if state == State.SUPERSEDED else f" {short(heirs[-1])}"
     sentence = (
-        f"{path} {left} on one branch and kept on another, so it holds: `pmem settle {name}` keeps"
-        f" it, `pmem settle {name} --other` takes it out of recall"
+        f"{path} {left} on one branch and kept on another, so it holds: `pmem resolve {name}` keeps"
+        f" it, `pmem resolve {name} --theirs` takes it out of recall"
     )
     return Finding(path, "overruled", sentence, line, severity="warning")
 
@@ -109,7 +109,7 @@ def kept_twice(root: str, conversation: str, count: int) -> Finding:
     """
     path = os.path.join(root, STORES[Conversation], f"{conversation}.json")
     sentence = (
-        f"{path} keeps {count} message{'s' * (count != 1)} twice: `pmem repair` keeps each once,"
+        f"{path} keeps {count} message{'s' * (count != 1)} twice: `pmem resolve` keeps each once,"
         " as it counts"
     )
     return Finding(path, "twice", sentence, severity="warning")

@@ -42,7 +42,7 @@ if command -v pmem >/dev/null 2>&1; then
     0 | 4) ;; # 4: there is no memory here
     1)
       printf '%s\\n' "$pmem_said" >&2
-      echo 'pmem: this would damage the memory or share a secret. `pmem repair` fixes what a' >&2
+      echo 'pmem: this would damage the memory or share a secret. `pmem resolve` fixes what a' >&2
       echo 'merge left; renew a secret that others saw. `git commit --no-verify` commits anyway' >&2
       exit 1
       ;;

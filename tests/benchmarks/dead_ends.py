@@ -82,7 +82,7 @@ def measure(project: Path, scratch: str, given_up: frozenset[str], top: str) -> 
     proposals = list(proposed(scratch, messages))
     said = {message for label in labels for message in label["messages"]}
     for each in proposals:
-        run(scratch, "facts", "promote", each.id)
+        run(scratch, "inbox", "accept", each.id)
     return Found(
         labels=len(labels),
         found=sum(not said_by(proposals).isdisjoint(label["messages"]) for label in labels),
@@ -106,7 +106,7 @@ def proposed(scratch: str, messages: Sequence[Line]) -> Iterator[Proposal]:
         for line in messages
         for attempt in failed_attempts(line["content"])
     }
-    for fact in json.loads(run(scratch, "facts", "list", "--json"))["data"]["items"]:
+    for fact in json.loads(run(scratch, "inbox", "facts", "--json"))["data"]["items"]:
         if fact["type"] == "dead_end":
             message = source[fact["tried"]]
             yield Proposal(fact["id"], message, fact["tried"], fact.get("places", ()))

@@ -49,7 +49,7 @@ def row(folder: str, scratch: str) -> str:
     again = taken([*pmem, "import", "git"], clone)
     counted = ["git", "rev-list", "--count", "--no-merges", "HEAD"]
     many = subprocess.run(counted, cwd=clone, capture_output=True, text=True, check=True).stdout
-    listed = [*pmem, "facts", "list", "--json"]
+    listed = [*pmem, "inbox", "facts", "--json"]
     told = subprocess.run(listed, cwd=clone, capture_output=True, text=True, check=True).stdout
     subprocess.run(["rm", "-r", clone], check=True)
     return (

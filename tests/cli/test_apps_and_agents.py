@@ -93,7 +93,7 @@ def test_a_message_whose_fact_waits_says_that_and_not_what(root: str) -> None:
     pmem("conversation", "start")
     done = pmem("conversation", "say", "Remember that I live in Quuxville.")
     assert "city is remembered only with a person's consent" in done.said
-    assert "pmem consent approve" in done.said
+    assert "pmem inbox accept" in done.said
     (held,) = data("conversation", "say", "Remember that my pronouns are they/them.")["held"]
     assert (held["kind"], held["field"], held["rejected"]) == ("consent", "pronouns", False)
     assert "they/them" not in json.dumps(held)
@@ -102,35 +102,35 @@ def test_a_message_whose_fact_waits_says_that_and_not_what(root: str) -> None:
 def test_promoting_a_fact_that_waits_says_so() -> None:
     pmem("conversation", "start")
     pmem("conversation", "say", "Remember that I live in Quuxville.")
-    (fact,) = data("facts", "list")["items"]
+    (fact,) = data("inbox", "facts")["items"]
     for line in (("--above", "0"), (fact["id"],), (fact["id"], "--above", "0.1")):
-        done = pmem("facts", "promote", *line)
+        done = pmem("inbox", "accept", *line)
         assert done.code == 7
         assert done.said.startswith("city is remembered only with a person's consent: ")
         assert done.said.count("\n") == 1
         assert "Quuxville" not in done.said + done.text
-    done = pmem("facts", "promote", fact["id"], "--json")
+    done = pmem("inbox", "accept", fact["id"], "--json")
     answer = json.loads(done.out)["data"]
     assert done.code == 7
     assert (answer["total"], [held["field"] for held in answer["held"]]) == (0, ["city"])
-    assert pmem("facts", "promote", "--above", "1").said == "nothing to promote\n"
+    assert pmem("inbox", "accept", "--above", "1").said == "nothing to promote\n"
 
 
 def test_promoting_again_what_is_a_memory_says_that_alone() -> None:
     pmem("conversation", "start")
     pmem("conversation", "say", "Remember that the kettle is on the shelf.")
-    (fact,) = data("facts", "list", "--all")["items"]
-    pmem("facts", "promote", fact["id"])
-    assert pmem("facts", "promote", fact["id"]).said == "1 not promoted: a memory already\n"
+    (fact,) = data("inbox", "facts", "--all")["items"]
+    pmem("inbox", "accept", fact["id"])
+    assert pmem("inbox", "accept", fact["id"]).said == "1 not promoted: a memory already\n"
 
 
 def test_a_fact_that_a_person_has_rejected_says_so() -> None:
     pmem("conversation", "start")
     pmem("conversation", "say", "Remember that I live in Quuxville.")
-    (item,) = data("consent", "list")["items"]
-    pmem("consent", "reject", item["id"])
-    (fact,) = data("facts", "list", "--all")["items"]
-    done = pmem("facts", "promote", fact["id"])
+    (item,) = data("inbox", "proposals")["items"]
+    pmem("inbox", "reject", item["id"])
+    (fact,) = data("inbox", "facts", "--all")["items"]
+    done = pmem("inbox", "accept", fact["id"])
     assert done.said == "a person has rejected this before (city)\n"
     assert data("conversation", "say", "Remember that I live in Quuxville.")["held"] == []
 

@@ -23,9 +23,9 @@ STARTED = {
     "fish": f"function fish_prompt; echo -n '{READY}'; end",
 }
 LOADED = {
-    "bash": ". <(pmem completion bash)",
-    "zsh": "source <(pmem completion zsh)",
-    "fish": "pmem completion fish | source",
+    "bash": ". <(pmem setup completion bash --print)",
+    "zsh": "source <(pmem setup completion zsh --print)",
+    "fish": "pmem setup completion fish --print | source",
 }
 EVIL = "$(touch evil)`touch evil`;touch evil"
 

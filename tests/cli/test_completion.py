@@ -98,7 +98,7 @@ def test_commands_and_options_are_offered_with_what_they_do(project: Path) -> No
     assert set(offered("add", "--type=de")) == {"--type=decision", "--type=dead_end"}
     assert {"--json", "--read-only"} <= set(offered("show", "-"))
     assert "chunk_size" in offered("config", "get", "chunk")
-    assert {"merging", "consent.md", "add"} <= set(offered("help", ""))
+    assert {"merging", "add"} <= set(offered("help", ""))
     assert set(offered("help", "config", "")) == {"list", "get", "set", "unset"}
 
 
@@ -161,22 +161,22 @@ def test_facts_are_offered_until_they_are_settled(project: Path) -> None:
     pmem("conversation", "start", "Talk")
     pmem("conversation", "say", "I think we prefer tabs in the parser")
     pmem("list")
-    (fact,) = json.loads(pmem("facts", "list", "--json").out)["data"]["items"]
+    (fact,) = json.loads(pmem("inbox", "facts", "--json").out)["data"]["items"]
     text = "The user thinks we prefer tabs in the parser"
-    assert offered("facts", "promote", "") == {short(fact["id"]): text}
-    assert offered("facts", "reject", short(fact["id"])[:3]) == {short(fact["id"]): text}
-    assert offered("facts", "reject", short(fact["id"]), "") == {}
-    assert pmem("facts", "reject", fact["id"]).code == 0
-    assert offered("facts", "promote", "") == {}
+    assert offered("inbox", "accept", "") == {short(fact["id"]): text}
+    assert offered("inbox", "reject", short(fact["id"])[:3]) == {short(fact["id"]): text}
+    assert offered("inbox", "reject", short(fact["id"]), "") == {}
+    assert pmem("inbox", "reject", fact["id"]).code == 0
+    assert offered("inbox", "accept", "") == {}
 
 
 def test_what_waits_for_consent_is_offered_to_who_decides(project: Path) -> None:
     pmem("add", "The user lives in Graz", "--agent", "planner")
-    (item,) = json.loads(pmem("consent", "list", "--json").out)["data"]["items"]
+    (item,) = json.loads(pmem("inbox", "proposals", "--json").out)["data"]["items"]
     known = {item["short"]: "The user lives in Graz"}
-    assert offered("consent", "approve", "") == offered("consent", "reject", "") == known
-    assert offered("consent", "approve", item["short"], "") == {}
-    assert offered("--agent", "planner", "consent", "approve", "") == {}
+    assert offered("inbox", "accept", "") == offered("inbox", "reject", "") == known
+    assert offered("inbox", "accept", item["short"], "") == {}
+    assert offered("--agent", "planner", "inbox", "accept", "") == {}
 
 
 def test_threads_are_offered_by_their_names(project: Path) -> None:

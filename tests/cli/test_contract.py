@@ -1287,7 +1287,7 @@ ANSWERS: list[tuple[str, Any]] = [
     ("outcome REF good", Memory),
     ("check due", DueOnly),
     ("undo REF --dry-run", Undone),
-    ("inbox", InboxListing),
+    ("inbox walk", InboxListing),
     ("share MINE", Added),
     ("report page.html", WrittenPage),
     ("list --tags", Names),
@@ -1307,7 +1307,7 @@ ANSWERS: list[tuple[str, Any]] = [
     ("edit REF --no-pin", Memory),
     ("edit REF --link OTHER", Memory),
     ("edit OTHER --unlink REF", Memory),
-    ("settle CONTRADICTED", Memory),
+    ("resolve CONTRADICTED", Memory),
     ("search Known", Found),
     ("query bullets.json", list[Bullet]),
     ("query full.json", list[Full]),
@@ -1336,7 +1336,6 @@ ANSWERS: list[tuple[str, Any]] = [
     ("db sync", SyncAnswer),
     ("db sync --dry-run --conversations", SyncAnswer),
     ("hook prompt", dict[str, str]),
-    ("completion bash", dict[str, str]),
     ("setup completion bash", CompletionSetup),
     ("setup completion bash --print", dict[str, str]),
     ("help", dict[str, Any]),
@@ -1355,15 +1354,15 @@ ANSWERS: list[tuple[str, Any]] = [
     ("conversation prune --list", PrunedList),
     ("conversation mark SAID --pin", Marked),
     ("conversation rm SAID", RemovedText),
-    ("facts list", Facts),
-    ("facts promote FACT", dict[str, Any]),
-    ("facts reject FACT", dict[str, Any]),
+    ("inbox facts", Facts),
+    ("inbox accept FACT", dict[str, Any]),
+    ("inbox reject FACT", dict[str, Any]),
     ("work list", WorkListing),
     ("work next", WorkHandedOut),
     ('work apply {"id":"insight:latest","digest":"0","answer":0}', AnsweredAll),
-    ("consent list", ConsentListing),
-    ("consent approve HELD", dict[str, Any]),
-    ("consent reject HELD", dict[str, Any]),
+    ("inbox proposals", ConsentListing),
+    ("inbox accept HELD", dict[str, Any]),
+    ("inbox reject HELD", dict[str, Any]),
     ("episode add Something", Episode),
     ("episode list", Episodes),
     ("episode show EPISODE", Episode),
@@ -1399,8 +1398,8 @@ ANSWERS: list[tuple[str, Any]] = [
     ("setup rules cursor", RulesSetup),
     ("import adr 0001-bake.md", DecisionsImported),
     ("setup git", GitSetup),
-    ("repair --dry-run", Repair),
-    ("repair", Repair),
+    ("resolve --dry-run", Repair),
+    ("resolve", Repair),
     ("setup git --print", dict[str, str]),
     ("setup git --remove", GitSetup),
     *((f"setup {name}", AssistantSetup) for name in HARNESSES if name != "zed"),
@@ -1464,7 +1463,7 @@ def _build(project: str) -> dict[str, str]:
     assert pmem("edit", first, "--pin").code == 0
     assert pmem("checkpoint", "save", "kept", '{"context": null}').code == 0
     assert pmem("conversation", "say", "We prefer small commits.").code == 0
-    fact = json.loads(pmem("facts", "list", "--json").out)["data"]["items"][0]["id"]
+    fact = json.loads(pmem("inbox", "facts", "--json").out)["data"]["items"][0]["id"]
     held = pmem("add", "The user lives in Graz.", "--agent", "planner", "--json")
     episode = json.loads(pmem("episode", "add", "A turn", "--json").out)["data"]["id"]
     return {

@@ -128,7 +128,7 @@ def test_an_editor_that_fails_leaves_a_fact_pending(typist: Terminal) -> None:
     assert "the editor false failed" in pressed(typist, "e")
     typist.type("q")
     assert "0 settled, 1 left" in typist.wait_for(READY)
-    assert "tabs in the parser" in ran(typist, "pmem facts list")
+    assert "tabs in the parser" in ran(typist, "pmem inbox facts")
 
 
 def test_a_fact_whose_text_stays_as_it_is_is_promoted_and_that_is_said(typist: Terminal) -> None:

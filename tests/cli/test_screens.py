@@ -66,7 +66,7 @@ COMMANDS = (
     ["log", "<runners>"],
     ["log"],
     ["stats"],
-    ["facts", "list", "--all"],
+    ["inbox", "facts", "--all"],
     ["episode", "list"],
     ["conversation", "list"],
     ["conversation", "show"],

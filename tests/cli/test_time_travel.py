@@ -38,7 +38,7 @@ READING: Final = [
     ("conversation", "list"),
     ("conversation", "show", "talk"),
     ("conversation", "stats", "talk"),
-    ("facts", "list", "--all"),
+    ("inbox", "facts", "--all"),
     ("export", "arrays"),
 ]
 

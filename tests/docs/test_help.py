@@ -55,7 +55,7 @@ def test_an_example_works(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shell, ids = filled
-    if words.startswith(("db", "sync")):
+    if words.startswith("db"):
         database: TestDatabase = request.getfixturevalue("test_database")
         monkeypatch.setenv("PMEM_DATABASE", database.address)
         assert shell.run("pmem db init").code == 0
@@ -73,9 +73,7 @@ def test_an_example_works(
     if words == "share":
         own = shell.run('pmem add --mine "Ada prefers small commits" --json')
         example = example.replace(ids["k3v9"], json.loads(own.out)["data"]["memory"]["id"])
-    if words == "unlink":
-        assert shell.run(f"pmem edit {ids['k3v9']} --link {ids['p7q2']}").code == 0
-    if words == "settle":
+    if words == "resolve":
         contradict(f"{shell.folder}/.project-memory", ids["k3v9"])
     if words == "model test":
         folder = Path(os.environ["XDG_CONFIG_HOME"], "pmem")
@@ -91,7 +89,7 @@ def test_an_example_works(
         assert shell.run(f"echo '{line}' > answers.jsonl").code == 0
     if words == "conversation resume":
         assert shell.run("pmem conversation pause").code == 0
-    if words in ("changelog", "review"):
+    if words == "review":
         who = "git -c user.name=Kim -c user.email=kim@example.org"
         line = f"git add --all && {who} commit --quiet -m memory && git branch -M main"
         assert shell.run(line).code == 0
@@ -101,7 +99,9 @@ def test_an_example_works(
         _keep_sessions(shell.folder)
     if words.startswith("conversation"):
         example = example.replace(ids["k3v9"], ids["talk"])
-    for kind in ("facts", "episode", "app ", "consent"):
+    if words in ("inbox accept", "inbox reject"):
+        example = example.replace(ids["k3v9"], ids["of facts"])
+    for kind in ("episode", "app "):
         if words.startswith(kind):
             example = example.replace(ids["k3v9"], ids[f"of {kind.strip()}"])
     done = shell.run(example)
@@ -202,10 +202,10 @@ def _fill(shell: Shell) -> dict[str, str]:
     assert shell.run('echo \'{"query": "hi"}\' > request.json').code == 0
     assert shell.run(f"pmem eval add database {first} --file golden.jsonl").code == 0
     assert shell.run("pmem conversation say 'We prefer small commits.'").code == 0
-    fact = json.loads(shell.run("pmem facts list --json").out)["data"]["items"][0]["id"]
+    fact = json.loads(shell.run("pmem inbox facts --json").out)["data"]["items"][0]["id"]
     episode = json.loads(shell.run("pmem episode add 'A turn' --json").out)["data"]["id"]
     remembered = json.loads(shell.run("pmem app remember calendar 'After two' --json").out)["data"]
-    held = shell.run("pmem add 'The user lives in Graz.' --agent planner --json")
+    shell.run("pmem add 'The user lives in Graz.' --agent planner --json")
     return {
         "k3v9": first,
         "p7q2": second,
@@ -214,7 +214,6 @@ def _fill(shell: Shell) -> dict[str, str]:
         "of message": json.loads(said.out)["data"]["message"]["id"],
         "of episode": episode,
         "of app": remembered["memory"]["id"],
-        "of consent": json.loads(held.out)["data"]["held"]["id"],
     }
 
 

@@ -56,7 +56,7 @@ def _looked(bench: Bench, tree: powercut.Tree, *, ended: bool) -> Iterator[str]:
     place = bench.fresh()
     shutil.rmtree(ROOT)
     powercut.rebuilt(tree, os.path.join(place, ROOT))
-    for command in (("list", "--json"), ("conversation", "list", "--json"), ("consent", "list")):
+    for command in (("list", "--json"), ("conversation", "list", "--json"), ("inbox", "proposals")):
         done = world.ran(*command, "--quiet")
         if done.code or done.err:
             yield f"{' '.join(command)}: {done.code} {done.err}"

@@ -39,10 +39,9 @@ WRITING: dict[str, tuple[str, ...]] = {
     "work apply": ('{"id":"insight:latest","digest":"0","answer":0}',),
     "tried": ("bake without yeast", "--failed", "flat"),
     "undo": ("MEMORY",),
-    "settle": ("MEMORY",),
     "consolidate": (),
     "check setup": ("--fix",),
-    "repair": (),
+    "resolve": (),
     "conversation start": (),
     "conversation say": ("Hello", "--conversation", "talk"),
     "conversation end": ("--conversation", "talk"),
@@ -52,10 +51,8 @@ WRITING: dict[str, tuple[str, ...]] = {
     "conversation prune": ("talk",),
     "conversation mark": ("SAID", "--pin"),
     "conversation rm": ("SAID",),
-    "facts promote": ("--above", "0.5"),
-    "facts reject": ("k3v9",),
-    "consent approve": ("HELD",),
-    "consent reject": ("HELD",),
+    "inbox accept": ("--above", "0.5"),
+    "inbox reject": ("k3v9",),
     "episode add": ("The kitchen was painted",),
     "app remember": ("calendar", "Meetings after two"),
     "app compact": ("calendar",),
@@ -97,7 +94,6 @@ READING = {
     "hook",
     "setup list",
     "setup completion",
-    "completion",
     "help",
     # by themselves: what is called through them is tried in tests/mcp, http, browse and database
     *("mcp", "serve", "browse", "db init", "db migrate", "db status", "db sync"),
@@ -107,7 +103,7 @@ READING = {
     "model test",
     "show",
     "why",
-    "inbox",
+    "inbox walk",
     "list",
     "log",
     "review",
@@ -120,8 +116,8 @@ READING = {
     "conversation list",
     "conversation show",
     "conversation stats",
-    "facts list",
-    "consent list",
+    "inbox facts",
+    "inbox proposals",
     "episode list",
     "episode show",
     "episode arc",
@@ -159,7 +155,7 @@ def _build() -> dict[str, str]:
     assert pmem("eval", "add", "pancakes", found["MEMORY"]).code == 0
     assert pmem("add", "The user lives in Graz.", "--agent", "planner").code == 7
     found["SAID"] = pmem("conversation", "show", "talk", "--json").data["messages"][0]["id"]
-    found["HELD"] = pmem("consent", "list", "--json").data["items"][0]["id"]
+    found["HELD"] = pmem("inbox", "proposals", "--json").data["items"][0]["id"]
     return found
 
 
@@ -236,7 +232,7 @@ def test_a_read_only_run_writes_nothing(
         ("conversation", "show", "talk"),
         ("delta", "--thread", "review"),
         ("checkpoint", "list"),
-        ("consent", "list"),
+        ("inbox", "proposals"),
         ("log", "--operations"),
         ("config", "get", "chunk_size"),
         ("export", "arrays", "-"),

@@ -40,7 +40,7 @@ NAMING: dict[str, tuple[tuple[str, ...], ...]] = {
     "purge": (("MEMORY", "--force"),),
     "undo": (("MEMORY",),),
     "outcome": (("MEMORY", "good"),),
-    "settle": (("MEMORY",),),
+    "resolve": (("MEMORY",),),
     "conversation say": (("Hello", "--conversation", "TALK"),),
     "conversation end": (("--conversation", "TALK"),),
     "conversation pause": (("TALK",),),
@@ -49,9 +49,8 @@ NAMING: dict[str, tuple[tuple[str, ...], ...]] = {
     "conversation prune": (("TALK",),),
     "conversation mark": (("SAID", "--pin"),),
     "conversation rm": (("SAID",),),
-    "facts promote": (("FACT",),),
-    "facts reject": (("FACT",),),
-    "consent approve": (("HELD",),),
+    "inbox accept": (("FACT",), ("HELD",)),
+    "inbox reject": (("FACT",),),
     "episode add": (
         ("The kitchen was painted", "--memory", "MEMORY"),
         ("The kitchen was painted", "--conversation", "TALK"),
@@ -74,10 +73,9 @@ _NAMES_NONE = {
         "check citations",
         "consolidate",
         "check setup",
-        "repair",
         "conversation start",
     ),
-    *("consent reject", "app remember", "app compact", "app purge", "app uninstall", "app stats"),
+    *("app remember", "app compact", "app purge", "app uninstall", "app stats"),
     *("checkpoint save", "checkpoint rm", "config set", "config unset", "import messages"),
     *("import arrays", "setup git", "setup pre-commit", "export arrays", "export audit"),
     *("import claude-code", "import codex", "import gemini", "import auto", "import notes"),
@@ -111,13 +109,13 @@ def _build() -> dict[str, str]:
     found["TALK"] = pmem("conversation", "list", "--json").data["items"][0]["id"]
     assert pmem("conversation", "resume", found["TALK"]).code == 0
     assert pmem("conversation", "say", "I live in Graz.", "--conversation", found["TALK"]).code == 0
-    facts = pmem("facts", "list", "--json").data["items"]
+    facts = pmem("inbox", "facts", "--json").data["items"]
     found["FACT"] = facts[0]["id"]
     found["SAID"] = facts[0]["message"]
     found["NOTE"] = added("Meetings after two", "--app", "calendar")
     agent = {"PMEM_AGENT": "planner"}
     pmem("edit", found["MEMORY"], "The user lives in Graz.", environment=agent)
-    found["HELD"] = pmem("consent", "list", "--json").data["items"][0]["id"]
+    found["HELD"] = pmem("inbox", "proposals", "--json").data["items"][0]["id"]
     return found
 
 

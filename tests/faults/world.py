@@ -145,7 +145,7 @@ WRITES: Final[dict[str, Write]] = {
     "unpin": Write(("edit", "PINNED", "--no-pin")),
     "link": Write(("edit", "MEMORY", "--link", "PINNED")),
     "unlink": Write(("edit", "MEMORY", "--unlink", "OTHER")),
-    "settle": Write(("settle", "MEMORY"), prepare=_contradiction),
+    "resolve REF": Write(("resolve", "MEMORY"), prepare=_contradiction),
     "check citations": Write(("check", "citations", "--fix"), prepare=_moved),
     "consolidate": Write(("consolidate",), whole=False),
     "consolidate --plan": Write(
@@ -155,7 +155,7 @@ WRITES: Final[dict[str, Write]] = {
     "check setup --fix of a database": Write(
         ("check", "setup", "--fix"), whole=False, prepare=_nonsense, finds=True
     ),
-    "repair": Write(("repair",), prepare=_unmerged),
+    "resolve": Write(("resolve",), prepare=_unmerged),
     "conversation start": Write(("conversation", "start", "Another talk")),
     "conversation say": Write(
         ("conversation", "say", "We decided to use RabbitMQ.", "--conversation", "TALK")
@@ -167,10 +167,10 @@ WRITES: Final[dict[str, Write]] = {
     "conversation prune": Write(("conversation", "prune", "TALK", "--keep", "1")),
     "conversation mark": Write(("conversation", "mark", "SAID", "--pin")),
     "conversation rm": Write(("conversation", "rm", "SAID", "--reason", "a slip")),
-    "facts promote": Write(("facts", "promote", "--above", "0.1")),
-    "facts reject": Write(("facts", "reject", "FACT")),
-    "consent approve": Write(("consent", "approve", "HELD"), whole=False),
-    "consent reject": Write(("consent", "reject", "HELD"), whole=False),
+    "inbox accept": Write(("inbox", "accept", "--above", "0.1")),
+    "inbox reject": Write(("inbox", "reject", "FACT")),
+    "inbox accept, a proposal": Write(("inbox", "accept", "HELD"), whole=False),
+    "inbox reject, a proposal": Write(("inbox", "reject", "HELD"), whole=False),
     "episode add": Write(("episode", "add", "The kitchen was painted", "--title", "Paint")),
     "app remember": Write(("app", "remember", "calendar", "Meetings after two"), whole=False),
     "app compact": Write(("app", "compact", "crowded"), whole=False),
@@ -275,13 +275,13 @@ def _talks() -> dict[str, str]:
     for number in range(10):
         said = f"We prefer small messages {number}." if number < 3 else f"Message {number}"
         _must("conversation", "say", said, "--conversation", talk)
-    fact = _data("facts", "list")["items"][0]
+    fact = _data("inbox", "facts")["items"][0]
     return {"PAUSED": paused, "TALK": talk, "FACT": fact["id"], "SAID": fact["message"]}
 
 
 def _held() -> dict[str, str]:
     assert ran("add", "The user lives in Graz.", "--agent", "planner").code == 7
-    return {"HELD": _data("consent", "list")["items"][0]["id"]}
+    return {"HELD": _data("inbox", "proposals")["items"][0]["id"]}
 
 
 def names() -> dict[str, str]:

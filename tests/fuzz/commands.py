@@ -26,7 +26,7 @@ _SURROUNDINGS: Final = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CEILING_DIRECTORIES": "/",
 }
-_LEFT_OUT: Final = frozenset({"completion", "setup", "review"})
+_LEFT_OUT: Final = frozenset({"setup", "review"})
 """Commands that run other programs, or write elsewhere than in the project."""
 _READING: Final = (
     *(
@@ -36,8 +36,8 @@ _READING: Final = (
         ["check", "records"],
     ),
     *(["stats"], ["log"], ["show", "a-00000001"], ["consolidate", "--dry-run"]),
-    *(["conversation", "list"], ["facts", "list"], ["episode", "arc"], ["delta", "--thread", "t"]),
-    *(["consent", "list"], ["check", "setup"], ["log", "a-00000001"], ["export", "arrays"]),
+    *(["conversation", "list"], ["inbox", "facts"], ["episode", "arc"], ["delta", "--thread", "t"]),
+    *(["inbox", "proposals"], ["check", "setup"], ["log", "a-00000001"], ["export", "arrays"]),
     *(["list", "--block"], ["config", "list"], ["app", "list", "x"], ["list", "--at", "3d"]),
     *(["add", "We use Go"], ["conversation", "say", "We use Go"], ["edit", "a-00000001", "New"]),
 )

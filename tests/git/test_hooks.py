@@ -86,7 +86,7 @@ def test_a_hook_stops_a_commit_that_would_damage_the_memory(repository: None) ->
     done = commit(b"{\n")
     assert done.code == 1
     assert f"{PATH}:2: damaged: " in done.said
-    assert "`pmem repair`" in done.said
+    assert "`pmem resolve`" in done.said
     assert "`git commit --no-verify`" in done.said
     assert commit(data(OURS)).said == ""
     assert commit(b"{\n", "--no-verify").code == 0

@@ -235,7 +235,7 @@ def test_what_took_in_its_double_is_recalled_although_another_branch_removed_it(
     on_two_branches(ours=[["consolidate"]], theirs=[["rm", kept]])
     assert recalled() == {kept}
     assert told("records") == [("overruled", "warning")]
-    assert pmem("settle", kept, "--other").code == 0
+    assert pmem("resolve", kept, "--theirs").code == 0
     assert recalled() == set()
     assert pmem("restore", double).code == 0
     assert recalled() == {double}
@@ -309,6 +309,6 @@ def test_without_the_driver_git_asks_before_anything_leaves_recall(
     ok("config", "--remove-section", "merge.pmem")
     strategy = ["--strategy", "resolve"] if way == "resolve" else []
     assert git("merge", "--quiet", "--no-edit", *strategy, "ours").code != 0
-    assert pmem("repair").code == 0
+    assert pmem("resolve").code == 0
     assert recalled() == {kept}
     assert told("records") == [("overruled", "warning")]

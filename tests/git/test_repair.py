@@ -97,7 +97,7 @@ def test_records_that_git_takes_for_others_are_told_apart(way: str) -> None:
 
 def test_a_contradiction_stays_marked_in_the_record() -> None:
     clash()
-    found = one(pmem("repair", "--json"))
+    found = one(pmem("resolve", "--json"))
     assert (found["id"], found["decision"]) == (BASE["id"], "merged")
     assert found["conflicts"] == ["content"]
     assert "content" in found["detail"]
@@ -113,7 +113,7 @@ def test_a_file_that_parses_is_reported_while_it_is_unmerged() -> None:
     ok("checkout", "--quiet", "--ours", PATH)
     assert now() == THEIRS
     assert findings("unmerged") == {PATH}
-    assert one(pmem("repair", "--json"))["decision"] == "merged"
+    assert one(pmem("resolve", "--json"))["decision"] == "merged"
     assert now() == WHOLE.result
 
 
@@ -121,7 +121,7 @@ def test_what_was_resolved_by_hand_stays_as_it_is() -> None:
     clash()
     mine = data(memory("We use both", updated_at="2026-01-08T00:00:00Z")).replace(b"\n", b"\r\n")
     Path(PATH).write_bytes(mine)
-    assert one(pmem("repair", "--json"))["decision"] == "kept"
+    assert one(pmem("resolve", "--json"))["decision"] == "kept"
     assert read(PATH) == mine
     assert unmerged() == set()
     assert ok("show", f":{PATH}") == mine.decode().replace("\r\n", "\n")
@@ -131,7 +131,7 @@ def test_what_was_typed_between_the_markers_is_kept() -> None:
     clash()
     typed = read(PATH).replace(b"We use SQLite", b"We use SQLite for tests")
     Path(PATH).write_bytes(typed)
-    found = one(pmem("repair", "--json"))
+    found = one(pmem("resolve", "--json"))
     assert "edited by hand" in found["detail"]
     assert now()["content"] == "We use SQLite for tests"
     assert b"We use PostgreSQL" in read(PATH)
@@ -142,7 +142,7 @@ def test_what_was_typed_and_is_no_record_is_left_byte_for_byte(broken: bytes) ->
     clash()
     typed = read(PATH).replace(b"{\n", broken + b" more\n", 1)
     Path(PATH).write_bytes(typed)
-    done = pmem("repair", "--json")
+    done = pmem("resolve", "--json")
     assert (done.code, done.data["repaired"]) == (1, [])
     assert "by hand" in done.data["left"][0]["why"]
     assert (read(PATH), unmerged()) == (typed, {PATH})
@@ -153,7 +153,7 @@ def test_an_edit_survives_a_purge_and_the_answer_says_so() -> None:
     ok("checkout", "--quiet", "--force", "ours")
     assert git("merge", "--no-edit", "theirs").code == 1
     assert findings("unmerged") == {PATH}
-    found = one(pmem("repair", "--json"))
+    found = one(pmem("resolve", "--json"))
     assert found["decision"] == "kept"
     assert "purged it, the other changed it" in found["detail"]
     assert now() == THEIRS
@@ -177,7 +177,7 @@ def pair(style: str = "merge") -> Json:
 @pytest.mark.parametrize("style", STYLES)
 def test_two_records_in_one_file_go_to_their_own(style: str) -> None:
     changed = pair(style)
-    done = pmem("repair", "--json")
+    done = pmem("resolve", "--json")
     assert (done.code, len(done.data["repaired"])) == (0, 2), done.data
     assert (now(PATH), now(TWIN_PATH)) == (changed, TWIN)
     assert set(ok("diff", "--cached", "--name-only").split()) >= {PATH}
@@ -194,7 +194,7 @@ def test_what_the_driver_wrote_side_by_side_comes_apart(
     assert b"<<<<<<< ours\n{" in read(TWIN_PATH)
     if committed:
         ok("commit", "--quiet", "--all", "--message", "unseen")
-    done = pmem("repair", "--json")
+    done = pmem("resolve", "--json")
     assert (done.code, len(done.data["repaired"])) == (0, 2), done.data
     assert (now(PATH), now(TWIN_PATH)) == (changed, TWIN)
 
@@ -206,7 +206,7 @@ def test_a_contradiction_that_the_driver_wrote_down_needs_only_to_be_committed(
     clash()
     before = read(PATH)
     assert findings("unmerged") == findings("conflict") == {PATH}
-    assert one(pmem("repair", "--json"))["conflicts"] == ["content"]
+    assert one(pmem("resolve", "--json"))["conflicts"] == ["content"]
     assert read(PATH) == before
     finish("merge")
 
@@ -216,7 +216,7 @@ def test_records_mixed_in_one_file_are_left_once_the_stages_are_gone(style: str)
     pair(style)
     mixed = read(TWIN_PATH)
     ok("commit", "--quiet", "--all", "--message", "unseen")
-    done = pmem("repair", "--json")
+    done = pmem("resolve", "--json")
     assert (done.code, done.data["repaired"]) == (1, [])
     assert BASE["id"] in done.data["left"][0]["why"]
     assert read(TWIN_PATH) == mixed
@@ -230,7 +230,7 @@ def test_the_drivers_own_form_comes_apart_without_git() -> None:
         b"<<<<<<< ours\n" + data(TWIN) + b"=======\n" + data(changed) + b">>>>>>> theirs\n"
     )
     Path(PATH).write_bytes(data(older))
-    done = pmem("repair", "--json")
+    done = pmem("resolve", "--json")
     assert (done.code, len(done.data["repaired"])) == (0, 2)
     assert now(TWIN_PATH) == TWIN
     assert keeps_all(now(PATH), Versions(None, older, changed), SHAPES[STORE])
@@ -244,7 +244,7 @@ def test_committed_markers_keep_both_sides_as_the_text_has_them(way: str, style:
     ok("commit", "--quiet", "--all", "--message", "unseen")
     ok("commit", "--quiet", "--allow-empty", "--message", "later")
     assert findings("markers") == {PATH}
-    found = one(pmem("repair", "--json"))
+    found = one(pmem("resolve", "--json"))
     assert "from the text between the markers" in found["detail"]
     assert keeps_all(now(), Versions(None, THEIRS, CLASH), SHAPES[STORE])
     assert found["conflicts"] == ["content"]
@@ -261,7 +261,7 @@ def test_no_commit_is_read_for_committed_markers(monkeypatch: pytest.MonkeyPatch
         return real(folder, arguments, *rest, **named)
 
     monkeypatch.setattr(git_calls, "run", watched)
-    one(pmem("repair", "--json"))
+    one(pmem("resolve", "--json"))
     assert asked
     assert not {"log", "rev-list", "ls-tree", "merge-base", "cat-file"} & {*asked}
 
@@ -274,7 +274,7 @@ def test_a_revert_whose_markers_were_committed_is_not_undone() -> None:
     ok("commit", "--quiet", "--all", "--message", "later")
     assert git("revert", "--no-edit", "HEAD~1").code == 1
     ok("commit", "--quiet", "--all", "--message", "unseen")
-    assert "from the text" in one(pmem("repair", "--json"))["detail"]
+    assert "from the text" in one(pmem("resolve", "--json"))["detail"]
     assert b"We use MySQL" in read(PATH)
     assert b"We use SQLite" in read(PATH)
 
@@ -282,7 +282,7 @@ def test_a_revert_whose_markers_were_committed_is_not_undone() -> None:
 def test_markers_that_somebody_added_are_not_committed_after_a_repair() -> None:
     clash()
     ok("add", PATH)
-    found = one(pmem("repair", "--json"))
+    found = one(pmem("resolve", "--json"))
     assert "from the text between the markers" in found["detail"]
     finish("merge")
     assert json.loads(ok("show", f"HEAD:{PATH}")) == now()
@@ -292,7 +292,7 @@ def test_markers_that_somebody_added_are_not_committed_after_a_repair() -> None:
 def test_markers_left_by_a_reset_are_repaired_from_the_text() -> None:
     clash()
     ok("reset", "--quiet")
-    one(pmem("repair", "--json"))
+    one(pmem("resolve", "--json"))
     assert keeps_all(now(), Versions(None, THEIRS, CLASH), SHAPES[STORE])
 
 
@@ -307,7 +307,7 @@ def test_an_octopus_that_stops_is_finished() -> None:
     ok("checkout", "--quiet", "--force", "three")
     assert git("merge", "--no-edit", "one", "two").code != 0
     assert findings("unmerged") == unmerged() == {PATH}
-    assert one(pmem("repair", "--json"))["decision"] == "merged"
+    assert one(pmem("resolve", "--json"))["decision"] == "merged"
     assert now() == WHOLE.result
     finish("merge")
 
@@ -323,7 +323,7 @@ def test_an_octopus_in_which_both_added_a_record_is_finished() -> None:
     ok("checkout", "--quiet", "--force", "three")
     assert git("merge", "--no-edit", "one", "two").code != 0
     assert findings("unmerged") == unmerged() == {PATH}
-    assert one(pmem("repair", "--json"))["decision"] == "merged"
+    assert one(pmem("resolve", "--json"))["decision"] == "merged"
     assert keeps_all(now(), Versions(None, THEIRS, CLASH), SHAPES[STORE])
 
 
@@ -337,7 +337,7 @@ def test_an_octopus_that_git_can_do_needs_no_repair() -> None:
     )
     ok("checkout", "--quiet", "--force", "three")
     ok("merge", "--quiet", "--no-edit", "one", "two")
-    assert pmem("repair").err == "nothing to repair\n"
+    assert pmem("resolve").err == "nothing to resolve\n"
     assert pmem("check", "records").code == 0
 
 
@@ -347,14 +347,14 @@ def test_branches_that_crossed_have_a_base_with_markers_and_merge_all_the_same()
     for here, there in (("cross", "theirs"), ("theirs", "ours")):
         ok("checkout", "--quiet", "--force", here)
         assert git("merge", "--no-edit", there).code == 1
-        one(pmem("repair", "--json"))
+        one(pmem("resolve", "--json"))
         ok("commit", "--quiet", "--no-edit")
         later = edited(now(), 20 if here == "cross" else 21, importance=0.1, category=here)
         Path(PATH).write_bytes(data(later))
         ok("commit", "--quiet", "--all", "--message", here)
     assert git("merge", "--no-edit", "cross").code == 1
     assert b"<<<<<<<" in ok("show", f":1:{PATH}").encode()
-    one(pmem("repair", "--json"))
+    one(pmem("resolve", "--json"))
     assert now()["category"] == "theirs"
     assert now()["importance"] == 0.1
 
@@ -370,7 +370,7 @@ def test_other_files_are_named_and_not_touched() -> None:
     git("merge", "--no-edit", "theirs")
     before = {path: read(path) for path in (page, notes)}
     assert findings("unmerged") == {PATH, page, notes}
-    done = pmem("repair", "--json")
+    done = pmem("resolve", "--json")
     assert done.code == 1
     assert [os.path.relpath(left["path"]) for left in done.data["left"]] == [page, notes]
     assert before == {path: read(path) for path in (page, notes)}
@@ -390,7 +390,7 @@ def test_a_side_that_is_no_record_is_left_with_advice(damage: str) -> None:
     ok("checkout", "--quiet", "--force", "ours")
     assert git("merge", "--no-edit", "theirs").code == 1
     before = bytes_of(ROOT)
-    done = pmem("repair", "--json")
+    done = pmem("resolve", "--json")
     (left,) = done.data["left"]
     assert done.code == 1
     assert "theirs is not as pmem writes it" in left["why"]
@@ -402,9 +402,9 @@ def test_a_side_that_is_no_record_is_left_with_advice(damage: str) -> None:
 def test_a_dry_run_says_the_same_and_changes_nothing() -> None:
     clash()
     before = bytes_of(".", local=True)
-    dry = pmem("repair", "--dry-run", "--json")
+    dry = pmem("resolve", "--dry-run", "--json")
     assert bytes_of(".", local=True) == before
-    assert pmem("repair", "--json").data == dry.data
+    assert pmem("resolve", "--json").data == dry.data
 
 
 @pytest.mark.some(8)
@@ -420,9 +420,9 @@ def test_killed_anywhere_it_is_finished_by_the_next_run(
         ok("commit", "--quiet", "--all", "--message", "unseen")
     with monkeypatch.context() as patched:
         steps = _dying(patched, step)
-        pmem("repair")
+        pmem("resolve")
     assert steps > 0
-    done = pmem("repair")
+    done = pmem("resolve")
     assert done.code == 0, done
     assert unmerged() == set()
     if how == "two records":
@@ -458,11 +458,11 @@ def _dying(patched: pytest.MonkeyPatch, step: int) -> int:
 def test_a_git_that_is_running_is_waited_for_by_the_user() -> None:
     clash()
     Path(".git/index.lock").write_bytes(b"")
-    done = pmem("repair", "--json")
+    done = pmem("resolve", "--json")
     assert (done.code, done.error["code"]) == (6, "locked")
     assert "index.lock" in done.error["hint"]
     os.unlink(".git/index.lock")
-    assert one(pmem("repair", "--json"))["decision"] == "merged"
+    assert one(pmem("resolve", "--json"))["decision"] == "merged"
     finish("merge")
 
 
@@ -478,7 +478,7 @@ def test_a_git_that_is_running_is_waited_for_by_the_user() -> None:
 )
 def test_the_answer_ends_with_the_next_step(command: tuple[str, ...], step: str) -> None:
     clash(*command)
-    assert pmem("repair").err == f"1 record repaired; next: pmem settle k3v9k3v9, then {step}\n"
+    assert pmem("resolve").err == f"1 record repaired; next: pmem resolve k3v9k3v9, then {step}\n"
     assert ok("diff", "--name-only", "--diff-filter=U") == ""
 
 
@@ -494,7 +494,7 @@ def test_what_was_repaired_can_still_be_aborted(way: str) -> None:
     else:
         clash(*commands.get(way, ()))
     before = ok("show", f"{'ORIG_HEAD' if way == 'rebase' else 'HEAD'}:{PATH}")
-    one(pmem("repair", "--json"))
+    one(pmem("resolve", "--json"))
     ok(way, "--abort")
     assert read(PATH).decode() == before
 
@@ -508,7 +508,7 @@ def test_what_is_unmerged_outside_the_memory_is_counted() -> None:
     ok("checkout", "--quiet", "--force", "ours")
     git("merge", "--no-edit", "theirs")
     assert findings("unmerged") == {PATH}
-    done = pmem("repair")
+    done = pmem("resolve")
     assert done.code == 0
     assert "1 more path" in done.err
     assert unmerged() == {"code"}
@@ -518,7 +518,7 @@ def test_a_file_that_names_very_many_records_is_no_strain() -> None:
     ids = b"".join(b'  "id": "a%d-00000000",\n' % number for number in range(30_000))
     Path(PATH).write_bytes(b"<<<<<<< ours\n{\n" + ids + b"}\n=======\n{}\n>>>>>>> theirs\n")
     before = read(PATH)
-    assert pmem("repair").code == 1
+    assert pmem("resolve").code == 1
     assert read(PATH) == before
 
 
@@ -528,9 +528,9 @@ def test_a_repository_with_longer_names_of_objects_is_repaired_too() -> None:
     branches({PATH: data(BASE)}, ours={PATH: b""}, theirs={PATH: data(THEIRS)})
     ok("checkout", "--quiet", "--force", "ours")
     assert git("merge", "--no-edit", "theirs").code == 1
-    assert one(pmem("repair", "--json"))["decision"] == "kept"
+    assert one(pmem("resolve", "--json"))["decision"] == "kept"
     pair()
-    assert pmem("repair").code == 0
+    assert pmem("resolve").code == 0
     finish("merge")
 
 
@@ -540,7 +540,7 @@ def test_a_store_that_is_a_link_is_left(tmp_path: Path) -> None:
     shutil.move(f"{ROOT}/{STORE}", aside)
     os.symlink(aside, f"{ROOT}/{STORE}")
     before = bytes_of(str(aside))
-    assert pmem("repair").code != 0
+    assert pmem("resolve").code != 0
     assert bytes_of(str(aside)) == before
 
 
@@ -550,7 +550,7 @@ def test_nothing_of_the_project_is_run() -> None:
     Path(".git/hooks/post-index-change").chmod(0o755)
     ok("config", "filter.evil.clean", "touch ran; cat")
     Path(ROOT, ".gitattributes").write_text("*.json filter=evil\n", encoding="utf-8")
-    one(pmem("repair", "--json"))
+    one(pmem("resolve", "--json"))
     assert not os.path.exists("ran")
     assert not os.path.exists(f"{ROOT}/ran")
 
@@ -561,7 +561,7 @@ def test_ours_and_theirs_change_nothing_about_the_result() -> None:
         two(OURS, RIVAL)
         ok("checkout", "--quiet", "--force", here)
         assert git("merge", "--no-edit", there).code == 1
-        one(pmem("repair", "--json"))
+        one(pmem("resolve", "--json"))
         results.append(read(PATH))
         ok("reset", "--quiet", "--hard")
         ok("checkout", "--quiet", "--detach", "base")

@@ -36,7 +36,7 @@ READING: Final = (
     ("log", "--json"),
     ("conversation", "list"),
     ("episode", "list", "--json"),
-    ("facts", "list", "--all"),
+    ("inbox", "facts", "--all"),
     ("export", "arrays"),
 )
 Steps = list[tuple[str, int]]

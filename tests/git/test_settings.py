@@ -95,7 +95,7 @@ def test_neighbouring_settings_merge_one_by_one(driver: bool) -> None:
     done = git("merge", "--quiet", "other")
     assert (done.code == 0) == driver, done.said
     if not driver:
-        assert pmem("repair").code == 0
+        assert pmem("resolve").code == 0
     found = values()
     assert (found["chunk_size"], found["max_chunks"], found["max_messages"]) == (20, 7, 4)
     assert text().startswith("# Settings of this project\n")
@@ -113,7 +113,7 @@ def test_a_setting_that_both_changed_is_a_conflict_that_loses_no_side() -> None:
     assert pmem("add", "We use Go").code == 0
     assert "unmerged" in pmem("check", "records").out.decode()
     pmem("config", "set", "chunk_size", "30")
-    assert pmem("repair", "--json").data["repaired"][0]["decision"] == "kept"
+    assert pmem("resolve", "--json").data["repaired"][0]["decision"] == "kept"
     assert values()["chunk_size"] == 30
     assert ok("diff", "--name-only", "--diff-filter=U") == ""
 
@@ -136,7 +136,7 @@ def test_without_the_driver_the_file_is_named_and_reads_go_on_with_ours() -> Non
         done = pmem(*write_)
         assert (done.code, done.err.count("\n")) == (5, 2), (write_, done)
         assert "has git's conflict markers" in done.err
-        assert "`pmem repair`" in done.err
+        assert "`pmem resolve`" in done.err
     assert pmem("check", "records").code == 1
     assert pmem("check", "setup").code == 1
     with pytest.raises(Unresolved):
@@ -147,10 +147,10 @@ def test_repair_finishes_it_from_the_stages() -> None:
     split(FAR | {'"city", "health"': '"health"'}, OTHERWISE, driver=False)
     assert git("merge", "--quiet", "other").code == 1
     before = text()
-    done = pmem("repair", "--dry-run", "--json")
+    done = pmem("resolve", "--dry-run", "--json")
     assert done.data["repaired"][0]["conflicts"] == ["chunk_size"]
     assert text() == before
-    done = pmem("repair")
+    done = pmem("resolve")
     assert (done.code, "disagree on chunk_size" in done.out.decode()) == (0, True)
     assert "conflict markers" not in done.err
     assert values()["chunk_size"] == 20
@@ -165,15 +165,15 @@ def test_repair_finishes_markers_that_were_committed() -> None:
     split({}, {}, driver=False)
     write(MARKED + BASE.replace("chunk_size = 10\n", ""))
     commit()
-    assert pmem("repair").code == 0
+    assert pmem("resolve").code == 0
     assert values()["chunk_size"] == 20
     assert ok("status", "--porcelain").startswith("M ")
-    assert pmem("repair").err.startswith("nothing to repair")
+    assert pmem("resolve").err.startswith("nothing to resolve")
 
 
 def test_repair_needs_no_git_for_it(root: str) -> None:
     write(MARKED)
-    done = pmem("repair")
+    done = pmem("resolve")
     assert (done.code, values()) == (0, {"chunk_size": 20})
     assert "chunk_size = 30" in text()
 
@@ -182,7 +182,7 @@ def test_what_was_typed_between_the_markers_is_a_part_of_its_side() -> None:
     split(FAR, OTHERWISE, driver=False)
     assert git("merge", "--quiet", "other").code == 1
     change({"chunk_size = 20": "chunk_size = 21"})
-    assert pmem("repair").code == 0
+    assert pmem("resolve").code == 0
     assert values()["chunk_size"] == 21
 
 
@@ -195,7 +195,7 @@ def test_markers_that_cannot_be_taken_apart_are_left(data: str, root: str) -> No
     for command in ("add", "search", "context"):
         done = pmem(command, "x")
         assert (done.code, "has git's conflict markers" in done.err) == (5, True), (command, done)
-    done = pmem("repair")
+    done = pmem("resolve")
     assert (done.code, "finish it by hand" in done.out.decode()) == (1, True)
     assert text() == data
 
@@ -330,7 +330,7 @@ def test_repair_writes_no_settings_over_those_that_changed_since_it_looked(
         return found
 
     monkeypatch.setattr(repaired_settings, "settings_case", edited_since)
-    done = pmem("repair", "--json")
+    done = pmem("resolve", "--json")
     assert (done.code, done.error["code"]) == (6, "locked")
     assert "changed by another program" in done.error["message"]
     assert values() == {"chunk_size": 40}

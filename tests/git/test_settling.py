@@ -44,7 +44,7 @@ def shown(identifier: str) -> Any:
 def test_what_holds_can_be_kept(memory: str, root: str) -> None:
     assert pmem("check", "records").code == 1
     before = shown(memory)
-    assert pmem("settle", memory).code == 0
+    assert pmem("resolve", memory).code == 0
     assert pmem("check", "records").code == 0
     after = shown(memory)
     assert after["content"] == before["content"] == "The service is on port 443"
@@ -55,7 +55,7 @@ def test_what_holds_can_be_kept(memory: str, root: str) -> None:
 def test_the_other_value_can_be_taken_and_the_first_one_stays_in_the_history(
     memory: str, root: str
 ) -> None:
-    assert pmem("settle", memory, "--other").code == 0
+    assert pmem("resolve", memory, "--theirs").code == 0
     assert pmem("check", "records").code == 0
     after = shown(memory)
     assert after["content"] == "The port is 8080"
@@ -74,7 +74,7 @@ def test_episodes_can_be_settled_which_no_command_edits(root: str) -> None:
     types = ("pivot", "breakthrough")
     two(root, "episode", found, summary=("It went badly", "It was late"), type=types)
     assert pmem("check", "records").code == 1
-    assert pmem("settle", found, "--other").code == 0
+    assert pmem("resolve", found, "--theirs").code == 0
     assert pmem("check", "records").code == 0
     assert pmem("episode", "show", found, "--json").data["summary"] == "It went badly"
 
@@ -82,7 +82,7 @@ def test_episodes_can_be_settled_which_no_command_edits(root: str) -> None:
 def test_two_fields_are_settled_together(root: str) -> None:
     found = added("The port is 80")
     two(root, "memory", found, content=("Eight", "Nine"), type=("decision", "constraint"))
-    assert pmem("settle", found, "--other").code == 0
+    assert pmem("resolve", found, "--theirs").code == 0
     assert (shown(found)["content"], shown(found)["type"]) == ("Eight", "decision")
     assert pmem("check", "records").code == 0
 
@@ -92,12 +92,12 @@ def test_settling_what_is_settled_is_refused_and_settles_nothing_else(
 ) -> None:
     other = added("Nobody contradicts this")
     before = shown(memory)
-    done = pmem("settle", memory, other)
+    done = pmem("resolve", memory, other)
     assert done.code == 3
     assert done.err.startswith("pmem: " + other.rpartition("-")[2])
     assert shown(memory) == before
-    assert pmem("settle", memory).code == 0
-    assert pmem("settle", memory).code == 3
+    assert pmem("resolve", memory).code == 0
+    assert pmem("resolve", memory).code == 3
 
 
 @pytest.mark.parametrize("value", [7, None, "", ["x"]])
@@ -114,9 +114,9 @@ def test_a_value_that_no_memory_can_have_is_not_taken(value: Any, root: str) -> 
     }
     path.write_text(json.dumps({**record, "history": [*record["history"], event]}))
     before = path.read_bytes()
-    done = pmem("settle", found, "--other")
+    done = pmem("resolve", found, "--theirs")
     assert (done.code, path.read_bytes()) == (3, before), done.err
-    assert pmem("settle", found).code == 0
+    assert pmem("resolve", found).code == 0
 
 
 def test_two_branches_that_replace_one_memory_leave_rivals_until_one_gives_way() -> None:
@@ -161,7 +161,7 @@ def test_a_file_with_a_key_that_stands_there_twice_is_not_taken_at_its_word(root
 def test_what_another_branch_says_is_shown_until_it_is_settled(memory: str, root: str) -> None:
     assert b"conflict:      content: The port is 8080" in pmem("show", memory).out
     assert b"(conflict: content) The service is on port 443" in pmem("context", "port").out
-    assert pmem("settle", memory).code == 0
+    assert pmem("resolve", memory).code == 0
     assert b"conflict" not in pmem("show", memory).out + pmem("context", "port").out
 
 
@@ -175,7 +175,7 @@ def test_settling_while_git_merges_is_noted_in_its_index() -> None:
         assert pmem("edit", found, text).code == 0
         ok("commit", "--quiet", "--all", "--message", branch)
     assert git("merge", "theirs").code == 1
-    done = pmem("settle", found, "--other")
+    done = pmem("resolve", found, "--theirs")
     assert "next: git merge --continue" in done.err
     assert pmem("check", "records", "--staged").code == 0
     ok("merge", "--continue")
@@ -199,8 +199,8 @@ def test_repair_says_what_is_to_be_settled_before_the_commit() -> None:
     ok("config", "--remove-section", "merge.pmem")
     assert git("merge", "theirs").code == 1
     short = found.rpartition("-")[2]
-    assert f"next: pmem settle {short}, then git merge --continue" in pmem("repair").err
-    assert "next: git merge --continue" in pmem("settle", found).err
+    assert f"next: pmem resolve {short}, then git merge --continue" in pmem("resolve").err
+    assert "next: git merge --continue" in pmem("resolve", found).err
     ok("merge", "--continue")
     assert pmem("check", "records").code == 0
     assert ok("status", "--porcelain") == ""
@@ -242,20 +242,20 @@ def test_an_edit_that_outlived_what_another_branch_did_is_named_until_it_is_sett
     assert pmem("check", "merges", "--range", "main..", "--json").data["merges"]["findings"] == []
     assert said in pmem("check", "records").out.decode()
     commit = ok("rev-parse", "HEAD").strip()
-    assert pmem("settle", found, "--other").code == 0
+    assert pmem("resolve", found, "--theirs").code == 0
     assert shown(found)["state"] == state
     assert b"The port is 8080" not in pmem("search", "port").out
     ok("checkout", "--quiet", "--force", commit)
-    assert pmem("settle", found).code == 0
+    assert pmem("resolve", found).code == 0
     assert shown(found)["state"] == "active"
     assert shown(found)["trust"] == "high"
     assert pmem("check", "records", "--json").data["records"]["findings"] == []
-    assert pmem("settle", found).code == 3
+    assert pmem("resolve", found).code == 3
 
 
 def test_what_the_other_branch_removed_can_be_restored_after_it_was_settled() -> None:
     found = left_on_a_branch("rm", "REF")
-    assert pmem("settle", found, "--other").code == 0
+    assert pmem("resolve", found, "--theirs").code == 0
     assert shown(found)["purge_at"] is not None
     assert pmem("restore", found).code == 0
     assert shown(found)["content"] == "The port is 8080"
@@ -275,6 +275,6 @@ def test_a_state_that_nothing_can_be_in_is_not_taken(root: str) -> None:
         "detail": {"conflict": ["state"]},
     }
     path.write_text(json.dumps({**record, "history": [*record["history"], event]}))
-    assert pmem("settle", found, "--other").code == 3
+    assert pmem("resolve", found, "--theirs").code == 3
     assert "overruled" in pmem("check", "records").out.decode()
-    assert pmem("settle", found).code == 0
+    assert pmem("resolve", found).code == 0

@@ -187,7 +187,7 @@ def outcome(
     codes = ("markers",) if marked else ("unmerged",)
     found = Counter(operations=1, conflicts=len(open_), seen=len(open_ & findings(*codes)))
     found["false alarms"] = len(findings(*codes) - open_)
-    done = pmem("repair", "--json")
+    done = pmem("resolve", "--json")
     repaired = {os.path.relpath(each["path"]) for each in done.data["repaired"]}
     found["left"] = len(done.data["left"])
     found["finished"] = len(open_ & repaired)

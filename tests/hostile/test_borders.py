@@ -19,7 +19,7 @@ from tests.git.branches import ROOT, ok
 from tests.policy.paths import MATRIX
 
 REFUSED: Final = Refused.exit_code
-NEED_NO_MEMORY: Final = {"completion", "help", "setup completion", "hook"}
+NEED_NO_MEMORY: Final = {"help", "setup completion", "hook"}
 """`browse` is left out beside them, as it needs a terminal first."""
 SOMEBODY_ELSE: Final = 54_321
 

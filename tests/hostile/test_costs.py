@@ -28,7 +28,7 @@ _COMMANDS: Final = (
     "list",
     f"show {OTHER}",
     "add Another_wheel_squeaks",
-    "repair",
+    "resolve",
     "export arrays out",
     "consolidate --dry-run",
     "check setup",

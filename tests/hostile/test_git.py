@@ -167,7 +167,7 @@ def test_attributes_are_read_from_a_file_only(kind: str, project: str, trap: str
     ["show", OTHER, "--at", "HEAD~1"], ["log", "HEAD~1..HEAD"], ["log", OTHER, "--git"],
     ["check", "records", "--staged"], ["check", "merges", "--range", "HEAD~1..HEAD"],
     ["check", "secrets", "--history"],
-    ["check", "setup"], ["check", "citations"], ["setup", "pre-commit"], ["repair"],
+    ["check", "setup"], ["check", "citations"], ["setup", "pre-commit"], ["resolve"],
     ["review", "HEAD~1.."], ["review", "--staged"],
 ], ids=" ".join)  # fmt: skip
 def test_every_call_of_git_is_kept_from_running_something(line: list[str], project: str) -> None:

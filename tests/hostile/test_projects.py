@@ -227,7 +227,7 @@ def test_an_import_reads_files_only(kind: str, project: str, secret: str) -> Non
         ("access.log", ["check", "setup"]),
         ("operations.log", ["log", "--operations"]),
         ("judged.json", ["consolidate"]),
-        ("consent.json", ["consent", "list"]),
+        ("consent.json", ["inbox", "proposals"]),
     ],
 )
 def test_a_file_that_is_far_too_large_is_read_in_part(

@@ -191,7 +191,7 @@ def test_json_is_exact(project: str) -> None:
     ["list", "--at", EVERYTHING], ["import", "arrays", EVERYTHING], ["eval", "run", EVERYTHING],
     [EVERYTHING], [f"--{EVERYTHING}"], ["list", f"--{EVERYTHING}"], ["list", "--state", EVERYTHING],
     ["conversation", "show", EVERYTHING], ["--now", EVERYTHING, "list"], ["log", EVERYTHING],
-    ["completion", EVERYTHING], ["log", f"{EVERYTHING}.."], ["--agent", EVERYTHING, "list"],
+    ["log", f"{EVERYTHING}.."], ["--agent", EVERYTHING, "list"],
 ], ids=lambda line: line[0][:12].strip("\x1b"))  # fmt: skip
 def test_no_error_repeats_a_payload(line: list[str], root: str) -> None:
     words = [word.replace("\x00", "") for word in line]

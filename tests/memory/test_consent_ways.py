@@ -157,6 +157,6 @@ def test_a_fact_that_waits_for_consent_says_so_by_the_exit_code(root: str) -> No
     assert pmem("config", "set", "promotion_threshold", "1").code == 0
     assert pmem("conversation", "start").code == 0
     assert pmem("conversation", "say", "I live in Quuxville.").code == 0
-    done = pmem("facts", "promote", "--above", "0", "--json")
+    done = pmem("inbox", "accept", "--above", "0", "--json")
     assert done.code == 7
     assert (done.data["total"], len(done.data["held"])) == (0, 1)

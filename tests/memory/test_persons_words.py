@@ -151,9 +151,9 @@ def test_the_command_line_says_what_waits_and_what_is_done(memory: Memory) -> No
     done = pmem("rm", memory.id, "--agent", "bot")
     assert (done.code, done.out) == (7, b"")
     assert "a person wrote this: its removal waits for a person" in done.err
-    assert "hint: a person decides: `pmem consent approve " in done.err
-    assert b"(to be removed)" in pmem("consent", "list").out
-    assert b"(to be removed)" not in pmem("consent", "list", "--agent", "bot").out
+    assert "hint: a person decides: `pmem inbox accept " in done.err
+    assert b"(to be removed)" in pmem("inbox", "proposals").out
+    assert b"(to be removed)" not in pmem("inbox", "proposals", "--agent", "bot").out
 
 
 def test_an_agent_named_by_add_is_held_to_its_allowlist(root: str) -> None:

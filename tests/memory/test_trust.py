@@ -249,7 +249,7 @@ def pending(root: str) -> list[str]:
     agent = {"PMEM_AGENT": "planner"}
     done = pmem("import", "messages", "-", stdin=json.dumps(said).encode(), environment=agent)
     assert done.code == 0, done
-    return [item["id"] for item in pmem("facts", "list", "--json").data["items"]]
+    return [item["id"] for item in pmem("inbox", "facts", "--json").data["items"]]
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_only_a_person_who_names_a_fact_agrees_to_it(
     (fact,) = pending(root)
     words = [fact] if way == "name" else ["--above", "0"]
     environment = {"PMEM_AGENT": agent} if agent else {}
-    done = pmem("facts", "promote", *words, "--json", environment=environment)
+    done = pmem("inbox", "accept", *words, "--json", environment=environment)
     (item,) = done.data["items"]
     shown = pmem("show", item["memory"]["id"], "--json").data
     assert (shown["type"], shown["trust"]) == ("constraint", trust)
@@ -279,7 +279,7 @@ def test_a_promoted_transcript_is_worth_no_more_than_an_agents_own_words(root: s
         "add", "Nobody deploys at night.", "--type", "constraint", "--json", environment=agent
     )
     pending(root)
-    pmem("facts", "promote", "--above", "0", environment=agent)
+    pmem("inbox", "accept", "--above", "0", environment=agent)
     found = {item["id"]: item["trust"] for item in pmem("list", "--json").data["items"]}
     assert len(found) == 2
     assert {*found.values()} == {found[own.data["memory"]["id"]]} == {"medium"}

@@ -51,7 +51,7 @@ def test_nobody_waits_for_a_lock_while_the_gate_looks_at_a_batch(root: str) -> N
         ask(workspace, table.ADD_ALL, requests)
 
 
-@pytest.mark.parametrize("command", ["consent list", "checkpoint list"])
+@pytest.mark.parametrize("command", ["inbox proposals", "checkpoint list"])
 def test_what_needs_no_record_answers_an_agent_while_the_settings_are_broken(
     root: str, command: str
 ) -> None:

@@ -16,7 +16,7 @@ from pmem.operations.pipeline import function_of
 from pmem.operations.table import TABLE
 from pmem.project.workspace import Workspace
 from tests.operations.rows import Row, rows, structs
-from tests.policy.paths import PARTS
+from tests.policy.paths import OTHERWISE
 
 ROWS: Final = [pytest.param(row, id=row.operation.name) for row in rows()]
 OPERATIONS: Final = [pytest.param(row, id=name) for name, row in TABLE.items()]
@@ -28,6 +28,8 @@ BELOW: Final = {
 OTHER_WORDS: Final = {"memories", "assistant", "accept"}
 """What is one command with another, or several: `app list` with an app's name lists its memories,
 every `setup` of an assistant is one operation, and `check --accept` accepts citations."""
+DECIDED: Final = {"consent.approve", "consent.reject"}
+"""What `inbox accept` and `inbox reject` do to a proposal; to a fact it is another operation."""
 
 
 def test_every_row_has_a_name_of_its_own() -> None:
@@ -38,7 +40,7 @@ def test_every_row_has_a_name_of_its_own() -> None:
 def test_a_row_is_called_as_the_command_line_or_the_library_calls_it(name: str) -> None:
     part, _, word = name.rpartition(".")
     is_method = not part and callable(getattr(Project, name, None))
-    called = {*COMMANDS, *BELOW, *PARTS.values()}
+    called = {*COMMANDS, *BELOW, *(one for one in OTHERWISE.values() if one), *DECIDED}
     assert name in called or is_method or word in _options_of(part) | OTHER_WORDS
 
 

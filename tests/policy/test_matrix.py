@@ -12,7 +12,7 @@ from tests.once import Once
 from tests.policy.paths import MATRIX, PARTS
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "agents.md"
-OF_ANOTHER_KIND = {"facts reject", "episode show"}
+OF_ANOTHER_KIND = {"inbox reject", "episode show"}
 """They take no memory's id, whoever asks."""
 WORDS = {
     "nothing": "They need all records, so pmem refuses them",

@@ -118,13 +118,13 @@ COMMANDS: Final = (
     "export arrays",
     "export audit",
     "stats",
-    "facts list",
+    "inbox facts",
     "episode list",
     "episode arc",
     "conversation list",
     "conversation show",
     "conversation stats",
-    "consent list",
+    "inbox proposals",
     "app list",
     "app list calendar",
     "app context calendar",
@@ -344,7 +344,7 @@ class Policy(RuleBasedStateMachine):
         assert done.code in (0, 1, 3, 4, 7, 9), (line, done)
         is_told = who.agent in (None, *self.lists) or line in (
             ["check", "setup"],
-            ["consent", "list"],
+            ["inbox", "proposals"],
         )
         assert is_told or done.code in (3, 7), (line, done)
         self.check(who, before, done.out.decode() + done.err)

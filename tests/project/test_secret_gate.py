@@ -344,7 +344,7 @@ def test_who_proposes_is_looked_at_before_the_queue_keeps_it(who: str, root: str
 def test_who_decides_is_looked_at_too(root: str) -> None:
     said = ("add", "Alice lives in Berlin and her birthday is 3 May")
     held = pmem(*said, "--agent", "planner", "--json").data["held"]["id"]
-    assert pmem("consent", "reject", held, "--actor", TOKEN).code == 7
+    assert pmem("inbox", "reject", held, "--actor", TOKEN).code == 7
     assert holding(root, TOKEN) == []
 
 

@@ -168,7 +168,7 @@ def test_what_one_branch_removed_and_another_edited_is_named_and_settled(reposit
     assert "overruled" in ran("check", "records")
     item = json.loads(pmem("inbox", "--json").text)["data"]["items"][0]
     assert (item["kind"], item["id"]) == (InboxKind.CONTRADICTION, repository)
-    ran("settle", repository, "--other")
+    ran("resolve", repository, "--theirs")
     assert "nothing waits for your answer" in ran("inbox")
     assert "no memory" in ran("list")
 

@@ -92,7 +92,7 @@ def test_a_conversation_that_is_too_large_is_named_and_split_and_nothing_is_lost
     with pytest.raises(Damaged):
         said(project(), id_)
     finding = next(each for each in project().check().findings if each.code == "too_large")
-    assert "pmem repair` splits it" in finding.message
+    assert "pmem resolve` splits it" in finding.message
     assert project().repair().repaired == ()
     most = int(finding.message.partition("PMEM_LIMITS_RECORD=")[2].split()[0])
     raised = project(**{"limits.record": most})

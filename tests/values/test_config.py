@@ -422,7 +422,7 @@ def _merged(**environment: Any) -> Any:
 def _facts(**environment: Any) -> Any:
     data("conversation", "start")
     pmem("conversation", "say", "We decided to use PostgreSQL.", environment=NOW | environment)
-    facts = data("facts", "list", "--all", **environment)["items"]
+    facts = data("inbox", "facts", "--all", **environment)["items"]
     return [(fact["content"], fact["standing"]) for fact in facts]
 
 

@@ -20,12 +20,13 @@ Found = dict[str, str]
 _FILES = ("FILE", "DIR", "PATH", "GLOB", "[PATH", "[FILE")
 _FILE_OPTIONS = frozenset({"--path", "--file"})
 _VALUES = {"--category": "category", "--app": "app", "--user": "user", "--agent": "agent"}
+_DECIDING = ("inbox accept", "inbox reject")
 _REMOVED = ("soft_deleted", "archived", "superseded", "merged")
 _STATES: "Mapping[str, tuple[str, ...]]" = {
-    "restore": _REMOVED, "purge": (), "show": (), "history": (), "export audit": (),
+    "restore": _REMOVED, "purge": (), "show": (), "log": (), "export audit": (),
 }  # fmt: skip
 """The states of records that a command is given; the active ones where none are listed."""
-_ALL_IDS = ("show", "history", "rm", "purge", "restore", "export", "events")
+_ALL_IDS = ("show", "log", "rm", "purge", "restore", "export")
 """Commands that take the ids of memories and of episodes."""
 
 
@@ -110,25 +111,37 @@ def _remembered(what: "Asked", environment: "Mapping[str, str]") -> Found:
 
     index = Suggestions(folder)
     try:
-        return _asked_of(index, what)
+        return {**_asked_of(index, what), **_proposals(folder, what)}
     finally:
         index.close()
 
 
 def _kept_here(folder: str, what: "Asked") -> Found | None:
-    """Return what only this clone knows: threads, proposals; None where others are asked for."""
+    """Return what only this clone knows: its threads; None where others are asked for."""
     flags = (what.param or {}).get("flags", ())
     group = what.command.partition(" ")[0]
-    if "--thread" not in flags and (flags or group not in ("checkpoint", "consent")):
+    if "--thread" not in flags and (flags or group != "checkpoint"):
         return None
     from pmem.storage.local import completions
 
     if "--thread" in flags:
         return completions.known_threads(folder)
-    if group == "consent":
-        found = completions.proposals(folder)
-        return {name: text for name, text in found.items() if name not in what.positionals}
     return {} if what.positionals else completions.checkpoint_threads(folder)
+
+
+def _proposals(folder: str, what: "Asked") -> Found:
+    """Return what waits for a person in this clone, where that is decided."""
+    if what.command not in _DECIDING or (what.param or {}).get("flags"):
+        return {}
+    from sqlite3 import Error
+
+    from pmem.storage.local import completions
+
+    try:
+        found = completions.proposals(folder)
+    except (OSError, ValueError, Error):  # nothing waits, or nobody can tell
+        return {}
+    return {name: text for name, text in found.items() if name not in what.positionals}
 
 
 def _user() -> int:
@@ -145,7 +158,7 @@ def _asked_of(index: "Suggestions", what: "Asked") -> Found:
         return dict.fromkeys(index.subjects(), "")
     if flag in _VALUES or name == "APP":
         return dict.fromkeys(index.values(_VALUES.get(flag, "app")), "")
-    is_id = name.startswith("REF") or name in ("A", "B")
+    is_id = "REF" in name
     return _ids(index, what, flag) if is_id else {}
 
 
@@ -153,7 +166,7 @@ def _ids(index: "Suggestions", what: "Asked", flag: str) -> Found:
     from pmem.storage.index.suggestions import CONVERSATIONS, EPISODES, MEMORIES
 
     group = what.command.partition(" ")[0]
-    if group == "facts" and not flag:
+    if what.command in _DECIDING and not flag:
         rows = index.facts(what.incomplete)
         return {id_: text for id_, text in rows if id_ not in what.positionals}
     states = _STATES.get(what.command, ("active",))

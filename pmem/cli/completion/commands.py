@@ -1,4 +1,4 @@
-"""`completion` and `setup completion`."""
+"""The command that sets completion up."""
 
 from typing import Annotated
 
@@ -10,17 +10,6 @@ from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import ReadOnly, UsageError
 
 _COLOURS = {"set": "green", "missing": "red", "differs": "red"}
-
-
-def completion(
-    shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="Which shell.")],
-) -> Answer:
-    """Print the script that completes commands in a shell.
-
-    `pmem setup completion` puts it where the shell finds it.
-    """
-    script = installing.script(shell)
-    return Answer(data={"shell": shell, "script": script}, raw=script)
 
 
 def setup_completion(
@@ -45,7 +34,8 @@ def setup_completion(
         raise UsageError("--check, --remove and --print exclude each other", "give one of them")
     name = shell or installing.shell_of(session.environment)
     if print_:
-        return completion(name)  # type: ignore[arg-type]
+        script = installing.script(name)
+        return Answer(data={"shell": name, "script": script}, raw=script)
     if check:
         found = installing.look(name, session.environment)
     elif session.read_only:

@@ -15,6 +15,7 @@ Shell = Literal["bash", "zsh", "fish", "powershell", "pwsh"]
 State = Literal["set", "missing", "differs"]
 _OURS: Final = ("completion of pmem", "#compdef pmem")
 """What the first line of a script of pmem's has, of any version."""
+_BY_HAND: Final = "use `pmem setup completion --print`"
 _SOURCING: Final = {
     "bash": '[ -r "{path}" ] && . "{path}"',
     "zsh": '[ -r "{path}" ] && . "{path}"',
@@ -160,7 +161,7 @@ def _files(shell: str, environment: Mapping[str, str]) -> _ShellFiles:
 
 def _block(shell: str, path: str) -> str:
     if any(sign in path for sign in '"$`\\\n') and os.name != "nt":
-        raise InvalidValue(f"{path} has signs that shells read", "use `pmem completion` by hand")
+        raise InvalidValue(f"{path} has signs that shells read", _BY_HAND)
     line = _SOURCING["powershell" if shell == "pwsh" else shell].format(path=path)
     return f"{managed_block.BEGIN}\n{line}\n{managed_block.END}\n"
 
@@ -180,7 +181,7 @@ def _block_in(path: str) -> str | None:
 def _check_ours(path: str) -> None:
     text = _text(path)
     if text and not any(word in text.partition("\n")[0] for word in _OURS):
-        raise Refused(f"{path} is not pmem's", "move it away, or use `pmem completion` by hand")
+        raise Refused(f"{path} is not pmem's", f"move it away, or {_BY_HAND}")
 
 
 def _text(path: str) -> str:

@@ -624,27 +624,27 @@
   const ASKS = {
     "report": [], "inbox": ["kinds", "limit"], "receipts": ["task"], "show": ["reference"], "undo": ["reference"],
     "edit": ["reference", "content", "reviewed", "no_end"], "pin": ["reference", "pinned"], "rm": ["references"], "restore": ["references"],
-    "settle": ["references", "other"], "verify.accept": ["references"], "outcome": ["reference", "verdict"],
+    "settle": ["references", "theirs"], "verify.accept": ["references"], "outcome": ["reference", "verdict"],
     "link": ["start", "end"], "supersede_by": ["reference", "successor"],
     "facts.promote": ["references"], "facts.reject": ["references"], "consent.approve": ["references"], "consent.reject": ["references"]
   };
-  /* Commands that settle something: what each one is as an operation. $1 and $2 are the ids in it. */
+  /* Commands that settle something: what each one is as an operation, and for which kind of item. $1 and $2 are the ids in it. */
   const SETTLED_BY = [
-    ["settle $1", "settle", {"references": ["$1"]}],
-    ["settle $1 --other", "settle", {"references": ["$1"], "other": true}],
+    ["resolve $1", "settle", {"references": ["$1"]}],
+    ["resolve $1 --theirs", "settle", {"references": ["$1"], "theirs": true}],
     ["rm $1", "rm", {"references": ["$1"]}],
     ["edit $1 --pin", "pin", {"reference": "$1"}],
     ["edit $1 --link $2", "link", {"start": "$1", "end": "$2"}],
     ["edit $1 --superseded-by $2", "supersede_by", {"reference": "$1", "successor": "$2"}],
     ["edit $1 --reviewed", "edit", {"reference": "$1", "reviewed": true}],
     ["edit $1 --no-end", "edit", {"reference": "$1", "no_end": true}],
-    ["verify $1 --accept", "verify.accept", {"references": ["$1"]}],
+    ["check --accept $1", "verify.accept", {"references": ["$1"]}],
     ["outcome $1 good", "outcome", {"reference": "$1", "verdict": "good"}],
     ["outcome $1 bad", "outcome", {"reference": "$1", "verdict": "bad"}],
-    ["facts promote $1", "facts.promote", {"references": ["$1"]}],
-    ["facts reject $1", "facts.reject", {"references": ["$1"]}],
-    ["consent approve $1", "consent.approve", {"references": ["$1"]}],
-    ["consent reject $1", "consent.reject", {"references": ["$1"]}]
+    ["inbox accept $1", "facts.promote", {"references": ["$1"]}, "fact"],
+    ["inbox reject $1", "facts.reject", {"references": ["$1"]}, "fact"],
+    ["inbox accept $1", "consent.approve", {"references": ["$1"]}, "proposal"],
+    ["inbox reject $1", "consent.reject", {"references": ["$1"]}, "proposal"]
   ];
   /* What no undo takes back, and what it takes back by no memory's id */
   const FINAL = ["consent.reject"], BESIDE = /^(facts|consent)\./;
@@ -696,7 +696,7 @@
     else if (isNow(memory)) add("Remove", () => act(`removed ${name}`, "rm", { references: [id] }));
     if (Object.keys(memory.disputed || {}).length) {
       add("Settle: keep this", () => act(`settled ${name}`, "settle", { references: [id] }));
-      add("Settle: take the other", () => act(`settled ${name}`, "settle", { references: [id], other: true }));
+      add("Settle: take the other", () => act(`settled ${name}`, "settle", { references: [id], theirs: true }));
     }
     if ((memory.cites || []).some((cited) => cited.state)) add("It still holds", () => act(`agreed to ${name}`, "verify.accept", { references: [id] }));
     return box;
@@ -706,7 +706,8 @@
   function settler(need, one) {
     const said = one.command.split(" ").slice(1), memory = byId.get(need.memory);
     if (said.join(" ") === `edit ${said[1]}` && memory) return action(one.does, (event) => edit(memory, event.target.parentElement));
-    for (const [pattern, name, body] of SETTLED_BY) {
+    for (const [pattern, name, body, kind] of SETTLED_BY) {
+      if (kind && kind !== need.kind) continue;
       const words = pattern.split(" "), found = {};
       if (words.length !== said.length || !words.every((word, place) => (word[0] === "$" ? (found[word] = said[place]) : word === said[place]))) continue;
       const filled = JSON.parse(JSON.stringify(body), (_, value) => found[value] || value);

@@ -200,7 +200,7 @@ def _diagnosis(data: bytes, path: str, error: Exception) -> Damaged:
     if data.startswith(LFS_POINTER):
         return Damaged(not_fetched(path))
     if has_markers(data):
-        return Unresolved(f"{path} has git's conflict markers: run `pmem repair`")
+        return Unresolved(f"{path} has git's conflict markers: run `pmem resolve`")
     try:
         data.decode()
     except UnicodeDecodeError as wrong:
@@ -236,7 +236,7 @@ def _too_many_values(data: bytes, path: str) -> Damaged:
     from pmem.core.threeway.markers import has_markers
 
     if has_markers(data):
-        return Unresolved(f"{path} has git's conflict markers: run `pmem repair`")
+        return Unresolved(f"{path} has git's conflict markers: run `pmem resolve`")
     return Damaged(f"{path} holds more than {RECORD_VALUES} values")
 
 

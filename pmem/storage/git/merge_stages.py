@@ -140,7 +140,7 @@ class MergeState(Repository):
             raise Locked(
                 self._why_not(done, "git refused to note what was resolved"),
                 "see whether another git is running, or .git/index.lock is left from one, and run"
-                " `pmem repair` again",
+                " `pmem resolve` again",
             )
         return done.out
 

@@ -122,7 +122,7 @@ def problems(workspace: Workspace) -> list[Problem]:
         return [Problem(workspace.root, error.code, error.message)]
     paths = [os.path.join(workspace.root, path) for path in unmerged]
     return [
-        Problem(path, "unmerged", f"{path} is in a merge that is not finished: run `pmem repair`")
+        Problem(path, "unmerged", f"{path} is in a merge that is not finished: run `pmem resolve`")
         for path in paths
     ]
 
@@ -150,7 +150,7 @@ def _plan(
             left[path] = str(unfit)
             continue
         if keys & {case.key for case in found}:
-            left[path] = "a record in it is in another conflict too: run `pmem repair` again"
+            left[path] = "a record in it is in another conflict too: run `pmem resolve` again"
             continue
         keys |= {case.key for case in found}
         cases += found

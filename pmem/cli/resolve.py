@@ -1,0 +1,117 @@
+"""The command that finishes merges, and decides what branches contradict each other in."""
+
+import os
+from collections.abc import Iterator
+from typing import Annotated, Final
+
+import msgspec
+import typer
+
+from pmem.cli.asking import asks
+from pmem.cli.changes import records_answer
+from pmem.cli.session import Answer, CommandSession, Line
+from pmem.core.visible import one_visible_line
+from pmem.errors import UsageError
+from pmem.memory.changes import ChangedRecords
+from pmem.operations import table
+from pmem.values.ids import short
+from pmem.vcs.conflicts import SettleRequest
+from pmem.vcs.repair import Repair, RepairRequest
+
+_COLOURS: Final = {
+    "merged": "green",
+    "taken": "green",
+    "added": "green",
+    "kept": "yellow",
+    "purged": "red",
+    "split": "green",
+    "cut": "yellow",
+    "tidied": "green",
+    "made": "green",
+}
+_SHOWN: Final = 5
+
+
+@asks(SettleRequest, without=("references",))
+def resolve(
+    session: CommandSession,
+    request: SettleRequest,
+    references: Annotated[
+        list[str] | None, typer.Argument(metavar="[REF]...", help="Ids [all that git left].")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what would be done and change nothing.")
+    ] = False,
+) -> Answer:
+    """Finish a merge that git could not, or decide a conflict.
+
+    Without REF it works from git's three stages, else from the text between the conflict markers.
+    It asks nothing and gives the reason for each decision. Two sides that contradict each other
+    stay in the record, and `pmem check` reports them. It adds what it decided to git's index; you
+    commit. It exits with 1 if it had to leave a file. Where no merge is open, it fixes what is
+    wrong between records: links to nothing, memories that gave way to one that is gone, and
+    messages that are there twice.
+
+    With REF it decides what two branches contradict each other in: what the memory says now stays,
+    or with --theirs the other branch wins, even if it removed, archived or replaced the memory. A
+    text that `pmem edit` writes decides it, too.
+    """
+    if references:
+        if dry_run:
+            raise UsageError("--dry-run goes without REF", "leave one of them out")
+        return _decided(session, msgspec.structs.replace(request, references=tuple(references)))
+    if request.theirs:
+        raise UsageError("which memory is missing", "`pmem check` lists the conflicts")
+    done = session.run(table.REPAIR, RepairRequest(dry_run=dry_run))
+    return Answer(
+        data=done,
+        lines=_lines(done),
+        note=_repair_note(done, dry_run=dry_run),
+        exit_code=1 if done.left else 0,
+    )
+
+
+def _decided(session: CommandSession, request: SettleRequest) -> Answer:
+    done = session.run(table.SETTLE, request)
+    answer = records_answer("resolved", ChangedRecords(records=done.records))
+    return msgspec.structs.replace(answer, note=f"next: {done.next}") if done.next else answer
+
+
+def _lines(done: Repair) -> Iterator[Line]:
+    for each in done.repaired:
+        yield [
+            (f"{each.decision:<8}", _COLOURS[each.decision]),
+            (f"{os.path.relpath(each.path, done.root)}  ", "cyan"),
+            (each.detail, "yellow" if each.conflicts else ""),
+        ]
+    for left in done.left:
+        yield [
+            ("left    ", "red"),
+            (f"{one_visible_line(os.path.relpath(left.path, done.root))}  ", "cyan"),
+            (one_visible_line(left.why), ""),
+        ]
+
+
+def _repair_note(done: Repair, *, dry_run: bool) -> str:
+    """Say how much was done, and what to do next."""
+    if not done.repaired and not done.left:
+        return "nothing to resolve"
+    count = len(done.repaired)
+    said = f"{count} record{'s' * (count != 1)} {'would be ' * dry_run}repaired"
+    if done.left:
+        said += f", {len(done.left)} left: see to what is left, then run `pmem resolve` again"
+    elif dry_run:
+        said += "; nothing was changed"
+    elif done.others:
+        said += f"; {done.others} more paths are unmerged outside the memory, then `{done.next}`"
+    elif done.next:
+        said += f"; next: {_settle_first(done)}{done.next}"
+    return said
+
+
+def _settle_first(done: Repair) -> str:
+    """Say what to do before a commit makes the contradictions everybody's."""
+    open_ = [short(each.id) for each in done.repaired if each.conflicts and each.id]
+    return f"pmem resolve {' '.join(open_[:_SHOWN])}{' ...' * (len(open_) > _SHOWN)}, then " * bool(
+        open_
+    )
