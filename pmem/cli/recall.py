@@ -28,7 +28,7 @@ _RELATED_WORDS = 20
 _PLAIN_LINK = "related_to"
 
 
-@asks(SearchRequest, query="", without=("weights",))
+@asks(SearchRequest, query="", without=("weights", "by"))
 def search(
     session: CommandSession,
     request: SearchRequest,

@@ -43,6 +43,13 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     run: str | None = None
     actor: str | None = None
     role: Annotated[str | None, _only("this role")] = None
+    by: Annotated[
+        str | None,
+        _wanted(
+            "Only what this person or program wrote or changed; part of a name will do.",
+            shown="NAME",
+        ),
+    ] = None
     speaker: Annotated[str | None, _only("what this speaker said")] = None
     importance_min: Annotated[
         float | None, _wanted("At least this important, from 0 to 1.", flag="--min-importance")
@@ -165,6 +172,13 @@ def _role(record: Any, value: str) -> bool:
     return role == value if role is not None else _scope("role")(record, value)
 
 
+def _by(record: Any, value: str) -> bool:
+    """A record's history says who wrote and changed it; what has none, nobody did."""
+    return any(
+        is_part_of_name(value, event.actor, event.agent) for event in getattr(record, "history", ())
+    )
+
+
 def _state(record: Any, values: tuple[State, ...]) -> bool:
     return getattr(record, "state", State.ACTIVE) in values
 
@@ -234,6 +248,7 @@ _TESTS: dict[str, _Test] = {
     "run": _scope("run"),
     "actor": _scope("actor"),
     "role": _role,
+    "by": _by,
     "speaker": lambda record, value: same_text(getattr(record, "speaker", None), value),
     "importance_min": lambda record, value: importance_of(record) >= value,
     "importance_max": lambda record, value: 0 <= importance_of(record) <= value,

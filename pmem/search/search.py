@@ -323,6 +323,8 @@ def _check(request: SearchRequest) -> None:
         raise InvalidValue(f"the threshold must lie between 0 and 1, not {request.threshold:g}")
     if request.related is not None and request.related < 0:
         raise InvalidValue(f"related memories must be 0 or more, not {request.related}")
+    if request.wanted.by is not None:
+        raise InvalidValue("a search does not filter by who wrote something", "`list --by` does")
 
 
 def _pick(workspace: Workspace, request: SearchRequest, pool: Pool, fill: int) -> RankedSet:

@@ -20,7 +20,7 @@ _TIMES: Final = {
     "updated_after": ("updated", ">="),
     "updated_before": ("updated", "<"),
 }
-_INEXACT: Final = ("tags", "speaker")
+_INEXACT: Final = ("tags", "speaker", "by")
 """Filters that no column answers."""
 AMONG: Final = "in (select value from json_each(?))"
 """What compares a column with any number of values."""
