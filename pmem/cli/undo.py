@@ -17,6 +17,9 @@ _MOST: Final = 20
 _MOST_DIGITS: Final = 3
 _COMMANDS: Final = {
     "add_all": "add --batch",
+    "link": "edit --link",
+    "pin": "edit --pin",
+    "unlink": "edit --unlink",
     "supersede": "edit --supersede",
     "supersede_by": "edit --superseded-by",
     "verify": "check --fix",

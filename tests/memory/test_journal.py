@@ -75,7 +75,7 @@ LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
 }
 """Commands that write memories or episodes, what they are given, and the events they leave."""
 
-DELETES = {"purge": "PINNED", "app purge": "OFAPP"}
+DELETES = {"purge": "PINNED", "consolidate": "REMOVED", "app purge": "OFAPP"}
 """Commands that delete a record for good, and which."""
 
 WRITES_NEITHER = {

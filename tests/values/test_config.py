@@ -488,9 +488,10 @@ def _swept(**environment: Any) -> Any:
     for minute, text in enumerate(ALIKE):
         then = {"PMEM_NOW": f"2026-02-04T10:0{minute}:00Z", "PMEM_LINK_ON_ADD": "false"}
         pmem("add", text, "--subject", "port", "--force", environment=then)
-    now = {"PMEM_NOW": "2026-02-05", "PMEM_DECAY": "s2"}
-    done = pmem("consolidate", "--dry-run", "--json", environment=now | environment).data
-    return [(step["action"], step["records"][0]["text"]) for step in done["steps"]]
+    given = {name.removeprefix("PMEM_").lower(): value for name, value in environment.items()}
+    settings = {"decay": "s2", **{name: msgspec.json.decode(v) for name, v in given.items()}}
+    later = Project(".project-memory", now=datetime(2026, 2, 5, tzinfo=UTC), **settings)
+    return [(step.action, step.records[0].text) for step in later.sweep(dry_run=True).steps]
 
 
 def _links(**environment: Any) -> Any:
