@@ -19,6 +19,8 @@ _COMMANDS: Final = {
     "add_all": "add --batch",
     "link": "edit --link",
     "pin": "edit --pin",
+    "repair": "resolve",
+    "settle": "resolve",
     "unlink": "edit --unlink",
     "supersede": "edit --supersede",
     "supersede_by": "edit --superseded-by",
