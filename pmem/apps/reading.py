@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection
-from datetime import datetime
+from typing import Annotated
 
 import msgspec
 
@@ -23,6 +23,7 @@ from pmem.memory.app_memories import (
 )
 from pmem.memory.reading import conversation_named
 from pmem.project.workspace import Workspace
+from pmem.values.fields import AsOf, Ref, asked
 from pmem.values.records import Conversation, Memory, State, Status
 from pmem.values.requests import AtRequest
 
@@ -33,21 +34,21 @@ class AppLookRequest(AppRequest, frozen=True, kw_only=True):
     With a `user`, what concerns another one is left out.
     """
 
-    user: str | None = None
-    at: datetime | None = None
+    user: Annotated[str | None, asked("Leave out what concerns other users.")] = None
+    at: AsOf = None
     revision: str | None = None
 
 
 class AppListRequest(AppLookRequest, frozen=True, kw_only=True):
     """Which memories of an app are to be listed: the `limit` newest, or all."""
 
-    limit: int | None = None
+    limit: Annotated[int | None, asked("Only the newest N.", flag="--limit -n", least=1)] = None
 
 
 class AppShowRequest(AppLookRequest, frozen=True, kw_only=True):
     """Which memory of an app is to be shown."""
 
-    reference: str
+    reference: Ref
 
 
 class AppContextRequest(AppLookRequest, frozen=True, kw_only=True):
@@ -56,7 +57,9 @@ class AppContextRequest(AppLookRequest, frozen=True, kw_only=True):
     That is the app's current one when None.
     """
 
-    conversation: str | None = None
+    conversation: Annotated[
+        str | None, asked("The conversation to count it for [the app's current one].", shown="REF")
+    ] = None
 
 
 class AppListing(AppAnswer, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,7 +1,7 @@
 """Making memories for an app: from a text, or from a conversation that has ended."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -32,6 +32,7 @@ from pmem.memory.reading import conversation_named
 from pmem.memory.requests import AddRequest
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import DeferredWork
+from pmem.values.fields import asked
 from pmem.values.records import Conversation, Event, EventKind, Memory, Source, Status
 
 KIND = "conversation"
@@ -49,10 +50,12 @@ class RememberRequest(AppRequest, frozen=True, kw_only=True):
     """
 
     content: str | None = None
-    conversation: str | None = None
-    importance: float | None = None
-    tags: tuple[str, ...] = ()
-    user: str | None = None
+    conversation: Annotated[
+        str | None, asked("Summarise this ended conversation instead.", shown="REF")
+    ] = None
+    importance: Annotated[float | None, asked("From 0 to 10 [5, or by what was said].")] = None
+    tags: Annotated[tuple[str, ...], asked("A tag.", flag="--tag")] = ()
+    user: Annotated[str | None, asked("The user whom it concerns.")] = None
 
 
 class Remembered(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,5 +1,7 @@
 """Taking memories away from an app: one, all of them, or the app itself."""
 
+from typing import Annotated
+
 from msgspec.structs import asdict
 
 from pmem.apps.reading import known_app
@@ -15,20 +17,21 @@ from pmem.memory.app_memories import (
     state_of,
 )
 from pmem.project.workspace import Workspace
+from pmem.values.fields import Ref, asked
 from pmem.values.records import State
 
 
 class AppDeleteRequest(AppRequest, frozen=True, kw_only=True):
     """Which memory of an app is to go; `for_good` deletes it at once."""
 
-    reference: str
-    for_good: bool = False
+    reference: Ref
+    for_good: Annotated[bool, asked("Delete it for good at once.")] = False
 
 
 class UninstallRequest(AppRequest, frozen=True, kw_only=True):
     """Which app is gone; `purge` deletes its memories for good."""
 
-    purge: bool = False
+    purge: Annotated[bool, asked("Delete its memories for good.")] = False
 
 
 class Purged(AppAnswer, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Annotated
 
+import msgspec
 import typer
 
 from pmem.apps.figures import AppFigures
@@ -10,6 +11,7 @@ from pmem.apps.reading import AppContextRequest, AppListRequest, AppOverview, Ap
 from pmem.apps.remembering import Remembered, RememberRequest
 from pmem.apps.removal import AppDeleteRequest, Purged, UninstallRequest
 from pmem.cli import options, render
+from pmem.cli.asking import asks
 from pmem.cli.panels import figure
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.secrets import unsecret
@@ -21,39 +23,19 @@ from pmem.values.records import State
 from pmem.values.requests import AtRequest, NoArguments
 from pmem.values.times import day
 
-App = Annotated[str, typer.Argument(metavar="APP", help="The app's name.")]
 
-ForUser = Annotated[str | None, typer.Option("--user", help="Leave out what concerns other users.")]
-
-
+@asks(RememberRequest)
 def remember(
-    ctx: typer.Context,
-    app: App,
+    session: CommandSession,
+    request: RememberRequest,
     text: Annotated[
         str | None, typer.Argument(metavar="[TEXT|-]", help="What to remember.")
     ] = None,
-    conversation: Annotated[
-        str | None, typer.Option(metavar="REF", help="Summarise this ended conversation instead.")
-    ] = None,
-    importance: Annotated[
-        float | None, typer.Option(help="From 0 to 10 [5, or by what was said].")
-    ] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="A tag; repeatable.")] = None,
-    user: Annotated[str | None, typer.Option(help="The user whom it concerns.")] = None,
 ) -> Answer:
     """Make a memory for an app; at its limit, another makes room."""
-    session: CommandSession = ctx.obj
-    content = None
-    if conversation is None or text is not None:
+    if request.conversation is None or text is not None:
         content = session.input(text, "the text, or --conversation,")
-    request = RememberRequest(
-        app=app,
-        content=content,
-        conversation=conversation,
-        importance=importance,
-        tags=tuple(tag or ()),
-        user=user,
-    )
+        request = msgspec.structs.replace(request, content=content)
     done = session.run(table.REMEMBER, request)
     lines = []
     if done.memory is not None:
@@ -83,29 +65,25 @@ def _consequences(done: Remembered) -> Iterator[str]:
     yield from room_notes(done.decisions)
 
 
+@asks(AppListRequest, app="")
 def list_(
-    ctx: typer.Context,
+    session: CommandSession,
+    request: AppListRequest,
     app: Annotated[
         str | None, typer.Argument(metavar="[APP]", help="Its memories [all apps, counted].")
     ] = None,
-    user: ForUser = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", "-n", min=1, help="Only the newest N.")
-    ] = None,
-    at: options.At = None,
 ) -> Answer:
     """List the apps, or an app's memories, newest update first."""
-    session: CommandSession = ctx.obj
-    if app is None and (user or limit):
+    if app is None and (request.user or request.limit):
         raise UsageError("--user and --limit choose among an app's memories", "name the app")
     if app is None:
-        known = session.run(table.APPS, AtRequest(**session.when(at)))
+        known = session.run(table.APPS, AtRequest(at=request.at, revision=request.revision))
         return Answer(
             data=known,
             lines=map(_overview_line, known.items),
             note="" if known.items else "no app remembers anything; `pmem app remember` begins",
         )
-    request = AppListRequest(app=app, user=user, limit=limit, **session.when(at))
+    request = msgspec.structs.replace(request, app=app)
     found = session.run(table.APP_MEMORIES, request)
     more = found.total - len(found.items)
     note = f"{more} more" if more else ""
@@ -114,31 +92,16 @@ def list_(
     return Answer(data=found, lines=map(_memory_line, found.items), note=note)
 
 
-def show(
-    ctx: typer.Context, app: App, reference: options.Reference, at: options.At = None
-) -> Answer:
+@asks(AppShowRequest, without=("user",))
+def show(session: CommandSession, request: AppShowRequest) -> Answer:
     """Show one memory of an app."""
-    session: CommandSession = ctx.obj
-    request = AppShowRequest(app=app, reference=reference, **session.when(at))
     memory = session.run(table.APP_MEMORY, request)
     return Answer(data=memory, lines=_memory_lines(memory))
 
 
-def context(
-    ctx: typer.Context,
-    app: App,
-    conversation: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REF", help="The conversation to count it for [the app's current one]."
-        ),
-    ] = None,
-    user: ForUser = None,
-    at: options.At = None,
-) -> Answer:
+@asks(AppContextRequest)
+def context(session: CommandSession, request: AppContextRequest) -> Answer:
     """Write an app's memories as a block for a model."""
-    session: CommandSession = ctx.obj
-    request = AppContextRequest(app=app, conversation=conversation, user=user, **session.when(at))
     built = session.run(table.APP_CONTEXT, request)
     note = "" if built.items else built.unknown or f"app {built.app} has no memory"
     if built.omitted:
@@ -146,10 +109,10 @@ def context(
     return Answer(data=built, raw=built.text, note=note)
 
 
-def compact(ctx: typer.Context, app: App) -> Answer:
+@asks(AppRequest)
+def compact(session: CommandSession, request: AppRequest) -> Answer:
     """Hold an app to its limit: one decision for each memory too many."""
-    session: CommandSession = ctx.obj
-    done = session.run(table.COMPACT, AppRequest(app=app))
+    done = session.run(table.COMPACT, request)
     lines: list[Line] = [[(line, "")] for line in room_notes(done.decisions)]
     said = f"app {done.app} has {done.memories} of {done.limit} memories"
     if done.deferred:
@@ -157,48 +120,37 @@ def compact(ctx: typer.Context, app: App) -> Answer:
     return Answer(data=done, lines=lines, note=said)
 
 
-def delete(
-    ctx: typer.Context,
-    app: App,
-    reference: options.Reference,
-    for_good: Annotated[
-        bool, typer.Option("--for-good", help="Delete it for good at once.")
-    ] = False,
-) -> Answer:
+@asks(AppDeleteRequest)
+def delete(session: CommandSession, request: AppDeleteRequest) -> Answer:
     """Remove a memory of an app; `pmem restore` brings it back."""
-    session: CommandSession = ctx.obj
-    request = AppDeleteRequest(app=app, reference=reference, for_good=for_good)
     gone = session.run(table.APP_DELETE, request)
-    word = "deleted" if for_good else "removed"
+    word = "deleted" if request.for_good else "removed"
     return Answer(data=gone, lines=[[(f"{word} ", "yellow"), *_memory_line(gone)]])
 
 
+@asks(AppRequest)
 def purge(
-    ctx: typer.Context,
-    app: App,
+    session: CommandSession,
+    request: AppRequest,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False,
 ) -> Answer:
     """Delete all memories of an app for good."""
-    session: CommandSession = ctx.obj
-    _ask_to_purge(app, "not purged", yes=yes)
-    done = session.run(table.APP_PURGE, AppRequest(app=app))
+    _ask_to_purge(request.app, "not purged", yes=yes)
+    done = session.run(table.APP_PURGE, request)
     return Answer(data=done, lines=[[("deleted ", "yellow"), (_many_deleted(done), "")]])
 
 
+@asks(UninstallRequest)
 def uninstall(
-    ctx: typer.Context,
-    app: App,
-    with_memories: Annotated[
-        bool, typer.Option("--purge", help="Delete its memories for good.")
-    ] = False,
+    session: CommandSession,
+    request: UninstallRequest,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a purge.")] = False,
 ) -> Answer:
     """Note that an app is gone; its memories stay until purged."""
-    session: CommandSession = ctx.obj
-    if with_memories:
-        _ask_to_purge(app, "not uninstalled", yes=yes)
-    done = session.run(table.UNINSTALL, UninstallRequest(app=app, purge=with_memories))
-    said = f"deleted {_many_deleted(done)}" if with_memories else f"{_many(done.kept)} kept"
+    if request.purge:
+        _ask_to_purge(request.app, "not uninstalled", yes=yes)
+    done = session.run(table.UNINSTALL, request)
+    said = f"deleted {_many_deleted(done)}" if request.purge else f"{_many(done.kept)} kept"
     line: Line = [("uninstalled ", "yellow"), (f"{unsecret(done.app)}  {said}", "")]
     return Answer(data=done, lines=[line])
 

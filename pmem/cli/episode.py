@@ -4,9 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Annotated
 
+import msgspec
 import typer
 
 from pmem.cli import options
+from pmem.cli.asking import asks
 from pmem.cli.conversation import Which
 from pmem.cli.memory import draw_record, record_lines
 from pmem.cli.session import Answer, CommandSession, Line
@@ -21,75 +23,22 @@ from pmem.values.times import day
 _TYPE_WIDTH = max(map(len, EpisodeType))
 
 
+@asks(EpisodeRequest, summary="")
 def add(
-    ctx: typer.Context,
+    session: CommandSession,
+    request: EpisodeRequest,
     summary: Annotated[str | None, typer.Argument(metavar="TEXT|-", help="What happened.")] = None,
-    title: Annotated[str | None, typer.Option(help="A few words [the text's start].")] = None,
-    type_: Annotated[EpisodeType, typer.Option("--type", help="What kind of moment.")] = (
-        EpisodeType.DECISION_MADE
-    ),
-    context: Annotated[str, typer.Option(help="What led to it.")] = "",
-    outcome: Annotated[str | None, typer.Option(help="What came of it.")] = None,
-    participant: Annotated[list[str] | None, typer.Option(help="Who took part.")] = None,
-    valence: Annotated[float, typer.Option(help="How it felt, from -1 to 1.")] = 0.0,
-    significance: Annotated[float, typer.Option(help="From 0 to 1.")] = 0.5,
-    conversation: Annotated[
-        str | None, typer.Option(metavar="REF", help="The conversation in which it happened.")
-    ] = None,
-    start: Annotated[int | None, typer.Option(metavar="TURN", help="Its first turn.")] = None,
-    end: Annotated[int | None, typer.Option(metavar="TURN", help="Its last turn.")] = None,
-    memory: Annotated[
-        list[str] | None, typer.Option(metavar="REF", help="A memory that belongs to it.")
-    ] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="A tag.")] = None,
 ) -> Answer:
     """Add an episode by hand; messages make others by themselves."""
-    session: CommandSession = ctx.obj
-    made = session.run(
-        table.ADD_EPISODE,
-        EpisodeRequest(
-            summary=session.input(summary, "the text"),
-            title=title,
-            type=type_,
-            context=context,
-            outcome=outcome,
-            participants=tuple(participant or ()),
-            valence=valence,
-            significance=significance,
-            conversation=conversation,
-            start=start,
-            end=end,
-            memories=tuple(memory or ()),
-            tags=tuple(tag or ()),
-        ),
-    )
+    said = session.input(summary, "the text")
+    made = session.run(table.ADD_EPISODE, msgspec.structs.replace(request, summary=said))
     return Answer(data=made, lines=[[("added ", "green"), *episode_line(made)]])
 
 
-def list_(
-    ctx: typer.Context,
-    types: Annotated[
-        list[EpisodeType] | None, typer.Option("--type", help="Only this kind; repeatable.")
-    ] = None,
-    conversation: Annotated[
-        str | None, typer.Option(metavar="REF", help="Only of this conversation.")
-    ] = None,
-    above: Annotated[
-        float, typer.Option(metavar="N", help="At least this significant, from 0 to 1.")
-    ] = 0.0,
-    limit: Annotated[int | None, typer.Option(min=0, help="Only the latest N.")] = None,
-    at: options.At = None,
-) -> Answer:
+@asks(EpisodesRequest)
+def list_(session: CommandSession, request: EpisodesRequest) -> Answer:
     """List episodes, the earliest first."""
-    session: CommandSession = ctx.obj
-    wanted = EpisodesRequest(
-        types=tuple(types or ()),
-        conversation=conversation,
-        above=above,
-        limit=limit,
-        **session.when(at),
-    )
-    found = session.run(table.EPISODES, wanted)
+    found = session.run(table.EPISODES, request)
     return Answer(
         data=found,
         lines=map(episode_line, found.items),
@@ -107,10 +56,9 @@ def _draw_episodes(
     return episode_screen(episodes, view_of(session, width))
 
 
-def show(ctx: typer.Context, reference: options.Reference, at: options.At = None) -> Answer:
+@asks(ShowRequest)
+def show(session: CommandSession, request: ShowRequest) -> Answer:
     """Show an episode."""
-    session: CommandSession = ctx.obj
-    request = ShowRequest(reference=reference, **session.when(at))
     record = session.run(table.EPISODE, request)
     draw = partial(draw_record, session, ShownRecord(record=record), record)
     return Answer(data=record, lines=record_lines(record), screen=draw)

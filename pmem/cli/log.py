@@ -66,7 +66,8 @@ def log(
     is_bare = request == EventsRequest()
     if format != "text" and not is_range:
         raise UsageError("--format markdown goes with two git revisions", "such as `main..HEAD`")
-    if (git or versions) and (of is None or is_range or git is versions):
+    is_alone = of is not None and not is_range and request.wanted == Wanted()
+    if (git or versions) and (git is versions or not is_alone):
         raise UsageError("--git and --versions each go with one record", "name it: `pmem log REF`")
     if operations:
         return _ran(session, request, of)

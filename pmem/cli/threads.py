@@ -2,8 +2,10 @@
 
 from typing import Annotated, Any, Final
 
+import msgspec
 import typer
 
+from pmem.cli.asking import asks
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import exactjson
 from pmem.core.visible import escaped
@@ -21,8 +23,6 @@ from pmem.values.records import dump_line
 from pmem.values.times import iso
 
 _EXAMPLE: Final = 'give one object, such as {"context": "step 3"}'
-Thread = Annotated[str, typer.Argument(help="The thread's name, as its owner chose it.")]
-User = Annotated[str, typer.Option(metavar="NAME", help="Whose thread it is [no one's].")]
 
 
 def delta(
@@ -41,37 +41,32 @@ def delta(
     )
 
 
+@asks(SaveRequest, state={})
 def save(
-    ctx: typer.Context,
-    thread: Thread,
+    session: CommandSession,
+    request: SaveRequest,
     state: Annotated[
         str | None, typer.Argument(metavar="JSON|-", help="The state, a JSON object.")
     ] = None,
-    user: User = "",
 ) -> Answer:
     """Save a thread's state in place of the one saved before."""
-    session: CommandSession = ctx.obj
     value = _parse_state(session.input(state, "the state"))
-    request = SaveRequest(thread=thread, state=value, user=user)
+    request = msgspec.structs.replace(request, state=value)
     saved = session.run(table.SAVE_CHECKPOINT, request)
     return Answer(data=saved, lines=[[("saved ", "green"), *_line(saved)]])
 
 
-def load(ctx: typer.Context, thread: Thread, user: User = "") -> Answer:
+@asks(CheckpointRequest)
+def load(session: CommandSession, request: CheckpointRequest) -> Answer:
     """Print a thread's state as it was saved last."""
-    session: CommandSession = ctx.obj
-    request = CheckpointRequest(thread=thread, user=user)
     loaded = session.run(table.LOAD_CHECKPOINT, request)
     return Answer(data=loaded, raw=escaped(dump_line(loaded.state).decode()) + "\n")
 
 
-def list_(
-    ctx: typer.Context,
-    user: Annotated[str | None, typer.Option(metavar="NAME", help="Only this user's.")] = None,
-) -> Answer:
+@asks(CheckpointsRequest)
+def list_(session: CommandSession, request: CheckpointsRequest) -> Answer:
     """List checkpoints, the last saved first."""
-    session: CommandSession = ctx.obj
-    found = session.run(table.CHECKPOINTS, CheckpointsRequest(user=user))
+    found = session.run(table.CHECKPOINTS, request)
     return Answer(
         data=found,
         lines=map(_line, found.items),
@@ -79,12 +74,11 @@ def list_(
     )
 
 
-def remove(ctx: typer.Context, thread: Thread, user: User = "") -> Answer:
+@asks(CheckpointRequest)
+def remove(session: CommandSession, request: CheckpointRequest) -> Answer:
     """Remove a thread's saved state for good."""
-    session: CommandSession = ctx.obj
-    request = CheckpointRequest(thread=thread, user=user)
     gone = session.run(table.REMOVE_CHECKPOINT, request)
-    return Answer(data=gone, lines=[[("removed ", "green"), (thread, "")]])
+    return Answer(data=gone, lines=[[("removed ", "green"), (request.thread, "")]])
 
 
 def _parse_state(text: str) -> Any:

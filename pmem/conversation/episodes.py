@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from typing import Annotated
 
 import msgspec
 
@@ -17,6 +18,7 @@ from pmem.memory.reading import LookRequest, ShowRequest, conversation_named, ta
 from pmem.project.caller import reaches
 from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
+from pmem.values.fields import AsOf, asked
 from pmem.values.ids import derived_id
 from pmem.values.records import (
     Conversation,
@@ -37,18 +39,22 @@ class EpisodeRequest(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     summary: str
-    title: str | None = None
-    type: EpisodeType = EpisodeType.DECISION_MADE
-    context: str = ""
-    outcome: str | None = None
-    participants: tuple[str, ...] = ()
-    valence: float = 0.0
-    significance: float = 0.5
-    conversation: str | None = None
-    start: int | None = None
-    end: int | None = None
-    memories: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
+    title: Annotated[str | None, asked("A few words [the text's start].")] = None
+    type: Annotated[EpisodeType, asked("What kind of moment.")] = EpisodeType.DECISION_MADE
+    context: Annotated[str, asked("What led to it.")] = ""
+    outcome: Annotated[str | None, asked("What came of it.")] = None
+    participants: Annotated[tuple[str, ...], asked("Who took part.", flag="--participant")] = ()
+    valence: Annotated[float, asked("How it felt, from -1 to 1.")] = 0.0
+    significance: Annotated[float, asked("From 0 to 1.")] = 0.5
+    conversation: Annotated[
+        str | None, asked("The conversation in which it happened.", shown="REF")
+    ] = None
+    start: Annotated[int | None, asked("Its first turn.", shown="TURN")] = None
+    end: Annotated[int | None, asked("Its last turn.", shown="TURN")] = None
+    memories: Annotated[
+        tuple[str, ...], asked("A memory that belongs to it.", flag="--memory", shown="REF")
+    ] = ()
+    tags: Annotated[tuple[str, ...], asked("A tag.", flag="--tag")] = ()
 
 
 class EpisodesRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,12 +63,12 @@ class EpisodesRequest(msgspec.Struct, frozen=True, kw_only=True):
     An empty field lets everything through; `at` lists them as they were.
     """
 
-    types: tuple[EpisodeType, ...] = ()
-    conversation: str | None = None
-    above: float = 0.0
+    types: Annotated[tuple[EpisodeType, ...], asked("Only this kind.", flag="--type")] = ()
+    conversation: Annotated[str | None, asked("Only of this conversation.", shown="REF")] = None
+    above: Annotated[float, asked("At least this significant, from 0 to 1.", shown="N")] = 0.0
     states: tuple[State, ...] = (State.ACTIVE,)
-    limit: int | None = None
-    at: datetime | None = None
+    limit: Annotated[int | None, asked("Only the latest N.", least=0)] = None
+    at: AsOf = None
     revision: str | None = None
 
 

@@ -1,6 +1,6 @@
 """Changing one message: how much it counts, is it pinned, and its text removed with a trace."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -13,8 +13,11 @@ from pmem.memory.chunking import unfold
 from pmem.memory.reading import MessageRef, message_named
 from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
+from pmem.values.fields import asked
 from pmem.values.ids import short
 from pmem.values.records import Conversation, EventKind, Message, Removal
+
+MessageId = Annotated[str, asked("The id of a message.", shown="MESSAGE", is_argument=True)]
 
 
 class MarkRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,17 +30,19 @@ class MarkRequest(msgspec.Struct, frozen=True, kw_only=True):
         pinned: Whether it is never pruned; None leaves it.
     """
 
-    message: str
-    importance: float | None = None
-    scored: bool = False
-    pinned: bool | None = None
+    message: MessageId
+    importance: Annotated[float | None, asked("How much it counts, from 0 to 1.", shown="N")] = None
+    scored: Annotated[bool, asked("Let its content say how much it counts.")] = False
+    pinned: Annotated[
+        bool | None, asked("Pin it: a pinned one is never pruned.", flag="--pin/--unpin")
+    ] = None
 
 
 class RemoveMessageRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which message's text is to go, and the reason."""
 
-    message: str
-    reason: str | None = None
+    message: MessageId
+    reason: Annotated[str | None, asked("Why; it is kept.")] = None
 
 
 class RemovedMessage(MessageRef, frozen=True, kw_only=True):

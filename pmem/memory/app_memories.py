@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -19,6 +19,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.backend import app_key
 from pmem.storage.kept import AppKeeper
 from pmem.values.defaults import HALF_LIFE_DAYS
+from pmem.values.fields import asked
 from pmem.values.ids import matches, short
 from pmem.values.records import Memory, State
 
@@ -165,7 +166,7 @@ def _fitting(memories: Iterable[Memory], reference: str) -> list[Memory]:
 class AppRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which app is meant, by its name."""
 
-    app: str
+    app: Annotated[str, asked("The app's name.", shown="APP", is_argument=True)]
 
     @property
     def named_app(self) -> str:

@@ -20,7 +20,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.local.operations import Operations
 from pmem.storage.local.proposals import ProposalOutcome
 from pmem.storage.store import Store
-from pmem.values.fields import Moment, asked
+from pmem.values.fields import AsOf, asked
 from pmem.values.records import KINDS, Event, Memory, plain
 
 SHOWN: Final = 10
@@ -56,7 +56,7 @@ class EventsRequest(msgspec.Struct, frozen=True, kw_only=True):
     limit: Annotated[int, asked("Only the newest N; 0 for all.", flag="--limit -n", least=0)] = (
         SHOWN
     )
-    at: Moment = None
+    at: AsOf = None
     revision: str | None = None
 
     @property

@@ -16,7 +16,7 @@ from pmem.errors import Ambiguous, Damaged, NotFound, Refused
 from pmem.project.caller import serving, within
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
-from pmem.values.fields import Moment, Ref, asked
+from pmem.values.fields import AsOf, Ref, asked
 from pmem.values.ids import matches, short
 from pmem.values.records import (
     STORES,
@@ -43,7 +43,7 @@ class ShowRequest(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     reference: Ref
-    at: Moment = None
+    at: AsOf = None
     revision: str | None = None
     details: bool = False
 
@@ -110,7 +110,7 @@ class ListRequest(msgspec.Struct, frozen=True, kw_only=True):
     valid_at: Annotated[
         datetime | None, asked("Only what is valid at this time, as known now.", reading="time")
     ] = None
-    at: Moment = None
+    at: AsOf = None
     revision: str | None = None
     doubts: bool = False
 

@@ -7,7 +7,7 @@ import msgspec
 from pmem.core.context.parts import Context, Format
 from pmem.core.trust import Trust
 from pmem.search.hits import SearchHit
-from pmem.values.fields import Moment, asked
+from pmem.values.fields import AsOf, asked
 
 
 class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
         None
     )
     format: Annotated[Format, asked("How to write it.")] = "markdown"
-    at: Moment = None
+    at: AsOf = None
     revision: str | None = None
     counts: bool = True
     related: int | None = None

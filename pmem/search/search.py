@@ -38,7 +38,7 @@ from pmem.search.hits import (
 )
 from pmem.search.ranking_choice import measured, weights_of
 from pmem.search.unranked import find_unranked
-from pmem.values.fields import Moment, asked
+from pmem.values.fields import AsOf, asked
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.meaning import Nearness
@@ -73,7 +73,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
         None
     )
     threshold: Annotated[float, asked("Leave out lower scores, from 0 to 1.")] = 0.0
-    at: Moment = None
+    at: AsOf = None
     revision: str | None = None
     weights: Weights | None = None
     counts: bool = True

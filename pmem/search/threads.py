@@ -6,7 +6,7 @@ Both are this clone's own and never tracked.
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 import orjson
@@ -18,6 +18,7 @@ from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.project.caller import serving
 from pmem.project.workspace import Workspace
 from pmem.storage.local.state import Saved, Seen
+from pmem.values.fields import asked
 from pmem.values.records import Memory
 
 MOST_CHECKPOINT_BYTES: Final = 10_000_000
@@ -70,13 +71,15 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
 class ThreadRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A thread by its name, as its owner chose it, such as a session's."""
 
-    thread: str
+    thread: Annotated[
+        str, asked("The thread's name, as its owner chose it.", shown="THREAD", is_argument=True)
+    ]
 
 
 class CheckpointRequest(ThreadRequest, frozen=True, kw_only=True):
     """A thread's checkpoint; `user` is whose it is, where several have a thread of this name."""
 
-    user: str = ""
+    user: Annotated[str, asked("Whose thread it is [no one's].", shown="NAME")] = ""
 
 
 class SaveRequest(CheckpointRequest, frozen=True, kw_only=True):
@@ -88,7 +91,7 @@ class SaveRequest(CheckpointRequest, frozen=True, kw_only=True):
 class CheckpointsRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Whose checkpoints to list; everyone's when None."""
 
-    user: str | None = None
+    user: Annotated[str | None, asked("Only this user's.", shown="NAME")] = None
 
 
 class CheckpointListing(msgspec.Struct, frozen=True, kw_only=True):

@@ -46,7 +46,7 @@ def asked(
 
 Ref = Annotated[str, asked("An id, or the start of one.", shown="REF", is_argument=True)]
 Refs = Annotated[tuple[str, ...], asked("Ids, or their starts.", shown="REF...", is_argument=True)]
-Moment = Annotated[
+AsOf = Annotated[
     datetime | None,
     asked("Show it as it was at this time or git revision.", shown="TIME|REV", reading="moment"),
 ]
