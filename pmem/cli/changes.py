@@ -142,7 +142,7 @@ def share(session: CommandSession, request: ShareRequest) -> Answer:
 def rm(session: CommandSession, request: RecordsRequest) -> Answer:
     """Remove memories or episodes; `restore` brings them back.
 
-    It does so until they are purged.
+    It does so for `purge_days`, 30 by default; then `consolidate` deletes them for good.
     """
     return records_answer("removed", session.run(table.REMOVE, request))
 
@@ -164,7 +164,10 @@ def restore(session: CommandSession, request: RestoreRequest) -> Answer:
 
 @asks(PurgeRequest)
 def purge(session: CommandSession, request: PurgeRequest) -> Answer:
-    """Delete records for good, with every link to them."""
+    """Delete records for good, with every link to them.
+
+    Git still has what was committed: see `pmem help take-a-secret-out`.
+    """
     return records_answer("purged", session.run(table.PURGE, request))
 
 

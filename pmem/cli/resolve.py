@@ -52,9 +52,9 @@ def resolve(
     wrong between records: links to nothing, memories that gave way to one that is gone, and
     messages that are there twice.
 
-    With REF it decides what two branches contradict each other in: what the memory says now stays,
-    or with --theirs the other branch wins, even if it removed, archived or replaced the memory. A
-    text that `pmem edit` writes decides it, too.
+    With REF it decides what two branches contradict each other in. What the memory says now, the
+    later of the two, stays; with --theirs the other one wins, even if it removed, archived or
+    replaced the memory. `pmem show REF` has both. A text that `pmem edit` writes decides it, too.
     """
     if references:
         if dry_run:

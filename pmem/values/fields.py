@@ -48,6 +48,6 @@ Ref = Annotated[str, asked("An id, or the start of one.", shown="REF", is_argume
 Refs = Annotated[tuple[str, ...], asked("Ids, or their starts.", shown="REF...", is_argument=True)]
 AsOf = Annotated[
     datetime | None,
-    asked("Show it as it was at this time or git revision.", shown="TIME|REV", reading="moment"),
+    asked("As it was at this time or git revision.", shown="TIME|REV", reading="moment"),
 ]
 DryRun = Annotated[bool, asked("Print the plan and change nothing.")]

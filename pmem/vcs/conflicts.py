@@ -34,7 +34,8 @@ class SettleRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     references: Refs = ()
     theirs: Annotated[
-        bool, asked("Take the other branch's value instead.", flag="--theirs/--ours")
+        bool,
+        asked("Take the earlier value, not the later one that stands.", flag="--theirs/--ours"),
     ] = False
 
 
