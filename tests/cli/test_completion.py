@@ -91,7 +91,7 @@ def test_a_line_asks_for_what_comes_next(line: str, command: str, meant: str) ->
 
 def test_commands_and_options_are_offered_with_what_they_do(project: Path) -> None:
     assert offered("sho") == {"show": "Show a record, or a message, whole."}
-    assert offered("show", "--at") == {"--at": "Show it as it was at this time or git revision."}
+    assert offered("show", "--at") == {"--at": "As it was at this time or git revision."}
     assert "--type" not in offered("add", "--type", "fact", "--t")
     assert "--tag" in offered("add", "--tag", "a", "--t")
     assert set(offered("add", "--type", "de")) == {"decision", "dead_end"}
