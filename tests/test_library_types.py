@@ -154,7 +154,7 @@ def _calls(made: Made) -> dict[str, dict[str, Any]]:
         "sweep": {"dry_run": True, "expected": None},
         "remove": {"*": ref},
         "restore": {"*": ref},
-        "settle": {"*": ref, "theirs": True},
+        "settle": {"*": ref, "theirs": True, "text": "Port 443"},
         "approve": {"*": ref},
         "reject": {"*": ref},
         "reject_facts": {"*": ref},

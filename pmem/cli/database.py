@@ -78,8 +78,8 @@ def sync(
     """Make the memory folder and the server equal.
 
     Each record is merged as git's branches are; what both sides contradict each other in is
-    reported, and `pmem check` reports it until `pmem resolve` has settled it. Cut short, run it
-    again. It exits with 1 where a record cannot be read on a side.
+    reported, and `pmem check` reports it until `pmem resolve REF` decides. Cut short, run it again.
+    It exits with 1 where a record cannot be read on a side.
     """
     session: CommandSession = ctx.obj
     found = session.run(table.SYNC, SyncRequest(dry_run=dry_run, conversations=conversations))

@@ -127,7 +127,7 @@ def _doubts(found: ShownRecord) -> Iterator[Line]:
     if found.stale:
         yield [(f"{'stale:':<15}", "yellow"), (", ".join(found.stale), "")]
     for field, value in found.disputed.items():
-        sentence = f"{field}: {value} (on another branch; `pmem resolve` decides)"
+        sentence = f"{field}: {value} (on another branch; `pmem resolve REF` decides)"
         yield [(f"{'conflict:':<15}", "yellow"), (sentence, "")]
 
 

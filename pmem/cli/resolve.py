@@ -54,13 +54,13 @@ def resolve(
 
     With REF it decides what two branches contradict each other in. What the memory says now, the
     later of the two, stays; with --theirs the other one wins, even if it removed, archived or
-    replaced the memory. `pmem show REF` has both. A text that `pmem edit` writes decides it, too.
+    replaced the memory. With --text the memory says what you write. `pmem show REF` has both.
     """
     if references:
         if dry_run:
             raise UsageError("--dry-run goes without REF", "leave one of them out")
         return _decided(session, msgspec.structs.replace(request, references=tuple(references)))
-    if request.theirs:
+    if request != SettleRequest():
         raise UsageError("which memory is missing", "`pmem check` lists the conflicts")
     done = session.run(table.REPAIR, RepairRequest(dry_run=dry_run))
     return Answer(

@@ -208,9 +208,12 @@ class Memories(Asking):
         """Remove the links from one memory to another."""
         return self._run(table.UNLINK, UnlinkRequest(start=start, end=end, type=type))
 
-    def settle(self, *references: str, theirs: bool = False) -> Iterable[Removable]:
-        """Decide what two branches contradict each other in: keep what is, or take `theirs`."""
-        return self._run(table.SETTLE, SettleRequest(references=references, theirs=theirs)).records
+    def settle(
+        self, *references: str, theirs: bool = False, text: str | None = None
+    ) -> Iterable[Removable]:
+        """Decide a conflict: keep what the memory says, take `theirs`, or a `text` of your own."""
+        request = SettleRequest(references=references, theirs=theirs, text=text)
+        return self._run(table.SETTLE, request).records
 
     def history(self, reference: str) -> tuple[Event, ...]:
         """Return what happened to a record, the oldest event first."""

@@ -109,10 +109,11 @@ class RecordCheck:
         left = fields.pop("state", None)
         if left is not None and record.state is State.ACTIVE:
             yield overruled(self._path, record, left, self._line("state"))
+        name = short(record.id)
         for field in fields:
             sentence = (
-                f"was changed on two branches: the later {field} holds, `pmem log"
-                f" {short(record.id)}` shows the other; `pmem resolve` or `pmem edit` settles it"
+                f"was changed on two branches: the later {field} holds, `pmem log {name}`"
+                f" shows the other; `pmem resolve {name}` or `pmem edit {name}` decides"
             )
             yield self._found("conflict", sentence, self._line(field))
 

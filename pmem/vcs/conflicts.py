@@ -29,7 +29,7 @@ class SettleRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which memories and episodes are to be settled: all of them, or none.
 
     `theirs` takes what the branch that changed the record earlier said, instead of keeping what the
-    record says now; a record that one branch took out of recall goes.
+    record says now; a record that one branch took out of recall goes. `text` is for one memory.
     """
 
     references: Refs = ()
@@ -37,6 +37,9 @@ class SettleRequest(msgspec.Struct, frozen=True, kw_only=True):
         bool,
         asked("Take the earlier value, not the later one that stands.", flag="--theirs/--ours"),
     ] = False
+    text: Annotated[
+        str | None, asked("Keep this text, not one of the two.", shown="TEXT|-", reading="text")
+    ] = None
 
 
 class SettledConflicts(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,9 +68,12 @@ def settle(workspace: Workspace, request: SettleRequest) -> SettledConflicts:
         values = open_conflicts(plain(record.history))
         if not values:
             raise InvalidValue(
-                f"{short(record.id)} has no contradiction to settle",
-                "`pmem check` lists contradictions",
+                f"{short(record.id)} has no conflict to resolve", "`pmem check` lists conflicts"
             )
+        if request.text not in (None, getattr(record, "content", None)):
+            values.pop("content", None)  # the edit decides it
+        if not values:
+            return record
         settled = msgspec.structs.replace(event, detail={"settled": [*values]})
         if not request.theirs:
             return changed(record, settled)
@@ -78,8 +84,20 @@ def settle(workspace: Workspace, request: SettleRequest) -> SettledConflicts:
         return _take_out_of_recall(workspace, record, settled, state, fields)
 
     with workspace.transaction():
-        done = tuple(change_all(workspace, request.references, EventKind.UPDATE, apply))
-    return SettledConflicts(records=done, next=_add_to_index(workspace, done))
+        done = change_all(workspace, request.references, EventKind.UPDATE, apply)
+        if request.text is not None:
+            done = [_rewritten(workspace, request.references, request.text)]
+    return SettledConflicts(records=tuple(done), next=_add_to_index(workspace, done))
+
+
+def _rewritten(workspace: Workspace, references: Sequence[str], text: str) -> Memory:
+    """Give the one memory that was settled a new text."""
+    from pmem.memory.memories import edit
+    from pmem.memory.requests import EditRequest
+
+    if len(references) != 1:
+        raise InvalidValue("a text is for one memory", "resolve the others one by one")
+    return edit(workspace, EditRequest(reference=references[0], content=text)).memory
 
 
 def _add_to_index(workspace: Workspace, records: Sequence[Removable]) -> str:

@@ -278,3 +278,36 @@ def test_a_state_that_nothing_can_be_in_is_not_taken(root: str) -> None:
     assert pmem("resolve", found, "--theirs").code == 3
     assert "overruled" in pmem("check", "records").out.decode()
     assert pmem("resolve", found).code == 0
+
+
+def test_a_text_of_ones_own_can_be_taken_for_one_memory(memory: str, root: str) -> None:
+    other = added("The host is db1")
+    two(root, "memory", other, content=("The host is db2", "The host is db3"))
+    before = shown(memory)
+    assert pmem("resolve", memory, other, "--text", "Both").code == 3
+    assert shown(memory) == before
+    assert pmem("resolve", memory, "--text", "-", stdin=b"Port 80 leads to port 443").code == 0
+    after = shown(memory)
+    assert after["content"] == "Port 80 leads to port 443"
+    assert after["history"][:-1] == before["history"]
+    assert pmem("undo").code == 0
+    assert shown(memory)["content"] == before["content"]
+    found = pmem("check", "records", "--json").data["records"]["findings"]
+    codes = [each["code"] for each in found]
+    assert codes.count("conflict") == 2
+
+
+@pytest.mark.parametrize("words", [("--theirs",), ("--text", "x"), ("REF", "--dry-run")])
+def test_deciding_needs_a_memory_and_has_no_dry_run(words: tuple[str, ...], memory: str) -> None:
+    assert pmem("resolve", *(memory if word == "REF" else word for word in words)).code == 2
+
+
+def test_a_text_decides_the_other_fields_with_it_and_may_be_the_present_one(root: str) -> None:
+    found = added("The port is 80")
+    two(root, "memory", found, content=("Eight", "Nine"), type=("decision", "constraint"))
+    assert pmem("resolve", found, "--theirs", "--text", "Ten").code == 0
+    assert (shown(found)["content"], shown(found)["type"]) == ("Ten", "decision")
+    assert pmem("undo").code == 0
+    assert pmem("resolve", found, "--text", "Nine").code == 0
+    assert (shown(found)["content"], shown(found)["type"]) == ("Nine", "constraint")
+    assert pmem("resolve", found).code == 3
