@@ -2,17 +2,21 @@
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from pmem.cli import consent, facts, options
 from pmem.cli.session import Answer, CommandSession
-from pmem.errors import UsageError
+from pmem.errors import Ambiguous, UsageError
 from pmem.memory.consent import WaitingRequest
+from pmem.memory.facts import FactsRequest
 from pmem.operations import table
 from pmem.operations.outcome import plain_form
-from pmem.values.ids import matches
+from pmem.values.ids import matches, short
+
+_MOST: Final = 10
+"""Of the ids that a reference fits, so many are named."""
 
 
 def accept(
@@ -38,10 +42,10 @@ def accept(
         raise UsageError("nothing to accept is named", "give a reference, or --above for facts")
     proposed, others = _sorted(session, references or ())
     answers: dict[str, Answer] = {}
+    if others or above is not None:  # first, as one of them may be unknown
+        answers["facts"] = facts.promoted(session, others, above, edit=edit)
     if proposed:
         answers["proposals"] = consent.approved(session, proposed, message, edit=edit)
-    if others or above is not None:
-        answers["facts"] = facts.promoted(session, others, above, edit=edit)
     return _together(answers)
 
 
@@ -50,19 +54,30 @@ def reject(ctx: typer.Context, references: options.References) -> Answer:
     session: CommandSession = ctx.obj
     proposed, others = _sorted(session, references)
     answers: dict[str, Answer] = {}
-    if proposed:
-        answers["proposals"] = consent.rejected(session, proposed)
     if others:
         answers["facts"] = facts.rejected(session, others)
+    if proposed:
+        answers["proposals"] = consent.rejected(session, proposed)
     return _together(answers)
 
 
 def _sorted(
     session: CommandSession, references: Sequence[str]
 ) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the references of proposals, and the others, which name facts."""
-    waiting = session.run(table.WAITING, WaitingRequest()).items
-    proposed = [name for name in references if any(matches(name, item.id) for item in waiting)]
+    """Return the references of proposals, and the others, which name facts.
+
+    Raises:
+        Ambiguous: One fits several of what waits.
+    """
+    waiting = [item.id for item in session.run(table.WAITING, WaitingRequest()).items]
+    proposed = [name for name in references if any(matches(name, each) for each in waiting)]
+    if proposed:
+        found = session.run(table.FACTS, FactsRequest()).items
+        waiting += (item.fact.id for item in found)
+    for name in proposed:
+        fitting = [short(each) for each in waiting if matches(name, each)]
+        if len(fitting) > 1:
+            raise Ambiguous(f"{name!r} fits {', '.join(fitting[:_MOST])}", "give more of the id")
     return proposed, [name for name in references if name not in proposed]
 
 

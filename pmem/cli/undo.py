@@ -17,6 +17,9 @@ _MOST: Final = 20
 _MOST_DIGITS: Final = 3
 _COMMANDS: Final = {
     "add_all": "add --batch",
+    "consent.approve": "inbox accept",
+    "facts.promote": "inbox accept",
+    "facts.reject": "inbox reject",
     "link": "edit --link",
     "pin": "edit --pin",
     "repair": "resolve",

@@ -135,6 +135,23 @@ def test_a_fact_that_a_person_has_rejected_says_so() -> None:
     assert data("conversation", "say", "Remember that I live in Quuxville.")["held"] == []
 
 
+@pytest.mark.parametrize("verb", ["accept", "reject"])
+def test_what_waits_is_decided_all_of_it_or_nothing_and_by_an_id_of_one(verb: str) -> None:
+    pmem("conversation", "start")
+    pmem("conversation", "say", "We should use RabbitMQ because it routes by topic.")
+    pmem("add", "The user lives in Quuxville.", "--agent", "bot")
+    (fact,), (item,) = data("inbox", "facts")["items"], data("inbox", "proposals")["items"]
+    both = fact["id"][:2]
+    done = pmem("inbox", verb, both)
+    short = fact["id"].rpartition("-")[2]
+    assert done.said.startswith(f"pmem: {both!r} fits {item['short']}, {short}\n")
+    for words in ((both,), (item["id"], "zzzz"), ("zzzz", item["id"])):
+        assert pmem("inbox", verb, *words).code == 3
+        assert data("inbox", "--list")["total"] == 2
+    assert pmem("inbox", verb, item["id"], fact["id"]).code == 0
+    assert data("inbox", "--list")["total"] == 0
+
+
 def test_a_query_for_everything_prints_whole_texts_and_what_is_known_of_them() -> None:
     pmem("add", "The kettle is on the shelf.\nThe tea is beside it.", "--tag", "tea", "--pin")
     pmem("add", "The kettle is blue.", "--importance", "0.2")

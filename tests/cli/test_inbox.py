@@ -85,7 +85,7 @@ def test_each_item_is_settled_by_one_key_and_undo_takes_it_back(typist: Terminal
     assert "took back rm" in ran(typist, "pmem undo")
     assert "The beta runs" in ran(typist, "pmem list")
     assert "took back edit --superseded-by, just now" in ran(typist, "pmem undo")
-    assert "took back facts promote, just now" in ran(typist, "pmem undo")
+    assert "took back inbox accept, just now" in ran(typist, "pmem undo")
     left = ran(typist, "pmem inbox --list | cut -c1-14")
     assert re.findall(r"^[a-z]+", left, re.MULTILINE) == ["fact", "subject", "due", "expired"]
 
@@ -109,7 +109,7 @@ def test_u_takes_back_what_the_last_key_did_and_shows_it_again(typist: Terminal)
     assert "press one of" in pressed(typist, "u")
     assert "2 of 2  expired" in pressed(typist, "k")
     shown = pressed(typist, "u")
-    assert "took back facts promote" in shown
+    assert "took back inbox accept" in shown
     assert "1 of 2  fact" in shown
     typist.type("q")
     assert "0 settled, 2 left" in typist.wait_for(READY)

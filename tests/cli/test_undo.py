@@ -27,3 +27,13 @@ def test_undo_names_commands_as_they_are_typed(project: str) -> None:
     assert pmem("undo").text.startswith("took back check --accept of ")
     assert pmem("edit", memory, "It takes 40", "--supersede").code == 0
     assert pmem("undo").text.startswith("took back edit --supersede of ")
+
+
+def test_undo_names_what_decided_a_fact(project: str) -> None:
+    assert pmem("conversation", "start").code == 0
+    said = "We should use RabbitMQ because it routes by topic."
+    assert pmem("conversation", "say", said).code == 0
+    for verb in ("accept", "reject"):
+        fact = pmem("inbox", "facts").text.split()[0]
+        assert pmem("inbox", verb, fact).code == 0
+        assert pmem("undo").text.startswith(f"took back inbox {verb} of ")
