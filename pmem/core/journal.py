@@ -204,7 +204,10 @@ def _concerns(record: Historic, wanted: Wanted) -> bool:
 def _passes(event: Event, wanted: Wanted) -> bool:
     return (
         (not wanted.events or event.event in wanted.events)
-        and (wanted.actor is None or is_part_of_name(wanted.actor, event.actor, event.agent))
+        and (
+            wanted.actor is None
+            or is_part_of_name(wanted.actor, event.actor, event.agent, event.source)
+        )
         and (wanted.after is None or event.at >= wanted.after)
         and (wanted.before is None or event.at < wanted.before)
     )

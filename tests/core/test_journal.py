@@ -128,6 +128,11 @@ def test_filters_choose_events(wanted: Wanted, places: list[tuple[int, int]]) ->
     assert places == found
 
 
+def test_a_program_is_found_by_its_name_where_no_person_is_named() -> None:
+    merged = changed(memory(1), Event(event=EventKind.MERGE, at=NOW, source="git"), content="new")
+    assert [2] == [step.place for step in log([merged], Wanted(actor="GI"))]
+
+
 def test_only_memories_concern_a_user() -> None:
     talk = Conversation(id="a-00000001", title="mira", started_at=NOW, updated_at=NOW)
     assert [] == log([talk], Wanted(user="mira"))
