@@ -5,6 +5,8 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
+from msgspec.structs import replace
+
 from pmem.cli.differing import HEADINGS, Differing, differences_of, sections, type_of
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.markdown import escaped
@@ -52,7 +54,7 @@ def _draw_sections(session: CommandSession, found: Differing, width: int) -> Ite
 
 
 def provenance_answer(session: CommandSession, request: HistoryRequest) -> Answer:
-    """Return the answer of `log REF --git`.
+    """Return the commits that touched a record, the newest first.
 
     Args:
         session: This run of the command line.
@@ -66,6 +68,7 @@ def provenance_answer(session: CommandSession, request: HistoryRequest) -> Answe
     if isinstance(request.at, datetime):
         raise UsageError("--git goes with a revision, not with a time")
     found = session.run(table.PROVENANCE, request)
+    found = replace(found, events=found.events[::-1], commits=found.commits[::-1])
     note = "" if found.commits else f"no commit has {found.kind} {found.id} yet"
     return Answer(data=found, lines=_provenance_lines(found), note=note)
 

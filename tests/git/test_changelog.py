@@ -257,9 +257,11 @@ def test_a_comparison_backwards_forgets_what_was_learned(before: Any, after: Any
 
 
 def traced(reference: str) -> dict[str, Any]:
+    """Return what `log REF --git` says, with its commits from the oldest on."""
     done = pmem("log", reference, "--git", "--json")
     assert done.code == 0, done.said
     data: dict[str, Any] = json.loads(done.out)["data"]
+    data["commits"].reverse()
     return data
 
 
