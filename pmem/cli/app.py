@@ -46,6 +46,7 @@ def run(arguments: Sequence[str], session: CommandSession | None = None) -> int:
         The exit code.
     """
     session = session or CommandSession(os.environ)
+    session.arguments = arguments
     try:
         return _answer(session, arguments)
     except PmemError as error:

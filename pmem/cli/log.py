@@ -1,5 +1,6 @@
 """The command that shows what happened: to all records, to one, or between two revisions."""
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
@@ -9,21 +10,20 @@ import msgspec
 import typer
 
 from pmem.cli.asking import asks
-from pmem.cli.changelog import changelog_answer, provenance_answer
 from pmem.cli.event_words import COLOURS, VALUE, change_lines, details_of, sides, who_did
 from pmem.cli.panels import padded
 from pmem.cli.screens.wrapping import cells
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.core.journal import JournalEntry, JournalStep, Wanted
+from pmem.core.journal import JournalEntry, Wanted
 from pmem.core.operations import LoggedOperation
 from pmem.core.versions import MemoryVersion
-from pmem.errors import UsageError
+from pmem.errors import NotFound, UsageError
 from pmem.memory.journal import (
     SHOWN,
     EventsRequest,
-    History,
     HistoryRequest,
     Journal,
+    Ran,
     RanRequest,
 )
 from pmem.operations import table
@@ -33,8 +33,7 @@ from pmem.values.times import iso
 
 _WHOLE: Final = 4000
 """Characters of a reason in the history of one record: no reason has more."""
-_ACTOR: Final = 12
-"""Columns of a name in the log."""
+_NOTHING: Final = "nothing happened yet; `pmem add` begins"
 
 Format = Literal["text", "markdown"]
 
@@ -63,60 +62,66 @@ def log(
     Between two git revisions it shows what was learned, changed and forgotten.
     """
     is_range = of is not None and ".." in of
-    is_bare = request == EventsRequest()
+    moment = EventsRequest(at=request.at, revision=request.revision)
     if format != "text" and not is_range:
         raise UsageError("--format markdown goes with two git revisions", "such as `main..HEAD`")
-    is_alone = of is not None and not is_range and request.wanted == Wanted()
-    if (git or versions) and (git is versions or not is_alone):
-        raise UsageError("--git and --versions each go with one record", "name it: `pmem log REF`")
+    is_one = of is not None and not is_range
+    if (git or versions) and (git is versions or not is_one or request != moment):
+        hint = "write `pmem log REF --git` or `pmem log REF --versions`"
+        raise UsageError("--git and --versions each go with one record, and with --at only", hint)
     if operations:
         return _ran(session, request, of)
     if of is not None and is_range:
-        if not is_bare:
+        if request != EventsRequest():
             raise UsageError("two git revisions go without filters", "leave them out")
+        from pmem.cli.changelog import changelog_answer
+
         return changelog_answer(session, of, format)
-    scoped = msgspec.structs.replace(request.wanted, agent=session.asker and session.concerned)
-    if of is not None and request.wanted == Wanted() and request.limit == SHOWN:
-        history = HistoryRequest(reference=of, at=request.at, revision=request.revision)
-        return _of_record(session, history, git=git, versions=versions)
-    request = msgspec.structs.replace(request, wanted=scoped, record=of)
+    try:
+        if of is not None and (git or versions):
+            asked = HistoryRequest(reference=of, at=request.at, revision=request.revision)
+            return _commits(session, asked) if git else _texts(session, asked)
+        return _events(session, request, of)
+    except NotFound as error:
+        if of is not None:
+            error.hint += "; a range of git is written as main..HEAD"
+        raise
+
+
+def _commits(session: CommandSession, request: HistoryRequest) -> Answer:
+    from pmem.cli.changelog import provenance_answer
+
+    return provenance_answer(session, request)
+
+
+def _texts(session: CommandSession, request: HistoryRequest) -> Answer:
+    found = session.run(table.VERSIONS, request)
+    found = msgspec.structs.replace(found, items=found.items[::-1])
+    return Answer(data=found, lines=list(map(version_line, found.items)))
+
+
+def _events(session: CommandSession, request: EventsRequest, of: str | None) -> Answer:
+    """Show the events of one record, or of all: of those that concern the agent that asks."""
+    agent = session.concerned if of is None and session.asker else None
+    wanted = msgspec.structs.replace(request.wanted, agent=agent)
+    request = msgspec.structs.replace(request, wanted=wanted, reference=of)
     found = session.run(table.EVENTS, request)
     found = msgspec.structs.replace(found, items=found.items[::-1])
+    is_filtered = wanted != Wanted() or of is not None
+    nothing = "no event passes the filters" if is_filtered else _NOTHING
     return Answer(
         data=found,
-        lines=_log(found.items),
-        screen=partial(_draw_log, session, found),
-        note=_journal_note(found, filtered=scoped != Wanted() or of is not None),
+        lines=log_lines(found.items) if of is None else story_lines(found.items),
+        screen=partial(_draw, session, found, is_story=of is not None),
+        note=_more(session, found, request.limit) if found.items else nothing,
     )
 
 
-def _of_record(
-    session: CommandSession, request: HistoryRequest, *, git: bool, versions: bool
-) -> Answer:
-    if git:
-        return provenance_answer(session, request)
-    if versions:
-        listing = session.run(table.VERSIONS, request)
-        listing = msgspec.structs.replace(listing, items=listing.items[::-1])
-        return Answer(data=listing, lines=list(map(version_line, listing.items)))
-    found = session.run(table.HISTORY, request)
-    found = msgspec.structs.replace(found, steps=found.steps[::-1])
-    draw = partial(_draw_story, session, found)
-    return Answer(data=found, lines=story_lines(found.steps), screen=draw)
-
-
-def _draw_story(session: CommandSession, found: History, width: int) -> Iterable[Line]:
-    from pmem.cli.screens.stories import story_screen
+def _draw(session: CommandSession, found: Journal, width: int, *, is_story: bool) -> Iterable[Line]:
+    from pmem.cli.screens.stories import log_screen, story_screen
     from pmem.cli.screens.view import view_of
 
-    return story_screen(found.steps, view_of(session, width))
-
-
-def _draw_log(session: CommandSession, found: Journal, width: int) -> Iterable[Line]:
-    from pmem.cli.screens.stories import log_screen
-    from pmem.cli.screens.view import view_of
-
-    return log_screen(found.items, view_of(session, width))
+    return (story_screen if is_story else log_screen)(found.items, view_of(session, width))
 
 
 def _ran(session: CommandSession, request: EventsRequest, of: str | None) -> Answer:
@@ -132,7 +137,9 @@ def _ran(session: CommandSession, request: EventsRequest, of: str | None) -> Ans
     return Answer(
         data=found,
         lines=(_ran_line(item) for item in found.items),
-        note="" if found.items else "nothing ran since the log began",
+        note=_more(session, found, request.limit)
+        if found.items
+        else "nothing ran since the log began",
     )
 
 
@@ -149,26 +156,25 @@ def _ran_line(item: LoggedOperation) -> Line:
     ]
 
 
-def story_lines(steps: Iterable[JournalStep]) -> Iterator[Line]:
-    """Yield a record's history for people: a block for each event, what changed below it."""
-    for step in steps:
-        event = step.event
+def story_lines(entries: Iterable[JournalEntry]) -> Iterator[Line]:
+    """Yield a block for each event of one record: who did it, and below it what changed."""
+    for event in entries:
         yield [
             (_second(event.at), "dim"),
             (f"  {event.event:<9} ", COLOURS[event.event]),
             (who_did(event.actor, event.agent, event.source), "cyan"),
         ]
-        if event.event is EventKind.ADD and step.text:
-            yield [(f"    {step.text}", "")]
+        if event.event is EventKind.ADD and event.text:
+            yield [(f"    {event.text}", "")]
         for name in event.before:
-            yield from change_lines(name, event.before, step.after)
+            yield from change_lines(name, event.before, event.after)
         for said in details_of(event.detail, _WHOLE):
             yield [(f"    {said}", "")]
 
 
-def _log(entries: Sequence[JournalEntry]) -> Iterator[Line]:
-    """Yield a line for each event; the actors stand in a column of their own."""
-    actors = [_in_column(entry) for entry in entries]
+def log_lines(entries: Sequence[JournalEntry]) -> Iterator[Line]:
+    """Yield a line for each event, with who did it in a column of its own."""
+    actors = [who_did(entry.actor, entry.agent, entry.source) for entry in entries]
     width = max(map(cells, actors), default=0)
     for entry, actor in zip(entries, actors, strict=True):
         yield [
@@ -216,15 +222,8 @@ def _second(at: datetime) -> str:
     return iso(at.replace(microsecond=0))
 
 
-def _in_column(entry: JournalEntry) -> str:
-    """Say who did something where there is little room: a long name hides no agent."""
-    names = (entry.actor, entry.agent, entry.source)
-    return who_did(*(padded(name, min(_ACTOR, cells(name))) for name in names))
-
-
-def _journal_note(found: Journal, *, filtered: bool) -> str:
-    if found.total > len(found.items) > 0:
-        return f"{found.total - len(found.items):,} more: `pmem log -n 0` shows all"
-    if found.items:
-        return ""
-    return "no event passes the filters" if filtered else "nothing happened yet; `pmem add` begins"
+def _more(session: CommandSession, found: Journal | Ran, limit: int) -> str:
+    """Say how many more there are, and how to see them where the limit is the usual one."""
+    more = found.total - len(found.items)
+    line = shlex.join(("pmem", *session.arguments, "-n", "0"))
+    return f"{more:,} more{f': `{line}`' * (limit == SHOWN)}" if more else ""

@@ -3,7 +3,7 @@
 import os
 import sys
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -113,6 +113,7 @@ class CommandSession:
         self.redact = self.exact_times = self.mine = self.strict_model = self.explains_all = False
         self.overrides: dict[str, Any] = {}
         self.outcomes: list[Outcome[Any]] = []
+        self.arguments: Sequence[str] = ()
 
     @cached_property
     def workspace(self) -> Workspace:

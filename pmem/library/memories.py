@@ -239,7 +239,7 @@ class Memories(Asking):
             NotFound, Ambiguous: The reference.
             InvalidValue: Records of its kind keep no history, or the limit is below zero.
         """
-        request = EventsRequest(wanted=made(Wanted, **wanted), record=record, limit=limit)
+        request = EventsRequest(wanted=made(Wanted, **wanted), reference=record, limit=limit)
         return self._run(table.EVENTS, request)
 
     def operations(self, **wanted: Any) -> Ran:

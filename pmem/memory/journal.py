@@ -48,11 +48,11 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
 class EventsRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which events to list: the newest of those that pass, at the most so many; all when 0.
 
-    `record` leaves those of the record that this reference means; `at` lists those up to then.
+    `reference` leaves those of the record that it means; `at` lists those up to then.
     """
 
     wanted: Wanted = Wanted()
-    record: str | None = None
+    reference: str | None = None
     limit: Annotated[int, asked("Only the newest N; 0 for all.", flag="--limit -n", least=0)] = (
         SHOWN
     )
@@ -127,14 +127,14 @@ def list_events(workspace: Workspace, request: EventsRequest) -> Journal:
     """
     checks.limit(request.limit)
     wanted, limit = request.wanted, request.limit
-    if request.record is not None:
-        found = log([_historic(workspace, request.record)], wanted)
+    if request.reference is not None:
+        found = log([_historic(workspace, request.reference)], wanted)
     elif limit and not wanted.asks_events:
         found = log(_latest(workspace, wanted, limit), wanted)
     else:
         found = log(_all(workspace, wanted), wanted)
     shown = found[max(0, len(found) - limit) :] if limit else found
-    is_whole = request.record is not None or not limit or wanted.asks_events
+    is_whole = request.reference is not None or not limit or wanted.asks_events
     total = len(found) if is_whole else _count(workspace, wanted)
     return Journal(items=tuple(map(entry, shown)), total=total)
 

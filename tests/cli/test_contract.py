@@ -1273,7 +1273,7 @@ ANSWERS: list[tuple[str, Any]] = [
     ("list", Listing),
     ("list --limit 1", Listing),
     ("list --block", Block),
-    ("log REF", list[Event]),
+    ("log REF", Journal),
     ("log REF --git", Provenance),
     ("log HEAD~1..HEAD", Changelog),
     ("log HEAD..", Changelog),

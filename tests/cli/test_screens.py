@@ -233,7 +233,7 @@ def _screens(
         "list": list(memory_screen(listing, view)),
         "search": list(hit_screen(found, view, explain=True, around=True)),
         "show": list(record_screen(shown, f"memory {text}", fields, view)),
-        "history": list(story_screen(steps(memory), view)),
+        "history": list(story_screen(told, view)),
         "edit": list(edit_screen(memory, view, is_changed=True)),
         "events": list(log_screen(told, view)),
         "facts": list(fact_screen([fact], view, every=True)),

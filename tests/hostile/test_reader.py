@@ -126,7 +126,7 @@ def test_a_history_is_told_line_by_line(root: str, ids: Mapping[str, str]) -> No
         record = Project(root).show(id_)
         assert isinstance(record, Memory)
         data = pmem("log", id_, "--json").data
-        assert data[0]["actor"] == actor
-        assert len(data) == len(record.history) == 1
+        assert data["items"][0]["actor"] == actor
+        assert data["total"] == len(record.history) == 1
         told = pmem("log", id_).out.decode().split("\n")
         assert [line for line in told if line.startswith("20")] == told[:1]

@@ -62,11 +62,11 @@ def test_the_history_keeps_what_was_cited(committed: None) -> None:
     before = pmem("show", identifier, "--json").data["citations"]
     write(CODE.replace("= 3", "= 5"))
     assert accepted(identifier).code == 0
-    event = pmem("log", identifier, "--json").data[0]
+    event = pmem("log", identifier, "--json").data["items"][0]
     assert (event["event"], event["source"]) == ("UPDATE", "verify")
     assert event["before"]["citations"] == before
     assert accepted(identifier).err == "what is cited stands as it was; nothing to accept\n"
-    assert len(pmem("log", identifier, "--json").data) == 2
+    assert pmem("log", identifier, "--json").data["total"] == 2
 
 
 def test_what_was_never_committed_counts_by_its_lines() -> None:
@@ -112,7 +112,7 @@ def test_what_is_gone_cannot_be_accepted_and_nothing_changes(change: str, commit
     assert done.code == 3
     assert "cannot be accepted" in done.err
     assert "--uncite retry.py" in done.err
-    assert len(pmem("log", identifier, "--json").data) == 1
+    assert pmem("log", identifier, "--json").data["total"] == 1
 
 
 def test_one_says_which_memories_hold_and_what_is_to_be_done(committed: None) -> None:

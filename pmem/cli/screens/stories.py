@@ -9,7 +9,7 @@ from pmem.cli.screens.lists import memory_text
 from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
 from pmem.cli.screens.wrapping import hung, wrapped
 from pmem.cli.session import Line
-from pmem.core.journal import JournalEntry, JournalStep, steps
+from pmem.core.journal import JournalEntry, entry, steps
 from pmem.values.ids import short
 from pmem.values.records import EventKind, Memory
 
@@ -21,24 +21,23 @@ _LOGGED: Final = 60
 """Characters of each side of a change in the log, where it is not told word by word."""
 
 
-def story_screen(told: Iterable[JournalStep], view: ScreenView) -> Iterator[Line]:
-    """Draw a record's history: a block for each event, what changed below it.
+def story_screen(entries: Iterable[JournalEntry], view: ScreenView) -> Iterator[Line]:
+    """Draw a block for each event of one record: who did it, and below it what changed.
 
     Args:
-        told: What happened, the oldest first.
+        entries: The events.
         view: The terminal.
     """
-    for step in told:
-        event = step.event
+    for event in entries:
         head: Line = [
             *cell(view.when(event.at), view.when_width, "dim"),
             *cell(event.event, _KINDS, COLOURS[event.event]),
             (who_did(event.actor, event.agent, event.source), "cyan"),
         ]
         yield from hung(head, view.width)
-        if event.event is EventKind.ADD and step.text:
-            yield from wrapped([(_INDENT, ""), (step.text, "")], view.width, hang=len(_INDENT))
-        yield from step_changes(step, view)
+        if event.event is EventKind.ADD and event.text:
+            yield from wrapped([(_INDENT, ""), (event.text, "")], view.width, hang=len(_INDENT))
+        yield from _changes(event, view)
         for said in details_of(event.detail, _WHOLE):
             yield from wrapped([(_INDENT, ""), (said, "")], view.width, hang=_HANG)
 
@@ -51,26 +50,21 @@ def edit_screen(memory: Memory, view: ScreenView, *, is_changed: bool) -> Iterat
         view: The terminal.
         is_changed: Whether the edit has changed anything.
     """
-    last = steps(memory)[-1]
+    last = entry(steps(memory)[-1])
     head: Line = [("edited ", "green"), *cell(short(memory.id), 8, "cyan")]
     if not is_changed:
         return (yield from hung([*head, ("it says so already", "dim")], view.width))
-    if "content" in last.event.before:
+    if "content" in last.before:
         yield head
     else:
         yield from drawn_rows([Row(head, memory_text(memory))], view)
-    yield from step_changes(last, view)
+    yield from _changes(last, view)
 
 
-def step_changes(step: JournalStep, view: ScreenView) -> Iterator[Line]:
-    """Draw what an event changed, field by field.
-
-    Args:
-        step: The event.
-        view: The terminal.
-    """
-    for name in step.event.before:
-        yield from _change(name, step.event.before, step.after, view.width)
+def _changes(event: JournalEntry, view: ScreenView) -> Iterator[Line]:
+    """Draw what an event changed, field by field."""
+    for name in event.before:
+        yield from _change(name, event.before, event.after, view.width)
 
 
 def _change(
