@@ -82,7 +82,7 @@ def _head(reading: Reading) -> Iterator[Content]:
     for place in reading.stale:
         yield Content.styled(f"{'stale':<{_LABEL}}{one_visible_line(place)}", "$text-warning")
     for name, value in reading.disputed.items():
-        said = f"{'disputed':<{_LABEL}}{name}: another branch says {_tell_value(value)}"
+        said = f"{'disputed':<{_LABEL}}{name}: the other side says {_tell_value(value)}"
         yield Content.styled(said, "$text-warning")
 
 

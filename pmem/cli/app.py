@@ -322,11 +322,12 @@ def _answer(session: CommandSession, arguments: Sequence[str]) -> int:
 
 def _computed(session: CommandSession, arguments: Sequence[str]) -> Any:
     """Return a command's answer, or what stands in its place: help, the version."""
-    options = takewhile("--".__ne__, arguments)
+    options = list(takewhile("--".__ne__, arguments))
     session.json = "--json" in options  # also when things go wrong before options are read
-    if "--all" in arguments and not {"--help", "-h"}.isdisjoint(arguments):
+    if "--all" in options and not {"--help", "-h"}.isdisjoint(options):
         session.explains_all = True
-        arguments = [argument for argument in arguments if argument != "--all"]
+        rest = arguments[len(options) :]
+        arguments = [*(option for option in options if option != "--all"), *rest]
     for argument in arguments:
         if "\0" in utf8(argument, "an argument"):
             raise InvalidValue(f"an argument has a zero byte: {argument!r}", "leave it out")

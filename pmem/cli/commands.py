@@ -46,7 +46,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "delta": CommandEntry("threads", "delta", "pmem delta --thread review-42"),
     "stats": CommandEntry("project", "stats", "pmem stats"),
     "check": CommandEntry("checking", "check", "pmem check citations --fix"),
-    "resolve": CommandEntry("resolve", "resolve", "pmem resolve k3v9 --theirs"),
+    "resolve": CommandEntry("resolve", "resolve", "pmem resolve k3v9 --other"),
     "hook": CommandEntry("assistants", "hook", "pmem hook prompt --harness codex"),
     "help": CommandEntry("manual", "help_", "pmem help merging"),
 }

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
+from itertools import takewhile
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -225,5 +226,6 @@ def _second(at: datetime) -> str:
 def _more(session: CommandSession, found: Journal | Ran, limit: int) -> str:
     """Say how many more there are, and how to see them where the limit is the usual one."""
     more = found.total - len(found.items)
-    line = shlex.join(("pmem", *session.arguments, "-n", "0"))
+    options = tuple(takewhile("--".__ne__, session.arguments))
+    line = shlex.join(("pmem", *options, "-n", "0", *session.arguments[len(options) :]))
     return f"{more:,} more{f': `{line}`' * (limit == SHOWN)}" if more else ""

@@ -123,11 +123,11 @@ def _use_lines(found: ShownRecord) -> Iterator[Line]:
 
 
 def _doubts(found: ShownRecord) -> Iterator[Line]:
-    """Yield what speaks against a record: citations that do not hold, what another branch says."""
+    """Yield what speaks against a record: stale citations, what the other side of a merge says."""
     if found.stale:
         yield [(f"{'stale:':<15}", "yellow"), (", ".join(found.stale), "")]
     for field, value in found.disputed.items():
-        sentence = f"{field}: {value} (on another branch; `pmem resolve REF` decides)"
+        sentence = f"{field}: {value} (the other side of a merge; `pmem resolve REF` decides)"
         yield [(f"{'conflict:':<15}", "yellow"), (sentence, "")]
 
 

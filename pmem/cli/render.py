@@ -30,9 +30,18 @@ def show(session: "CommandSession", answer: "Answer") -> None:
         from pmem.operations.outcome import plain_form
 
         _write_bytes(data_line(plain_form(answer.data)))
-    elif session.quiet and session.changes and not answer.exit_code:
-        pass  # as git's commands that change something
-    elif answer.raw is not None:
+    elif not session.quiet or not session.changes or answer.exit_code:
+        _show_screen(session, answer)
+    sys.stdout.flush()
+    if not session.quiet and not session.is_telling:
+        _show_notes(session, answer)
+        if not answer.exit_code and session.broken_settings:
+            print_note(f"pmem: {session.broken_settings}")
+
+
+def _show_screen(session: "CommandSession", answer: "Answer") -> None:
+    """Print an answer for a reader, as wide as the terminal is."""
+    if answer.raw is not None:
         _write(sys.stdout, clean(answer.raw) if sys.stdout.isatty() else answer.raw)
     elif answer.screen is not None and sys.stdout.isatty():
         from shutil import get_terminal_size
@@ -46,11 +55,6 @@ def show(session: "CommandSession", answer: "Answer") -> None:
         _show_lines(session, all_hung(answer.lines, get_terminal_size().columns))
     else:
         _show_lines(session, answer.lines)
-    sys.stdout.flush()
-    if not session.quiet and not session.is_telling:
-        _show_notes(session, answer)
-        if not answer.exit_code and session.broken_settings:
-            print_note(f"pmem: {session.broken_settings}")
 
 
 def fail(session: "CommandSession", error: "PmemError") -> None:

@@ -32,7 +32,7 @@ _COLOURS: Final = {
 _SHOWN: Final = 5
 
 
-@asks(SettleRequest, without=("references",))
+@asks(SettleRequest, references=())
 def resolve(
     session: CommandSession,
     request: SettleRequest,
@@ -52,15 +52,16 @@ def resolve(
     wrong between records: links to nothing, memories that gave way to one that is gone, and
     messages that are there twice.
 
-    With REF it decides what two branches contradict each other in. What the memory says now, the
-    later of the two, stays; with --theirs the other one wins, even if it removed, archived or
-    replaced the memory. With --text the memory says what you write. `pmem show REF` has both.
+    With REF it decides what two branches contradict each other in. What the memory says now stays:
+    the later of the two. --ours and --theirs are git's sides, during a merge and right after it;
+    the side that wins may have removed, archived or replaced the memory. With --text the memory
+    says what you write. `pmem show REF` has both.
     """
     if references:
         if dry_run:
             raise UsageError("--dry-run goes without REF", "leave one of them out")
         return _decided(session, msgspec.structs.replace(request, references=tuple(references)))
-    if request != SettleRequest():
+    if request != SettleRequest(references=()):
         raise UsageError("which memory is missing", "`pmem check` lists the conflicts")
     done = session.run(table.REPAIR, RepairRequest(dry_run=dry_run))
     return Answer(
@@ -112,6 +113,7 @@ def _repair_note(done: Repair, *, dry_run: bool) -> str:
 def _settle_first(done: Repair) -> str:
     """Say what to do before a commit makes the contradictions everybody's."""
     open_ = [short(each.id) for each in done.repaired if each.conflicts and each.id]
-    return f"pmem resolve {' '.join(open_[:_SHOWN])}{' ...' * (len(open_) > _SHOWN)}, then " * bool(
-        open_
-    )
+    if not open_:
+        return ""
+    named = f"{' '.join(open_[:_SHOWN])}{' ...' * (len(open_) > _SHOWN)}"
+    return f"pmem resolve {named} with --ours or --theirs, then "

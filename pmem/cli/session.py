@@ -104,12 +104,13 @@ class CommandSession:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.environment = environment
         self.directory: str | None = environment.get("PMEM_DIR") or None
-        self.json = self.quiet = False
         self.no_color = bool(environment.get("NO_COLOR"))
         self.actor: str | None = environment.get("PMEM_ACTOR") or None
         self.asker: str | None = None
         self.now: str | None = environment.get("PMEM_NOW") or None
-        self.read_only = self.has_read = self.changes = self.is_telling = False
+        self.json = self.quiet = self.read_only = self.has_read = self.changes = self.is_telling = (
+            False
+        )
         self.redact = self.exact_times = self.mine = self.strict_model = self.explains_all = False
         self.overrides: dict[str, Any] = {}
         self.outcomes: list[Outcome[Any]] = []
@@ -197,10 +198,7 @@ class CommandSession:
 
     @property
     def concerned(self) -> str | None:
-        """The agent whose memories a command is about: in a project without allowlists.
-
-        Where there are some, `--agent` says who asks, and everything that it may see is shown.
-        """
+        """The agent whose memories a command is about; with allowlists it is about all it may see."""
         return None if self.workspace.settings.allowlists else self.asker
 
     def when(self, text: str | None) -> dict[str, Any]:

@@ -60,7 +60,7 @@ _SHOW: Final = InboxChoice("v", "view it", "show {id}")
 _CHOICES: Final[dict[InboxKind, tuple[InboxChoice, ...]]] = {
     InboxKind.CONTRADICTION: (
         InboxChoice("k", "keep what holds now", "resolve {id}"),
-        InboxChoice("o", "take what the other branch says", "resolve {id} --theirs"),
+        InboxChoice("o", "take what the other side says", "resolve {id} --other"),
         _EDIT, _REMOVE, _SHOW,
     ),
     InboxKind.PROPOSAL: (

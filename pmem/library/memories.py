@@ -208,12 +208,9 @@ class Memories(Asking):
         """Remove the links from one memory to another."""
         return self._run(table.UNLINK, UnlinkRequest(start=start, end=end, type=type))
 
-    def settle(
-        self, *references: str, theirs: bool = False, text: str | None = None
-    ) -> Iterable[Removable]:
-        """Decide a conflict: keep what the memory says, take `theirs`, or a `text` of your own."""
-        request = SettleRequest(references=references, theirs=theirs, text=text)
-        return self._run(table.SETTLE, request).records
+    def settle(self, *references: str, **fields: Any) -> Iterable[Removable]:
+        """Decide a conflict: keep what is there, take `ours`, `theirs` or `other`, or a `text`."""
+        return self._run(table.SETTLE, made(SettleRequest, references=references, **fields)).records
 
     def history(self, reference: str) -> tuple[Event, ...]:
         """Return what happened to a record, the oldest event first."""

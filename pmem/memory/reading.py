@@ -70,7 +70,7 @@ class ShownRecord(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         record: What the reference means.
         stale: The citations that do not hold any more.
-        disputed: What another branch says of its fields (see `disputed`).
+        disputed: What the other side of a merge says of its fields (see `disputed`).
         use: In how many sessions of this clone it was shown, and used; None where in none.
         links: Where its links lead; none unless details were asked for.
         recalls: How often it was recalled, those that are not saved yet included; likewise.

@@ -71,7 +71,7 @@ class ToldMemory(_Told, frozen=True, kw_only=True):
         by: Who wrote it first.
         cites: What it rests on.
         links: What it leads to.
-        disputed: What another branch says of its fields.
+        disputed: What the other side of a merge says of its fields.
         more: Further fields that say something, by their names.
         history: What happened to it, the oldest event first.
     """

@@ -161,7 +161,7 @@ def _fetch(found: ShownRecord, budget: int, count: Count) -> str:
     ]
     items += [Item(id=name, label=f"stale: {name}", text="") for name in found.stale]
     items += [
-        Item(id=name, label=f"another branch says of {name}: ", text=_text(value))
+        Item(id=name, label=f"the other side of a merge says of {name}: ", text=_text(value))
         for name, value in found.disputed.items()
     ]
     items += map(_event_item, getattr(record, "history", ()))

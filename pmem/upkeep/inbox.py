@@ -78,14 +78,14 @@ def _contradictions(workspace: Workspace) -> Iterator[InboxItem]:
             why = "one branch took it out of recall, another one kept it"
         else:
             named = ", ".join(name.replace("_", " ") for name in fields)
-            why = f"two branches changed its {named}; the other one says: {_other(fields)}"
+            why = f"two branches changed its {named}; the other side says: {_other(fields)}"
         yield inbox_item(
             InboxKind.CONTRADICTION, record.id, _text(record), why, record.history[-1].at
         )
 
 
 def _other(fields: dict[str, object]) -> str:
-    """Return what the other branch says, on one line."""
+    """Return what the other side says, on one line."""
     return "; ".join(" ".join(str(value).split()) for value in fields.values())
 
 

@@ -23,20 +23,21 @@ from pmem.values.records import STORES, Event, EventKind, Memory, State, plain
 _OUT_OF_RECALL: Final = tuple(state for state in State if state is not State.ACTIVE)
 _TEXTS: Final = frozenset({"content", "summary"})
 """The fields that a record's tokens are counted of."""
+_WITHOUT_SIDES: Final = "`pmem resolve REF` keeps what it says now, --other takes the other value"
 
 
 class SettleRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which memories and episodes are to be settled: all of them, or none.
 
-    `theirs` takes what the branch that changed the record earlier said, instead of keeping what the
-    record says now; a record that one branch took out of recall goes. `text` is for one memory.
+    They keep what they say now, which the side that changed them later said. With `other` they take
+    what the other side said, with `ours` and `theirs` what git's sides have; a record that the side
+    that is taken took out of recall goes. `text` is for one memory.
     """
 
-    references: Refs = ()
-    theirs: Annotated[
-        bool,
-        asked("Take the earlier value, not the later one that stands.", flag="--theirs/--ours"),
-    ] = False
+    references: Refs
+    ours: Annotated[bool, asked("Take what the branch that you merge into says.")] = False
+    theirs: Annotated[bool, asked("Take what the branch that you merge says.")] = False
+    other: Annotated[bool, asked("Take what it does not say now.")] = False
     text: Annotated[
         str | None, asked("Keep this text, not one of the two.", shown="TEXT|-", reading="text")
     ] = None
@@ -75,19 +76,60 @@ def settle(workspace: Workspace, request: SettleRequest) -> SettledConflicts:
         if not values:
             return record
         settled = msgspec.structs.replace(event, detail={"settled": [*values]})
-        if not request.theirs:
+        taken = _taken(workspace, request, record, values)
+        if not taken:
             return changed(record, settled)
-        state = values.pop("state", None)
-        fields = _fields_of_other_branch(workspace, record, values)
+        state = taken.pop("state", None)
+        fields = _fields_of_other_side(workspace, record, taken)
         if state is None:
             return changed(record, settled, **fields)
         return _take_out_of_recall(workspace, record, settled, state, fields)
 
+    if request.ours + request.theirs + request.other > 1:
+        raise InvalidValue("--ours, --theirs and --other exclude each other", "give one of them")
     with workspace.transaction():
         done = change_all(workspace, request.references, EventKind.UPDATE, apply)
         if request.text is not None:
             done = [_rewritten(workspace, request.references, request.text)]
     return SettledConflicts(records=tuple(done), next=_add_to_index(workspace, done))
+
+
+def _taken(
+    workspace: Workspace, request: SettleRequest, record: Removable, values: dict[str, Any]
+) -> dict[str, Any]:
+    """Return those of the values of the side that did not win which a record is to have.
+
+    Raises:
+        InvalidValue: It is not known what a side of git's said.
+    """
+    if not (request.ours or request.theirs):
+        return values if request.other else {}
+    side = _of_git(workspace, record, ours=request.ours)
+    now = plain(record)
+    unlike = [field for field in values if side.get(field) not in (now.get(field), values[field])]
+    if unlike:
+        raise InvalidValue(
+            f"the {unlike[0]} of {short(record.id)} was another one on that side",
+            _WITHOUT_SIDES,
+        )
+    return {field: value for field, value in values.items() if side.get(field) == value}
+
+
+def _of_git(workspace: Workspace, record: Removable, *, ours: bool) -> dict[str, Any]:
+    """Return a record as JSON as one side of git's merge has it."""
+    state = merge_state(workspace.root, workspace.environment)
+    sides = None if state is None else state.sides()
+    if state is None or sides is None:
+        raise InvalidValue("git has no merge here whose sides it could tell", _WITHOUT_SIDES)
+    entry = state.files(sides[not ours]).get(f"{STORES[type(record)]}/{record.id}{SUFFIX}")
+    data = None if entry is None else next(iter(state.blobs([entry.object])))
+    try:
+        found = msgspec.json.decode(data or b"")
+    except msgspec.DecodeError:
+        found = None
+    if not isinstance(found, dict):
+        raise InvalidValue(f"that side has no memory {short(record.id)}", _WITHOUT_SIDES)
+    return found
 
 
 def _rewritten(workspace: Workspace, references: Sequence[str], text: str) -> Memory:
@@ -132,10 +174,10 @@ def _take_out_of_recall(
     return moved(record, leaving(record, to, event), **fields)
 
 
-def _fields_of_other_branch(
+def _fields_of_other_side(
     workspace: Workspace, record: Removable, values: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the fields as the other branch had them, with the tokens of its text."""
+    """Return the fields as the other side had them, with the tokens of its text."""
     try:
         other = msgspec.convert({**plain(record), **values}, type(record))
     except msgspec.ValidationError as error:
@@ -151,5 +193,5 @@ def _fields_of_other_branch(
 def _unusable(record: Removable, why: str) -> InvalidValue:
     return InvalidValue(
         f"the other value of {short(record.id)} cannot be used: {why}",
-        "`pmem resolve` without --theirs keeps what holds now",
+        "`pmem resolve REF` keeps what it says now",
     )

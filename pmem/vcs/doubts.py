@@ -37,7 +37,7 @@ def overruled(path: str, record: Memory | Episode, state: Any, line: int | None)
         left += f" by {short(heirs[-1])}" if state == State.SUPERSEDED else f" {short(heirs[-1])}"
     sentence = (
         f"{path} {left} on one branch and kept on another, so it holds: `pmem resolve {name}` keeps"
-        f" it, `pmem resolve {name} --theirs` takes it out of recall"
+        f" it, `pmem resolve {name} --other` takes it out of recall"
     )
     return Finding(path, "overruled", sentence, line, severity="warning")
 

@@ -131,7 +131,7 @@ ON_ONE: Final[dict[str, Callable[[Project, str, str, str], object]]] = {
     "merge": _upkeep(Action.MERGE),
     "archive": _upkeep(Action.ARCHIVE),
     "settle": lambda p, x, _y, _who: p.settle(x),
-    "settle --other": lambda p, x, _y, _who: p.settle(x, theirs=True),
+    "settle --other": lambda p, x, _y, _who: p.settle(x, other=True),
 }
 """What is done to one memory."""
 
@@ -383,7 +383,7 @@ def seen(files: Files) -> Seen:
 def settled(files: Files, identifier: str, *, other: bool) -> Seen:
     """Settle a contradiction, and look again."""
     with folder(files) as root:
-        Project(root, actor="Cy", now=LATER).settle(identifier, theirs=other)
+        Project(root, actor="Cy", now=LATER).settle(identifier, other=other)
         return seen(files_of(root))
 
 

@@ -235,7 +235,7 @@ def test_what_took_in_its_double_is_recalled_although_another_branch_removed_it(
     on_two_branches(ours=[["consolidate"]], theirs=[["rm", kept]])
     assert recalled() == {kept}
     assert told("records") == [("overruled", "warning")]
-    assert pmem("resolve", kept, "--theirs").code == 0
+    assert pmem("resolve", kept, "--other").code == 0
     assert recalled() == set()
     assert pmem("restore", double).code == 0
     assert recalled() == {double}

@@ -73,6 +73,26 @@ def now(path: str = PATH) -> Json:
     return found
 
 
+@pytest.mark.parametrize("side", ["--ours", "--theirs"])
+@pytest.mark.parametrize("here", ["ours", "theirs"])
+@pytest.mark.parametrize("is_over", [False, True])
+def test_ours_and_theirs_are_sides_of_git_whichever_is_later(
+    side: str, here: str, is_over: bool
+) -> None:
+    two(THEIRS, CLASH)
+    there = "theirs" if here == "ours" else "ours"
+    ok("checkout", "--quiet", "--force", here)
+    said = {"--ours": ok("show", f"{here}:{PATH}"), "--theirs": ok("show", f"{there}:{PATH}")}
+    assert git("merge", "--no-edit", there).code == 1
+    assert pmem("resolve").code == 0
+    if is_over:
+        ok("commit", "--quiet", "--no-verify", "--no-edit")
+    assert pmem("resolve", BASE["id"], side).code == 0
+    now = json.loads(Path(PATH).read_bytes())
+    assert now["content"] == json.loads(said[side])["content"]
+    assert findings("conflict") == set()
+
+
 @pytest.mark.some(5)
 @pytest.mark.parametrize(
     ("way", "marked"), [*((way, False) for way in WAYS), *((way, True) for way in MARKED)]
@@ -478,7 +498,8 @@ def test_a_git_that_is_running_is_waited_for_by_the_user() -> None:
 )
 def test_the_answer_ends_with_the_next_step(command: tuple[str, ...], step: str) -> None:
     clash(*command)
-    assert pmem("resolve").err == f"1 record repaired; next: pmem resolve k3v9k3v9, then {step}\n"
+    settle = "pmem resolve k3v9k3v9 with --ours or --theirs"
+    assert pmem("resolve").err == f"1 record repaired; next: {settle}, then {step}\n"
     assert ok("diff", "--name-only", "--diff-filter=U") == ""
 
 

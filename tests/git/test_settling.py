@@ -55,7 +55,7 @@ def test_what_holds_can_be_kept(memory: str, root: str) -> None:
 def test_the_other_value_can_be_taken_and_the_first_one_stays_in_the_history(
     memory: str, root: str
 ) -> None:
-    assert pmem("resolve", memory, "--theirs").code == 0
+    assert pmem("resolve", memory, "--other").code == 0
     assert pmem("check", "records").code == 0
     after = shown(memory)
     assert after["content"] == "The port is 8080"
@@ -74,7 +74,7 @@ def test_episodes_can_be_settled_which_no_command_edits(root: str) -> None:
     types = ("pivot", "breakthrough")
     two(root, "episode", found, summary=("It went badly", "It was late"), type=types)
     assert pmem("check", "records").code == 1
-    assert pmem("resolve", found, "--theirs").code == 0
+    assert pmem("resolve", found, "--other").code == 0
     assert pmem("check", "records").code == 0
     assert pmem("episode", "show", found, "--json").data["summary"] == "It went badly"
 
@@ -82,7 +82,7 @@ def test_episodes_can_be_settled_which_no_command_edits(root: str) -> None:
 def test_two_fields_are_settled_together(root: str) -> None:
     found = added("The port is 80")
     two(root, "memory", found, content=("Eight", "Nine"), type=("decision", "constraint"))
-    assert pmem("resolve", found, "--theirs").code == 0
+    assert pmem("resolve", found, "--other").code == 0
     assert (shown(found)["content"], shown(found)["type"]) == ("Eight", "decision")
     assert pmem("check", "records").code == 0
 
@@ -114,7 +114,7 @@ def test_a_value_that_no_memory_can_have_is_not_taken(value: Any, root: str) -> 
     }
     path.write_text(json.dumps({**record, "history": [*record["history"], event]}))
     before = path.read_bytes()
-    done = pmem("resolve", found, "--theirs")
+    done = pmem("resolve", found, "--other")
     assert (done.code, path.read_bytes()) == (3, before), done.err
     assert pmem("resolve", found).code == 0
 
@@ -175,7 +175,7 @@ def test_settling_while_git_merges_is_noted_in_its_index() -> None:
         assert pmem("edit", found, text).code == 0
         ok("commit", "--quiet", "--all", "--message", branch)
     assert git("merge", "theirs").code == 1
-    done = pmem("resolve", found, "--theirs")
+    done = pmem("resolve", found, "--other")
     assert "next: git merge --continue" in done.err
     assert pmem("check", "records", "--staged").code == 0
     ok("merge", "--continue")
@@ -199,7 +199,10 @@ def test_repair_says_what_is_to_be_settled_before_the_commit() -> None:
     ok("config", "--remove-section", "merge.pmem")
     assert git("merge", "theirs").code == 1
     short = found.rpartition("-")[2]
-    assert f"next: pmem resolve {short}, then git merge --continue" in pmem("resolve").err
+    assert (
+        f"next: pmem resolve {short} with --ours or --theirs, then git merge --continue"
+        in pmem("resolve").err
+    )
     assert "next: git merge --continue" in pmem("resolve", found).err
     ok("merge", "--continue")
     assert pmem("check", "records").code == 0
@@ -242,7 +245,7 @@ def test_an_edit_that_outlived_what_another_branch_did_is_named_until_it_is_sett
     assert pmem("check", "merges", "--range", "main..", "--json").data["merges"]["findings"] == []
     assert said in pmem("check", "records").out.decode()
     commit = ok("rev-parse", "HEAD").strip()
-    assert pmem("resolve", found, "--theirs").code == 0
+    assert pmem("resolve", found, "--other").code == 0
     assert shown(found)["state"] == state
     assert b"The port is 8080" not in pmem("search", "port").out
     ok("checkout", "--quiet", "--force", commit)
@@ -255,7 +258,7 @@ def test_an_edit_that_outlived_what_another_branch_did_is_named_until_it_is_sett
 
 def test_what_the_other_branch_removed_can_be_restored_after_it_was_settled() -> None:
     found = left_on_a_branch("rm", "REF")
-    assert pmem("resolve", found, "--theirs").code == 0
+    assert pmem("resolve", found, "--other").code == 0
     assert shown(found)["purge_at"] is not None
     assert pmem("restore", found).code == 0
     assert shown(found)["content"] == "The port is 8080"
@@ -275,7 +278,7 @@ def test_a_state_that_nothing_can_be_in_is_not_taken(root: str) -> None:
         "detail": {"conflict": ["state"]},
     }
     path.write_text(json.dumps({**record, "history": [*record["history"], event]}))
-    assert pmem("resolve", found, "--theirs").code == 3
+    assert pmem("resolve", found, "--other").code == 3
     assert "overruled" in pmem("check", "records").out.decode()
     assert pmem("resolve", found).code == 0
 
@@ -297,7 +300,7 @@ def test_a_text_of_ones_own_can_be_taken_for_one_memory(memory: str, root: str) 
     assert codes.count("conflict") == 2
 
 
-@pytest.mark.parametrize("words", [("--theirs",), ("--text", "x"), ("REF", "--dry-run")])
+@pytest.mark.parametrize("words", [("--other",), ("--text", "x"), ("REF", "--dry-run")])
 def test_deciding_needs_a_memory_and_has_no_dry_run(words: tuple[str, ...], memory: str) -> None:
     assert pmem("resolve", *(memory if word == "REF" else word for word in words)).code == 2
 
@@ -305,9 +308,19 @@ def test_deciding_needs_a_memory_and_has_no_dry_run(words: tuple[str, ...], memo
 def test_a_text_decides_the_other_fields_with_it_and_may_be_the_present_one(root: str) -> None:
     found = added("The port is 80")
     two(root, "memory", found, content=("Eight", "Nine"), type=("decision", "constraint"))
-    assert pmem("resolve", found, "--theirs", "--text", "Ten").code == 0
+    assert pmem("resolve", found, "--other", "--text", "Ten").code == 0
     assert (shown(found)["content"], shown(found)["type"]) == ("Ten", "decision")
     assert pmem("undo").code == 0
     assert pmem("resolve", found, "--text", "Nine").code == 0
     assert (shown(found)["content"], shown(found)["type"]) == ("Nine", "constraint")
     assert pmem("resolve", found).code == 3
+
+
+@pytest.mark.parametrize("side", ["--ours", "--theirs"])
+def test_without_a_merge_of_git_there_is_no_side_to_take(side: str, memory: str) -> None:
+    before = shown(memory)
+    done = pmem("resolve", memory, side)
+    assert (done.code, done.err.count("\n")) == (3, 2)
+    assert "git has no merge here" in done.err
+    assert pmem("resolve", memory, side, "--other").code == 3
+    assert shown(memory) == before

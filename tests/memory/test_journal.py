@@ -46,7 +46,7 @@ LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "rm": (("MEMORY", "EPISODE"), ["DELETE", "DELETE"]),
     "restore": (("REMOVED",), ["RESTORE"]),
     "undo": (("REMOVED",), ["RESTORE"]),
-    "resolve": (("CONTRADICTED", "--theirs"), ["UPDATE"]),
+    "resolve": (("CONTRADICTED", "--other"), ["UPDATE"]),
     "outcome": (("MEMORY", "bad", "Nobody came"), ["UPDATE"]),
     "tried": (
         ("bake without yeast", "--failed", "flat", "--worked", "Use yeast"),

@@ -120,7 +120,7 @@ STEPS: Final[dict[str, Step]] = {
     "app": lambda p, _, n: p.apps.remember("calendar", f"Meetings begin after {n} o'clock."),
     "app delete": lambda p, _, n: p.apps.delete("calendar", _of_app(p, n)),
     "notes": lambda p, _, n: _notes(p, n),
-    "settle": lambda p, ids, n: p.settle(ids[0], theirs=n % 2 == 0),
+    "settle": lambda p, ids, n: p.settle(ids[0], other=n % 2 == 0),
 }
 
 

@@ -49,7 +49,7 @@ CALLS: Final[dict[str, Call]] = {
     "pin": lambda p, g: p.pin(g.ref, pinned=g.flag),
     "link": lambda p, g: p.link(g.ref, g.other),
     "unlink": lambda p, g: p.unlink(g.ref, g.other),
-    "settle": lambda p, g: p.settle(g.ref, theirs=g.flag),
+    "settle": lambda p, g: p.settle(g.ref, other=g.flag),
     "history": lambda p, g: p.history(g.ref),
     "versions": lambda p, g: p.versions(g.ref),
     "events": lambda p, g: p.events(limit=0, record=g.ref if g.flag else None),

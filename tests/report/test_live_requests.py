@@ -17,7 +17,7 @@ ID: Final = "mwqi8lyy-eph0h3l7"
 SAMPLES: Final[dict[str, Any]] = {
     "kinds": ["fact"], "limit": 500, "task": "which queue?", "reference": ID,
     "content": "We use PostgreSQL.",
-    "reviewed": True, "no_end": True, "pinned": False, "references": [ID], "theirs": True,
+    "reviewed": True, "no_end": True, "pinned": False, "references": [ID], "other": True,
     "verdict": "good", "start": ID, "end": ID, "successor": ID,
 }  # fmt: skip
 """A value for each field that the script sends."""

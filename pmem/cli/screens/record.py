@@ -127,7 +127,7 @@ def _belongings(found: ShownRecord, view: ScreenView) -> Iterator[Row]:
         told = f"{', '.join(found.stale)}: `pmem check citations` shows what changed"
         yield Row([*cell("stale", _LABEL, "red")], [(told, "")])
     for field, value in found.disputed.items():
-        told = f"{_plain(field)}: {value} (on another branch; `pmem resolve REF` decides)"
+        told = f"{_plain(field)}: {value} (the other side of a merge; `pmem resolve REF` decides)"
         yield Row([*cell("conflict", _LABEL, "red")], [(told, "")])
 
 

@@ -190,7 +190,7 @@
       if (other) fact(facts, named(link.type), other.subject ? `${other.subject}: ` : "", other.text.slice(0, 140), " ", el("span", { class: "mono soft" }, short(link.to)));
     }
     for (const [name, value] of Object.entries(memory.more || {})) fact(facts, named(name), told(value));
-    for (const [name, value] of Object.entries(memory.disputed || {})) fact(facts, "disputed", `${named(name)}, another branch says: ${told(value)}`);
+    for (const [name, value] of Object.entries(memory.disputed || {})) fact(facts, "disputed", `${named(name)}, the other side says: ${told(value)}`);
     return el("div", { class: isNow(memory) ? "value now" : "value" },
       isTold ? null : el("p", { class: "words" }, memory.text), facts, live ? drawActions(memory) : null,
       el("ol", { class: "story", "aria-label": "History" }, (memory.history || []).map(drawEvent)));
@@ -624,14 +624,14 @@
   const ASKS = {
     "report": [], "inbox": ["kinds", "limit"], "receipts": ["task"], "show": ["reference"], "undo": ["reference"],
     "edit": ["reference", "content", "reviewed", "no_end"], "pin": ["reference", "pinned"], "rm": ["references"], "restore": ["references"],
-    "settle": ["references", "theirs"], "verify.accept": ["references"], "outcome": ["reference", "verdict"],
+    "settle": ["references", "other"], "verify.accept": ["references"], "outcome": ["reference", "verdict"],
     "link": ["start", "end"], "supersede_by": ["reference", "successor"],
     "facts.promote": ["references"], "facts.reject": ["references"], "consent.approve": ["references"], "consent.reject": ["references"]
   };
   /* Commands that settle something: what each one is as an operation, and for which kind of item. $1 and $2 are the ids in it. */
   const SETTLED_BY = [
     ["resolve $1", "settle", {"references": ["$1"]}],
-    ["resolve $1 --theirs", "settle", {"references": ["$1"], "theirs": true}],
+    ["resolve $1 --other", "settle", {"references": ["$1"], "other": true}],
     ["rm $1", "rm", {"references": ["$1"]}],
     ["edit $1 --pin", "pin", {"reference": "$1"}],
     ["edit $1 --link $2", "link", {"start": "$1", "end": "$2"}],
@@ -696,7 +696,7 @@
     else if (isNow(memory)) add("Remove", () => act(`removed ${name}`, "rm", { references: [id] }));
     if (Object.keys(memory.disputed || {}).length) {
       add("Settle: keep this", () => act(`settled ${name}`, "settle", { references: [id] }));
-      add("Settle: take the other", () => act(`settled ${name}`, "settle", { references: [id], theirs: true }));
+      add("Settle: take the other", () => act(`settled ${name}`, "settle", { references: [id], other: true }));
     }
     if ((memory.cites || []).some((cited) => cited.state)) add("It still holds", () => act(`agreed to ${name}`, "verify.accept", { references: [id] }));
     return box;

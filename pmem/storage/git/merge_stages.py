@@ -6,11 +6,12 @@ from typing import Final, NamedTuple
 
 from pmem.errors import Locked
 from pmem.storage.git import git
-from pmem.storage.git.repository import Repository, TreeEntry
+from pmem.storage.git.repository import NoRevision, Repository, TreeEntry
 
 BASE, OURS, THEIRS = 1, 2, 3
 """Git's numbers for the three versions of a path."""
 _ANY_STEP: Final = "git commit"
+_PARENTS: Final = ("HEAD^1", "HEAD^2")
 
 
 class Placed(NamedTuple):
@@ -87,6 +88,20 @@ class MergeState(Repository):
             if self._has(name):
                 return command
         return _ANY_STEP
+
+    def sides(self) -> tuple[str, str] | None:
+        """Return the commits that git calls ours and theirs.
+
+        They are those of what is under way, else the parents of a merge that is checked out; None
+        where there is neither.
+        """
+        heads = ("MERGE_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD")
+        for ours, theirs in (*(("HEAD", name) for name in heads if self._has(name)), _PARENTS):
+            try:
+                return self.commit(ours), self.commit(theirs)
+            except NoRevision:
+                continue
+        return None
 
     def place_all(self, files: Mapping[str, Placed]) -> None:
         """Put files into the index in place of whatever it holds for them, stages too.
