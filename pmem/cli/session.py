@@ -198,7 +198,7 @@ class CommandSession:
 
     @property
     def concerned(self) -> str | None:
-        """The agent whose memories a command is about; with allowlists it is about all it may see."""
+        """The agent whose memories a command is about; with allowlists, all that it may see."""
         return None if self.workspace.settings.allowlists else self.asker
 
     def when(self, text: str | None) -> dict[str, Any]:
