@@ -48,7 +48,7 @@ ARROWS: Final[dict[str, str]] = {
     "server": "errors values core storage.files storage.postgres project memory apps search "
     "report operations library",
     "cli": "errors values core storage storage.files storage.local storage.index "
-    "storage.shared storage.git project model memory vcs apps conversation search assistants "
+    "storage.shared storage.git project memory vcs apps conversation search assistants "
     "upkeep report operations browse server",
 }
 """Each room, from the bottom to the top, and those that it may use: at the top of a module or in a

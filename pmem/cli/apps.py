@@ -10,7 +10,7 @@ from pmem.apps.figures import AppFigures
 from pmem.apps.reading import AppContextRequest, AppListRequest, AppOverview, AppShowRequest
 from pmem.apps.remembering import Remembered, RememberRequest
 from pmem.apps.removal import AppDeleteRequest, Purged, UninstallRequest
-from pmem.cli import options, render
+from pmem.cli import render
 from pmem.cli.asking import asks
 from pmem.cli.panels import figure
 from pmem.cli.session import Answer, CommandSession, Line
@@ -155,16 +155,16 @@ def uninstall(
     return Answer(data=done, lines=[line])
 
 
+@asks(AtRequest)
 def stats(
-    ctx: typer.Context,
+    session: CommandSession,
+    request: AtRequest,
     poll: Annotated[
         bool, typer.Option("--poll", help="Count energy since now from here on.")
     ] = False,
-    at: options.At = None,
 ) -> Answer:
     """Show what apps remember, and what models have spent on it."""
-    session: CommandSession = ctx.obj
-    found = session.run(table.APP_STATS, AtRequest(**session.when(at)))
+    found = session.run(table.APP_STATS, request)
     if poll:
         session.run(table.POLL_ENERGY, NoArguments())
     return Answer(data=found, lines=figure_lines(found))

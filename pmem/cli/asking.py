@@ -3,14 +3,16 @@
 import inspect
 from collections.abc import Callable, Collection
 from datetime import datetime
+from enum import StrEnum
 from functools import cache, wraps
 from types import NoneType, UnionType
-from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
 import typer
 
 from pmem.cli.session import Answer, CommandSession
+from pmem.errors import InvalidValue
 
 R = TypeVar("R", bound=msgspec.Struct)
 _SEVERAL: Final = "; repeatable."
@@ -53,7 +55,7 @@ class _Field(msgspec.Struct):
                 rich_help_panel=self.hints["group"],
             )
         )
-        type_: Any = str if self.type is datetime else self.type
+        type_: Any = str if self.type in (datetime, Any) else self.type
         return inspect.Parameter(
             self.name,
             inspect.Parameter.KEYWORD_ONLY,
@@ -78,6 +80,7 @@ class _Field(msgspec.Struct):
             "places": session.places,
             "text": lambda text: session.input(text, f"the {self.name}"),
             "log": lambda text: session.log(text, f"the {self.name}"),
+            "json": lambda text: _json(text, self._flags()[0]),
         }
         return {self.name: read[reading](given) if reading in read else given}
 
@@ -167,6 +170,16 @@ def _field(field: msgspec.structs.FieldInfo, hint: Any, meta: msgspec.Meta) -> _
     return _Field(field.name, type_, is_many, field.default, meta.description or "", hints)
 
 
+def _json(text: str, flag: str) -> Any:
+    from pmem.core import exactjson
+
+    try:
+        return exactjson.read(text)
+    except exactjson.InexactJson as error:
+        hint = f'put the JSON in quotes: {flag} \'{{"name": "ls"}}\''
+        raise InvalidValue(f"{flag} is not valid JSON: {error}", hint) from None
+
+
 _typed = cache(msgspec.structs.fields)
 
 
@@ -181,5 +194,9 @@ def _one_value(hint: Any) -> tuple[Any, bool]:
     if get_origin(hint) in (Union, UnionType):
         return _one_value(next(part for part in get_args(hint) if part is not NoneType))
     if get_origin(hint) is tuple:
-        return get_args(hint)[0], True
+        one = get_args(hint)[0]
+        is_choice = get_origin(one) is Literal  # which Typer takes of one value alone
+        return StrEnum(
+            "Choice", [(name, name) for name in get_args(one)]
+        ) if is_choice else one, True
     return hint, False

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from pmem.cli import options, render
+from pmem.cli import render
+from pmem.cli.asking import asks
 from pmem.cli.facts import judgement_notes, told
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.conversations import (
@@ -17,82 +18,29 @@ from pmem.conversation.conversations import (
     SayResult,
     StartRequest,
 )
-from pmem.errors import InvalidValue, UsageError
+from pmem.errors import UsageError
 from pmem.memory.chunking import Transcript
 from pmem.memory.reading import ConversationRequest, LookRequest
 from pmem.operations import table
 from pmem.values.ids import short
-from pmem.values.records import Conversation, Message, Role, Status
+from pmem.values.records import Conversation, Message, Status
 from pmem.values.times import day
-
-Which = Annotated[
-    str | None,
-    typer.Argument(metavar="[REF]", help="A conversation's id or title [the current one]."),
-]
 
 _WITHHELD = "the outcome is not kept: what is said of a person needs a person's consent"
 
 
-def start(
-    ctx: typer.Context,
-    title: Annotated[str | None, typer.Argument(help="What it is about.")] = None,
-    app: Annotated[
-        str | None, typer.Option(help="The app it belongs to; it remembers how it ends.")
-    ] = None,
-) -> Answer:
+@asks(StartRequest)
+def start(session: CommandSession, request: StartRequest) -> Answer:
     """Start a conversation; it becomes the current one."""
-    session: CommandSession = ctx.obj
-    return _answer("started", session.run(table.START, StartRequest(title=title, app=app)))
+    return _answer("started", session.run(table.START, request))
 
 
-def say(
-    ctx: typer.Context,
-    text: Annotated[str | None, typer.Argument(metavar="TEXT|-", help="What is said.")] = None,
-    role: Annotated[Role, typer.Option(help="Who speaks.")] = Role.USER,
-    speaker: Annotated[str | None, typer.Option(help="The speaker's name.")] = None,
-    conversation: Annotated[
-        str | None, typer.Option(metavar="REF", help="Where [the current conversation].")
-    ] = None,
-    importance: Annotated[float | None, typer.Option(help="From 0 to 1 [by its content].")] = None,
-    tool_call: Annotated[
-        str | None, typer.Option(metavar="JSON", help="The tool call it makes.")
-    ] = None,
-    tool_result: Annotated[
-        str | None, typer.Option(metavar="JSON", help="The tool result it brings.")
-    ] = None,
-    learn: Annotated[
-        bool, typer.Option("--learn", help="Let the model that you chose look at it, too.")
-    ] = False,
-) -> Answer:
+@asks(SayRequest)
+def say(session: CommandSession, request: SayRequest) -> Answer:
     """Add a message to a conversation."""
-    session: CommandSession = ctx.obj
-    said = session.run(
-        table.SAY,
-        SayRequest(
-            content=session.input(text, "the text"),
-            role=role,
-            speaker=speaker,
-            conversation=conversation,
-            importance=importance,
-            tool_call=_json(tool_call, "--tool-call"),
-            tool_result=_json(tool_result, "--tool-result"),
-            learn=learn,
-        ),
-    )
+    said = session.run(table.SAY, request)
     line: Line = [("said ", "green"), (short(said.message.id), "cyan")]
     return Answer(data=said, lines=[line], note="\n".join(_consequences(said)))
-
-
-def _json(text: str | None, option: str) -> Any:
-    if text is None:
-        return None
-    from pmem.core import exactjson
-
-    try:
-        return exactjson.read(text)
-    except exactjson.InexactJson as error:
-        hint = f'put the JSON in quotes: {option} \'{{"name": "ls"}}\''
-        raise InvalidValue(f"{option} is not valid JSON: {error}", hint) from None
 
 
 def _consequences(heard: SayResult) -> Iterator[str]:
@@ -124,14 +72,10 @@ def _consequences(heard: SayResult) -> Iterator[str]:
         )
 
 
-def end(
-    ctx: typer.Context,
-    outcome: Annotated[str | None, typer.Argument(help="What came of it.")] = None,
-    conversation: Annotated[str | None, typer.Option(metavar="REF", help="Which one.")] = None,
-) -> Answer:
+@asks(EndRequest)
+def end(session: CommandSession, request: EndRequest) -> Answer:
     """End a conversation; the app that it is held in remembers it."""
-    session: CommandSession = ctx.obj
-    done = session.run(table.END, EndRequest(conversation=conversation, outcome=outcome))
+    done = session.run(table.END, request)
     notes = [_WITHHELD] if done.withheld else []
     if done.remembered is not None:
         from pmem.cli.apps import remembered_note
@@ -140,34 +84,27 @@ def end(
     return _answer("ended", done.conversation, "\n".join(notes))
 
 
-def pause(ctx: typer.Context, reference: Which = None) -> Answer:
+@asks(ConversationRequest)
+def pause(session: CommandSession, request: ConversationRequest) -> Answer:
     """Pause a conversation."""
-    session: CommandSession = ctx.obj
-    request = ConversationRequest(conversation=reference)
     return _answer("paused", session.run(table.PAUSE, request))
 
 
-def resume(ctx: typer.Context, reference: Which = None) -> Answer:
+@asks(ConversationRequest)
+def resume(session: CommandSession, request: ConversationRequest) -> Answer:
     """Make a paused or ended conversation active again."""
-    session: CommandSession = ctx.obj
-    request = ConversationRequest(conversation=reference)
     return _answer("resumed", session.run(table.RESUME, request))
 
 
-def list_(
-    ctx: typer.Context,
-    status: Annotated[Status | None, typer.Option(help="Only with this status.")] = None,
-    at: options.At = None,
-) -> Answer:
+@asks(ConversationsRequest)
+def list_(session: CommandSession, request: ConversationsRequest) -> Answer:
     """List conversations, the earliest first."""
-    session: CommandSession = ctx.obj
-    request = ConversationsRequest(status=status, **session.when(at))
     found = session.run(table.CONVERSATIONS, request)
     return Answer(
         data=found,
         lines=map(_overview_line, found.items),
         screen=partial(_draw_conversations, session, found.items),
-        note="" if found.items else _none(status),
+        note="" if found.items else _none(request.status),
     )
 
 
@@ -186,10 +123,10 @@ def _none(status: Status | None) -> str:
     return f"no conversation is {status}"
 
 
+@asks(LookRequest)
 def show(
-    ctx: typer.Context,
-    reference: Which = None,
-    at: options.At = None,
+    session: CommandSession,
+    request: LookRequest,
     ids: Annotated[bool, typer.Option("--ids", help="Show the messages' ids.")] = False,
 ) -> Answer:
     """Show a conversation with everything that was said in it.
@@ -197,25 +134,23 @@ def show(
     Marks say which messages are pinned, were pruned, or had their text removed, and where contexts
     start afresh.
     """
-    session: CommandSession = ctx.obj
-    request = LookRequest(conversation=reference, **session.when(at))
     shown = session.run(table.TRANSCRIPT, request)
     return Answer(data=shown, lines=_transcript_lines(shown, ids=ids))
 
 
+@asks(ConversationRequest)
 def clear(
-    ctx: typer.Context,
-    reference: Which = None,
+    session: CommandSession,
+    request: ConversationRequest,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False,
 ) -> Answer:
     """Let contexts start afresh; every message stays kept and searchable."""
-    session: CommandSession = ctx.obj
     if not yes and render.can_ask():
-        found = session.run(table.TRANSCRIPT, LookRequest(conversation=reference)).conversation
+        look = LookRequest(conversation=request.conversation)
+        found = session.run(table.TRANSCRIPT, look).conversation
         name = found.title or short(found.id)
         if not render.confirmed(f"Start afresh in contexts of the conversation {name}?"):
             raise UsageError("not cleared", "answer y, or give --yes")
-    request = ConversationRequest(conversation=reference)
     return _answer("cleared", session.run(table.CLEAR, request))
 
 

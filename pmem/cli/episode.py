@@ -2,14 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Annotated
 
-import msgspec
-import typer
-
-from pmem.cli import options
 from pmem.cli.asking import asks
-from pmem.cli.conversation import Which
 from pmem.cli.memory import draw_record, record_lines
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
@@ -23,15 +17,10 @@ from pmem.values.times import day
 _TYPE_WIDTH = max(map(len, EpisodeType))
 
 
-@asks(EpisodeRequest, summary="")
-def add(
-    session: CommandSession,
-    request: EpisodeRequest,
-    summary: Annotated[str | None, typer.Argument(metavar="TEXT|-", help="What happened.")] = None,
-) -> Answer:
+@asks(EpisodeRequest)
+def add(session: CommandSession, request: EpisodeRequest) -> Answer:
     """Add an episode by hand; messages make others by themselves."""
-    said = session.input(summary, "the text")
-    made = session.run(table.ADD_EPISODE, msgspec.structs.replace(request, summary=said))
+    made = session.run(table.ADD_EPISODE, request)
     return Answer(data=made, lines=[[("added ", "green"), *episode_line(made)]])
 
 
@@ -64,10 +53,10 @@ def show(session: CommandSession, request: ShowRequest) -> Answer:
     return Answer(data=record, lines=record_lines(record), screen=draw)
 
 
-def arc(ctx: typer.Context, reference: Which = None, at: options.At = None) -> Answer:
+@asks(LookRequest)
+def arc(session: CommandSession, request: LookRequest) -> Answer:
     """Show how a conversation went: beginning, middle, end."""
-    session: CommandSession = ctx.obj
-    found = session.run(table.ARC, LookRequest(conversation=reference, **session.when(at)))
+    found = session.run(table.ARC, request)
     note = "" if any(_parts(found)) else _EMPTY
     return Answer(data=found, lines=_arc_lines(found), note=note)
 

@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import Annotated
 
+import msgspec
 import typer
 
 from pmem.cli import render
+from pmem.cli.asking import asks
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import UsageError
 from pmem.operations import table
@@ -18,65 +20,24 @@ from pmem.search.misses import Misses, MissesRequest
 _STDIN = "-"
 
 
-def run(
-    ctx: typer.Context,
-    file: Annotated[
-        str | None,
-        typer.Argument(metavar="[FILE|-]", help="The golden set [golden.jsonl in the memory]."),
-    ] = None,
-    k: Annotated[
-        int, typer.Option("-k", help="Measure recall at this rank too.")
-    ] = evaluation.DEFAULT_K,
-    budget: Annotated[
-        int, typer.Option(help="Tokens for contexts whose question sets none.")
-    ] = evaluation.DEFAULT_BUDGET,
-    accept: Annotated[
-        bool, typer.Option("--accept", help="Keep this run as the baseline for later ones.")
-    ] = False,
-) -> Answer:
+@asks(EvaluationRequest)
+def run(session: CommandSession, request: EvaluationRequest) -> Answer:
     """Measure recall on a golden set; exits with 1 when it got worse."""
-    session: CommandSession = ctx.obj
-    request = EvaluationRequest(
-        golden=_given(session, file),
-        file=file,
-        k=k,
-        budget=budget,
-        accept=accept,
-        progress=render.progress(session, "questions"),
+    given, told = _given(session, request.file), render.progress(session, "questions")
+    done = session.run(
+        table.EVALUATE, msgspec.structs.replace(request, golden=given, progress=told)
     )
-    done = session.run(table.EVALUATE, request)
     return Answer(
         data=done,
         lines=_lines(done),
-        note=_evaluation_note(done, accepting=accept),
+        note=_evaluation_note(done, accepting=request.accept),
         exit_code=1 if done.regressions else 0,
     )
 
 
-def add(
-    ctx: typer.Context,
-    query: Annotated[str, typer.Argument(metavar="QUERY|-", help="The words searched for.")],
-    reference: Annotated[
-        str, typer.Argument(metavar="REF", help="What it must find: an id or an external id.")
-    ],
-    file: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="The golden set [golden.jsonl in the memory]."),
-    ] = None,
-    max_rank: Annotated[
-        int | None, typer.Option(help="The worst acceptable rank [retrieval_top_k].")
-    ] = None,
-    forbidden: Annotated[bool, typer.Option("--not", help="It must not be found.")] = False,
-) -> Answer:
+@asks(QuestionRequest)
+def add(session: CommandSession, request: QuestionRequest) -> Answer:
     """Record that QUERY must find REF."""
-    session: CommandSession = ctx.obj
-    request = QuestionRequest(
-        query=session.input(query, "the query"),
-        reference=reference,
-        file=file,
-        max_rank=max_rank,
-        forbidden=forbidden,
-    )
     done = session.run(table.ADD_QUESTION, request)
     word = "added to " if done.action == "added" else "stands already in "
     return Answer(data=done, lines=[[(word, "green"), (done.file, "")]])

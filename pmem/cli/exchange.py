@@ -6,7 +6,8 @@ from typing import Annotated, Final
 import msgspec
 import typer
 
-from pmem.cli import options, render
+from pmem.cli import render
+from pmem.cli.asking import asks
 from pmem.cli.left_out import reasons_line
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation import exchange
@@ -34,12 +35,11 @@ class AuditWritten(msgspec.Struct, frozen=True, kw_only=True):
     events: int
 
 
+@asks(MessagesRequest, lines=())
 def import_messages(
-    ctx: typer.Context,
+    session: CommandSession,
+    request: MessagesRequest,
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="JSON Lines, one message each.")],
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Import nothing if a message holds a secret.")
-    ] = False,
 ) -> Answer:
     """Import a transcript; importing it again adds nothing.
 
@@ -48,7 +48,17 @@ def import_messages(
     What cannot be used is skipped and reported. A secret is taken out of what tools were told and
     answered; another message with one is skipped, unless --redact keeps the rest of it.
     """
-    session: CommandSession = ctx.obj
+    return transcript_imported(session, file, strict=request.strict)
+
+
+def transcript_imported(session: CommandSession, file: str, *, strict: bool = False) -> Answer:
+    """Import a transcript in JSON Lines.
+
+    Args:
+        session: Where.
+        file: Its path, or `-` for standard input.
+        strict: Whether one secret refuses all of it.
+    """
     name = "stdin" if file == exchange.STDIN else os.path.splitext(os.path.basename(file))[0]
     request = MessagesRequest(
         lines=session.read_lines(file),
@@ -59,61 +69,45 @@ def import_messages(
     return _imported(session.run(table.IMPORT_MESSAGES, request))
 
 
-def import_arrays(
-    ctx: typer.Context,
-    folder: Annotated[
-        str, typer.Argument(metavar="DIR", help="The folder with the four array files.")
-    ],
-    untrusted: Annotated[
-        bool,
-        typer.Option("--untrusted", help="Somebody else wrote them: trust them less (see above)."),
-    ] = False,
-) -> Answer:
+@asks(ArraysRequest)
+def import_arrays(session: CommandSession, request: ArraysRequest) -> Answer:
     """Import the four array files of the multi-tier design.
 
     With --untrusted, and always for agents, what comes in has low trust until a person changes
     it, is not pinned nor more important than others, binds nobody (constraints and procedures
     become facts), and replaces nothing that is trusted more.
     """
-    session: CommandSession = ctx.obj
-    progress = render.progress(session, "records")
-    request = ArraysRequest(folder=folder, untrusted=untrusted, progress=progress)
+    request = msgspec.structs.replace(request, progress=render.progress(session, "records"))
     return _imported(session.run(table.IMPORT_ARRAYS, request))
 
 
+@asks(ExportRequest)
 def export_arrays(
-    ctx: typer.Context,
+    session: CommandSession,
+    request: ExportRequest,
     folder: Annotated[
         str,
         typer.Argument(
             metavar="DIR|-", help="The folder, made if missing; `-` prints one JSON object."
         ),
     ] = "-",
-    app: Annotated[str | None, typer.Option(help="Only what belongs to this app.")] = None,
-    at: options.At = None,
-    camel_case: Annotated[
-        bool,
-        typer.Option("--camel-case", help="Use the multi-tier design's own field names."),
-    ] = False,
 ) -> Answer:
     """Export everything as four array files.
 
     With --camel-case they are for programs of the multi-tier design: what it has no field for,
     and what is out of recall, is left out.
     """
-    session: CommandSession = ctx.obj
-    request = ExportRequest(app=app, camel_case=camel_case, **session.when(at))
     done = session.run(table.EXPORT_ARRAYS, request)
     if folder == "-":
         return Answer(data=done, raw=escaped(exchange.one_document(done.files).decode()))
     return _written(session, folder, done.files)
 
 
+@asks(AuditRequest)
 def export_audit(
-    ctx: typer.Context,
+    session: CommandSession,
+    request: AuditRequest,
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="The file to write.")] = "-",
-    user: Annotated[str | None, typer.Option(help="Only memories about this user.")] = None,
-    at: options.At = None,
 ) -> Answer:
     """Export the audit trail as JSON Lines, one event each.
 
@@ -121,8 +115,7 @@ def export_audit(
     reference is the digest of a content, or the id of the record that the event leads to.
     What was purged is gone with its history.
     """
-    session: CommandSession = ctx.obj
-    found = session.run(table.EXPORT_AUDIT, AuditRequest(user=user, **session.when(at)))
+    found = session.run(table.EXPORT_AUDIT, request)
     data = exchange.json_lines(found.items)
     if file == "-":
         return Answer(data=found, raw=escaped(data.decode()))

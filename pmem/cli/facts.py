@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
-from pmem.cli import options
+from pmem.cli.asking import asks
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import Refused
 from pmem.memory.changes import RecordsRequest
@@ -23,36 +24,21 @@ _ALL = "all"
 _NOTHING = "nothing to promote"
 
 
+@asks(FactsRequest)
 def list_(
-    ctx: typer.Context,
-    conversation: Annotated[
-        str | None, typer.Option(metavar="REF", help="Only of this conversation.")
-    ] = None,
-    types: options.Types = None,
-    standing: Annotated[Standing, typer.Option(help="Only with this status.")] = (Standing.PENDING),
+    session: CommandSession,
+    request: FactsRequest,
     every: Annotated[bool, typer.Option("--all", help="With any standing.")] = False,
-    above: Annotated[
-        float, typer.Option(metavar="N", help="At least this certain, from 0 to 1.")
-    ] = 0.0,
-    limit: Annotated[int | None, typer.Option(min=0, help="At most N.")] = None,
-    at: options.At = None,
 ) -> Answer:
     """List the facts that messages state, the surest first."""
-    session: CommandSession = ctx.obj
-    wanted = FactsRequest(
-        standing=None if every else standing,
-        types=tuple(types or ()),
-        conversation=conversation,
-        above=above,
-        limit=limit,
-        **session.when(at),
-    )
-    found = session.run(table.FACTS, wanted)
+    if every:
+        request = msgspec.structs.replace(request, standing=None)
+    found = session.run(table.FACTS, request)
     return Answer(
         data=found,
         lines=(_fact_line(item.fact, every=every) for item in found.items),
         screen=partial(_draw_facts, session, [item.fact for item in found.items], every=every),
-        note="" if found.items else _none(None if every else standing),
+        note="" if found.items else _none(request.standing),
     )
 
 

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pmem.cli import dashboard, options
+from pmem.cli import dashboard
+from pmem.cli.asking import asks
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.operations import table
 from pmem.project.own_memory import own_folder
@@ -71,10 +72,10 @@ def _memory_folder(place: str, name: str) -> str:
     return os.path.join(place, name)
 
 
-def stats(ctx: typer.Context, at: options.At = None) -> Answer:
+@asks(AtRequest)
+def stats(session: CommandSession, request: AtRequest) -> Answer:
     """Show how much there is, and how it is used."""
-    session: CommandSession = ctx.obj
-    found = session.run(table.STATS, AtRequest(**session.when(at)))
+    found = session.run(table.STATS, request)
     return Answer(
         data=found,
         lines=dashboard.plain_lines(found),

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pmem.cli import options
-from pmem.cli.conversation import Which
+from pmem.cli.asking import asks
 from pmem.cli.panels import bar, figure, panel
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.pruning import (
@@ -18,7 +17,6 @@ from pmem.conversation.pruning import (
     Pruning,
     Usage,
 )
-from pmem.core.pruning.plan import Strategy
 from pmem.core.shortening import shortened
 from pmem.errors import UsageError
 from pmem.memory.reading import LookRequest
@@ -58,14 +56,14 @@ _TRIGGERS = {
 }
 
 
-def stats(ctx: typer.Context, reference: Which = None, at: options.At = None) -> Answer:
+@asks(LookRequest)
+def stats(session: CommandSession, request: LookRequest) -> Answer:
     """Show what a conversation holds and what of it a context sees.
 
     Each message is in the context, pruned, or in a chunk with a summary. Pruning begins at 80 % of
     max_tokens and goes further from 90 % on. It only decides what contexts show.
     """
-    session: CommandSession = ctx.obj
-    found = session.run(table.USAGE, LookRequest(conversation=reference, **session.when(at)))
+    found = session.run(table.USAGE, request)
     title = found.usage.title or short(found.usage.conversation)
     return Answer(
         data=found,
@@ -75,17 +73,10 @@ def stats(ctx: typer.Context, reference: Which = None, at: options.At = None) ->
     )
 
 
+@asks(PruneRequest)
 def prune(
-    ctx: typer.Context,
-    reference: Which = None,
-    keep: Annotated[int | None, typer.Option(metavar="N", help="Keep at most N messages.")] = None,
-    tokens: Annotated[int | None, typer.Option(metavar="N", help="Keep at most N tokens.")] = None,
-    strategy: Annotated[
-        Strategy | None, typer.Option(help="What goes first [pruning_strategy].")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would go and why; change nothing.")
-    ] = False,
+    session: CommandSession,
+    request: PruneRequest,
     listed: Annotated[
         bool, typer.Option("--list", help="List what was pruned so far, when and why.")
     ] = False,
@@ -97,17 +88,14 @@ def prune(
     takes tools' output before talk, and the oldest first; importance what matters least, and
     finished tasks as a whole; hybrid weighs age and importance alike.
     """
-    session: CommandSession = ctx.obj
     if listed:
-        if keep is not None or tokens is not None or strategy or dry_run:
+        if request != PruneRequest(conversation=request.conversation):
             raise UsageError("--list shows what was pruned and prunes nothing", "give it alone")
-        found = session.run(table.PRUNED, LookRequest(conversation=reference))
+        found = session.run(table.PRUNED, LookRequest(conversation=request.conversation))
         return Answer(data=found, lines=map(_pruned_line, found.items), note=_listed_note(found))
-    request = PruneRequest(
-        conversation=reference, keep=keep, tokens=tokens, strategy=strategy, dry_run=dry_run
-    )
     done = session.run(table.PRUNE, request)
-    return Answer(data=done, lines=_pruned_lines(done, dry_run=dry_run), note=_pruned_note(done))
+    lines = _pruned_lines(done, dry_run=request.dry_run)
+    return Answer(data=done, lines=lines, note=_pruned_note(done))
 
 
 def _pruned_line(item: PrunedMessage) -> Line:

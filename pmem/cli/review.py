@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 import typer
 
+from pmem.cli.asking import asks
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import findings
 from pmem.core.findings import Finding
@@ -18,14 +19,13 @@ from pmem.storage.git import repository
 from pmem.values.ids import short
 from pmem.values.records import STORES, Memory
 from pmem.vcs.changelog import End
-from pmem.vcs.review import Reviewed, ReviewRequest
+from pmem.vcs.review import NOW, Reviewed, ReviewRequest
 
 Format = Literal["text", "markdown", "github", "gitlab"]
 MARK: Final = "<!-- pmem review -->"
 """The first line of a Markdown page, by which a CI job finds the comment that it wrote before."""
 _MOST: Final = 50
 """Findings of one kind on a Markdown page, and places of one finding."""
-_NOW: Final = "HEAD.."
 _COLOURS: Final = {
     ReviewKind.STANDING: "red",
     ReviewKind.CITED: "red",
@@ -44,15 +44,10 @@ _HEADINGS: Final = {
 }
 
 
+@asks(ReviewRequest)
 def review(
-    ctx: typer.Context,
-    revisions: Annotated[
-        str | None,
-        typer.Argument(metavar="[A..B]", help="Two git revisions; `A..` is up to now [HEAD..]."),
-    ] = None,
-    staged: Annotated[
-        bool, typer.Option("--staged", help="Look only at what is staged for the next commit.")
-    ] = False,
+    session: CommandSession,
+    request: ReviewRequest,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 if anything waits for an answer.")
     ] = False,
@@ -67,12 +62,10 @@ def review(
     you settle, memories without a source, and those that clash. It ignores reformatting, moves and
     changes elsewhere in a file. It only fails with --strict.
     """
-    session: CommandSession = ctx.obj
     if session.json and format_ != "text":
         raise UsageError("--json and --format exclude each other", "give one of them")
-    if staged and revisions is not None:
+    if request.staged and request.revisions != NOW:
         raise UsageError("--staged and revisions exclude each other", "give one of them")
-    request = ReviewRequest(revisions=revisions or _NOW, staged=staged)
     found = session.run(table.REVIEW, request)
     code = int(strict and found.waiting > 0)
     if format_ == "text" or session.json:

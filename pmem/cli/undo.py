@@ -5,8 +5,10 @@ from datetime import datetime
 from functools import partial
 from typing import Annotated, Final
 
+import msgspec
 import typer
 
+from pmem.cli.asking import asks
 from pmem.cli.event_words import change_lines
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.memory.undo import Undone, UndoneChange, UndoRequest
@@ -34,12 +36,13 @@ _COMMANDS: Final = {
 _UNSAID: Final = ("purge_at",)
 
 
+@asks(UndoRequest)
 def undo(
-    ctx: typer.Context,
+    session: CommandSession,
+    request: UndoRequest,
     what: Annotated[
         str, typer.Argument(metavar="[N|REF]", help="The last N, or the last one on a record.")
     ] = "1",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what it would do.")] = False,
 ) -> Answer:
     """Take back the last command of this clone.
 
@@ -47,19 +50,15 @@ def undo(
     event: histories grow. It refuses if something else has changed the same record since. It
     does not take back messages, settings or a purge.
     """
-    session: CommandSession = ctx.obj
     is_number = what.isdecimal() and len(what) <= _MOST_DIGITS
-    request = UndoRequest(
-        many=int(what) if is_number else 1,
-        reference=None if is_number else what,
-        dry_run=dry_run,
-    )
+    wanted = {"many": int(what)} if is_number else {"reference": what}
+    request = msgspec.structs.replace(request, **wanted)
     found = session.run(table.UNDO, request)
     return Answer(
         data=found,
         lines=_lines(found, lambda at: f" of {iso(at)}"),
         screen=partial(_draw, session, found),
-        note="" if dry_run else _files_left(found),
+        note="" if request.dry_run else _files_left(found),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 import typer
 
+from pmem.cli.asking import asks
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.lifecycle.plan import Action
 from pmem.core.shortening import shortened
@@ -20,14 +21,6 @@ from pmem.upkeep.consolidation import (
     UpkeepRequest,
     together,
 )
-
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")]
-PlanFile = Annotated[
-    str | None,
-    typer.Option(
-        "--plan", metavar="FILE|-", help="Do only what this plan says (from --dry-run --json)."
-    ),
-]
 
 _SHOWN: Final = 100
 _MOST: Final = 100
@@ -57,17 +50,24 @@ class _PlanFile(msgspec.Struct):
     data: _Steps
 
 
-def consolidate(ctx: typer.Context, dry_run: DryRun = False, plan: PlanFile = None) -> Answer:
+@asks(UpkeepRequest)
+def consolidate(
+    session: CommandSession,
+    request: UpkeepRequest,
+    plan: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|-", help="Do only what this plan says (from --dry-run --json)."),
+    ] = None,
+) -> Answer:
     """Archive what faded, merge duplicates, remove what is unused.
 
     Memories that are related are linked, and what was recalled since the last time is saved in
     the records. What was removed long ago is deleted for good.
     """
-    session: CommandSession = ctx.obj
     expected = None if plan is None else _planned(session, plan)
     kept, removed = _split(expected)
-    first = session.run(table.CONSOLIDATE, UpkeepRequest(dry_run=dry_run, expected=kept))
-    second = session.run(table.SWEEP, UpkeepRequest(dry_run=dry_run, expected=removed))
+    first = session.run(table.CONSOLIDATE, msgspec.structs.replace(request, expected=kept))
+    second = session.run(table.SWEEP, msgspec.structs.replace(request, expected=removed))
     done = together(first, second)
     left = done.missing or any(step.outcome == "changed" for step in done.steps)
     is_changed = any(outcome.has_written for outcome in session.outcomes[-2:])

@@ -83,6 +83,8 @@ def sentence(error: ClickException) -> tuple[str, str]:
         hint = f"put `--` before a text that starts with a dash; {hint}"
     elif message.startswith("Missing argument 'REF"):
         hint = f"REF is an id, as lists and searches show it; {hint}"
+    elif message.startswith("Missing argument") and "|-'" in message:
+        hint = "give it as an argument, or `-` to read it from standard input"
     elif message.startswith("Got unexpected extra"):
         hint = f"put quotes around a text of several words; {hint}"
     for said, instead in _WORDS:

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
+from pmem.cli.asking import asks
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.lines import split_lines
 from pmem.errors import InvalidValue
-from pmem.model.tasks import TASKS, TaskKind
 from pmem.operations import table
 from pmem.upkeep.work.applying import AnsweredAll, AnsweredWork, WorkAnswer, WorkAnswersRequest
 from pmem.upkeep.work.handing_out import WaitingWork, WorkListRequest, WorkPiece, WorkRequest
@@ -18,16 +18,12 @@ from pmem.values.records import dump_line
 
 MOVED, REFUSED = 9, 3
 """Exit codes: something has to be looked at first; an answer is not allowed."""
-Kinds = Annotated[
-    list[str] | None,
-    typer.Option("--kind", metavar="KIND", help=f"Only this kind: {', '.join(TASKS)}."),
-]
 
 
-def list_(ctx: typer.Context, kind: Kinds = None) -> Answer:
+@asks(WorkListRequest)
+def list_(session: CommandSession, request: WorkListRequest) -> Answer:
     """List the work that waits for a model."""
-    session: CommandSession = ctx.obj
-    found = session.run(table.WORK, WorkListRequest(kinds=_kinds(kind)))
+    found = session.run(table.WORK, request)
     return Answer(
         data=found,
         lines=map(_waiting_line, found.items),
@@ -35,20 +31,14 @@ def list_(ctx: typer.Context, kind: Kinds = None) -> Answer:
     )
 
 
-def next_(
-    ctx: typer.Context,
-    number: Annotated[
-        int, typer.Option("--for", metavar="N", min=1, max=100, help="So many pieces.")
-    ] = 1,
-    kind: Kinds = None,
-) -> Answer:
+@asks(WorkRequest)
+def next_(session: CommandSession, request: WorkRequest) -> Answer:
     """Hand out the next work, with its prompt and its digest.
 
     With --json also the schema of the answer. Give the answer to `pmem work apply -`, with the id
     and the digest.
     """
-    session: CommandSession = ctx.obj
-    found = session.run(table.NEXT_WORK, WorkRequest(kinds=_kinds(kind), limit=number))
+    found = session.run(table.NEXT_WORK, request)
     return Answer(
         data=found,
         raw="\n".join(map(_piece_text, found.items)),
@@ -74,26 +64,17 @@ def apply(
     return Answer(data=done, lines=map(_answered_line, done.items), exit_code=_exit_code(done))
 
 
-def try_(ctx: typer.Context, kind: Kinds = None) -> Answer:
+@asks(ModelTestRequest)
+def try_(session: CommandSession, request: ModelTestRequest) -> Answer:
     """Try the chosen model with one made-up example of each task.
 
     Nothing of the memory is sent. Exit code 1 says that an answer was refused.
     """
-    session: CommandSession = ctx.obj
-    done = session.run(table.TEST_MODEL, ModelTestRequest(kinds=_kinds(kind)))
+    done = session.run(table.TEST_MODEL, request)
     lines: Iterator[Line] = (line for trial in done.items for line in _trial_lines(trial))
     passed = sum(trial.passed for trial in done.items)
     said = f"{done.model}: {passed} of {len(done.items)} answers would be used"
     return Answer(data=done, lines=lines, note=said, exit_code=int(passed < len(done.items)))
-
-
-def _kinds(given: list[str] | None) -> tuple[TaskKind, ...]:
-    wrong = [kind for kind in given or () if kind not in TASKS]
-    if wrong:
-        raise InvalidValue(
-            f"there is no kind of work {wrong[0]!r}", f"there are {', '.join(TASKS)}"
-        )
-    return tuple(kind for kind in TASKS if kind in (given or ()))
 
 
 def _read_answers(text: str) -> tuple[WorkAnswer, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
@@ -18,6 +18,7 @@ from pmem.memory.noted_facts import left_out, new_facts, noted
 from pmem.memory.reading import ConversationRequest, LookRequest, MessageRef, current, target
 from pmem.project.workspace import Workspace
 from pmem.values.bounds import MESSAGE_CHARACTERS
+from pmem.values.fields import AsOf, asked
 from pmem.values.records import (
     Conversation,
     Episode,
@@ -41,14 +42,20 @@ class SayRequest(msgspec.Struct, frozen=True, kw_only=True):
     With `learn`, the project's models look at it as well, where there are any.
     """
 
-    content: str
-    role: Role = Role.USER
-    speaker: str | None = None
-    conversation: str | None = None
-    importance: float | None = None
-    tool_call: Any = None
-    tool_result: Any = None
-    learn: bool = False
+    content: Annotated[
+        str, asked("What is said.", shown="TEXT|-", reading="text", is_argument=True)
+    ]
+    role: Annotated[Role, asked("Who speaks.")] = Role.USER
+    speaker: Annotated[str | None, asked("The speaker's name.")] = None
+    conversation: Annotated[str | None, asked("Where [the current conversation].", shown="REF")] = (
+        None
+    )
+    importance: Annotated[float | None, asked("From 0 to 1 [by its content].")] = None
+    tool_call: Annotated[Any, asked("The tool call it makes.", shown="JSON", reading="json")] = None
+    tool_result: Annotated[
+        Any, asked("The tool result it brings.", shown="JSON", reading="json")
+    ] = None
+    learn: Annotated[bool, asked("Let the model that you chose look at it, too.")] = False
 
 
 class SayResult(MessageRef, frozen=True, kw_only=True):
@@ -96,8 +103,10 @@ class StartRequest(msgspec.Struct, frozen=True, kw_only=True):
     The app remembers it once it ends; it is the one that asks when None.
     """
 
-    title: str | None = None
-    app: str | None = None
+    title: Annotated[str | None, asked("What it is about.", shown="[TITLE]", is_argument=True)] = (
+        None
+    )
+    app: Annotated[str | None, asked("The app it belongs to; it remembers how it ends.")] = None
 
 
 class EndRequest(ConversationRequest, frozen=True, kw_only=True):
@@ -107,14 +116,17 @@ class EndRequest(ConversationRequest, frozen=True, kw_only=True):
     agent says in it what needs a person's consent.
     """
 
-    outcome: str | None = None
+    outcome: Annotated[
+        str | None, asked("What came of it.", shown="[OUTCOME]", is_argument=True)
+    ] = None
+    conversation: Annotated[str | None, asked("Which one.", shown="REF")] = None
 
 
 class ConversationsRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which conversations to list: all, or those that stand so."""
 
-    status: Status | None = None
-    at: datetime | None = None
+    status: Annotated[Status | None, asked("Only with this status.")] = None
+    at: AsOf = None
     revision: str | None = None
 
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, time
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
@@ -20,6 +20,7 @@ from pmem.memory.requests import AddRequest, EditRequest
 from pmem.project.events import event_of
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
+from pmem.values.fields import DryRun, asked
 from pmem.values.records import EventKind, Memory, MemoryType, Source, State
 from pmem.values.requests import Admit, as_it_is
 
@@ -39,8 +40,11 @@ class DecisionsRequest(msgspec.Struct, frozen=True, kw_only=True):
         admit: Lets in what holds no secret, record by record.
     """
 
-    paths: tuple[str, ...]
-    dry_run: bool = False
+    paths: Annotated[
+        tuple[str, ...],
+        asked("A folder of records, such as docs/decisions.", shown="DIR...", is_argument=True),
+    ]
+    dry_run: DryRun = False
     admit: Admit = as_it_is
 
 

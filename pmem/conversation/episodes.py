@@ -38,7 +38,9 @@ class EpisodeRequest(msgspec.Struct, frozen=True, kw_only=True):
     `start` and `end` are turns of the conversation, counted from one.
     """
 
-    summary: str
+    summary: Annotated[
+        str, asked("What happened.", shown="TEXT|-", reading="text", is_argument=True)
+    ]
     title: Annotated[str | None, asked("A few words [the text's start].")] = None
     type: Annotated[EpisodeType, asked("What kind of moment.")] = EpisodeType.DECISION_MADE
     context: Annotated[str, asked("What led to it.")] = ""

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import chain, islice
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -33,6 +33,7 @@ from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.store import Store
 from pmem.values.bounds import MESSAGE_CHARACTERS
 from pmem.values.defaults import HALF_LIFE_DAYS
+from pmem.values.fields import asked
 from pmem.values.ids import short
 from pmem.values.programs import TITLES
 from pmem.values.records import (
@@ -98,7 +99,7 @@ class MessagesRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     lines: Iterable[bytes]
     name: str = "transcript"
-    strict: bool = False
+    strict: Annotated[bool, asked("Import nothing if a message holds a secret.")] = False
     progress: Progress = ignore_progress
     admit: Admit = as_it_is
 
@@ -113,8 +114,12 @@ class ArraysRequest(msgspec.Struct, frozen=True, kw_only=True):
         admit: Lets in what holds no secret, record by record.
     """
 
-    folder: str
-    untrusted: bool = False
+    folder: Annotated[
+        str, asked("The folder with the four array files.", shown="DIR", is_argument=True)
+    ]
+    untrusted: Annotated[bool, asked("Somebody else wrote them: trust them less (see above).")] = (
+        False
+    )
     progress: Progress = ignore_progress
     admit: Admit = as_it_is
 
@@ -126,8 +131,8 @@ class ExportRequest(AtRequest, frozen=True, kw_only=True):
     pmem's own are written, and all there is.
     """
 
-    app: str | None = None
-    camel_case: bool = False
+    app: Annotated[str | None, asked("Only what belongs to this app.")] = None
+    camel_case: Annotated[bool, asked("Use the multi-tier design's own field names.")] = False
 
     @property
     def named_app(self) -> str | None:

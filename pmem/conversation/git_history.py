@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 from heapq import nlargest
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 
@@ -22,6 +22,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.git.commits import HEAD, CommitText, files_of, read_commits
 from pmem.storage.git.repository import limits_of_history
 from pmem.values.bounds import MESSAGE_CHARACTERS
+from pmem.values.fields import DryRun, asked
 from pmem.values.ids import derived_id, short
 from pmem.values.records import Conversation, Fact, Message, Role
 from pmem.values.requests import Admit, Progress, as_it_is, ignore_progress
@@ -47,9 +48,12 @@ class HistoryImportRequest(msgspec.Struct, frozen=True, kw_only=True):
         admit: Lets in what holds no secret, commit by commit.
     """
 
-    revisions: str = HEAD
-    limit: int = MOST
-    dry_run: bool = False
+    revisions: Annotated[
+        str,
+        asked("A branch, or a range such as v1.0..HEAD.", shown="[RANGE]", is_argument=True),
+    ] = HEAD
+    limit: Annotated[int, asked("At most N proposals, the surest first.", least=1)] = MOST
+    dry_run: DryRun = False
     progress: Progress = ignore_progress
     admit: Admit = as_it_is
 

@@ -4,7 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -19,6 +19,7 @@ from pmem.memory.requests import AddRequest, EditRequest
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.files.worktree import name_in
+from pmem.values.fields import asked
 from pmem.values.ids import short
 from pmem.values.programs import TITLES
 from pmem.values.records import Memory, MemoryType, Source
@@ -39,7 +40,10 @@ class NotesRequest(msgspec.Struct, frozen=True, kw_only=True):
         admit: Lets in what holds no secret, note by note.
     """
 
-    paths: tuple[str, ...]
+    paths: Annotated[
+        tuple[str, ...],
+        asked("Such as CLAUDE.md, or a folder with rules.", shown="FILE...", is_argument=True),
+    ]
     admit: Admit = as_it_is
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import chain
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
@@ -18,10 +18,11 @@ from pmem.core.pruning.plan import (
     rules_for,
 )
 from pmem.errors import InvalidValue
-from pmem.memory.reading import LookRequest, target
+from pmem.memory.reading import ConversationRequest, LookRequest, target
 from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.values.config import Settings
+from pmem.values.fields import DryRun, asked
 from pmem.values.ids import short
 from pmem.values.records import Conversation, EventKind, Message
 
@@ -29,17 +30,16 @@ _PRUNED: Final = "pruned"
 """What the detail of an event says of pruning: ids of messages by the reason."""
 
 
-class PruneRequest(msgspec.Struct, frozen=True, kw_only=True):
+class PruneRequest(ConversationRequest, frozen=True, kw_only=True):
     """What to prune by hand: down to `keep` messages, or `tokens`, or what is due.
 
     With `dry_run` nothing is changed.
     """
 
-    conversation: str | None = None
-    keep: int | None = None
-    tokens: int | None = None
-    strategy: Strategy | None = None
-    dry_run: bool = False
+    keep: Annotated[int | None, asked("Keep at most N messages.", shown="N")] = None
+    tokens: Annotated[int | None, asked("Keep at most N tokens.", shown="N")] = None
+    strategy: Annotated[Strategy | None, asked("What goes first [pruning_strategy].")] = None
+    dry_run: DryRun = False
 
 
 class Leaving(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from importlib import import_module
 from itertools import islice
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -31,6 +31,7 @@ from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.local.noted_transcripts import NotedTranscript
 from pmem.values.bounds import MESSAGE_CHARACTERS
+from pmem.values.fields import DryRun, asked
 from pmem.values.programs import FORMS, TITLES, SessionProgram
 from pmem.values.records import Chunk, Conversation, Message, Role
 from pmem.values.requests import Admit, Progress, as_it_is, ignore_progress
@@ -60,12 +61,21 @@ class SessionsRequest(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     harness: SessionProgram | None = None
-    path: str | None = None
-    pending: bool = False
-    since: datetime | None = None
-    sub_agents: bool = False
-    learn: bool = False
-    dry_run: bool = False
+    path: Annotated[
+        str | None,
+        asked(
+            "A session file, or a folder of them [this project's].",
+            shown="[PATH]",
+            is_argument=True,
+        ),
+    ] = None
+    pending: Annotated[bool, asked("The sessions that hooks noted, instead.")] = False
+    since: Annotated[
+        datetime | None, asked("Only what was said at this time or later.", reading="time")
+    ] = None
+    learn: Annotated[bool, asked("Note facts and key moments, as pending.")] = False
+    sub_agents: Annotated[bool, asked("Import what sub-agents said too.")] = False
+    dry_run: DryRun = False
     progress: Progress = ignore_progress
     admit: Admit = as_it_is
 

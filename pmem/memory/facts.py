@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
@@ -22,6 +21,7 @@ from pmem.memory.reading import conversation_named
 from pmem.memory.requests import Added, AddRequest
 from pmem.project.caller import reaches
 from pmem.project.workspace import Workspace
+from pmem.values.fields import AsOf, asked
 from pmem.values.ids import matches, short
 from pmem.values.records import (
     Conversation,
@@ -65,12 +65,12 @@ class FactListing(msgspec.Struct, frozen=True, kw_only=True):
 class FactsRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which facts to list, so many at the most; an empty field lets everything through."""
 
-    standing: Standing | None = Standing.PENDING
-    types: tuple[MemoryType, ...] = ()
-    conversation: str | None = None
-    above: float = 0.0
-    limit: int | None = None
-    at: datetime | None = None
+    conversation: Annotated[str | None, asked("Only of this conversation.", shown="REF")] = None
+    types: Annotated[tuple[MemoryType, ...], asked("Only this type.", flag="--type")] = ()
+    standing: Annotated[Standing | None, asked("Only with this status.")] = Standing.PENDING
+    above: Annotated[float, asked("At least this certain, from 0 to 1.", shown="N")] = 0.0
+    limit: Annotated[int | None, asked("At most N.", shown="N", least=0)] = None
+    at: AsOf = None
     revision: str | None = None
 
 

@@ -106,8 +106,8 @@ class VersionListing(msgspec.Struct, frozen=True, kw_only=True):
 class AuditRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Whose audit trail is meant: all, or what concerns one user; as it was, if a time is given."""
 
-    user: str | None = None
-    at: datetime | None = None
+    user: Annotated[str | None, asked("Only memories about this user.")] = None
+    at: AsOf = None
     revision: str | None = None
 
 

@@ -54,13 +54,16 @@ class ConversationRequest(msgspec.Struct, frozen=True, kw_only=True):
     For resuming, that is the latest paused one, or else the one that ended last.
     """
 
-    conversation: str | None = None
+    conversation: Annotated[
+        str | None,
+        asked("A conversation's id or title [the current one].", shown="[REF]", is_argument=True),
+    ] = None
 
 
 class LookRequest(ConversationRequest, frozen=True, kw_only=True):
     """Which conversation is to be looked at: as it was at a moment or a revision, if given."""
 
-    at: datetime | None = None
+    at: AsOf = None
     revision: str | None = None
 
 

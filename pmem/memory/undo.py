@@ -18,6 +18,7 @@ from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.storage.git.tracked import check_own
 from pmem.storage.local.commands import LoggedChange, LoggedCommand, digest_of
+from pmem.values.fields import DryRun
 from pmem.values.ids import short
 from pmem.values.records import Conversation, Episode, Event, EventKind, Memory, State, plain
 from pmem.values.times import iso
@@ -41,7 +42,7 @@ class UndoRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     many: int = 1
     reference: str | None = None
-    dry_run: bool = False
+    dry_run: DryRun = False
 
 
 class UndoneChange(msgspec.Struct, frozen=True, kw_only=True):

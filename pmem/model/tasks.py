@@ -10,6 +10,8 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from pmem.values.fields import asked
+
 TaskKind = Literal[
     "chunk_summary",
     "conversation_summary",
@@ -235,6 +237,12 @@ def canonical(given: Given) -> bytes:
         given: What it is given.
     """
     return msgspec.json.encode(given, order="sorted")
+
+
+Kinds = Annotated[
+    tuple[TaskKind, ...],
+    asked(f"Only this kind: {', '.join(TASKS)}.", flag="--kind", shown="KIND"),
+]
 
 
 def task_key(kind: TaskKind, version: str, given: Given) -> str:

@@ -7,7 +7,7 @@ The accepted run lies beside the golden set.
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -30,6 +30,7 @@ from pmem.search.golden import (
 from pmem.search.search import SearchRequest, search
 from pmem.storage.files.durable import refusals
 from pmem.storage.jsonfiles import write_own
+from pmem.values.fields import asked
 from pmem.values.ids import is_id, short
 from pmem.values.records import dump
 from pmem.values.requests import Progress, ignore_progress
@@ -76,10 +77,13 @@ class EvaluationRequest(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     golden: Golden | None = None
-    file: str | None = None
-    k: int = DEFAULT_K
-    budget: int = DEFAULT_BUDGET
-    accept: bool = False
+    file: Annotated[
+        str | None,
+        asked("The golden set [golden.jsonl in the memory].", shown="[FILE|-]", is_argument=True),
+    ] = None
+    k: Annotated[int, asked("Measure recall at this rank too.", flag="-k")] = DEFAULT_K
+    budget: Annotated[int, asked("Tokens for contexts whose question sets none.")] = DEFAULT_BUDGET
+    accept: Annotated[bool, asked("Keep this run as the baseline for later ones.")] = False
     progress: Progress = ignore_progress
 
 

@@ -20,6 +20,7 @@ from pmem.search.hits import SearchKind
 from pmem.storage.files import safe_files
 from pmem.storage.files.durable import refusals
 from pmem.storage.jsonfiles import write_own
+from pmem.values.fields import asked
 from pmem.values.ids import short
 from pmem.values.records import KINDS, Conversation, Memory, Message, Record, State, dump_line
 
@@ -58,11 +59,17 @@ class Golden(msgspec.Struct, frozen=True):
 class QuestionRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A reference that a query must find or, when it is `forbidden`, must not find."""
 
-    query: str
-    reference: str
-    file: str | None = None
-    max_rank: int | None = None
-    forbidden: bool = False
+    query: Annotated[
+        str, asked("The words searched for.", shown="QUERY|-", reading="text", is_argument=True)
+    ]
+    reference: Annotated[
+        str, asked("What it must find: an id or an external id.", shown="REF", is_argument=True)
+    ]
+    file: Annotated[
+        str | None, asked("The golden set [golden.jsonl in the memory].", shown="FILE")
+    ] = None
+    max_rank: Annotated[int | None, asked("The worst acceptable rank [retrieval_top_k].")] = None
+    forbidden: Annotated[bool, asked("It must not be found.", flag="--not")] = False
 
 
 class QuestionAdded(msgspec.Struct, frozen=True, kw_only=True):

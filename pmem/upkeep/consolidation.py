@@ -34,6 +34,7 @@ from pmem.project.references import living_news
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import same_keys
 from pmem.storage.store import Store
+from pmem.values.fields import DryRun
 from pmem.values.ids import short
 from pmem.values.records import Access, Episode, Memory, State
 
@@ -116,7 +117,7 @@ class UpkeepRequest(msgspec.Struct, frozen=True, kw_only=True):
     With `expected`, only these steps of an earlier plan are done, as far as they are the same.
     """
 
-    dry_run: bool = False
+    dry_run: DryRun = False
     expected: tuple[PlannedStep, ...] | None = None
 
 

@@ -5,12 +5,14 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-Reading = Literal["plain", "text", "log", "time", "ahead", "moment", "file", "files", "places"]
+Reading = Literal[
+    "plain", "text", "log", "json", "time", "ahead", "moment", "file", "files", "places"
+]
 """How the command line reads a value: as it is written, or as one of these.
 
-`text` and `log` may be `-` for standard input; `time` and `ahead` are times, the second one to come
-where that is left open, and `moment` is a time, or a git revision for the request's `revision`;
-`file`, `files` and `places` are relative to the current folder.
+`text` and `log` may be `-` for standard input, and `json` is any value. `time` and `ahead` are
+times, the second one to come where that is left open; `moment` is a time, or a git revision for the
+request's `revision`. `file`, `files` and `places` are relative to the current folder.
 """
 
 

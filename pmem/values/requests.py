@@ -1,10 +1,11 @@
 """What several use cases are asked with."""
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any, Protocol
 
 import msgspec
+
+from pmem.values.fields import AsOf
 
 Progress = Callable[[int, int], None]
 """Called with how much is done and how much there is."""
@@ -33,7 +34,7 @@ class NoArguments(msgspec.Struct, frozen=True, kw_only=True):
 class AtRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A request about everything: as it is, or as it was at a moment or a git revision."""
 
-    at: datetime | None = None
+    at: AsOf = None
     revision: str | None = None
 
 

@@ -1,7 +1,7 @@
 """What a change to the project has to do with what is remembered: for whoever reviews it."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 
@@ -27,6 +27,7 @@ from pmem.storage.git.changed_files import ChangedFiles, ChangedPath, hunks, lin
 from pmem.storage.git.git_index import Staged
 from pmem.storage.git.repository import NoRevision, Repository
 from pmem.storage.git.revision import Revision
+from pmem.values.fields import asked
 from pmem.values.records import Citation, Memory, MemoryType, Relationship, State
 from pmem.vcs.changelog import HEAD, End, ends
 from pmem.vcs.reviewed_memories import ReviewedMemories
@@ -43,14 +44,21 @@ _AT_ONCE: Final = 50
 _INDEX: Final = "index"
 
 
+NOW: Final = "HEAD.."
+"""What has not been committed."""
+
+
 class ReviewRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which change to review: that between two revisions, or what is about to be committed.
 
     `revisions`: see `RangeRequest`.
     """
 
-    revisions: str = "HEAD.."
-    staged: bool = False
+    revisions: Annotated[
+        str,
+        asked("Two git revisions; `A..` is up to now.", shown="[A..B]", is_argument=True),
+    ] = NOW
+    staged: Annotated[bool, asked("Look only at what is staged for the next commit.")] = False
 
 
 class Reviewed(msgspec.Struct, frozen=True, kw_only=True, rename={"start": "from", "end": "to"}):

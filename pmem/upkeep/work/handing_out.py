@@ -2,32 +2,32 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
 from pmem.errors import PmemError
 from pmem.model.asking import clean_given, key_of
 from pmem.model.prompts import write_prompt
-from pmem.model.tasks import TASKS, Given, TaskKind
+from pmem.model.tasks import TASKS, Given, Kinds, TaskKind
 from pmem.project.workspace import Workspace
 from pmem.storage.local.model_answers import SettledWork
 from pmem.upkeep.work.table import KINDS
+from pmem.values.fields import asked
 
 MOST_LISTED: Final = 500
-
-
-class WorkRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Which kinds of work are wanted, all when empty, and how many pieces at the most."""
-
-    kinds: tuple[TaskKind, ...] = ()
-    limit: int = 1
 
 
 class WorkListRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which kinds of work are to be listed, all when empty."""
 
-    kinds: tuple[TaskKind, ...] = ()
+    kinds: Kinds = ()
+
+
+class WorkRequest(WorkListRequest, frozen=True, kw_only=True):
+    """Which kinds of work are wanted, all when empty, and how many pieces at the most."""
+
+    limit: Annotated[int, asked("So many pieces.", flag="--for", shown="N", least=1)] = 1
 
 
 class WaitingWork(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,6 +21,7 @@ from pmem.model.tasks import (
     GivenPair,
     InsightGiven,
     KeptMemory,
+    Kinds,
     PairsGiven,
     ProcedureGiven,
     SaidMessage,
@@ -83,7 +84,7 @@ EXAMPLES: Final[Mapping[TaskKind, Given]] = {
 class ModelTestRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which tasks to try; all when empty."""
 
-    kinds: tuple[TaskKind, ...] = ()
+    kinds: Kinds = ()
 
 
 class ModelTrial(msgspec.Struct, frozen=True, kw_only=True):
