@@ -93,7 +93,7 @@ def _setup(session: CommandSession, options: CheckOptions) -> Report:
     from pmem.upkeep.doctor import DoctorRequest
 
     found = session.run(table.DOCTOR, DoctorRequest(fix=options.fix))
-    has_other_parts = not (options.named or options.fix)  # one of them checks the records
+    has_other_parts = not (options.parts or options.fix)  # one of them checks the records
     items = [item for item in found.items if item.name != CheckPart.RECORDS or not has_other_parts]
     states = Counter(map(_state, items))
     return Report(

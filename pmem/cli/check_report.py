@@ -2,11 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from typing import Annotated, Literal
 
 import msgspec
 
 from pmem.cli.session import Line
 from pmem.core.findings import Finding
+from pmem.values.fields import asked
+
+Format = Literal["text", "github", "gitlab"]
 
 
 class CheckPart(StrEnum):
@@ -21,16 +25,27 @@ class CheckPart(StrEnum):
 
 
 class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What the options of the command say; `named` is whether parts are named."""
+    """What the command is asked."""
 
-    named: bool
-    fix: bool
-    accept: tuple[str, ...]
-    within: str | None
-    staged: bool
-    history: bool
-    range: str | None
-    full: bool
+    parts: Annotated[
+        tuple[CheckPart, ...],
+        asked("Check only this, and print all of it.", shown="PART...", is_argument=True),
+    ] = ()
+    fix: Annotated[bool, asked("Update citations of code that moved; fix the setup.")] = False
+    accept: Annotated[
+        tuple[str, ...], asked("It is still right: cite the text as it is.", shown="REF")
+    ] = ()
+    within: Annotated[
+        str | None, asked("Also what is due within this time, such as 2w.", shown="TIME")
+    ] = None
+    staged: Annotated[bool, asked("Only what is staged for the next commit.")] = False
+    history: Annotated[bool, asked("Look for secrets in every version that git has.")] = False
+    range: Annotated[
+        str | None, asked("Redo the merges between two git revisions.", shown="A..B")
+    ] = None
+    full: Annotated[bool, asked("Check unchanged records too.")] = False
+    strict: Annotated[bool, asked("Fail on warnings too.")] = False
+    format: Annotated[Format, asked("For people, or for the CI of GitHub or GitLab.")] = "text"
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,19 +4,16 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, product
-from typing import Annotated, Final, Literal
+from typing import Final
 
-import typer
-
+from pmem.cli.asking import asks
 from pmem.cli.check_parts import PARTS
-from pmem.cli.check_report import CheckOptions, CheckPart, Report
+from pmem.cli.check_report import CheckOptions, CheckPart, Format, Report
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import findings
 from pmem.errors import PmemError, UsageError
 from pmem.operations import table
 from pmem.operations.outcome import plain_form
-
-Format = Literal["text", "github", "gitlab"]
 
 _TELLING: Final = {CheckPart.RECORDS, CheckPart.SETUP, CheckPart.MERGES}
 """The parts that report themselves what cannot be read."""
@@ -31,6 +28,8 @@ _GOES_WITH: Final[Mapping[str, tuple[CheckPart, ...]]] = {
     "--within": (CheckPart.DUE,),
 }
 """The parts that an option is for."""
+_BARE: Final = CheckOptions()
+_OPTIONS: Final = ("accept", "fix", "format", "full", "history", "range", "staged", "within")
 _EXCLUDING: Final = (
     ("--json", "--format"),
     ("--staged", "--history"),
@@ -41,39 +40,8 @@ _MOST: Final = 10
 """Problems of one part that are printed when no part is named."""
 
 
-def check(
-    ctx: typer.Context,
-    parts: Annotated[
-        list[CheckPart] | None,
-        typer.Argument(metavar="PART...", help="Check only this, and print all of it."),
-    ] = None,
-    fix: Annotated[
-        bool, typer.Option("--fix", help="Update citations of code that moved; fix the setup.")
-    ] = False,
-    accept: Annotated[
-        list[str] | None,
-        typer.Option(metavar="REF", help="It is still right: cite the text as it is; repeatable."),
-    ] = None,
-    within: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Also what is due within this time, such as 2w."),
-    ] = None,
-    staged: Annotated[
-        bool, typer.Option("--staged", help="Only what is staged for the next commit.")
-    ] = False,
-    history: Annotated[
-        bool, typer.Option("--history", help="Look for secrets in every version that git has.")
-    ] = False,
-    range_: Annotated[
-        str | None,
-        typer.Option("--range", metavar="A..B", help="Redo the merges between two git revisions."),
-    ] = None,
-    full: Annotated[bool, typer.Option("--full", help="Check unchanged records too.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
-    format_: Annotated[
-        Format, typer.Option("--format", help="For people, or for the CI of GitHub or GitLab.")
-    ] = "text",
-) -> Answer:
+@asks(CheckOptions)
+def check(session: CommandSession, options: CheckOptions) -> Answer:
     """Check that all is right; exits with 1 if something is wrong.
 
     A PART is records, citations (does the code that memories cite still say the same?), due (what
@@ -86,28 +54,19 @@ def check(
     Warnings only fail with --strict: memories that give orders to the model that reads them, what
     merges left in doubt, what is due, and unless you name citations, code that only moved.
     """
-    session: CommandSession = ctx.obj
-    values = {
-        "--accept": accept, "--fix": fix, "--format": format_ != "text", "--full": full,
-        "--history": history, "--json": session.json, "--range": range_ is not None,
-        "--staged": staged, "--within": within is not None,
-    }  # fmt: skip
-    given = [flag for flag, value in values.items() if value]
-    chosen = _chosen(parts or (), given)
-    options = CheckOptions(
-        named=bool(parts), fix=fix, accept=tuple(accept or ()), within=within, staged=staged,
-        history=history, range=range_, full=full,
-    )  # fmt: skip
+    given = [f"--{name}" for name in _OPTIONS if getattr(options, name) != getattr(_BARE, name)]
+    chosen = _chosen(options.parts, [*given, *["--json"] * session.json])
     session.is_telling |= not _TELLING.isdisjoint(chosen)
     reports = _reports(session, chosen, options)
     data = {part: plain_form(report.data) for part, report in reports.items()}
-    code = _exit_code(reports.values(), strict=strict)
-    if format_ != "text":
-        return Answer(data=data, raw=_for_ci(session, reports.values(), format_), exit_code=code)
+    code = _exit_code(reports.values(), strict=options.strict)
+    if options.format != "text":
+        raw = _for_ci(session, reports.values(), options.format)
+        return Answer(data=data, raw=raw, exit_code=code)
     if len(reports) == 1:
         alone = reports[chosen[0]]
         return Answer(data=data, lines=alone.lines, note=alone.note, exit_code=code)
-    is_bare = not (parts or given)
+    is_bare = not (options.parts or given)
     lines = _overview(reports, most=_MOST if is_bare else sys.maxsize)
     steps = _next_steps(session, reports.values()) if is_bare else ()
     return Answer(data=data, lines=chain(lines, steps), exit_code=code)

@@ -28,7 +28,7 @@ def verify(session: CommandSession, options: CheckOptions) -> Report:
     """Check whether the code that memories cite still says the same."""
     done = session.run(table.VERIFY, VerifyRequest(update=options.fix))
     moved = done.counts[CitationState.MOVED] - done.updated
-    warnings = 0 if options.named else moved
+    warnings = 0 if options.parts else moved
     problems = [[_line(finding)] for finding in done.items]
     counts = {"ok": done.counts[CitationState.FRESH], "updated": done.updated, "moved": moved}
     counts |= {str(state): done.counts[state] for state in _LOST}
@@ -41,7 +41,7 @@ def verify(session: CommandSession, options: CheckOptions) -> Report:
         note=_note(done, summary),
         errors=done.stale - warnings,
         warnings=warnings,
-        found=[_finding(each, named=options.named) for each in done.items],
+        found=[_finding(each, named=bool(options.parts)) for each in done.items],
         is_fixable=bool(moved),
     )
 

@@ -10,6 +10,7 @@ import typer
 
 from pmem.cli import render
 from pmem.cli.app import run
+from pmem.cli.asking import asks
 from pmem.cli.screens.wrapping import all_hung, cells
 from pmem.cli.session import Answer, CommandSession, Line, once_more
 from pmem.core.inbox import InboxChoice, InboxItem, InboxKind
@@ -35,14 +36,10 @@ _Key = tuple[InboxKind, str]
 _KIND: Final = max(map(len, InboxKind))
 
 
+@asks(InboxRequest)
 def inbox(
-    ctx: typer.Context,
-    kind: Annotated[
-        list[InboxKind] | None, typer.Option(help="Only this kind; repeatable.")
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", "-n", min=1, help="Only the first N.")
-    ] = None,
+    session: CommandSession,
+    request: InboxRequest,
     list_: Annotated[
         bool, typer.Option("--list", help="List it, also on a terminal, and ask nothing.")
     ] = False,
@@ -54,8 +51,6 @@ def inbox(
     vouches for, and what fades. Each key runs the command that stands beside it in --json, and
     `pmem undo` takes that back. In a pipe it is a list.
     """
-    session: CommandSession = ctx.obj
-    request = InboxRequest(kinds=tuple(kind or ()), limit=limit)
     found = session.run(table.INBOX, request)
     if found.items and not (list_ or session.json or session.quiet) and render.has_screen():
         return Answer(data=found, note=_walk(session, found, request))

@@ -3,7 +3,7 @@
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
@@ -23,6 +23,7 @@ from pmem.project.workspace import Workspace
 from pmem.upkeep.faded import UNPINNED, faded_memories
 from pmem.upkeep.integrity import on_one_subject
 from pmem.upkeep.needs import DISPUTED, facts_to_review, list_proposals
+from pmem.values.fields import asked
 from pmem.values.ids import short
 from pmem.values.records import Citation, Episode, Memory, plain
 from pmem.values.times import day
@@ -35,8 +36,10 @@ _LOW: Final = LEVELS.index(Trust.LOW)
 class InboxRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What to collect: some kinds, or all when none is named; so many items at the most."""
 
-    kinds: tuple[InboxKind, ...] = ()
-    limit: int | None = None
+    kinds: Annotated[tuple[InboxKind, ...], asked("Only this kind.", flag="--kind")] = ()
+    limit: Annotated[
+        int | None, asked("Only the first N.", flag="--limit -n", shown="N", least=1)
+    ] = None
 
 
 class Inbox(msgspec.Struct, frozen=True, kw_only=True):
