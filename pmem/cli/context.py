@@ -1,6 +1,6 @@
 """The command that builds contexts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
@@ -9,7 +9,7 @@ import msgspec
 from pmem.cli import options
 from pmem.cli.asking import asks
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.core.context.parts import Context
+from pmem.core.context.parts import Context, Omitted, nearest_left_out
 from pmem.core.context.reasons import REASONS, say_why
 from pmem.core.shortening import shortened
 from pmem.operations import table
@@ -60,13 +60,19 @@ def _fates(built: Context) -> Iterator[str]:
         many = f"{len(part.items)} item{'s' * (len(part.items) != 1)}"
         yield f"{part.name}: {many}, {part.tokens:,} tokens, {share:.0%} of the budget"
         for item in part.items:
-            why = say_why(item.why or part.name)
+            why = item.reason or say_why(item.why or part.name)
             yield f"  in   {_start(item.id, item.text)}  {why}{_scored(item.score)}"
+    nearest = nearest_left_out(built)
     if built.omitted:
-        yield f"left out: {len(built.omitted)}"
-    for left in built.omitted:
+        yield f"left out: {len(built.omitted)}{_which(built, nearest)}"
+    for left in nearest:
         why = say_why(left.reason)
         yield f"  out  {_start(left.id, left.text)}  {why}{_scored(left.score)}"
+
+
+def _which(built: Context, nearest: Sequence[Omitted]) -> str:
+    hidden = len(built.omitted) > len(nearest)
+    return f"; the nearest {len(nearest)}, --json has all" * hidden
 
 
 def _start(identifier: str, text: str) -> str:

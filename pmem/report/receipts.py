@@ -83,7 +83,7 @@ def _receipt(task: str, built: BuiltContext, known: set[str], many: int) -> Rece
             ReceiptItem(
                 id=item.id,
                 section=part.name,
-                why=say_why(item.why or part.name),
+                why=item.reason or say_why(item.why or part.name),
                 score=None if item.score is None else round(item.score, 3),
                 text="" if item.id in known else item.text,
             )

@@ -8,8 +8,8 @@ import msgspec
 from pmem.conversation.window import ConversationWindow
 from pmem.core.context.modes import mode_of
 from pmem.core.context.parts import Candidates, Item, Omitted
-from pmem.core.context.worth import Valuation, tie
-from pmem.core.lifecycle.differences import SaidOtherwise, newer_first
+from pmem.core.context.worth import LEAST_LIKELY, Valuation, Worth, tie
+from pmem.core.lifecycle.differences import SaidOtherwise, newer_first, with_newer
 from pmem.core.text.speech import TOOLS, speech_of
 from pmem.project.workspace import Workspace
 from pmem.search.context_answers import Answers
@@ -40,6 +40,8 @@ STANDING_SHARE: Final = 0.25
 UNANSWERED_SHARE: Final = 0.4
 """Where nothing answers a task, standing memories may take so much behind the stable block."""
 Recalled = Iterator[tuple[str, Item]]
+Reasoned = tuple[Memory | Scored, str]
+"""A memory or a hit, and why it may be shown."""
 
 
 def gather_candidates(
@@ -70,17 +72,19 @@ def gather_candidates(
     recent, exchanges = recent_items(talk, said, request.format, budget)
     scores = answers.scores()
     stable = (
-        _standing(workspace, usable, answers.valuation)
+        _standing(workspace, request, usable, answers.valuation)
         if given
         else _all(workspace, usable, answers.valuation)
     )
     block = [
-        memory_item(memory, ids=request.ids, score=scores.get(memory.id), why=why)
-        for memory, why in stable
+        _behind_newer(
+            memory_item(memory, ids=request.ids, score=scores.get(memory.id), why=why), differing
+        )
+        for memory, why in _newest_first(stable, usable, differing)
+        if isinstance(memory, Memory)
     ]
-    ordered = _in_order(request, usable, answers)
-    ids = [one.id if isinstance(one, Memory) else one[1].id for one in ordered]
-    ordered = [ordered[place] for place in newer_first(ids, differing)]
+    ordered = _newest_first(_in_order(request, usable, answers), usable, differing)
+    ids = [_id_of(found) for found, _ in ordered]
     recallable: dict[str, float | None] = dict.fromkeys(ids)
     recallable |= dict.fromkeys(answers.related)
     recallable |= scores
@@ -91,7 +95,7 @@ def gather_candidates(
         system=[message_item(workspace.mask.fields(prompt), 0) for prompt in talk.system],
         memory=block,
         memory_share=STANDING_SHARE if given else None,
-        recalled=_recalled(workspace, request, usable, answers, ordered),
+        recalled=_recalled(workspace, request, usable, answers, ordered, differing),
         said=_said(workspace, answers, budget),
         recalled_share=1.0 if answers.weighs or not given else UNANSWERED_SHARE,
         said_share=settings.context.said_share if answers.weighs else 1.0,
@@ -120,9 +124,7 @@ def tokens_of_others(usable: UsableMemories, answers: Answers) -> int:
     return memories + EPISODE_TOKENS * len(answers.found) + SAID_TOKENS * len(answers.said)
 
 
-def _all(
-    workspace: Workspace, usable: Iterable[Memory], valuation: Valuation
-) -> list[tuple[Memory, str]]:
+def _all(workspace: Workspace, usable: Iterable[Memory], valuation: Valuation) -> list[Reasoned]:
     """Return the memories for a block that nobody asked for, the most important first.
 
     What applies to the files that it is for comes before.
@@ -145,22 +147,48 @@ def _all(
 
 
 def _standing(
-    workspace: Workspace, usable: Iterable[Memory], valuation: Valuation
-) -> list[tuple[Memory, str]]:
-    """Return what stands in the block whatever the task: pinned, standing, lifted, whole."""
+    workspace: Workspace, request: ContextRequest, usable: Iterable[Memory], valuation: Valuation
+) -> list[Reasoned]:
+    """Return what stands in the block whatever the task: pinned, rules, lifted, whole."""
     modes = workspace.settings.categories.context
-    shown = []
+    shown: list[Reasoned] = []
     for memory in valuation.standing_first(usable):
-        if memory.pinned or mode_of(memory, modes) != "rag":
-            worth = valuation.worth(memory)
+        worth = valuation.worth(memory)
+        is_needed = mode_of(memory, modes) != "rag" and _is_likely(request, worth)
+        if memory.pinned or is_needed:
             why = worth._replace(answers=0.0, place=0.0, kin=0.0).reason
             shown.append((memory, "pinned" if memory.pinned else why))
     return shown
 
 
+def _is_likely(request: ContextRequest, worth: Worth) -> bool:
+    """Tell whether a context shows what is worth so much: any budget that was named is filled."""
+    return request.budget is not None or worth.likelihood >= LEAST_LIKELY
+
+
+def _id_of(found: Memory | Scored) -> str:
+    return found.id if isinstance(found, Memory) else found[1].id
+
+
+def _newest_first(
+    found: Sequence[Reasoned], usable: UsableMemories, differing: Mapping[str, SaidOtherwise]
+) -> list[Reasoned]:
+    """Return what was found, each memory behind the newer one that changes it, found or not."""
+    ids = with_newer((_id_of(one) for one, _ in found), differing)
+    both = [*found, *((usable[identifier], "related") for identifier in ids[len(found) :])]
+    return [both[place] for place in newer_first(ids, differing)]
+
+
+def _behind_newer(item: Item, differing: Mapping[str, SaidOtherwise]) -> Item:
+    """Return an item that is only shown with the newer memory that updates or contradicts it."""
+    found = differing.get(item.id)
+    newer = None if found is None else found.newer
+    return item if newer is None else msgspec.structs.replace(item, via=newer)
+
+
 def _in_order(
     request: ContextRequest, usable: Iterable[Memory], answers: Answers
-) -> list[Memory | Scored]:
+) -> list[Reasoned]:
     """Return memories and episodes that answer, the most worth for their tokens first.
 
     Where nothing weighs, only what every task needs does; where nobody asked, what was found.
@@ -168,10 +196,11 @@ def _in_order(
     rules, valuation = answers.valuation.rules, answers.valuation
     refused = {left.id for left in answers.below}
     given = bool(task_of(request))
-    places: list[tuple[tuple[object, ...], Memory | Scored]] = []
+    places: list[tuple[tuple[object, ...], Reasoned]] = []
     for memory in usable:
         worth = valuation.worth(memory)
         fits = worth.value >= rules.floor if answers.weighs else worth.always >= rules.always
+        fits = fits and _is_likely(request, worth)
         fits = memory.pinned or fits if given else memory.id in valuation.answers
         if fits and memory.id not in refused:
             places.append(
@@ -182,13 +211,21 @@ def _in_order(
                         -rules.order(worth.value, memory.tokens),
                         *tie(memory),
                     ),
-                    memory,
+                    (memory, "pinned" if memory.pinned else worth.reason),
                 )
             )
     for one in answers.found:
         if one[0] is SearchKind.EPISODE and (answers.weighs or not given):
-            order = rules.order(valuation.answers[one[1].id], EPISODE_TOKENS)
-            places.append(((True, True, -order, 0.0, moment_of(one[1].id) or UNDATED, "", ""), one))
+            worth = Worth(answers=valuation.answers[one[1].id])
+            if given and not _is_likely(request, worth):
+                continue
+            order = rules.order(worth.value, EPISODE_TOKENS)
+            places.append(
+                (
+                    (True, True, -order, 0.0, moment_of(one[1].id) or UNDATED, "", ""),
+                    (one, "answers"),
+                )
+            )
     places.sort(key=lambda place: place[0])
     return [found for _, found in places]
 
@@ -198,17 +235,18 @@ def _recalled(
     request: ContextRequest,
     usable: UsableMemories,
     answers: Answers,
-    ordered: list[Memory | Scored],
+    ordered: list[Reasoned],
+    differing: Mapping[str, SaidOtherwise],
 ) -> Recalled:
     """Yield what is in order as items, each memory followed by those that it brings along."""
     scores = answers.scores()
-    for found in ordered:
+    for found, why in ordered:
         if not isinstance(found, Memory):
             yield from (("recalled", episode_item(one)) for one in opened(workspace, [found]))
             continue
-        why = "pinned" if found.pinned else answers.valuation.worth(found).reason
         score = scores.get(found.id)
-        yield "recalled", memory_item(found, ids=request.ids, score=score, why=why)
+        item = memory_item(found, ids=request.ids, score=score, why=why)
+        yield "recalled", _behind_newer(item, differing)
         for _, place, hit in answers.brought_by(found.id):
             item = memory_item(
                 usable[place.id], ids=request.ids, score=hit.score, via=found.id, why="related"
@@ -254,9 +292,14 @@ def _pinned(
 def _unneeded(
     usable: UsableMemories, answers: Answers, candidates: Iterable[str]
 ) -> Iterator[Omitted]:
-    """Yield the memories that are no candidates: nothing speaks for them."""
+    """Yield the memories that are no candidates: little speaks for them, or nothing does."""
     known = {*candidates, *(left.id for left in answers.below)}
-    return (Omitted(memory.id, "no_match") for memory in usable if memory.id not in known)
+    scores = answers.scores()
+    for memory in usable:
+        if memory.id not in known:
+            connects = answers.valuation.worth(memory).connects
+            reason = "below_threshold" if connects else "no_match"
+            yield Omitted(memory.id, reason, scores.get(memory.id))
 
 
 def _count_unneeded(

@@ -108,7 +108,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
 
     built = written(news) if news is None else _write_context(workspace, request, news, written)
     _note_apps_memories(workspace, request, talk, usable, built)
-    built = _explained(workspace, own, built) if request.explain else built
+    built = _reasoned(workspace, request, usable, answers, differing, own, built)
     given = task_of(request)
     best = answers.ranked()[: settings.retrieval_top_k] if given and request.hits else []
     return BuiltContext(
@@ -158,6 +158,24 @@ def _unshown(
     if request.names_omitted:
         yield from usable.hidden_ids()
     yield from (Omitted(message, "pruned") for message in sorted(talk.gone))
+
+
+def _reasoned(
+    workspace: Workspace,
+    request: ContextRequest,
+    usable: UsableMemories,
+    answers: Answers,
+    differing: Mapping[str, SaidOtherwise],
+    own: "OwnPart | None",
+    built: Context,
+) -> Context:
+    """Return a context that says in words what speaks for each item, where that is wanted."""
+    if not request.names_omitted:
+        return built
+    from pmem.search.context_reasons import Reasons  # rarely needed
+
+    built = Reasons(workspace, request, usable, answers, differing).told(built)
+    return _explained(workspace, own, built) if request.explain else built
 
 
 def _explained(workspace: Workspace, own: "OwnPart | None", built: Context) -> Context:

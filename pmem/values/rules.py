@@ -118,7 +118,10 @@ class ContextRules(msgspec.Struct, frozen=True, kw_only=True):
     """What a context for a task shows whatever the task, and how much of what was said."""
 
     standing: Annotated[
-        str, says("What nearly every task needs, in words: memories that answer it are standing.")
+        str,
+        says(
+            "What nearly every task needs, in words: rules that answer it stand in every context."
+        ),
     ] = "change code test changelog commit"
     said_share: Annotated[
         float, share("Share of it for what was said elsewhere, where memories answer too.")

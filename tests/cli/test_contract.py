@@ -215,6 +215,7 @@ class Item(Strict):
     score: float | None
     stale: list[str]
     why: str
+    reason: str = ""
     difference: dict[str, str] | None = None
     mine: bool = False
 

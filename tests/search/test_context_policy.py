@@ -7,7 +7,7 @@ import pytest
 
 from pmem.conversation.conversations import EndRequest, SayRequest, StartRequest
 from pmem.core.context.parts import Context
-from pmem.memory.requests import PinRequest
+from pmem.memory.requests import LinkRequest, PinRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
@@ -56,7 +56,7 @@ def test_every_memory_is_shown_for_a_reason(project: Workspace) -> None:
         "Mira decides",
     ]
     assert why(built) == {
-        "Every change of code has a test": "standing",
+        "Every change of code has a test": "rule",
         "Never log card numbers": "lifted",
         "Mira decides": "pinned",
         "The parser reads query strings": "answers",
@@ -112,7 +112,7 @@ def test_memories_that_answer_come_before_what_was_said_elsewhere(project: Works
 
 def test_ids_are_shown_where_they_are_asked_for(project: Workspace) -> None:
     assert "[id:" not in context(project).text
-    assert context(project, ids=True).text.count("[id:") == 6
+    assert context(project, budget=2000, ids=True).text.count("[id:") == 6
 
 
 def test_a_subject_is_shown_where_the_text_does_not_have_it(project: Workspace) -> None:
@@ -141,3 +141,56 @@ def test_pinned_memories_that_do_not_fit_the_block_come_first_in_what_is_left() 
     built = context(workspace, budget=300)
     assert len(section(built, "memory")) < 8
     assert list(why(built).values()).count("pinned") == 8
+
+
+@pytest.mark.parametrize("type_", ["fact", "entity", "goal", "insight", "dead_end"])
+def test_what_only_informs_is_not_in_a_context_that_it_has_nothing_to_do_with(type_: str) -> None:
+    workspace = in_memory()
+    keep(workspace, "The dialling code of Rome is 06", type=MemoryType(type_))
+    keep(workspace, "Lendery lends books to members")
+    for budget in (300, None):
+        built = context(workspace, "lend books to members", budget=budget)
+        assert list(why(built)) == ["Lendery lends books to members"]
+
+
+def test_a_memory_is_not_shown_for_agreeing_with_itself() -> None:
+    workspace = in_memory()
+    keep(workspace, "Receipts are printed as plain text", subject="receipts")
+    keep(workspace, "Version 1.0 runs at five libraries by March", subject="roadmap")
+    built = context(workspace, "print a receipt by March", budget=300)
+    assert "kin" not in why(built).values()
+
+
+@pytest.mark.parametrize("budget", [None, 24, 40, 60, 400])
+def test_an_outdated_memory_never_stands_without_its_update(budget: int | None) -> None:
+    workspace = in_memory()
+    old = keep(workspace, "Members scan the QR code to lend books")
+    new = keep(
+        later(workspace, days=1), "Members hold the card to the reader, at any desk, day or night"
+    )
+    link = LinkRequest(start=new.id, end=old.id, type="updates")
+    ask(later(workspace, days=1), table.LINK, link)
+    shown = [*why(context(later(workspace, days=2), "scan the QR code", budget=budget))]
+    assert old.content not in shown or new.content in shown
+    assert budget != 400 or set(shown) == {new.content, old.content}
+
+
+def test_a_context_without_a_budget_stops_where_little_speaks_for_more(project: Workspace) -> None:
+    rules = {
+        keep(project, f"Wear a hat of kind {n}", type=MemoryType.CONSTRAINT).content
+        for n in range(5)
+    }
+    assert rules < why(context(project, budget=2000)).keys()
+    stopped = context(project, omitted=True)
+    assert not rules & why(stopped).keys()
+    assert "Every change of code has a test" in why(stopped)
+    assert "The parser reads query strings" in why(stopped)
+
+
+def test_a_memory_for_other_files_is_no_rule_for_every_task() -> None:
+    workspace = in_memory()
+    placed = {"type": MemoryType.CONSTRAINT, "importance": 0.9, "places": ("src/billing/**",)}
+    keep(workspace, "Money is integer cents", **placed)
+    assert why(context(workspace, "change the code and its test", budget=600)) == {}
+    near = context(workspace, "round in src/billing/fees.py", budget=600)
+    assert why(near) == {"Money is integer cents": "place"}

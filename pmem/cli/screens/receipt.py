@@ -8,7 +8,7 @@ from pmem.cli.screens.lists import folded
 from pmem.cli.screens.view import Row, cell, column, drawn_rows
 from pmem.cli.screens.view import ScreenView as View
 from pmem.cli.session import Line
-from pmem.core.context.parts import Context
+from pmem.core.context.parts import Context, nearest_left_out
 from pmem.values.ids import short
 
 _NUMBERS: Final = 7
@@ -29,16 +29,23 @@ def receipt_screen(built: Context, reasons: dict[str, str], view: View) -> Itera
         yield [("", "")]
         yield [(f"in: {part.name}", "bold")]
         rows = (
-            _row(item.id, item.text, reasons.get(item.why) or reasons[part.name], item.score)
+            _row(
+                item.id,
+                item.text,
+                item.reason or reasons.get(item.why) or reasons[part.name],
+                item.score,
+            )
             for item in part.items
         )
         yield from drawn_rows(rows, view)
     if built.omitted:
         yield [("", "")]
-        yield [(f"left out: {len(built.omitted):,}", "bold")]
+        nearest = nearest_left_out(built)
+        which = f", the nearest {len(nearest)}" * (len(nearest) < len(built.omitted))
+        yield [(f"left out: {len(built.omitted):,}{which}", "bold")]
         rows = (
             _row(left.id, left.text, reasons.get(left.reason, left.reason), left.score)
-            for left in built.omitted
+            for left in nearest
         )
         yield from drawn_rows(rows, view)
 

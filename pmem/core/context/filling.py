@@ -170,7 +170,7 @@ class Filling:
     def _add(self, pairs: Iterable[tuple[str, Item]], end: int) -> None:
         passed = 0
         for name, item in pairs:
-            if item.id in self._taken:
+            if item.id in self._taken or not (item.via is None or item.via in self._taken):
                 continue
             marked = self._candidates.mark(item)
             passed = 0 if self._take(name, [marked], end) else passed + 1

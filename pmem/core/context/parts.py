@@ -78,7 +78,10 @@ Exchange = Sequence[Sequence[Item]]
 
 
 class ShownItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An item as it was shown; `label` stood before its text, and `mine` is not the project's."""
+    """An item as it was shown; `label` stood before its text, and `mine` is not the project's.
+
+    `reason` says in words what `why` names, where a request wants that explained.
+    """
 
     id: str
     external_id: str | None
@@ -90,6 +93,7 @@ class ShownItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     stale: tuple[str, ...]
     difference: SaidOtherwise | None = None
     why: str
+    reason: str = ""
     mine: bool = False
 
 
@@ -166,6 +170,19 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def allocation(self) -> Allocation:
         """What each section cost, and all of them together."""
         return Allocation(self.tokens, {part.name: part.tokens for part in self.sections})
+
+
+NEAREST: Final = 5
+"""What is left out is named so often, where people read it."""
+
+
+def nearest_left_out(built: Context) -> list[Omitted]:
+    """Return what is left out and came nearest: what answers best, then in its order.
+
+    Args:
+        built: The context.
+    """
+    return sorted(built.omitted, key=lambda left: -(left.score or 0.0))[:NEAREST]
 
 
 class Candidates(msgspec.Struct, frozen=True, kw_only=True):

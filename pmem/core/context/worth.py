@@ -2,19 +2,21 @@
 
     value = how well it answers the task                   relative to the best answer
           + 1 where it applies to a file that the task is about; that also puts it first
-          + 0.3 where it has the subject of a first answer
-          + 0.4 * how well it answers the standing question, relative to the best
+          + 0.3 where it has the subject of a first answer, other than itself
+          + 0.4 * how well a rule answers the standing question, relative to the best
           + 0.4 where its importance lifts it, and where contexts show all of its category
           + up to 0.1 by its type                          rules before facts
 
     order = value / tokens ** 0.3
 
-What each rule brings was measured: `docs/contexts.md`.
+The last three count for what has no place: what has one is for its files alone. What each rule
+brings was measured: `docs/contexts.md`.
 """
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from itertools import islice
+from math import exp, sqrt
 from typing import Final, NamedTuple
 
 import msgspec
@@ -40,6 +42,29 @@ TYPE_WORTH: Final = {
     MemoryType.ENTITY: 0.0,
 }
 """What a memory's type is worth: what binds comes before what informs."""
+RULE_TYPES: Final = frozenset(
+    (MemoryType.CONSTRAINT, MemoryType.PROCEDURE, MemoryType.PREFERENCE, MemoryType.DECISION)
+)
+"""The types that bind any change, where they have no place."""
+
+
+class Logit(NamedTuple):
+    """How much each part says about whether a task needs a memory: a logistic model.
+
+    `python -m tests.benchmarks.context_stop FOLDER` fits it to labelled tasks.
+    """
+
+    bias: float = -4.59
+    answers: float = 2.04
+    root: float = 1.70
+    kin: float = 0.67
+    standing: float = 1.41
+    lifted: float = 1.87
+
+
+LOGIT: Final = Logit()
+LEAST_LIKELY: Final = 0.035
+"""A context without a budget leaves out what is less likely to be needed."""
 
 
 class Rules(msgspec.Struct, frozen=True):
@@ -97,8 +122,30 @@ class Worth(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The part that counts most."""
-        return max(zip(self, self._fields, strict=True), key=lambda part: part[0])[1]
+        """The part that counts most; what only a rule's words or type speak for is a `rule`."""
+        part = max(zip(self[:-1], self._fields, strict=False), key=lambda part: part[0])
+        return "rule" if part[1] == "standing" or not part[0] else part[1]
+
+    @property
+    def connects(self) -> bool:
+        """Whether something connects it with the task, or it stands for every task."""
+        return self.value > self.type
+
+    @property
+    def likelihood(self) -> float:
+        """The probability that a task needs it, from 0 to 1, as `LOGIT` has it."""
+        if self.place:
+            return 1.0
+        odds = sum(weight * part for weight, part in zip(LOGIT, self.features, strict=True))
+        return 1 / (1 + exp(-odds))
+
+    @property
+    def features(self) -> tuple[float, ...]:
+        """The parts as `LOGIT` takes them, each from 0 to 1; of rules only the first stand out."""
+        answers = min(1.0, self.answers)
+        kin, standing = self.kin / MEASURED.kin, self.standing / MEASURED.standing
+        lifted = max(self.lifted, self.whole) / MEASURED.lifted
+        return (1.0, answers, sqrt(answers), kin, standing**4, lifted)
 
 
 class Valuation(msgspec.Struct, frozen=True):
@@ -106,7 +153,7 @@ class Valuation(msgspec.Struct, frozen=True):
 
     Attributes:
         answers: how well memories answer the task, by id, relative to the best answer.
-        subjects: those of the first answers.
+        subjects: those of the first answers, and which of these have them, by id.
         standing: how well memories answer the standing question, relative to the best.
         rules: how much each rule counts.
         applying: the ids of memories that apply to a file that the task is about.
@@ -114,7 +161,7 @@ class Valuation(msgspec.Struct, frozen=True):
     """
 
     answers: Mapping[str, float] = {}
-    subjects: frozenset[str] = frozenset()
+    subjects: Mapping[str, tuple[str, ...]] = {}
     standing: Mapping[str, float] = {}
     rules: Rules = MEASURED
     applying: frozenset[str] = frozenset()
@@ -122,16 +169,22 @@ class Valuation(msgspec.Struct, frozen=True):
 
     def worth(self, memory: Memory) -> Worth:
         """Return what speaks for a memory."""
-        rules = self.rules
+        rules, is_general = self.rules, not memory.places
+        is_rule = is_general and memory.type in RULE_TYPES
         return Worth(
             answers=self.answers.get(memory.id, 0.0),
             place=rules.place * (memory.id in self.applying),
-            kin=rules.kin * (subject_of(memory) in self.subjects),
-            standing=rules.standing * self.standing.get(memory.id, 0.0),
-            lifted=rules.lifted * (memory.importance >= LIFTED_FROM),
-            whole=rules.lifted * (mode_of(memory, self.modes) == "all"),
-            type=rules.type * TYPE_WORTH[memory.type],
+            kin=rules.kin * (self.akin(memory) is not None),
+            standing=rules.standing * is_rule * self.standing.get(memory.id, 0.0),
+            lifted=rules.lifted * is_general * (memory.importance >= LIFTED_FROM),
+            whole=rules.lifted * is_general * (mode_of(memory, self.modes) == "all"),
+            type=rules.type * is_general * TYPE_WORTH[memory.type],
         )
+
+    def akin(self, memory: Memory) -> str | None:
+        """Return the id of the first answer that has the subject of a memory, itself apart."""
+        answers = self.subjects.get(subject_of(memory), ())
+        return next((identifier for identifier in answers if identifier != memory.id), None)
 
     def standing_first(self, memories: Iterable[Memory]) -> list[Memory]:
         """Return the memories that every task needs: the pinned ones, then by worth for tokens."""
@@ -146,13 +199,18 @@ class Valuation(msgspec.Struct, frozen=True):
         return [memory for memory, _ in chosen]
 
 
-def first_subjects(answers: Iterable[Memory]) -> frozenset[str]:
-    """Return the subjects of the first answers.
+def first_subjects(answers: Iterable[Memory]) -> dict[str, tuple[str, ...]]:
+    """Return the subjects of the first answers, with the ids of those that have them.
 
     Args:
         answers: What answers the task, the best first.
     """
-    return frozenset(map(subject_of, islice(answers, FIRST_ANSWERS))) - {""}
+    found: dict[str, tuple[str, ...]] = {}
+    for answer in islice(answers, FIRST_ANSWERS):
+        subject = subject_of(answer)
+        if subject:
+            found[subject] = (*found.get(subject, ()), answer.id)
+    return found
 
 
 def subject_of(memory: Memory) -> str:

@@ -77,6 +77,23 @@ def newer_first(ids: Sequence[str], differing: Mapping[str, SaidOtherwise]) -> l
     return list(order)
 
 
+def with_newer(ids: Iterable[str], differing: Mapping[str, SaidOtherwise]) -> list[str]:
+    """Return ids, and behind them those of the newer memories that they are shown with.
+
+    Args:
+        ids: What is shown.
+        differing: How memories differ (see `differences`).
+    """
+    shown = dict.fromkeys(ids)
+    waiting = list(shown)
+    while waiting:
+        found = differing.get(waiting.pop())
+        if found is not None and found.newer is not None and found.newer not in shown:
+            shown[found.newer] = None
+            waiting.append(found.newer)
+    return list(shown)
+
+
 def _is_outdated(link: Relationship, start: Memory, end: Memory) -> bool:
     made = link.created_at
     return made is not None and max(said_at(start), said_at(end)) > made

@@ -42,7 +42,8 @@ def memory(name: str = "a", **fields: Any) -> Memory:
 def test_each_rule_adds_its_part_and_can_be_switched_off() -> None:
     one = memory(type=MemoryType.CONSTRAINT, subject="Parser", importance=0.9)
     near = frozenset({one.id})
-    task = Valuation({one.id: 0.5}, frozenset({"parser"}), {one.id: 0.5}, applying=near)
+    akin = {"parser": ("m-0000000b",)}
+    task = Valuation({one.id: 0.5}, akin, {one.id: 0.5}, applying=near)
     worth = task.worth(one)
     assert worth == pytest.approx((0.5, 1.0, 0.3, 0.2, 0.4, 0.0, 0.1))
     assert worth.value == pytest.approx(2.5)
@@ -57,8 +58,26 @@ def test_each_rule_adds_its_part_and_can_be_switched_off() -> None:
 def test_kin_is_the_subject_of_a_first_answer_however_it_is_written() -> None:
     answers = [memory(str(n), subject=f"subject {n}") for n in range(20)]
     subjects = first_subjects([memory(subject=None), *answers])
-    assert subjects == {f"subject {n}" for n in range(11)}
+    assert subjects.keys() == {f"subject {n}" for n in range(11)}
     assert subject_of(memory(subject=" Subject  3")) in subjects
+
+
+def test_a_memory_is_no_kin_of_itself() -> None:
+    alone, twins = memory("a", subject="roadmap"), [memory(n, subject="ci") for n in "bc"]
+    task = Valuation(subjects=first_subjects([alone, *twins]))
+    assert task.akin(alone) is None
+    assert [task.akin(one) for one in twins] == [twins[1].id, twins[0].id]
+    assert task.worth(alone).kin == 0 < task.worth(twins[0]).kin
+
+
+@pytest.mark.parametrize("type_", MemoryType)
+def test_only_a_rule_without_a_place_stands_for_every_task(type_: MemoryType) -> None:
+    one = memory("a", type=type_)
+    task = Valuation(standing={one.id: 1.0})
+    is_rule = type_ in ("constraint", "procedure", "preference", "decision")
+    assert task.standing_first([one]) == [one] * is_rule
+    placed = replace(one, places=("src/**",), importance=1.0)
+    assert task.standing_first([placed]) == []
 
 
 def test_thrift_puts_a_short_memory_before_a_long_one_of_the_same_value() -> None:
@@ -70,7 +89,7 @@ def test_what_every_task_needs_is_pinned_lifted_standing_or_shown_whole() -> Non
     plain = memory("p", type=MemoryType.CONSTRAINT)
     pinned = memory("q", pinned=True)
     lifted = memory("r", importance=0.9)
-    asked = memory("s")
+    asked = memory("s", type=MemoryType.DECISION)
     whole = memory("t", category="profile")
     steps = memory("u", category="profile", type=MemoryType.PROCEDURE)
     modes = {"profile": "all", "procedural": "rag"}

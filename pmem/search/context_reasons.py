@@ -1,0 +1,126 @@
+"""Why each memory is in a context, in words that a reader can check by hand."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from pmem.core.context.parts import Context, Section, ShownItem
+from pmem.core.context.reasons import say_why
+from pmem.core.filters import cited_symbols, covers
+from pmem.core.lifecycle.differences import SaidOtherwise
+from pmem.core.retrieval.related import related
+from pmem.core.text.terms import terms
+from pmem.project.workspace import Workspace
+from pmem.search.context_answers import Answers, task_paths, task_symbols
+from pmem.search.context_memories import UsableMemories
+from pmem.search.context_request import ContextRequest
+from pmem.values.ids import short
+from pmem.values.records import Memory
+
+_WORDS: Final = 3
+"""Shared words that are named."""
+_WORD: Final = re.compile(r"\w[\w'’.:/-]*\w|\w")
+
+
+class Reasons:
+    """What speaks for the items of one context.
+
+    Args:
+        workspace: Where the memories are, as far as whoever asks may see them.
+        request: What the context is for.
+        usable: The memories that it could show.
+        answers: What answers its task.
+        differing: How memories stand that contradict each other, by id.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        request: ContextRequest,
+        usable: UsableMemories,
+        answers: Answers,
+        differing: Mapping[str, SaidOtherwise],
+    ) -> None:
+        self._mask = workspace.mask.text
+        self._usable = usable
+        self._answers = answers
+        self._paths = task_paths(request.paths, answers.asked)
+        self._symbols = set(task_symbols(answers.asked))
+        self._newer = {one.newer: older for older, one in differing.items() if one.newer}
+
+    def told(self, context: Context) -> Context:
+        """Return a context whose items say what speaks for each."""
+        from msgspec.structs import replace
+
+        sections = (
+            Section(
+                part.name,
+                part.tokens,
+                tuple(replace(item, reason=self._said(item, part.name)) for item in part.items),
+            )
+            for part in context.sections
+        )
+        return replace(context, sections=tuple(sections))
+
+    def _said(self, item: ShownItem, section: str) -> str:
+        memory = None if item.mine else self._usable.get(item.id)
+        if item.why == "answers":
+            return self._of_answer(item.text if memory is None else _searched_text(memory))
+        if memory is None:
+            return say_why(item.why or section)
+        said = {
+            "rule": lambda: f"a {memory.type.replace('_', ' ')} for any change",
+            "lifted": lambda: f"its importance is {memory.importance:g}",
+            "importance": lambda: f"by importance, which is {memory.importance:g}",
+            "place": lambda: self._of_place(memory),
+            "kin": lambda: self._of_subject(memory),
+            "related": lambda: self._of_link(memory),
+        }
+        return said[item.why]() if item.why in said else say_why(item.why)
+
+    def _of_answer(self, text: str) -> str:
+        """Name the words that an answer shares with the task, else words related to these."""
+        asked = set(terms(self._answers.asked))
+        shared = _words_with(text, asked)
+        if shared:
+            return f"shares {self._mask(', '.join(shared))} with the task"
+        for term in sorted(asked):
+            alike = _words_with(text, set(related(term)))
+            if alike:
+                return f"has {self._mask(alike[0])}, a word related to {self._mask(repr(term))}"
+        return "the search for the task found it"
+
+    def _of_place(self, memory: Memory) -> str:
+        for path in self._paths:
+            if covers(memory, path):
+                return f"it is for {self._mask(path)}"
+        symbols = sorted(self._symbols & cited_symbols(memory))
+        return f"it cites {self._mask(symbols[0])}" if symbols else say_why("place")
+
+    def _of_subject(self, memory: Memory) -> str:
+        akin = self._answers.valuation.akin(memory) or ""
+        return f"it has the subject of an answer, {short(akin)}"
+
+    def _of_link(self, memory: Memory) -> str:
+        """Name what brought a memory: an answer that is linked to it, or an older text of it."""
+        found = self._answers.related.get(memory.id)
+        if found is not None:
+            return f"{short(found.tie.via)}, an answer, is linked to it"
+        older = self._newer.get(memory.id)
+        return say_why("related") if older is None else f"it is newer than {short(older)}"
+
+
+def _searched_text(memory: Memory) -> str:
+    return "\n".join((memory.subject or "", memory.content, *memory.tags))
+
+
+def _words_with(text: str, wanted: set[str]) -> list[str]:
+    """Return the first words of a text that have one of some terms, quoted, each once."""
+    found: dict[str, str] = {}
+    for word in _WORD.findall(text):
+        held = wanted.intersection(terms(word))
+        if held and held - found.keys():
+            found.update(dict.fromkeys(held, f'"{word}"'))
+        if len(set(found.values())) == _WORDS:
+            break
+    return list(dict.fromkeys(found.values()))
