@@ -118,10 +118,14 @@ class ContextRules(msgspec.Struct, frozen=True, kw_only=True):
     """What a context for a task shows whatever the task, and how much of what was said."""
 
     standing: Annotated[
-        str, says("What nearly every task needs, in words: memories that answer it are standing.")
+        str, says("Words for what nearly every task needs: every context has what answers them.")
     ] = "change code test changelog commit"
     said_share: Annotated[
-        float, share("Share of it for what was said elsewhere, where memories answer too.")
+        float,
+        share(
+            "The largest share of a context's budget for older messages that answer the task, if "
+            "memories answer it too."
+        ),
     ] = 0.25
 
 

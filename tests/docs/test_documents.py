@@ -174,6 +174,29 @@ def test_a_word_finds_the_options_that_have_its_name() -> None:
     assert "add --batch " in pmem("help", "batch").text
 
 
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("conflict", "how-to/solve-a-conflict"),
+        ("link", "how-to/link-memories"),
+        ("merge", "how-to/solve-a-conflict"),
+        ("secret", "how-to/take-a-secret-out"),
+        ("GDPR", "how-to/take-a-secret-out"),
+        ("privacy", "how-to/keep-it-private"),
+        ("uninstall", "how-to/install"),
+        ("monorepo", "how-to/several-projects"),
+        ("markdown", "files"),
+        ("budget", "tokens"),
+        ("batch", "how-to/import-history"),
+        ("hooks off", "how-to/use-an-assistant"),
+        *((word, "faq") for word in ("backup", "importance", "language", "size", "phone home")),
+        *((word, "faq") for word in ("backdate", "synonym", "superseded", "public", "German")),
+    ],
+)
+def test_an_ordinary_word_finds_its_page(words: str, page: str) -> None:
+    assert f"\n  {page}.md " in pmem("help", *words.split()).text
+
+
 def test_several_words_find_what_has_all_of_them() -> None:
     assert "solve-a-conflict.md" not in pmem("help", "two", "people").text
     assert "Documents:\n  tutorial.md" in pmem("help", "two", "people").text
