@@ -7,7 +7,7 @@ has not been shown.
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -62,18 +62,20 @@ class HookRequest(msgspec.Struct, frozen=True, kw_only=True):
 class HookAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What the model is to read, which ids it recalls, and for which thread.
 
-    One that `stops` a tool's call says why.
+    One that `stops` a tool's call says why. At a session's start it also shows what is no recall:
+    then `shown` has all ids.
     """
 
     text: str = ""
     stops: bool = False
     recalled: tuple[str, ...] = ()
     thread: str | None = None
+    shown: tuple[str, ...] = ()
 
     @property
-    def noted(self) -> dict[str, str | None] | None:
+    def noted(self) -> dict[str, Any] | None:
         """What the log of operations says of it; silence is not logged."""
-        return {"thread": self.thread} if self.text else None
+        return {"thread": self.thread, "shown": self.shown or self.recalled} if self.text else None
 
 
 def answer_hook(workspace: Workspace, request: HookRequest) -> HookAnswer:
@@ -171,7 +173,10 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     if yours:
         _note_shown_of_own(own_beside(workspace), request, yours, afresh=afresh)
     return HookAnswer(
-        text=built.text.rstrip("\n"), recalled=tuple(built.recalled), thread=request.thread
+        text=built.text.rstrip("\n"),
+        recalled=tuple(built.recalled),
+        thread=request.thread,
+        shown=tuple(dict.fromkeys(identifier.partition("@")[0] for identifier, _ in shown)),
     )
 
 

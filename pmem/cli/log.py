@@ -146,6 +146,7 @@ def _ran(session: CommandSession, request: EventsRequest, of: str | None) -> Ans
 
 def _ran_line(item: LoggedOperation) -> Line:
     parts = [item.memory and short(item.memory), item.category, item.thread, item.actor]
+    parts.append(" ".join(map(short, item.shown)))
     if item.sim is not None:
         parts.append(f"{item.sim:.2f}")
     about = "  ".join(part for part in parts if part)

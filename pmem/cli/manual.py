@@ -1,8 +1,8 @@
-"""`pmem help`: a command's help, a document, or the table of all commands."""
+"""`pmem help`: a command's help, a document, what is about a word, or all of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -17,21 +17,28 @@ from pmem.cli.documents import (
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import NotFound
 
+_MOST: Final = 8
+"""How many commands, and how many documents, are listed for a word."""
+_FEW: Final = 3
+
 
 def help_(
     ctx: typer.Context,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[COMMAND|DOCUMENT]...", help="What to explain [lists documents]."),
+        typer.Argument(
+            metavar="[COMMAND|DOCUMENT|WORD]...", help="What to explain [lists documents]."
+        ),
     ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="List all commands, or explain all options of one.")
     ] = False,
 ) -> Answer:
-    """Show a command's help, or print a document.
+    """Show a command's help, a document, or what is about a word.
 
     Without a name it lists the documents, and with --json the whole table of commands, options,
     types and defaults. Where a command and a document share a name, `NAME.md` is the document.
+    Of any other word it lists the commands, options and documents that have it.
     """
     session: CommandSession = ctx.obj
     session.explains_all = every
@@ -43,11 +50,11 @@ def help_(
     if found is not None:
         text = found.get_help()
         data = reference()["commands"][" ".join(words)] if session.json else None
-        return Answer(data=data, raw=f"{text}\n")
+        return Answer(data=data, raw=f"{text}\n", note=_documents_on(words))
     wanted = " ".join(words)
     name = find_document(wanted)
     if name is None:
-        raise NotFound(f"there is no command or document {wanted!r}", _nearest(ctx, wanted))
+        return _found_by(words) or _fail(ctx, wanted)
     text = text_of(name)
     return Answer(data={"document": name, "title": _title(text), "text": text}, raw=text)
 
@@ -80,6 +87,50 @@ def _contents() -> Iterator[Line]:
         yield [(("\n" if place else "") + f"{section}:", "bold")]
         for name, title in titles.items():
             yield [(f"  {name + ENDING:<{width}}", "cyan"), (title, "")]
+
+
+def _documents_on(words: list[str]) -> str:
+    """Say which documents are about the subject of a command's name, if a few are."""
+    from pmem.cli.document_search import find_sections
+
+    told = [part.document for part in find_sections(words, named=True)]
+    found = [f"`pmem help {name}{ENDING}`" for name in told if name not in sections()["Why"]]
+    return f"see also {', '.join(found[:_FEW])}" if found else ""
+
+
+def _found_by(words: list[str]) -> Answer | None:
+    """List the commands and documents that are about some words; None where none is."""
+    from pmem.cli.document_search import find_commands, find_sections
+
+    commands = find_commands(words, reference()["commands"])
+    parts = {part.document + ENDING: part.heading for part in find_sections(words)}
+    if not commands and not parts:
+        return None
+    told: dict[str, Mapping[str, str]] = {"commands": commands, "documents": parts}
+    return Answer(
+        data=told,
+        lines=list(_rows(told)),
+        note="`pmem help NAME` prints one" + _left_out(told),
+    )
+
+
+def _rows(told: Mapping[str, Mapping[str, str]]) -> Iterator[Line]:
+    """Yield what was found below its kind, the first of each, in columns."""
+    shown = {kind: dict(list(found.items())[:_MOST]) for kind, found in told.items() if found}
+    width = max(len(name) for found in shown.values() for name in found) + 2
+    for place, (kind, found) in enumerate(shown.items()):
+        yield [(("\n" if place else "") + f"{kind.capitalize()}:", "bold")]
+        for name, text in found.items():
+            yield [(f"  {name:<{width}}", "cyan"), (text, "")]
+
+
+def _left_out(told: Mapping[str, Mapping[str, str]]) -> str:
+    count = sum(max(0, len(found) - _MOST) for found in told.values())
+    return f"; {count} more were found: add a word" if count else ""
+
+
+def _fail(ctx: typer.Context, wanted: str) -> Answer:
+    raise NotFound(f"there is no command or document {wanted!r}", _nearest(ctx, wanted))
 
 
 def _command_context(context: Any, words: list[str]) -> Any:

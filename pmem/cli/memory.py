@@ -64,7 +64,13 @@ def add(
 ) -> Answer:
     """Add a memory, or name the one to update instead.
 
-    Without a text, your editor opens.
+    Without a text, your editor opens. A line of --batch is one memory, such as
+
+    {"content": "We use PostgreSQL", "type": "decision", "subject": "database", "tags": ["storage"]}
+
+    Only the content is needed. Further keys: category, importance, pinned, valid_from, valid_until,
+    cite, places (--for), instead_of, review_at, review_if, force, app, user, agent, run, actor,
+    role, source, and of a dead_end tried, because and evidence.
     """
     if batch is not None:
         if text is not None or each_line:

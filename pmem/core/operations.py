@@ -41,6 +41,7 @@ class LoggedOperation(Part, frozen=True, kw_only=True):
         thread: for which thread it ran.
         reason: why it failed, without what it quotes.
         actor: who did it, where no history is left to say so.
+        shown: the ids of the records that a hook showed.
     """
 
     ts: Time
@@ -54,6 +55,7 @@ class LoggedOperation(Part, frozen=True, kw_only=True):
     thread: str | None = None
     reason: str | None = None
     actor: str | None = None
+    shown: tuple[str, ...] = ()
 
 
 class OperationCount(msgspec.Struct, frozen=True, kw_only=True):

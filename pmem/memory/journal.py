@@ -174,7 +174,11 @@ def ran(workspace: Workspace) -> Iterable[LoggedOperation]:
         return found
     stores: tuple[Store[Any], ...] = (workspace.memories, workspace.episodes)
     seen = {record.id for store in stores for record in store.find(EVERYTHING)}
-    return [item for item in found if item.memory is None or item.memory in seen]
+    return [
+        msgspec.structs.replace(item, shown=tuple(one for one in item.shown if one in seen))
+        for item in found
+        if item.memory is None or item.memory in seen
+    ]
 
 
 def show_history(workspace: Workspace, request: HistoryRequest) -> History:

@@ -20,7 +20,9 @@ Category = Annotated[str | None, asked("Its category [by type].")]
 Tags = Annotated[tuple[str, ...], asked("A tag.", flag="--tag")]
 Force = Annotated[bool, asked("Add it even if a similar memory exists.")]
 Subject = Annotated[str | None, asked("Who or what it is about.")]
-Importance = Annotated[float | None, asked("From 0 to 1 [by type].")]
+Importance = Annotated[
+    float | None, asked("From 0 to 1; 0.9 puts it into every context [by type].")
+]
 ValidFrom = Annotated[datetime | None, asked("Valid from this time.", reading="ahead")]
 ValidUntil = Annotated[datetime | None, asked("Valid until this time.", reading="ahead")]
 Cited = Annotated[

@@ -124,7 +124,11 @@ class ContextRules(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = "change code test changelog commit"
     said_share: Annotated[
-        float, share("Share of it for what was said elsewhere, where memories answer too.")
+        float,
+        share(
+            "The largest share of a context's budget for older messages that answer the task, if "
+            "memories answer it too."
+        ),
     ] = 0.25
 
 

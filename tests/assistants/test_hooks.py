@@ -444,3 +444,15 @@ def test_a_wrong_use_is_one_sentence_and_never_stops_an_assistant(
     assert done.said == "" or done.said.startswith("pmem: ")
     assert done.said.count("\n") <= 2
     assert sorted(Path(orders).rglob("*.json")) == before
+
+
+def test_the_log_of_operations_names_what_each_answer_showed(orders: str) -> None:
+    start(session="first")
+    ask(session="second")
+    listed = json.loads(pmem("log", "--operations", "--json").out)["data"]["items"]
+    by_thread = {item["thread"]: item["shown"] for item in listed if item["op"] == "hook"}
+    database, tests = (one.id for one in Project(orders).list().items)
+    assert sorted(by_thread["first"]) == sorted([database, tests])
+    assert by_thread["second"] == [database]
+    (line,) = (x for x in pmem("log", "--operations").out.decode().splitlines() if "second" in x)
+    assert line.endswith(f"  second  {database.rpartition('-')[2]}")

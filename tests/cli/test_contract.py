@@ -105,6 +105,7 @@ class Operation(Strict):
     user: str | None = None
     thread: str | None = None
     reason: str | None = None
+    shown: list[str] = []
 
 
 class Ran(Strict):

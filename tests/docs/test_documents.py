@@ -154,12 +154,67 @@ def test_help_for_programs_is_the_whole_table() -> None:
     assert told["documents"] == documents.documents()
 
 
+def test_a_word_that_is_no_name_finds_what_is_about_it() -> None:
+    done = pmem("help", "conflicts")
+    assert done.text == (
+        "Commands:\n"
+        "  resolve                     Finish a merge that git could not, or decide a conflict.\n\n"
+        "Documents:\n"
+        "  how-to/solve-a-conflict.md  Solve a merge conflict\n"
+        "  merging.md                  Conflicts\n"
+    )
+    assert "`pmem help NAME` prints one" in done.said
+    told = json.loads(pmem("help", "conflict", "--json").out)["data"]
+    assert list(told) == ["commands", "documents"]
+    assert told["documents"]["merging.md"] == "Conflicts"
+
+
+def test_a_word_finds_the_options_that_have_its_name() -> None:
+    assert "\n  edit --superseded-by  This memory" in pmem("help", "superseded-by").text
+    assert "add --batch " in pmem("help", "batch").text
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("conflict", "how-to/solve-a-conflict"),
+        ("link", "how-to/link-memories"),
+        ("merge", "how-to/solve-a-conflict"),
+        ("secret", "how-to/take-a-secret-out"),
+        ("GDPR", "how-to/take-a-secret-out"),
+        ("privacy", "how-to/keep-it-private"),
+        ("uninstall", "how-to/install"),
+        ("monorepo", "how-to/several-projects"),
+        ("markdown", "files"),
+        ("budget", "tokens"),
+        ("batch", "how-to/import-history"),
+        ("hooks off", "how-to/use-an-assistant"),
+        *((word, "faq") for word in ("backup", "importance", "language", "size", "phone home")),
+        *((word, "faq") for word in ("backdate", "synonym", "superseded", "public", "German")),
+    ],
+)
+def test_an_ordinary_word_finds_its_page(words: str, page: str) -> None:
+    assert f"\n  {page}.md " in pmem("help", *words.split()).text
+
+
+def test_several_words_find_what_has_all_of_them() -> None:
+    assert "solve-a-conflict.md" not in pmem("help", "two", "people").text
+    assert "Documents:\n  tutorial.md" in pmem("help", "two", "people").text
+    assert "more were found: add a word" in pmem("help", "memory").said
+
+
+def test_help_of_a_command_names_the_documents_on_its_subject() -> None:
+    done = pmem("help", "undo")
+    assert "see also `pmem help faq.md`, `pmem help how-to/undo.md`" in done.said
+    assert "see also" not in pmem("help", "delta").said
+
+
 def test_what_is_neither_command_nor_document_is_not_found() -> None:
     done = pmem("help", "mergin")
     assert done.code == 3
     assert "did you mean merging?" in done.said
     assert "`pmem help` lists" in pmem("help", "xyzzy").said
-    assert pmem("help", "config", "sett").code == 3
+    assert pmem("help", "config", "xyzzy").code == 3
     assert pmem("help", "../../pyproject.toml").code == 3
 
 

@@ -8,7 +8,9 @@ from types import ModuleType
 import pytest
 
 from pmem.cli.commands import COMMANDS, GROUPS
+from pmem.memory.requests import AddRequest
 from pmem.values.config import table, unknown_names
+from tests.cli.shell import pmem
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEXTS = {
@@ -98,3 +100,11 @@ def test_no_text_and_no_message_names_a_command_that_is_not_there() -> None:
         if word not in known
     }
     assert gone == set()
+
+
+def test_help_and_the_page_on_batches_name_every_key_of_a_line() -> None:
+    told = " ".join(pmem("help", "add").text.partition("Arguments:")[0].split())
+    page = TEXTS[Path("docs/how-to/import-history.md")].partition("## A batch")[2]
+    for key in AddRequest.__struct_fields__:
+        assert re.search(rf"\b{key}\b", told), key
+        assert f"`{key}`" in page, key
