@@ -131,7 +131,7 @@ class Desk:
             choice: One of `choices_of`.
         """
         self._settle(choice.command)
-        return f"{choice.does}: done; u takes that back"
+        return f"{choice.does}: done; u undoes that"
 
     def edit(self, memory: Memory) -> str:
         """Let a person change what a memory says, and return what was done.
@@ -166,12 +166,12 @@ class Desk:
             self._ask(table.RESTORE, RestoreRequest(references=(memory.id,)))
             return f"restored {short(memory.id)}"
         self._ask(table.REMOVE, RecordsRequest(references=(memory.id,)))
-        return f"removed {short(memory.id)}; u takes that back"
+        return f"removed {short(memory.id)}; u undoes that"
 
     def undo(self) -> str:
         """Take back the last command of this clone, and return what was done."""
         done = self._ask(table.UNDO, UndoRequest())
-        return f"took back: {', '.join(each.operation for each in done.items) or 'nothing'}"
+        return f"undid: {', '.join(each.operation for each in done.items) or 'nothing'}"
 
     def _ask(self, operation: Operation[Q, A], request: Q) -> A:
         return run(self._opened(), operation, request).result

@@ -171,7 +171,7 @@ def list_(ctx: typer.Context) -> Answer:
     width = max(len(name) for name in HARNESSES) + 2
     lines = [_overview_line(one, width) for one in found.items]
     return Answer(
-        data=found, lines=lines, note="`pmem setup NAME` sets one up, `--remove` takes it back"
+        data=found, lines=lines, note="`pmem setup NAME` sets one up, `--remove` undoes that"
     )
 
 

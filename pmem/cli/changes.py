@@ -1,9 +1,10 @@
 """The commands that change single records, take them out of recall and bring them back."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Final, TypeVar
 
+import msgspec
 import typer
 
 from pmem.cli.asking import asks
@@ -125,7 +126,7 @@ def keep_drafts(
 def share(session: CommandSession, request: ShareRequest) -> Answer:
     """Copy a memory of your own into the project.
 
-    Nothing else ever takes it there. `pmem undo` takes it back.
+    Nothing else ever takes it there. `pmem undo` undoes that.
     """
     if session.mine:
         raise UsageError("`pmem share` copies into a project", "leave out --mine")
@@ -142,9 +143,11 @@ def share(session: CommandSession, request: ShareRequest) -> Answer:
 def rm(session: CommandSession, request: RecordsRequest) -> Answer:
     """Remove memories or episodes; `restore` brings them back.
 
-    It does so for `purge_days`, 30 by default; then `consolidate` deletes them for good.
+    They can be restored for `purge_days`, 30 by default; then `consolidate` deletes them for good.
     """
-    return records_answer("removed", session.run(table.REMOVE, request))
+    done = session.run(table.REMOVE, request)
+    note = text_stays([short(record.id) for record in done.records])
+    return msgspec.structs.replace(records_answer("removed", done), note=note)
 
 
 @asks(RestoreRequest)
@@ -232,6 +235,18 @@ def _edited_lines(done: Edited) -> Iterator[Line]:
 def records_answer(word: str, done: ChangedRecords[R]) -> Answer:
     """Say what happened to records, a line for each."""
     return Answer(data=done, lines=[_done_line(word, record) for record in done.records])
+
+
+def text_stays(names: Sequence[str]) -> str:
+    """Say that the text of removed records can still be read, and what takes it out.
+
+    Args:
+        names: Their short ids.
+    """
+    return (
+        f"the text stays on disk until `pmem purge {' '.join(names)}`;"
+        " git keeps what was committed: `pmem help take-a-secret-out`"
+    )
 
 
 def _done_line(word: str, record: Record) -> Line:

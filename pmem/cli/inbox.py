@@ -28,7 +28,7 @@ _LOOKS: Final = "v"
 """The key that settles nothing."""
 _SAYS: Final = (
     "a key does what stands beside it, at once, with one command",
-    "s leaves the item for another time, q ends, u takes back what the last key did",
+    "s leaves the item for another time, q ends, u undoes what the last key did",
     "what needs somebody, and why: `pmem help inbox.md`",
 )
 _Key = tuple[InboxKind, str]
@@ -49,7 +49,7 @@ def inbox(
     Contradictions of merged branches, proposals that wait for consent, pending facts, memories on
     one subject, citations that broke, decisions that are due, what has expired, what nobody
     vouches for, and what fades. Each key runs the command that stands beside it in --json, and
-    `pmem undo` takes that back. In a pipe it is a list.
+    `pmem undo` undoes that. In a pipe it is a list.
     """
     found = session.run(table.INBOX, request)
     if found.items and not (list_ or session.json or session.quiet) and render.has_screen():

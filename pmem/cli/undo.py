@@ -1,5 +1,6 @@
-"""The command that takes commands back."""
+"""The command that undoes commands."""
 
+import os
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import partial
@@ -13,6 +14,7 @@ from pmem.cli.event_words import change_lines
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.memory.undo import Undone, UndoneChange, UndoRequest
 from pmem.operations import table
+from pmem.project.workspace import Workspace
 from pmem.values.times import iso
 
 _MOST: Final = 20
@@ -34,6 +36,7 @@ _COMMANDS: Final = {
 }
 """Of operations whose names are not those of their commands."""
 _UNSAID: Final = ("purge_at",)
+_TEXTS: Final = frozenset({"content", "summary"})
 
 
 @asks(UndoRequest)
@@ -44,11 +47,12 @@ def undo(
         str, typer.Argument(metavar="[N|REF]", help="The last N, or the last one on a record.")
     ] = "1",
 ) -> Answer:
-    """Take back the last command of this clone.
+    """Undo the last command of this clone.
 
     Memories, episodes, facts and the standing of conversations become what they were, as a new
-    event: histories grow. It refuses if something else has changed the same record since. It
-    does not take back messages, settings or a purge.
+    event: histories grow. What the command had added is deleted for good, unless a commit has
+    it. It refuses if something else has changed the same record since. It does not undo
+    messages, settings or a purge.
     """
     is_number = what.isdecimal() and len(what) <= _MOST_DIGITS
     wanted = {"many": int(what)} if is_number else {"reference": what}
@@ -56,9 +60,9 @@ def undo(
     found = session.run(table.UNDO, request)
     return Answer(
         data=found,
-        lines=_lines(found, lambda at: f" of {iso(at)}"),
+        lines=_lines(found, iso),
         screen=partial(_draw, session, found),
-        note="" if request.dry_run else _files_left(found),
+        note="" if request.dry_run else "\n".join(_text_left(session.opened, found)),
     )
 
 
@@ -67,35 +71,39 @@ def _draw(session: CommandSession, found: Undone, width: int) -> Iterator[Line]:
     from pmem.cli.screens.wrapping import all_hung
 
     view = view_of(session, width)
-    return all_hung(_lines(found, lambda at: f", {view.when(at)}"), width)
+    return all_hung(_lines(found, view.when), width)
 
 
-def _files_left(found: Undone) -> str:
-    """Say how a copy that was shared by mistake is kept out of git."""
-    left = [
-        change.short
-        for command in found.items
-        if command.operation == "share"
-        for change in command.changes
-        if change.gone
-    ]
-    if not left:
-        return ""
-    return f"the file stays until it is purged: `pmem purge {' '.join(left)}` keeps it out of git"
+def _text_left(workspace: Workspace | None, found: Undone) -> Iterator[str]:
+    """Say where a text that was undone can still be read."""
+    changes = [change for command in found.items for change in command.changes]
+    from pmem.cli.changes import text_stays
+
+    if removed := [change.short for change in changes if change.gone and not change.deleted]:
+        yield text_stays(removed)
+    if edited := [change.short for change in changes if _TEXTS & change.before.keys()]:
+        yield (
+            "the text before the undo stays in the history:"
+            f" `pmem purge --force {' '.join(edited)}` deletes the memory with it"
+        )
+    staged = [change.staged for change in changes if change.staged]
+    if workspace is not None and staged:
+        paths = " ".join(os.path.relpath(os.path.join(workspace.root, path)) for path in staged)
+        yield f"git has the text staged: `git rm --cached {paths}` unstages it"
 
 
 def _lines(found: Undone, when: Callable[[datetime], str]) -> Iterator[Line]:
-    word = "would take back" if found.dry_run else "took back"
+    word = "would undo" if found.dry_run else "undid"
     for command in found.items:
         yield [
-            (f"{word} ", "green"),
+            (f"{word}: ", "green"),
             (_command(command.operation), "bold"),
-            (when(command.at), "dim"),
+            (f", {when(command.at)}", "dim"),
         ]
         for fact in command.facts:
             yield [(f"  {fact}  ", "cyan"), ("the fact is pending again", "yellow")]
         if command.stays:
-            yield [("  what was said in the conversation stays", "yellow")]
+            yield [("  the messages of the conversation stay", "yellow")]
         for change in command.changes[:_MOST]:
             yield from _change_lines(change)
         if len(command.changes) > _MOST:
@@ -110,7 +118,8 @@ def _command(operation: str) -> str:
 def _change_lines(change: UndoneChange) -> Iterator[Line]:
     yield [(f"  {change.short}  ", "cyan"), (change.text, "")]
     if change.gone:
-        yield [("    removed: it was new", "yellow")]
+        word = "deleted" if change.deleted else "removed"
+        yield [(f"    {word} (it had just been added)", "yellow")]
         return
     for name in change.before:
         if name not in _UNSAID:

@@ -121,7 +121,7 @@ class _SessionReader:
         if value.get("isMeta") is True:
             return "lines of the program itself"
         if self._tree.is_left(value, is_result=is_result):
-            return "lines that were taken back"
+            return "lines that were undone"
         is_told = {text_of(value.get(key)) for key in _ORIGINS} & _MACHINES
         return "prompts that nobody wrote" if is_told else ""
 

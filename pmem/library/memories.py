@@ -177,12 +177,12 @@ class Memories(Asking):
 
         Args:
             many: How many.
-            reference: A record: take back the last command that changed it.
+            reference: A record: undo the last command that changed it.
             dry_run: Only tell what would happen.
 
         Raises:
-            NotFound: Nothing is known to take back, or the reference means no record.
-            InvalidValue: What a command did cannot be taken back.
+            NotFound: Nothing is known to undo, or the reference means no record.
+            InvalidValue: What a command did cannot be undone.
             BuiltOn: A record has changed since in what the command changed.
         """
         request = UndoRequest(many=many, reference=reference, dry_run=dry_run)

@@ -29,7 +29,7 @@ WITHOUT: Final = (MemoryType.CONSTRAINT, MemoryType.ENTITY, MemoryType.DEAD_END)
 class OutcomeRequest(msgspec.Struct, frozen=True, kw_only=True):
     """How a memory, usually a decision, turned out, and what happened.
 
-    Without a verdict its latest outcome is taken back.
+    Without a verdict its latest outcome is removed.
     """
 
     reference: Ref
@@ -120,7 +120,7 @@ def note_outcome(workspace: Workspace, request: OutcomeRequest) -> OutcomeNoted:
 
 def _without_latest(workspace: Workspace, memory: Memory, event: Event) -> Memory:
     if not memory.outcomes:
-        raise InvalidValue(f"{short(memory.id)} has no outcome to take back", "see `pmem show`")
+        raise InvalidValue(f"{short(memory.id)} has no outcome to remove", "see `pmem show`")
     latest = latest_outcome(memory)
     left = tuple(one for one in memory.outcomes if one is not latest)
     return _with_fields(workspace, memory, event, {"outcomes": left})

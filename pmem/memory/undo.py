@@ -16,11 +16,20 @@ from pmem.errors import BuiltOn, InvalidValue, NotFound
 from pmem.memory.changes import Removable
 from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
+from pmem.storage.git.held import HeldByGit
 from pmem.storage.git.tracked import check_own
 from pmem.storage.local.commands import LoggedChange, LoggedCommand, digest_of
 from pmem.values.fields import DryRun
 from pmem.values.ids import short
-from pmem.values.records import Conversation, Episode, Event, EventKind, Memory, State, plain
+from pmem.values.records import (
+    Conversation,
+    Episode,
+    Event,
+    EventKind,
+    Memory,
+    State,
+    plain,
+)
 from pmem.values.times import iso
 
 Returnable = Memory | Episode | Conversation
@@ -48,7 +57,9 @@ class UndoRequest(msgspec.Struct, frozen=True, kw_only=True):
 class UndoneChange(msgspec.Struct, frozen=True, kw_only=True):
     """A record that was brought back to what it was: what it said, and the fields that differ.
 
-    `gone` says that the command had made it, so that it is removed.
+    `gone` says that the command had made it, so that it is removed. `deleted` says that its file
+    is gone with it, as no commit has it; `staged` is its path in the memory folder where git still
+    has it staged.
     """
 
     id: str
@@ -57,6 +68,8 @@ class UndoneChange(msgspec.Struct, frozen=True, kw_only=True):
     before: dict[str, Any]
     after: dict[str, Any]
     gone: bool = False
+    deleted: bool = False
+    staged: str = ""
 
 
 class UndoneCommand(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,13 +106,15 @@ def undo(workspace: Workspace, request: UndoRequest) -> Undone:
     """Take commands of this clone back, the latest first, all of them or none.
 
     Raises:
-        NotFound: Nothing is known to take back, or the reference means no record.
-        InvalidValue: What a command did cannot be taken back.
+        NotFound: Nothing is known to undo, or the reference means no record.
+        InvalidValue: What a command did cannot be undone.
         BuiltOn: A record has changed since in what the command changed.
     """
     if request.many < 1:
-        raise InvalidValue("at least one command is taken back", "give a number from 1")
-    done = tuple(_undo(workspace, one) for one in _wanted(workspace, request))
+        raise InvalidValue("undo needs at least one command", "give a number from 1")
+    wanted = _wanted(workspace, request)
+    held = HeldByGit(workspace.root, workspace.environment)
+    done = tuple(_undo(workspace, one, held) for one in wanted)
     if request.dry_run:
         for store in workspace.stores:
             store.forget()
@@ -121,14 +136,14 @@ def _wanted(workspace: Workspace, request: UndoRequest) -> Sequence[LoggedComman
         return about[:1]
     if len(left) < request.many:
         known = f"only the last {len(left)}" if left else "no command"
-        raise NotFound(f"this clone can take back {known}", "`pmem log` shows what happened")
+        raise NotFound(f"this clone can undo {known}", "`pmem log` shows what happened")
     wanted = left[: request.many]
     final = next((one for one in wanted if one.is_final and not one.forgot), None)
     if final is not None:
         name = f"`{final.operation.replace('.', ' ')}`"
         which = f"the last command, {name}," if final is wanted[0] else name
         raise InvalidValue(
-            f"{which} cannot be undone", "`pmem undo REF` takes back the last one on a record"
+            f"{which} cannot be undone", "`pmem undo REF` undoes the last one on a record"
         )
     return wanted
 
@@ -144,16 +159,16 @@ def _standing(commands: Sequence[LoggedCommand]) -> list[LoggedCommand]:
     return left[::-1]
 
 
-def _undo(workspace: Workspace, command: LoggedCommand) -> UndoneCommand:
+def _undo(workspace: Workspace, command: LoggedCommand, held: HeldByGit) -> UndoneCommand:
     name = f"`{command.operation}` of {iso(command.at)}"
     if command.forgot:
         raise InvalidValue(f"{name} forgot for good what was proposed", "it can be proposed again")
     if command.is_final:
         raise InvalidValue(
             f"{name} changed a message, which keeps no earlier state",
-            "`pmem undo REF` takes back what an earlier command did to one record",
+            "`pmem undo REF` undoes what an earlier command did to one record",
         )
-    changes = tuple(_undo_change(workspace, each, name) for each in reversed(command.changes))
+    changes = tuple(_undo_change(workspace, each, name, held) for each in reversed(command.changes))
     if command.facts:
         from pmem.memory.facts import unsettle
 
@@ -168,7 +183,9 @@ def _undo(workspace: Workspace, command: LoggedCommand) -> UndoneCommand:
     )
 
 
-def _undo_change(workspace: Workspace, change: LoggedChange, name: str) -> UndoneChange:
+def _undo_change(
+    workspace: Workspace, change: LoggedChange, name: str, held: HeldByGit
+) -> UndoneChange:
     if not change.events:
         raise InvalidValue(
             f"{name} deleted {short(change.id)} for good", "git may have its file still"
@@ -177,17 +194,20 @@ def _undo_change(workspace: Workspace, change: LoggedChange, name: str) -> Undon
     try:
         record: Returnable = store.get(change.id)
     except NotFound:
-        raise BuiltOn(f"{short(change.id)} is gone, so {name} cannot be taken back") from None
+        raise BuiltOn(f"{short(change.id)} is gone, so {name} cannot be undone") from None
     first, last = _place_of(record, change, name)
     then = before_event(record, last)
     differing = _differences(then, record)
     if differing:
         raise BuiltOn(
             f"{short(record.id)} has changed since {name}: {', '.join(differing)}",
-            f"`pmem log {short(record.id)}` shows how; take that back first",
+            f"`pmem log {short(record.id)}` shows how; undo that first",
         )
     event = event_of(workspace, EventKind.UPDATE, **{TAKES_BACK: name})
     if change.is_new and not isinstance(record, Conversation):
+        if not held.is_committed(record):
+            store.remove(record.id)
+            return _undone(record, {}, {}, gone=True, deleted=True, staged=held.staged(record))
         new: Returnable = _removed(workspace, record, event)
     else:
         new = _brought_back(workspace, record, before_event(record, first), event)
@@ -195,13 +215,15 @@ def _undo_change(workspace: Workspace, change: LoggedChange, name: str) -> Undon
     store.put(new)
     fields = new.history[-1].before
     now = json_value(new)
+    return _undone(record, fields, {field: now.get(field) for field in fields}, gone=change.is_new)
+
+
+def _undone(
+    record: Returnable, before: dict[str, Any], after: dict[str, Any], **rest: Any
+) -> UndoneChange:
+    text = one_line(_text(record))
     return UndoneChange(
-        id=record.id,
-        short=short(record.id),
-        text=one_line(_text(record)),
-        before=fields,
-        after={field: now.get(field) for field in fields},
-        gone=change.is_new,
+        id=record.id, short=short(record.id), text=text, before=before, after=after, **rest
     )
 
 

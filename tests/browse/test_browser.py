@@ -176,7 +176,7 @@ def test_an_edit_is_kept_and_undo_takes_it_back(lived_in: str) -> None:
         assert seen.rows[0].endswith("Jobs run on cron")
         await seen.press("u")
         assert held(lived_in, "Jobs run on a queue in PostgreSQL")
-        assert [said.split()[0] for said in seen.told] == ["edited", "took"]
+        assert [said.split()[0] for said in seen.told] == ["edited", "undid:"]
 
     browse(lived_in, story, written="Jobs run on cron")
 
@@ -234,7 +234,7 @@ def test_the_inbox_lists_what_waits_and_leads_to_it(lived_in: str) -> None:
 def test_a_number_settles_what_waits(lived_in: str) -> None:
     async def story(seen: Seen) -> None:
         await seen.press("i", "1")
-        assert seen.told == ["keep both: done; u takes that back"]
+        assert seen.told == ["keep both: done; u undoes that"]
         assert [row.split()[0] for row in seen.rows] == ["expired"]
         await seen.press("u")
         assert [row.split()[0] for row in seen.rows] == ["subject", "expired"]

@@ -595,6 +595,8 @@ class UndoneChange(Strict):
     before: dict[str, Any]
     after: dict[str, Any]
     gone: bool
+    deleted: bool
+    staged: str
 
 
 class UndoneCommand(Strict):

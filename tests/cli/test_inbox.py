@@ -82,10 +82,10 @@ def test_each_item_is_settled_by_one_key_and_undo_takes_it_back(typist: Terminal
     assert "3 settled, 1 left; `pmem undo` takes the last one back" in said
     assert "=0=" in said
     assert "The beta runs" not in ran(typist, "pmem list --all-states 2>&1 | grep -v deleted")
-    assert "took back rm" in ran(typist, "pmem undo")
+    assert "undid: rm" in ran(typist, "pmem undo")
     assert "The beta runs" in ran(typist, "pmem list")
-    assert "took back edit --superseded-by, just now" in ran(typist, "pmem undo")
-    assert "took back inbox accept, just now" in ran(typist, "pmem undo")
+    assert "undid: edit --superseded-by, just now" in ran(typist, "pmem undo")
+    assert "undid: inbox accept, just now" in ran(typist, "pmem undo")
     left = ran(typist, "pmem inbox --list | cut -c1-14")
     assert re.findall(r"^[a-z]+", left, re.MULTILINE) == ["fact", "subject", "due", "expired"]
 
@@ -95,7 +95,7 @@ def test_a_look_and_a_slip_settle_nothing(typist: Terminal) -> None:
     shown = pressed(typist, "v")
     assert "recalled       never" in shown
     assert "[k] it still holds" in shown.partition("recalled")[2]
-    assert "u takes back what the last key did" in pressed(typist, "?")
+    assert "u undoes what the last key did" in pressed(typist, "?")
     assert "press one of k, l, g, b, e, r, v, s, q, ?" in pressed(typist, "x")
     assert "press one of" in pressed(typist, "\x1b[A")
     typist.type("q")
@@ -109,7 +109,7 @@ def test_u_takes_back_what_the_last_key_did_and_shows_it_again(typist: Terminal)
     assert "press one of" in pressed(typist, "u")
     assert "2 of 2  expired" in pressed(typist, "k")
     shown = pressed(typist, "u")
-    assert "took back inbox accept" in shown
+    assert "undid: inbox accept" in shown
     assert "1 of 2  fact" in shown
     typist.type("q")
     assert "0 settled, 2 left" in typist.wait_for(READY)

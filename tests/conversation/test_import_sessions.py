@@ -168,7 +168,7 @@ def test_of_a_prompt_that_was_taken_back_the_new_one_is_followed(workspace: Work
     session.say("Done.")
     done = take(workspace, CLAUDE, session.bytes())
     assert heard(workspace)[2:] == ["user: Use SQLite instead", "assistant: Done."]
-    assert done.left_out == {"lines that were taken back": 2}
+    assert done.left_out == {"lines that were undone": 2}
 
 
 def test_the_program_says_which_way_was_taken_last(workspace: Workspace) -> None:

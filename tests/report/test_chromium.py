@@ -330,14 +330,14 @@ def test_its_owner_edits_pins_and_removes_and_takes_each_back(browser: Any, live
         assert said() - before == {"Jobs run on cron"}
         assert page.page.locator("#memories .open").count() == 1, text
         press("Undo")
-        page.page.wait_for_selector("#told >> text=taken back")
+        page.page.wait_for_selector("#told >> text=undone")
         assert said() == before
         press("Remove")
         page.page.wait_for_selector("#told >> text=removed")
         assert len(said()) == len(before) - 1
         assert page.page.locator("#week >> text=Restore").count()
         press("Undo")
-        page.page.wait_for_selector("#told >> text=taken back")
+        page.page.wait_for_selector("#told >> text=undone")
         assert said() == before
         assert page.complaints == []
 

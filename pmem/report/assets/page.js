@@ -646,7 +646,7 @@
     ["inbox accept $1", "consent.approve", {"references": ["$1"]}, "proposal"],
     ["inbox reject $1", "consent.reject", {"references": ["$1"]}, "proposal"]
   ];
-  /* What no undo takes back, and what it takes back by no memory's id */
+  /* What no undo reverts, and what it reverts by no memory's id */
   const FINAL = ["consent.reject"], BESIDE = /^(facts|consent)\./;
   let token = "", waiting = 0, loads = 0;
 
@@ -675,7 +675,7 @@
     const old = document.getElementById("told");
     if (old) old.remove();
     document.body.append(el("div", { id: "told", class: "told", role: "status" }, el("span", {}, text),
-      back ? el("button", { class: "act", type: "button", onclick: () => act("taken back", "undo", back) }, "Undo") : null,
+      back ? el("button", { class: "act", type: "button", onclick: () => act("undone", "undo", back) }, "Undo") : null,
       el("button", { class: "act", type: "button", "aria-label": "Close", onclick: (event) => event.target.parentElement.remove() }, "\u00d7")));
   }
 
