@@ -26,7 +26,12 @@ def failed(memory: Memory) -> bool:
 
 def told_with(memory: Memory) -> str:
     """Return what follows a memory's text: its day, what was rejected, how it went."""
-    parts = [since_mark(memory)]
+    return since_mark(memory) + choice_of(memory)
+
+
+def choice_of(memory: Memory) -> str:
+    """Return what a memory was taken instead of, and how that went."""
+    parts = []
     if memory.instead_of:
         named = "; ".join(_short(each) for each in memory.instead_of[:_MOST])
         parts.append(f" (instead of {named})")
