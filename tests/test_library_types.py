@@ -175,8 +175,8 @@ def _fields(struct: Any) -> dict[str, Any]:
 
 
 NOTHING: Final = set(
-    "apps.all apps.poll_energy apps.stats check export_arrays flush problems stats discover mine"
-    " apps close database_status".split()
+    "apps.all apps.poll_energy apps.stats check export_arrays export_markdown flush problems stats"
+    " discover mine apps close database_status".split()
 )
 """What takes no values, or opens the memory in another way."""
 CALLS: Final = _calls(Made("", "", "", ""))

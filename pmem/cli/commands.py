@@ -193,6 +193,9 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
         "Export the memory to files.",
         {
             "arrays": CommandEntry("exchange", "export_arrays", "pmem export arrays backup"),
+            "markdown": CommandEntry(
+                "exchange", "export_markdown", "pmem export markdown memory.md"
+            ),
             "audit": CommandEntry("exchange", "export_audit", "pmem export audit trail.jsonl"),
         },
     ),

@@ -12,6 +12,8 @@ from pmem.cli.left_out import reasons_line
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation import exchange
 from pmem.conversation.exchange import ArraysRequest, ExportRequest, Imported, MessagesRequest
+from pmem.conversation.pages import MarkdownRequest, write_folder, write_page
+from pmem.core.pages import INDEX
 from pmem.core.secrets import unsecret
 from pmem.core.visible import escaped
 from pmem.errors import InvalidValue, ReadOnly
@@ -26,6 +28,14 @@ class ArraysWritten(msgspec.Struct, frozen=True, kw_only=True):
     """The files that were written."""
 
     files: tuple[str, ...]
+
+
+class PagesWritten(msgspec.Struct, frozen=True, kw_only=True):
+    """Where Markdown was written, how many pages, and how many memories are on them."""
+
+    path: str
+    pages: int
+    memories: int
 
 
 class AuditWritten(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,6 +113,41 @@ def export_arrays(
     return _written(session, folder, done.files)
 
 
+@asks(MarkdownRequest)
+def export_markdown(
+    session: CommandSession,
+    request: MarkdownRequest,
+    place: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE.md|DIR|-", help="One page, or a folder with a page for each subject."
+        ),
+    ] = "-",
+) -> Answer:
+    """Write the memory as Markdown pages for people.
+
+    Memories are below their subject; those without one, below their type. What was replaced,
+    merged or removed is left out. Writing it again replaces the pages that it
+    made, and no other file.
+    """
+    by_subject = place != "-" and not place.casefold().endswith(".md")
+    done = session.run(
+        table.EXPORT_MARKDOWN, msgspec.structs.replace(request, by_subject=by_subject)
+    )
+    if place == "-":
+        return Answer(data=done, raw=done.files[INDEX])
+    if session.read_only:
+        raise ReadOnly()
+    if by_subject:
+        write_folder(place, done.files)
+    else:
+        write_page(_folder_of(place), os.path.basename(place), done.files[INDEX])
+    counts = (done.memories, "memory", "memories"), (len(done.files), "page", "pages")
+    said = ", ".join(f"{n:,} {one if n == 1 else many}" for n, one, many in counts)
+    data = PagesWritten(path=unsecret(place), pages=len(done.files), memories=done.memories)
+    return Answer(data=data, lines=[[("wrote ", "green"), (f"{data.path}: {said}", "")]])
+
+
 @asks(AuditRequest)
 def export_audit(
     session: CommandSession,
@@ -119,13 +164,22 @@ def export_audit(
     data = exchange.json_lines(found.items)
     if file == "-":
         return Answer(data=found, raw=escaped(data.decode()))
-    place = os.path.dirname(file)
-    if place and not os.path.isdir(place):
-        raise InvalidValue(f"there is no folder {place} to write into", "make it first")
-    _write(session, place, {os.path.basename(file): data})
+    _write(session, _folder_of(file), {os.path.basename(file): data})
     said = unsecret(file)
     line: Line = [("wrote ", "green"), (f"{said}: {found.total:,} events", "")]
     return Answer(data=AuditWritten(file=said, events=found.total), lines=[line])
+
+
+def _folder_of(file: str) -> str:
+    """Return the folder that a file is to be in.
+
+    Raises:
+        InvalidValue: There is none.
+    """
+    folder = os.path.dirname(file)
+    if folder and not os.path.isdir(folder):
+        raise InvalidValue(f"there is no folder {folder} to write into", "make it first")
+    return folder
 
 
 def _written(session: CommandSession, folder: str, files: dict[str, bytes]) -> Answer:

@@ -91,6 +91,10 @@ def _imported(done: SessionsImported) -> Answer:
     lines: list[Line] = [[(figures, "")], *reasons_line(done.left_out)]
     told = [render.masked(item, "where", "why") for item in done.skipped]
     notes = [f"skipped {item.where}: it {item.why}" for item in told]
+    if done.facts:
+        notes.append(f"facts noted: {done.facts}; `pmem inbox` proposes them")
+    if done.states_more:
+        notes.append("next: --learn proposes memories")
     return Answer(data=done, lines=lines, note="\n".join(notes))
 
 

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from importlib import import_module
@@ -21,12 +21,13 @@ from pmem.conversation.session_files import (
     sessions_of,
 )
 from pmem.conversation.transcripts import append, conversation_of, replace_messages
+from pmem.conversation.unread import from_unread, read_unread, with_unread
 from pmem.core.visible import visible
 from pmem.errors import FileNotRead, InvalidValue, NotFound
 from pmem.interchange import Skipped
 from pmem.interchange.messages import MessageReader
 from pmem.interchange.sessions import Line, Lines, SessionNotes
-from pmem.memory.noted_facts import noted
+from pmem.memory.noted_facts import new_facts, noted, states_anything
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.local.noted_transcripts import NotedTranscript
@@ -73,7 +74,9 @@ class SessionsRequest(msgspec.Struct, frozen=True, kw_only=True):
     since: Annotated[
         datetime | None, asked("Only what was said at this time or later.", reading="time")
     ] = None
-    learn: Annotated[bool, asked("Note facts and key moments, as pending.")] = False
+    learn: Annotated[
+        bool, asked("Propose memories from it, also from what was imported before.")
+    ] = False
     sub_agents: Annotated[bool, asked("Import what sub-agents said too.")] = False
     dry_run: DryRun = False
     progress: Progress = ignore_progress
@@ -84,7 +87,8 @@ class SessionsImported(msgspec.Struct, frozen=True, kw_only=True):
     """What an import of sessions led to.
 
     `left_out` counts by reason what is no conversation, and pmem's own words; `skipped` is what
-    was said and could not be taken in.
+    was said and could not be taken in. `facts` counts those that were noted, and where it
+    `states_more`, a message that was not read for them states one.
     """
 
     sessions: int
@@ -94,6 +98,8 @@ class SessionsImported(msgspec.Struct, frozen=True, kw_only=True):
     skipped: tuple[Skipped, ...]
     left_out: dict[str, int]
     dry_run: bool
+    facts: int = 0
+    states_more: bool = False
 
 
 def import_sessions(workspace: Workspace, request: SessionsRequest) -> SessionsImported:
@@ -122,6 +128,8 @@ def import_sessions(workspace: Workspace, request: SessionsRequest) -> SessionsI
         counts.update(session.counts)
         left_out.update(session.notes.left_out)
         skipped += session.reader.skipped
+    if request.pending and request.learn and not request.dry_run:
+        counts["facts"] += _read_all(workspace, request)
     request.progress(done, done)
     if waiting and not request.dry_run:
         workspace.own.noted_transcripts.remove(waiting)
@@ -133,7 +141,16 @@ def import_sessions(workspace: Workspace, request: SessionsRequest) -> SessionsI
         skipped=tuple(skipped),
         left_out=dict(sorted(left_out.items())),
         dry_run=request.dry_run,
+        facts=counts["facts"],
+        states_more=counts["states_more"] > 0,
     )
+
+
+def _read_all(workspace: Workspace, request: SessionsRequest) -> int:
+    """Read what earlier imports took in and did not read; return how many facts were noted."""
+    with workspace.transaction():
+        unread = [one for one in workspace.conversations.find() if one.unread_from is not None]
+        return sum(read_unread(workspace, one, request.since).facts for one in unread)
 
 
 class _SessionImport:
@@ -158,6 +175,7 @@ class _SessionImport:
         self._name = name
         self._known: _Known = {}
         self._conversations: dict[str, Conversation] = {}
+        self._read: set[str] = set()
 
     def messages(self, told: Callable[[int], None]) -> Iterator[tuple[str, Message]]:
         """Yield what was said with the session's id."""
@@ -200,6 +218,11 @@ class _SessionImport:
     def _extend(self, session: str, messages: list[Message]) -> None:
         workspace = self._workspace
         conversation = self._conversation(session, messages)
+        if self._request.learn and not self._request.dry_run and session not in self._read:
+            self._read.add(session)
+            earlier = read_unread(workspace, conversation, self._request.since)
+            conversation = earlier.conversation
+            self.counts["facts"] += earlier.facts
         known = self._known[session]
         fresh = [message for message in messages if message.id not in known]
         edited = {
@@ -221,9 +244,14 @@ class _SessionImport:
             title = self.notes.titles.get(session, self.notes.title)
             conversation = _with_title(conversation, title)
             new = list(_with_tokens(workspace, {one.id: one for one in fresh}).values())
-            if self._request.learn:
+            if not self._request.learn:
+                conversation = with_unread(conversation, new)
+                self._look_for_facts(new)
+            else:
                 before = last_said(workspace, conversation)
-                conversation = noted(workspace, conversation, new)
+                read = noted(workspace, conversation, new)
+                self.counts["facts"] += len(new_facts(read, conversation))
+                conversation = read
                 conversation = noticed_at_import(workspace, conversation, before, new)
             append(workspace, conversation, new)
 
@@ -238,13 +266,32 @@ class _SessionImport:
         named = (one.id for one in conversations.find() if one.external_id == session)
         kept = next(named, None)
         conversation = made if kept is None else conversations.get(kept)
-        ids = {one.id: hash(one.content) for one in conversation.recent_messages}
-        for chunk in conversation.chunks:  # none of them is held longer than it is looked at
-            held = self._workspace.backend.read(Chunk, chunk).messages
+        ids: dict[str, int] = {}
+        for held in self._held(conversation):
             ids.update((one.id, hash(one.content)) for one in held)
         self._known[session] = ids
         self._conversations[session] = conversation
         return conversation
+
+    def _held(self, conversation: Conversation) -> Iterator[Sequence[Message]]:
+        """Yield the messages that are kept, a chunk at a time: none is held for longer."""
+        is_unread = False
+        for chunk in (*conversation.chunks, None):
+            held = (
+                conversation.recent_messages
+                if chunk is None
+                else self._workspace.backend.read(Chunk, chunk).messages
+            )
+            unread = held if is_unread else tuple(from_unread(conversation, held))
+            is_unread = bool(unread)
+            if not self._request.learn:
+                self._look_for_facts(unread)
+            yield held
+
+    def _look_for_facts(self, unread: Sequence[Message]) -> None:
+        """Note whether what is not read states a fact."""
+        if not self.counts["states_more"] and states_anything(self._workspace, unread):
+            self.counts["states_more"] = 1
 
     def _admit(self, line: Any, where: str) -> Any:
         """Let a line in without secrets of tools; what people say with one is skipped."""

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Self
 
 from pmem.conversation.exchange import ArraysRequest, ExportRequest, Imported, MessagesRequest
+from pmem.conversation.pages import MarkdownRequest
 from pmem.conversation.sessions import SessionsImported, SessionsRequest
 from pmem.errors import InvalidValue
 from pmem.library.apps import Apps
@@ -255,6 +256,10 @@ class Project(Memories, Moments, Conversations, ModelWork, Upkeep):
     def export_arrays(self, **options: Any) -> dict[str, bytes]:
         """Return the four array files' contents by name; `options` are `ExportRequest`'s fields."""
         return self._run(table.EXPORT_ARRAYS, made(ExportRequest, **options)).files
+
+    def export_markdown(self, **options: Any) -> dict[str, str]:
+        """Return the memory as Markdown pages by name; `options` are `MarkdownRequest`'s fields."""
+        return self._run(table.EXPORT_MARKDOWN, made(MarkdownRequest, **options)).files
 
     def stats(self) -> MemoryFigures:
         """Count what the memory holds."""

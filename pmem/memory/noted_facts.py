@@ -70,6 +70,11 @@ def stated(
     return tuple(fresh.values())
 
 
+def states_anything(workspace: Workspace, messages: Iterable[Message]) -> bool:
+    """Tell whether any message states a fact; it stops at the first."""
+    return workspace.settings.extract_facts and any(map(extract, messages))
+
+
 def left_out(workspace: Workspace, message: Message, noted_: int) -> int:
     """Return how many facts of a message were not noted, as one message states at most so many.
 

@@ -21,9 +21,12 @@ Tags = Annotated[tuple[str, ...], asked("A tag.", flag="--tag")]
 Force = Annotated[bool, asked("Add it even if a similar memory exists.")]
 Subject = Annotated[str | None, asked("Who or what it is about.")]
 Importance = Annotated[
-    float | None, asked("From 0 to 1; 0.9 puts it into every context [by type].")
+    float | None, asked("From 0 to 1; from 0.9 on it counts for every task [by type].")
 ]
-ValidFrom = Annotated[datetime | None, asked("Valid from this time.", reading="ahead")]
+ValidFrom = Annotated[
+    datetime | None,
+    asked("Valid from this time, such as the day it was decided.", reading="ahead"),
+]
 ValidUntil = Annotated[datetime | None, asked("Valid until this time.", reading="ahead")]
 Cited = Annotated[
     tuple[str, ...], asked("A file, lines, NAME or NAME=VALUE it rests on.", shown=_PLACE)

@@ -3,14 +3,13 @@
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from hashlib import sha256
 from typing import Final
 
 import msgspec
 
-from pmem.core.filters import fold
+from pmem.core.pages import group_by_subject, page_name
 from pmem.errors import InvalidValue, StorageRefused
-from pmem.report.document import ReportDocument, ToldMemory
+from pmem.report.document import ReportDocument
 from pmem.report.page import MARK, render_page, render_subject
 from pmem.storage.files.durable import write_file
 
@@ -18,7 +17,6 @@ DEFAULT_FILE: Final = "memory-report.html"
 FOLDER: Final = "subjects"
 """Where in a site the pages of subjects are."""
 _BEGINNING: Final = 1_000
-_NAME: Final = 40
 
 
 class WrittenReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,8 +58,8 @@ def write_site(document: ReportDocument, folder: str) -> WrittenReport:
     """
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise InvalidValue(f"{folder} is a file", "name a folder for `--site`")
-    groups = group_by_subject(document)
-    pages = {name: f"{FOLDER}/{page_name(name)}" for name in groups}
+    groups = group_by_subject(document.memories)
+    pages = {name: f"{FOLDER}/{page_name(name, 'html')}" for name in groups}
     whole = msgspec.structs.replace(document, pages=pages)
     texts = {"index.html": render_page(whole)}
     texts |= {pages[name]: render_subject(document, name, each) for name, each in groups.items()}
@@ -69,31 +67,6 @@ def write_site(document: ReportDocument, folder: str) -> WrittenReport:
     _remove_others(os.path.join(folder, FOLDER), {os.path.basename(page) for page in texts})
     memories = len(document.memories)
     return WrittenReport(path=folder, files=len(texts), bytes=size, memories=memories)
-
-
-def group_by_subject(document: ReportDocument) -> dict[str, list[ToldMemory]]:
-    """Return the memories on each subject, named as its latest memory names it, letter case aside.
-
-    Args:
-        document: Whose memories.
-    """
-    groups: dict[str, list[ToldMemory]] = {}
-    for memory in document.memories:
-        if memory.subject:
-            groups.setdefault(fold(memory.subject), []).append(memory)
-    return {each[-1].subject: each for each in groups.values()}
-
-
-def page_name(subject: str) -> str:
-    """Return a subject's file name: readable, safe on every system, and no other subject's.
-
-    Args:
-        subject: Any text.
-    """
-    known = fold(subject)
-    plain = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in known)
-    words = "-".join(filter(None, plain.split("-")))[:_NAME].strip("-")
-    return f"{words or 'subject'}-{sha256(known.encode()).hexdigest()[:8]}.html"
 
 
 def _write(path: str, text: str) -> int:

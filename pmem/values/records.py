@@ -357,11 +357,10 @@ class Fact(Part, frozen=True, kw_only=True):
 class Conversation(Record, frozen=True, kw_only=True):
     """A conversation: its recent messages verbatim, and the ids of its chunks in order.
 
-    The first `merged_chunks` of the chunks have no summary of their own in contexts: they are
-    merged into the one after them, or were said before the conversation was cleared.
-    `pruned` are ids of recent messages that contexts leave out, `facts` what recent messages
-    state, and `active_facts` the memories that facts were promoted to. A conversation held in an
-    `app` leaves a memory to it when it ends.
+    The first `merged_chunks` have no summary of their own in contexts: they are merged into the
+    next one, or were said before the conversation was cleared. `pruned` are ids of messages that
+    contexts leave out, `facts` what recent messages state, `active_facts` memories of facts, and
+    `unread_from` is the first message not read for facts. In an `app`, it leaves a memory to it.
     """
 
     external_id: str | None = None
@@ -381,6 +380,7 @@ class Conversation(Record, frozen=True, kw_only=True):
     pruned_at: Time | None = None
     facts: tuple[Fact, ...] = ()
     active_facts: tuple[str, ...] = ()
+    unread_from: str | None = None
     milestones: tuple[str, ...] = ()
     history: tuple[Event, ...] = ()
 
@@ -434,7 +434,7 @@ SAID: Final = (
 
 LATER: Final = frozenset(
     """app citations places tried because evidence settled instead_of outcomes review_at review_if
-    stops_edits made_by""".split()
+    stops_edits made_by unread_from""".split()
 )
 """Fields that records of the first version did not have: an empty one is not written."""
 

@@ -555,6 +555,17 @@ class Trail(Strict):
     total: int
 
 
+class MarkdownPages(Strict):
+    files: dict[str, str]
+    memories: int
+
+
+class PagesWritten(Strict):
+    path: str
+    pages: int
+    memories: int
+
+
 class Exported(Strict):
     file: str
     events: int
@@ -1416,6 +1427,8 @@ ANSWERS: list[tuple[str, Any]] = [
     ("setup pre-commit --remove", HookSetup),
     ("export arrays", dict[str, Any]),
     ("export arrays backup", dict[str, Any]),
+    ("export markdown", MarkdownPages),
+    ("export markdown pages", PagesWritten),
     ("export audit", Trail),
     ("export audit trail.jsonl", Exported),
     ("eval run", Evaluation),

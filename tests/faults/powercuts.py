@@ -20,7 +20,7 @@ from tests.storage import powercut
 
 APART: Final = frozenset(
     {"init", "checkpoint save", "checkpoint rm", "delta", "app stats", "setup git", "setup gemini"}
-    | {"export arrays", "export audit", "setup pre-commit"}
+    | {"export arrays", "export markdown", "export audit", "setup pre-commit"}
 )
 """What writes no record: SQLite's database, git's files, and files outside the memory folder."""
 

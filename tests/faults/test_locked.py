@@ -85,6 +85,7 @@ WRITING: dict[str, tuple[str, ...]] = {
     "setup zed": ("--user",),
     "setup agents-md": (),
     "export arrays": ("../exported",),
+    "export markdown": ("../pages",),
     "export audit": ("../trail.jsonl",),
     "eval run": ("--accept",),
     "eval add": ("breakfast", "OTHER"),

@@ -78,6 +78,7 @@ _NAMES_NONE = {
     *("app remember", "app compact", "app purge", "app uninstall", "app stats"),
     *("checkpoint save", "checkpoint rm", "config set", "config unset", "import messages"),
     *("import arrays", "setup git", "setup pre-commit", "export arrays", "export audit"),
+    "export markdown",
     *("import claude-code", "import codex", "import gemini", "import auto", "import notes"),
     *("import git", "import adr", "setup rules", "eval run", "eval misses"),
     *(f"setup {name}" for name in HARNESSES),

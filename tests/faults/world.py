@@ -198,6 +198,7 @@ WRITES: Final[dict[str, Write]] = {
         ("setup", "pre-commit", "--remove"), whole=False, prepare=_set_up
     ),
     "export arrays": Write(("export", "arrays", "exported"), whole=False),
+    "export markdown": Write(("export", "markdown", "pages"), whole=False),
     "export audit": Write(("export", "audit", "trail.jsonl")),
     "eval run": Write(("eval", "run", "--accept")),
     "eval add": Write(("eval", "add", "breakfast", "OTHER")),

@@ -27,6 +27,7 @@ from pmem.conversation.exchange import ArraysRequest, ExportRequest, MessagesReq
 from pmem.conversation.git_history import HistoryImportRequest
 from pmem.conversation.message_changes import MarkRequest, RemoveMessageRequest
 from pmem.conversation.notes import NotesRequest
+from pmem.conversation.pages import MarkdownRequest
 from pmem.conversation.pruning import PruneRequest
 from pmem.conversation.sessions import SessionsRequest
 from pmem.core.queries import QueryRequest
@@ -166,6 +167,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "import.adr": lambda _: DecisionsRequest(paths=("0001-bake.md",)),
     "import.notes": lambda _: NotesRequest(paths=("RULES.md",)),
     "import.arrays": lambda _: ArraysRequest(folder="arrays"),
+    "export.markdown": lambda _: MarkdownRequest(),
     "export.arrays": lambda _: ExportRequest(camel_case=True),
     "app.remember": lambda _: RememberRequest(app="calendar", content="Meets at noon."),
     "app.list": lambda _: AtRequest(),

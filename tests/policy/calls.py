@@ -96,6 +96,7 @@ CALLS: Final[dict[str, Call]] = {
     "import_messages": lambda p, _: p.import_messages([]),
     "import_sessions": lambda p, _: p.import_sessions(path="absent"),
     "import_arrays": lambda p, _: p.import_arrays("absent"),
+    "export_markdown": lambda p, g: p.export_markdown(by_subject=g.flag),
     "export_arrays": lambda p, _: p.export_arrays(),
     "stats": lambda p, _: p.stats(),
     "consolidate": lambda p, g: p.consolidate(dry_run=g.flag),

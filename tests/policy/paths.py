@@ -117,6 +117,7 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "import adr": ("../absent",),
     "import arrays": ("../absent",),
     "export arrays": (),
+    "export markdown": (),
     "export audit": (),
     "eval run": ("../golden.jsonl",),
     "eval add": ("TEXT", "REF"),

@@ -31,6 +31,7 @@ TRIED: Final = (
     "log --limit 0",
     "log --operations",
     "export arrays",
+    "export markdown",
     "export audit",
     "stats",
     "inbox facts",

@@ -116,6 +116,7 @@ COMMANDS: Final = (
     "log --limit 0",
     "log --operations",
     "export arrays",
+    "export markdown",
     "export audit",
     "stats",
     "inbox facts",

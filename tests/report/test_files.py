@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.filters import fold
+from pmem.core.pages import group_by_subject, page_name
 from pmem.errors import InvalidValue, StorageRefused
 from pmem.report.document import ReportDocument
-from pmem.report.files import group_by_subject, page_name, write_report, write_site
+from pmem.report.files import write_report, write_site
 from tests.report.pages import ReadPage
 from tests.report.test_page import document_saying
 
@@ -65,21 +66,21 @@ def test_pages_of_subjects_that_are_gone_go_and_other_files_stay() -> None:
     write_site(about("queue", "database"), "site")
     Path("site/subjects/mine.html").write_text("mine", encoding="utf-8")
     write_site(about("queue"), "site")
-    assert sorted(os.listdir("site/subjects")) == ["mine.html", page_name("queue")]
+    assert sorted(os.listdir("site/subjects")) == ["mine.html", page_name("queue", "html")]
 
 
 @given(st.text())
 def test_a_subjects_page_has_a_name_that_every_system_takes(subject: str) -> None:
-    name = page_name(subject)
+    name = page_name(subject, "html")
     assert name.isascii()
     assert name.removesuffix(".html").replace("-", "").isalnum()
     assert len(name) < 60
-    assert name == page_name(subject.upper().lower()) or fold(subject) != fold(
+    assert name == page_name(subject.upper().lower(), "html") or fold(subject) != fold(
         subject.upper().lower()
     )
 
 
 def test_subjects_that_differ_have_pages_of_their_own() -> None:
     names = ["a/b", "a b", "a-b", "../x", "x", "CON", "日本", "本日"]
-    assert len({page_name(name) for name in names}) == len(names)
-    assert list(group_by_subject(about(*names))) == names
+    assert len({page_name(name, "html") for name in names}) == len(names)
+    assert list(group_by_subject(about(*names).memories)) == names

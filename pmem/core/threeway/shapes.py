@@ -193,7 +193,7 @@ CONVERSATION: Final = RecordShape(
     fields=_words(
         "id schema external_id title app status started_at ended_at updated_at outcome turns"
         " cleared_turns chunks merged_chunks recent_messages pruned pruned_at facts active_facts"
-        " milestones history"
+        " unread_from milestones history"
     ),
     required=_words("id started_at updated_at"),
     rules={

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         RemoveMessageRequest,
     )
     from pmem.conversation.notes import NotesImported, NotesRequest
+    from pmem.conversation.pages import MarkdownPages, MarkdownRequest
     from pmem.conversation.pruning import PrunedListing, PruneRequest, Pruning
     from pmem.conversation.sessions import SessionsImported, SessionsRequest
     from pmem.core.extraction.episodes import Arc
@@ -162,6 +163,9 @@ IMPORT_ARRAYS: Final[Operation[ArraysRequest, Imported]] = Operation(
 )  # fmt: skip
 EXPORT_ARRAYS: Final[Operation[ExportRequest, Exported]] = Operation(
     "export.arrays", "Export everything as four array files", "conversation.exchange:export_arrays"
+)
+EXPORT_MARKDOWN: Final[Operation[MarkdownRequest, MarkdownPages]] = Operation(
+    "export.markdown", "Write the memory as Markdown pages", "conversation.pages:export_markdown"
 )
 ARC: Final[Operation[LookRequest, Arc]] = Operation(
     "episode.arc", "Show the narrative arc of a conversation: beginning, middle, end, key moments",

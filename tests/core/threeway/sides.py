@@ -182,7 +182,9 @@ def _value(dice: Dice, store: str, field: str) -> Any:
         return part if store == "episodic-memory" else dice.random.randint(0, 50)
     if field == "conversation":
         return dice.one_of(*IDS)
-    if field in ("external_id", "merged_into") or (field == "title" and store == "conversations"):
+    if field in ("external_id", "merged_into", "unread_from") or (
+        field == "title" and store == "conversations"
+    ):
         return dice.one_of(None, dice.word())
     return _DRAWN[field](dice)
 
