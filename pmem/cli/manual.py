@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pmem.cli.asking import completing
 from pmem.cli.documents import (
     ENDING,
     documents,
@@ -22,7 +23,11 @@ def help_(
     ctx: typer.Context,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[COMMAND|DOCUMENT]...", help="What to explain [lists documents]."),
+        typer.Argument(
+            metavar="[COMMAND|DOCUMENT]...",
+            help="What to explain [lists documents].",
+            autocompletion=completing("explained"),
+        ),
     ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="List all commands, or explain all options of one.")

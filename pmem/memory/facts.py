@@ -65,7 +65,9 @@ class FactListing(msgspec.Struct, frozen=True, kw_only=True):
 class FactsRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which facts to list, so many at the most; an empty field lets everything through."""
 
-    conversation: Annotated[str | None, asked("Only of this conversation.", shown="REF")] = None
+    conversation: Annotated[
+        str | None, asked("Only of this conversation.", shown="REF", completes="conversation")
+    ] = None
     types: Annotated[tuple[MemoryType, ...], asked("Only this type.", flag="--type")] = ()
     standing: Annotated[Standing | None, asked("Only with this status.")] = Standing.PENDING
     above: Annotated[float, asked("At least this certain, from 0 to 1.", shown="N")] = 0.0
