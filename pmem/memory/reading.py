@@ -15,7 +15,6 @@ from pmem.core.trust import with_trust
 from pmem.errors import Ambiguous, Damaged, NotFound, Refused
 from pmem.project.caller import serving, within
 from pmem.project.workspace import Workspace
-from pmem.storage.store import Store
 from pmem.values.fields import AsOf, asked, ref
 from pmem.values.ids import matches, short
 from pmem.values.records import (
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from pmem.memory.citations import Watch
     from pmem.memory.details import LinkedText
     from pmem.storage.local.use_counts import UseCount
+    from pmem.storage.store import Store
 
 
 class ShowRequest(msgspec.Struct, frozen=True, kw_only=True):
