@@ -68,9 +68,7 @@ class EpisodesRequest(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     types: Annotated[tuple[EpisodeType, ...], asked("Only this kind.", flag="--type")] = ()
-    conversation: Annotated[
-        str | None, asked("Only of this conversation.", shown="REF", completes="conversation")
-    ] = None
+    conversation: OfConversation = None
     above: Annotated[float, asked("At least this significant, from 0 to 1.", shown="N")] = 0.0
     states: tuple[State, ...] = (State.ACTIVE,)
     limit: Annotated[int | None, asked("Only the latest N.", least=0)] = None

@@ -70,4 +70,7 @@ AsOf = Annotated[
     datetime | None,
     asked("As it was at this time or git revision.", shown="TIME|REV", reading="moment"),
 ]
+OfConversation = Annotated[
+    str | None, asked("Only of this conversation.", shown="REF", completes="conversation")
+]
 DryRun = Annotated[bool, asked("Print the plan and change nothing.")]

@@ -70,10 +70,10 @@ def candidates(what: Completes, ctx: Any, start: str) -> list[tuple[str, str]]:
     line: Line = ctx.obj
     line.takes_files = False
     given = line.words if what in _NAMING else ()
-    return [each for each in _known(what, ctx, start) if each[0] not in given]
+    return [each for each in _look_up(what, ctx, start) if each[0] not in given]
 
 
-def _known(what: Completes, ctx: Any, start: str) -> Found:
+def _look_up(what: Completes, ctx: Any, start: str) -> Found:
     if what == "setting":
         settings: dict[str, str] = read_table()["settings"]
         return settings.items()
