@@ -1,7 +1,7 @@
 """Writes the pages of reference from the tables that the program itself uses.
 
 They are docs/settings.md, docs/tuning.md, docs/commands.md, docs/types.md, docs/modules.md, the
-manual page docs/pmem.1, and pmem/cli/reference.json, by which `pmem help --json` and completion
+manual page docs/pmem.1, and pmem/cli/reference.json, by which `pmem --help` and `pmem help --json`
 answer at once. Run it with the project's Python: `python docs/generate.py`. A test fails when the
 committed files differ from what it writes.
 """

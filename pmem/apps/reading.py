@@ -23,7 +23,7 @@ from pmem.memory.app_memories import (
 )
 from pmem.memory.reading import conversation_named
 from pmem.project.workspace import Workspace
-from pmem.values.fields import AsOf, Ref, asked
+from pmem.values.fields import AppRef, AsOf, asked
 from pmem.values.records import Conversation, Memory, State, Status
 from pmem.values.requests import AtRequest
 
@@ -34,7 +34,9 @@ class AppLookRequest(AppRequest, frozen=True, kw_only=True):
     With a `user`, what concerns another one is left out.
     """
 
-    user: Annotated[str | None, asked("Leave out what concerns other users.")] = None
+    user: Annotated[str | None, asked("Leave out what concerns other users.", completes="user")] = (
+        None
+    )
     at: AsOf = None
     revision: str | None = None
 
@@ -48,7 +50,7 @@ class AppListRequest(AppLookRequest, frozen=True, kw_only=True):
 class AppShowRequest(AppLookRequest, frozen=True, kw_only=True):
     """Which memory of an app is to be shown."""
 
-    reference: Ref
+    reference: AppRef
 
 
 class AppContextRequest(AppLookRequest, frozen=True, kw_only=True):
@@ -58,7 +60,12 @@ class AppContextRequest(AppLookRequest, frozen=True, kw_only=True):
     """
 
     conversation: Annotated[
-        str | None, asked("The conversation to count it for [the app's current one].", shown="REF")
+        str | None,
+        asked(
+            "The conversation to count it for [the app's current one].",
+            shown="REF",
+            completes="conversation",
+        ),
     ] = None
 
 

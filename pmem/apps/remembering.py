@@ -51,11 +51,12 @@ class RememberRequest(AppRequest, frozen=True, kw_only=True):
 
     content: str | None = None
     conversation: Annotated[
-        str | None, asked("Summarise this ended conversation instead.", shown="REF")
+        str | None,
+        asked("Summarise this ended conversation instead.", shown="REF", completes="conversation"),
     ] = None
     importance: Annotated[float | None, asked("From 0 to 10 [5, or by what was said].")] = None
-    tags: Annotated[tuple[str, ...], asked("A tag.", flag="--tag")] = ()
-    user: Annotated[str | None, asked("The user whom it concerns.")] = None
+    tags: Annotated[tuple[str, ...], asked("A tag.", flag="--tag", completes="tag")] = ()
+    user: Annotated[str | None, asked("The user whom it concerns.", completes="user")] = None
 
 
 class Remembered(msgspec.Struct, frozen=True, kw_only=True):

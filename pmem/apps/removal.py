@@ -17,14 +17,14 @@ from pmem.memory.app_memories import (
     state_of,
 )
 from pmem.project.workspace import Workspace
-from pmem.values.fields import Ref, asked
+from pmem.values.fields import AppRef, asked
 from pmem.values.records import State
 
 
 class AppDeleteRequest(AppRequest, frozen=True, kw_only=True):
     """Which memory of an app is to go; `for_good` deletes it at once."""
 
-    reference: Ref
+    reference: AppRef
     for_good: Annotated[bool, asked("Delete it for good at once.")] = False
 
 

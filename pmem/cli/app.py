@@ -20,10 +20,11 @@ from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
 from pmem.cli import render
-from pmem.cli.asking import AskedCommand
+from pmem.cli.asking import AskedCommand, completing
 from pmem.cli.commands import ALONE, COMMANDS, DEFAULTS, GROUPS, MORE, SECTIONS, CommandEntry
 from pmem.cli.session import Answer, CommandSession, utf8
 from pmem.errors import InvalidValue, PmemError, StorageRefused, Unfinished, UsageError
+from pmem.values.fields import Completes
 
 _HOOK: Final = "hook"
 """The command that never fails: assistants take any other exit code for an order to stop."""
@@ -125,6 +126,16 @@ class _LazyGroup(TyperGroup):
         super().format_epilog(ctx, formatter)
         _write_shared(self, ctx, formatter)
 
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Return what may stand next; no command is loaded for its name."""
+        from typer._click.shell_completion import CompletionItem
+
+        if incomplete.startswith("-"):
+            meant = self.get_command(ctx, self._default) if self._default else self
+            return TyperCommand.shell_complete(meant, ctx, incomplete)
+        names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        return [CompletionItem(name, help=self._summary(ctx, name)) for name in names]
+
     def _summary(self, ctx: Any, name: str) -> str:
         from pmem.cli.manual import reference
 
@@ -135,11 +146,12 @@ class _LazyGroup(TyperGroup):
         return str(self.get_command(ctx, name).get_short_help_str(_LONGEST_SUMMARY))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if self._default and not ctx.resilient_parsing:
+        if self._default:
             options, rest, _ = self.make_parser(ctx).parse_args(list(args))
             is_named = rest[:1] in [[name] for name in self._entries]
             is_slip = self.name in ALONE and rest[:1] != [] and not rest[0].startswith("-")
-            if "help" not in options and not is_named and not is_slip:
+            is_open = ctx.resilient_parsing and not rest  # a name may be typed next
+            if "help" not in options and not (is_named or is_slip or is_open):
                 args = [self._default, *args]
         return super().parse_args(ctx, args)
 
@@ -244,7 +256,9 @@ def _shared_options() -> tuple[TyperOption, ...]:
         _option("--no-color", "no_color", None, "Print without colours."),
         _option("--exact-times", "exact_times", None, "Print exact times, also on a terminal."),
         _option("--actor", "actor", "NAME", "Write as this person or program."),
-        _option("--agent", "asker", "NAME", "Act as this agent, within its allowlist."),
+        _option(
+            "--agent", "asker", "NAME", "Act as this agent, within its allowlist.", "", "agent"
+        ),
         _option("--now", "now", "TIME", "Pretend that it is this time."),
         _option("--redact", "redact", None, "Save the text with its secrets blanked out."),
         _option("--read-only", "read_only", None, "Write nothing."),
@@ -254,7 +268,12 @@ def _shared_options() -> tuple[TyperOption, ...]:
 
 
 def _option(
-    flag: str, name: str, metavar: str | None, help_: str, other: str | None = None
+    flag: str,
+    name: str,
+    metavar: str | None,
+    help_: str,
+    other: str = "",
+    completes: Completes = "",
 ) -> TyperOption:
     return _SharedOption(
         param_decls=[flag, *([other] if other else []), name],
@@ -264,6 +283,7 @@ def _option(
         expose_value=False,
         callback=_remember,
         help=help_,
+        autocompletion=completing(completes),
     )
 
 

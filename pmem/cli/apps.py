@@ -11,7 +11,7 @@ from pmem.apps.reading import AppContextRequest, AppListRequest, AppOverview, Ap
 from pmem.apps.remembering import Remembered, RememberRequest
 from pmem.apps.removal import AppDeleteRequest, Purged, UninstallRequest
 from pmem.cli import render
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, completing
 from pmem.cli.panels import figure
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.secrets import unsecret
@@ -70,7 +70,12 @@ def list_(
     session: CommandSession,
     request: AppListRequest,
     app: Annotated[
-        str | None, typer.Argument(metavar="[APP]", help="Its memories [all apps, counted].")
+        str | None,
+        typer.Argument(
+            metavar="[APP]",
+            help="Its memories [all apps, counted].",
+            autocompletion=completing("app"),
+        ),
     ] = None,
 ) -> Answer:
     """List the apps, or an app's memories, newest update first."""

@@ -13,6 +13,7 @@ import typer
 
 from pmem.cli.session import Answer, CommandSession
 from pmem.errors import InvalidValue
+from pmem.values.fields import Completes
 
 R = TypeVar("R", bound=msgspec.Struct)
 _SEVERAL: Final = "; repeatable."
@@ -43,7 +44,12 @@ class _Field(msgspec.Struct):
         is_needed = self.default is msgspec.NODEFAULT
         absent = ... if is_needed else None if self.is_many else self.default
         info = (
-            typer.Argument(absent, metavar=shown, help=self.meaning)
+            typer.Argument(
+                absent,
+                metavar=shown,
+                help=self.meaning,
+                autocompletion=completing(self.hints["completes"]),
+            )
             if self.hints["is_argument"]
             else typer.Option(
                 absent,
@@ -53,6 +59,7 @@ class _Field(msgspec.Struct):
                 min=self.hints["least"],
                 case_sensitive=False,
                 rich_help_panel=self.hints["group"],
+                autocompletion=completing(self.hints["completes"]),
             )
         )
         type_: Any = str if self.type in (datetime, Any) else self.type
@@ -130,6 +137,24 @@ class AskedCommand(msgspec.Struct):
         run.__dict__["__signature__"] = inspect.Signature(parameters)
         run.__annotations__ = {each.name: each.annotation for each in parameters}
         return run
+
+
+@cache
+def completing(what: Completes) -> Callable[..., list[tuple[str, str]]] | None:
+    """Return what completes a value in a shell, as Typer takes it.
+
+    Args:
+        what: What the value is; nothing where its type says that.
+    """
+    if not what:
+        return None
+
+    def found(ctx: typer.Context, _words: list[str], incomplete: str) -> list[tuple[str, str]]:
+        from pmem.cli.completion.candidates import candidates
+
+        return candidates(what, ctx, incomplete)
+
+    return found
 
 
 def asks(

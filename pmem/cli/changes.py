@@ -7,7 +7,7 @@ from typing import Annotated, Final, TypeVar
 import msgspec
 import typer
 
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, completing
 from pmem.cli.drafts import WrittenText, kept_draft, read_draft
 from pmem.cli.memory import (
     EXIT_CODES,
@@ -45,7 +45,12 @@ def edit(
         typer.Option("--supersede", help="Keep the old text as a memory that was valid until now."),
     ] = False,
     superseded_by: Annotated[
-        str | None, typer.Option(metavar="REF", help="This memory replaces it from now on.")
+        str | None,
+        typer.Option(
+            metavar="REF",
+            help="This memory replaces it from now on.",
+            autocompletion=completing("memory"),
+        ),
     ] = None,
 ) -> Answer:
     """Change a memory; its history keeps what it was.

@@ -33,7 +33,8 @@ class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()
     fix: Annotated[bool, asked("Update citations of code that moved; fix the setup.")] = False
     accept: Annotated[
-        tuple[str, ...], asked("It is still right: cite the text as it is.", shown="REF")
+        tuple[str, ...],
+        asked("It is still right: cite the text as it is.", shown="REF", completes="memory"),
     ] = ()
     within: Annotated[
         str | None, asked("Also what is due within this time, such as 2w.", shown="TIME")

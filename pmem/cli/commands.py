@@ -167,9 +167,7 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
             "zed": CommandEntry("assistants", "zed", "pmem setup zed --user"),
             "agents-md": CommandEntry("assistants", "agents_md", "pmem setup agents-md"),
             "rules": CommandEntry("setup", "rules", "pmem setup rules agents-md cursor"),
-            "completion": CommandEntry(
-                "completion.commands", "setup_completion", "pmem setup completion zsh"
-            ),
+            "completion": CommandEntry("setup", "completion", "pmem setup completion zsh"),
             "list": CommandEntry("assistants", "list_", "pmem setup list"),
         },
     ),

@@ -5,6 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
+from pmem.cli.asking import completing
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.journal import one_line
 from pmem.operations import table
@@ -28,7 +29,12 @@ def init(
     ctx: typer.Context,
     app: Annotated[
         list[str] | None,
-        typer.Option("--app", metavar="APP", help="Make a role for this app; may be repeated."),
+        typer.Option(
+            "--app",
+            metavar="APP",
+            help="Make a role for this app; may be repeated.",
+            autocompletion=completing("app"),
+        ),
     ] = None,
 ) -> Answer:
     """Put this project on a PostgreSQL server; safe to repeat.

@@ -6,11 +6,9 @@ from typing import Annotated, Final
 
 import typer
 
-from pmem.cli import consent, facts, options
+from pmem.cli.asking import completing
 from pmem.cli.session import Answer, CommandSession
 from pmem.errors import Ambiguous, UsageError
-from pmem.memory.consent import WaitingRequest
-from pmem.memory.facts import FactsRequest
 from pmem.operations import table
 from pmem.operations.outcome import plain_form
 from pmem.values.ids import matches, short
@@ -22,7 +20,10 @@ _MOST: Final = 10
 def accept(
     ctx: typer.Context,
     references: Annotated[
-        list[str] | None, typer.Argument(metavar="[REF]...", help="Ids, or their starts.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[REF]...", help="Ids, or their starts.", autocompletion=completing("decision")
+        ),
     ] = None,
     above: Annotated[
         float | None,
@@ -37,6 +38,8 @@ def accept(
     ] = None,
 ) -> Answer:
     """Accept facts and proposals: they become memories."""
+    from pmem.cli import consent, facts
+
     session: CommandSession = ctx.obj
     if not references and above is None:
         raise UsageError("nothing to accept is named", "give a reference, or --above for facts")
@@ -49,8 +52,20 @@ def accept(
     return _together(answers)
 
 
-def reject(ctx: typer.Context, references: options.References) -> Answer:
+def reject(
+    ctx: typer.Context,
+    references: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="REF...",
+            help="Ids, or their starts.",
+            autocompletion=completing("decision"),
+        ),
+    ],
+) -> Answer:
     """Reject facts and proposals: they are not asked about again."""
+    from pmem.cli import consent, facts
+
     session: CommandSession = ctx.obj
     proposed, others = _sorted(session, references)
     answers: dict[str, Answer] = {}
@@ -69,6 +84,9 @@ def _sorted(
     Raises:
         Ambiguous: One fits several of what waits.
     """
+    from pmem.memory.consent import WaitingRequest
+    from pmem.memory.facts import FactsRequest
+
     waiting = [item.id for item in session.run(table.WAITING, WaitingRequest()).items]
     proposed = [name for name in references if any(matches(name, each) for each in waiting)]
     if proposed:

@@ -8,7 +8,7 @@ from pmem.cli.memory import draw_record, record_lines
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
 from pmem.core.extraction.episodes import Arc
-from pmem.memory.reading import LookRequest, ShownRecord, ShowRequest
+from pmem.memory.reading import EpisodeShowRequest, LookRequest, ShownRecord
 from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.records import Episode, EpisodeType
@@ -45,8 +45,8 @@ def _draw_episodes(
     return episode_screen(episodes, view_of(session, width))
 
 
-@asks(ShowRequest)
-def show(session: CommandSession, request: ShowRequest) -> Answer:
+@asks(EpisodeShowRequest)
+def show(session: CommandSession, request: EpisodeShowRequest) -> Answer:
     """Show an episode."""
     record = session.run(table.EPISODE, request)
     draw = partial(draw_record, session, ShownRecord(record=record), record)

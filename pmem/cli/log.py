@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 import typer
 
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, completing
 from pmem.cli.event_words import COLOURS, VALUE, change_lines, details_of, sides, who_did
 from pmem.cli.panels import padded
 from pmem.cli.screens.wrapping import cells
@@ -45,7 +45,11 @@ def log(
     request: EventsRequest,
     of: Annotated[
         str | None,
-        typer.Argument(metavar="[REF|A..B]", help="A record, or two git revisions [all records]."),
+        typer.Argument(
+            metavar="[REF|A..B]",
+            help="A record, or two git revisions [all records].",
+            autocompletion=completing("any"),
+        ),
     ] = None,
     git: Annotated[
         bool, typer.Option("--git", help="Show the commits that changed a record.")

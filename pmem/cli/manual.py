@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from pmem.cli.asking import completing
 from pmem.cli.documents import (
     ENDING,
     documents,
@@ -27,7 +28,9 @@ def help_(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[COMMAND|DOCUMENT|WORD]...", help="What to explain [lists documents]."
+            metavar="[COMMAND|DOCUMENT|WORD]...",
+            help="What to explain [lists documents].",
+            autocompletion=completing("explained"),
         ),
     ] = None,
     every: Annotated[

@@ -8,6 +8,7 @@ from typing import Annotated, Any, BinaryIO, Final
 
 import typer
 
+from pmem.cli.asking import completing
 from pmem.cli.extras import needing
 from pmem.cli.session import CommandSession
 from pmem.project.caller import Caller, asked_by
@@ -32,7 +33,11 @@ def mcp(
     ] = "agent",
     thread: Annotated[
         str,
-        typer.Option(metavar="NAME|auto", help="The thread of contexts: a name, or the session's."),
+        typer.Option(
+            metavar="NAME|auto",
+            help="The thread of contexts: a name, or the session's.",
+            autocompletion=completing("thread"),
+        ),
     ] = "auto",
     structured: Annotated[
         bool, typer.Option("--structured", help="Answer in JSON too, for programs.")

@@ -9,9 +9,6 @@ from pmem.cli.session import CommandSession
 from pmem.core.filters import Filter
 from pmem.values.records import MemoryType
 
-Reference = Annotated[str, typer.Argument(metavar="REF", help="An id, or the start of one.")]
-References = Annotated[list[str], typer.Argument(metavar="REF...", help="Ids, or their starts.")]
-
 Types = Annotated[
     list[MemoryType] | None, typer.Option("--type", help="Only this type; repeatable.")
 ]

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pmem.cli import dashboard
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, completing
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.operations import table
 from pmem.project.own_memory import own_folder
@@ -19,7 +18,10 @@ from pmem.values.requests import AtRequest, NoArguments
 from pmem.values.setting_groups import EVERYDAY, FURTHER
 from pmem.vcs.starting import InitRequest
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A setting's name.")]
+Name = Annotated[
+    str,
+    typer.Argument(metavar="NAME", help="A setting's name.", autocompletion=completing("setting")),
+]
 
 
 def init(
@@ -75,6 +77,8 @@ def _memory_folder(place: str, name: str) -> str:
 @asks(AtRequest)
 def stats(session: CommandSession, request: AtRequest) -> Answer:
     """Show how much there is, and how it is used."""
+    from pmem.cli import dashboard
+
     found = session.run(table.STATS, request)
     return Answer(
         data=found,

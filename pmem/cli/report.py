@@ -1,7 +1,7 @@
 """The command that makes a page of the memory: report."""
 
 import os
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 import typer
@@ -11,8 +11,9 @@ from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.secrets import unsecret
 from pmem.errors import UsageError
 from pmem.operations import table
-from pmem.report.collecting import ReportRequest
-from pmem.report.document import ReportDocument
+
+if TYPE_CHECKING:
+    from pmem.report.document import ReportDocument
 
 _OPEN_IT: Final = "open it in a browser, or add --open to have it opened"
 
@@ -49,6 +50,8 @@ def report(
     session: CommandSession = ctx.obj
     if site is not None and file is not None:
         raise UsageError("both a file and `--site` are given", "give one of them")
+    from pmem.report.collecting import ReportRequest
+
     request = ReportRequest(tasks=tuple(task or ()), since=session.time(since))
     if file == "-" and session.json:
         return Answer(data=session.run(table.REPORT, request))
@@ -61,7 +64,7 @@ def report(
 
 
 def _write_page(
-    document: ReportDocument, file: str | None, site: str | None, *, opens: bool
+    document: "ReportDocument", file: str | None, site: str | None, *, opens: bool
 ) -> Answer:
     """Write a report and say where it is."""
     from pmem.report.files import DEFAULT_FILE, write_report, write_site

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import msgspec
 import typer
 
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, completing
 from pmem.cli.changes import records_answer
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.visible import one_visible_line
@@ -37,7 +37,10 @@ def resolve(
     session: CommandSession,
     request: SettleRequest,
     references: Annotated[
-        list[str] | None, typer.Argument(metavar="[REF]...", help="Ids [all that git left].")
+        list[str] | None,
+        typer.Argument(
+            metavar="[REF]...", help="Ids [all that git left].", autocompletion=completing("memory")
+        ),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would be done and change nothing.")

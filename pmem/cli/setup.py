@@ -1,15 +1,18 @@
 """The commands that teach other programs about the memory."""
 
-from typing import Annotated
+from typing import Annotated, Final, Literal
 
 import typer
 
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.errors import UsageError
+from pmem.errors import ReadOnly, UsageError
 from pmem.operations import table
 from pmem.values.requests import SetupRequest
 from pmem.vcs import gitsetup, hooksetup
 from pmem.vcs.rule_files import HOSTS, RulesRequest
+
+Shell = Literal["bash", "zsh", "fish", "powershell", "pwsh"]
+_COLOURS: Final = {"set": "green", "missing": "red", "differs": "red"}
 
 
 def git(
@@ -108,9 +111,51 @@ def pre_commit(
     )
 
 
+def completion(
+    ctx: typer.Context,
+    shell: Annotated[
+        Shell | None, typer.Argument(metavar="[SHELL]", help="Which shell [yours].")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only look; exits with 1 if something is missing.")
+    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Undo it.")] = False,
+    print_: Annotated[bool, typer.Option("--print", help="Only print the script.")] = False,
+) -> Answer:
+    """Complete commands, ids and tags in your shell; safe to repeat.
+
+    It writes a script, and for bash, zsh and PowerShell a line into their start-up file that
+    loads it. The files are named. While you type, the shell asks pmem, which reads the memory's
+    index and writes nothing.
+    """
+    from pmem.cli.completion import installing, shells
+
+    session: CommandSession = ctx.obj
+    _one_at_the_most(check, remove, print_)
+    name = shell or installing.shell_of(session.environment)
+    if print_:
+        script = shells.script(name)
+        return Answer(data={"shell": name, "script": script}, raw=script)
+    if session.read_only and not check:
+        raise ReadOnly
+    act = installing.look if check else installing.uninstall if remove else installing.install
+    found = act(name, session.environment)
+    return Answer(
+        data=found,
+        lines=[_file_line(part.path, part.state, is_removed=remove) for part in found.parts],
+        note="" if check or remove else f"open a new {name} to see it",
+        exit_code=1 if check and not found.ok else 0,
+    )
+
+
 def _one_at_the_most(*given: bool) -> None:
     if sum(given) > 1:
         raise UsageError("--check, --remove and --print exclude each other", "give one of them")
+
+
+def _file_line(path: str, state: str, *, is_removed: bool) -> Line:
+    word, colour = ("removed", "") if is_removed else (state, _COLOURS[state])
+    return [(f"{word:<9}", colour), (path, "")]
 
 
 def _hook_line(found: hooksetup.HookSetup, *, is_removed: bool) -> Line:

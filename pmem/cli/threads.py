@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 import msgspec
 import typer
 
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, completing
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import exactjson
 from pmem.core.visible import escaped
@@ -27,7 +27,12 @@ _EXAMPLE: Final = 'give one object, such as {"context": "step 3"}'
 
 def delta(
     ctx: typer.Context,
-    thread: Annotated[str, typer.Option(metavar="NAME", help="Who asks: a session's name.")],
+    thread: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="Who asks: a session's name.", autocompletion=completing("thread")
+        ),
+    ],
 ) -> Answer:
     """Show what is new to a thread since it last asked.
 

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import msgspec
 import typer
 
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, completing
 from pmem.cli.event_words import change_lines
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.memory.undo import Undone, UndoneChange, UndoRequest
@@ -44,7 +44,12 @@ def undo(
     session: CommandSession,
     request: UndoRequest,
     what: Annotated[
-        str, typer.Argument(metavar="[N|REF]", help="The last N, or the last one on a record.")
+        str,
+        typer.Argument(
+            metavar="[N|REF]",
+            help="The last N, or the last one on a record.",
+            autocompletion=completing("memory"),
+        ),
     ] = "1",
 ) -> Answer:
     """Undo the last command of this clone.

@@ -47,9 +47,10 @@ class SayRequest(msgspec.Struct, frozen=True, kw_only=True):
     ]
     role: Annotated[Role, asked("Who speaks.")] = Role.USER
     speaker: Annotated[str | None, asked("The speaker's name.")] = None
-    conversation: Annotated[str | None, asked("Where [the current conversation].", shown="REF")] = (
-        None
-    )
+    conversation: Annotated[
+        str | None,
+        asked("Where [the current conversation].", shown="REF", completes="conversation"),
+    ] = None
     importance: Annotated[float | None, asked("From 0 to 1 [by its content].")] = None
     tool_call: Annotated[Any, asked("The tool call it makes.", shown="JSON", reading="json")] = None
     tool_result: Annotated[
@@ -106,7 +107,9 @@ class StartRequest(msgspec.Struct, frozen=True, kw_only=True):
     title: Annotated[str | None, asked("What it is about.", shown="[TITLE]", is_argument=True)] = (
         None
     )
-    app: Annotated[str | None, asked("The app it belongs to; it remembers how it ends.")] = None
+    app: Annotated[
+        str | None, asked("The app it belongs to; it remembers how it ends.", completes="app")
+    ] = None
 
 
 class EndRequest(ConversationRequest, frozen=True, kw_only=True):
@@ -119,7 +122,9 @@ class EndRequest(ConversationRequest, frozen=True, kw_only=True):
     outcome: Annotated[
         str | None, asked("What came of it.", shown="[OUTCOME]", is_argument=True)
     ] = None
-    conversation: Annotated[str | None, asked("Which one.", shown="REF")] = None
+    conversation: Annotated[
+        str | None, asked("Which one.", shown="REF", completes="conversation")
+    ] = None
 
 
 class ConversationsRequest(msgspec.Struct, frozen=True, kw_only=True):

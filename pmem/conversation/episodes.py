@@ -49,14 +49,16 @@ class EpisodeRequest(msgspec.Struct, frozen=True, kw_only=True):
     valence: Annotated[float, asked("How it felt, from -1 to 1.")] = 0.0
     significance: Annotated[float, asked("From 0 to 1.")] = 0.5
     conversation: Annotated[
-        str | None, asked("The conversation in which it happened.", shown="REF")
+        str | None,
+        asked("The conversation in which it happened.", shown="REF", completes="conversation"),
     ] = None
     start: Annotated[int | None, asked("Its first turn.", shown="TURN")] = None
     end: Annotated[int | None, asked("Its last turn.", shown="TURN")] = None
     memories: Annotated[
-        tuple[str, ...], asked("A memory that belongs to it.", flag="--memory", shown="REF")
+        tuple[str, ...],
+        asked("A memory that belongs to it.", flag="--memory", shown="REF", completes="memory"),
     ] = ()
-    tags: Annotated[tuple[str, ...], asked("A tag.", flag="--tag")] = ()
+    tags: Annotated[tuple[str, ...], asked("A tag.", flag="--tag", completes="tag")] = ()
 
 
 class EpisodesRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +68,7 @@ class EpisodesRequest(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     types: Annotated[tuple[EpisodeType, ...], asked("Only this kind.", flag="--type")] = ()
-    conversation: Annotated[str | None, asked("Only of this conversation.", shown="REF")] = None
+    conversation: OfConversation = None
     above: Annotated[float, asked("At least this significant, from 0 to 1.", shown="N")] = 0.0
     states: tuple[State, ...] = (State.ACTIVE,)
     limit: Annotated[int | None, asked("Only the latest N.", least=0)] = None

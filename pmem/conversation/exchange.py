@@ -131,7 +131,7 @@ class ExportRequest(AtRequest, frozen=True, kw_only=True):
     pmem's own are written, and all there is.
     """
 
-    app: Annotated[str | None, asked("Only what belongs to this app.")] = None
+    app: Annotated[str | None, asked("Only what belongs to this app.", completes="app")] = None
     camel_case: Annotated[bool, asked("Use the multi-tier design's own field names.")] = False
 
     @property

@@ -11,14 +11,14 @@ from msgspec.structs import force_setattr
 
 from pmem.core.checks import share
 from pmem.core.trust import Trust, reaches
-from pmem.values.fields import asked
+from pmem.values.fields import Completes, asked
 from pmem.values.records import Conversation, MemoryType, Part, Record, State
 
 _wanted: Final = partial(asked, group="Filters")
 
 
-def _only(what: str, flag: str = "", choices: Any = None) -> Meta:
-    return _wanted(f"Only {what}.", flag=flag, choices=choices)
+def _only(what: str, flag: str = "", choices: Any = None, *, completes: Completes = "") -> Meta:
+    return _wanted(f"Only {what}.", flag=flag, choices=choices, completes=completes)
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,11 +34,13 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     types: Annotated[tuple[str, ...], _only("this type", "--type", MemoryType)] = ()
-    categories: Annotated[tuple[str, ...], _only("this category", "--category")] = ()
-    tags: Annotated[tuple[str, ...], _only("what has this tag", "--tag")] = ()
-    subject: Annotated[str | None, _only("this subject")] = None
-    app: Annotated[str | None, _only("this app")] = None
-    user: Annotated[str | None, _only("this user")] = None
+    categories: Annotated[
+        tuple[str, ...], _only("this category", "--category", completes="category")
+    ] = ()
+    tags: Annotated[tuple[str, ...], _only("what has this tag", "--tag", completes="tag")] = ()
+    subject: Annotated[str | None, _only("this subject", completes="subject")] = None
+    app: Annotated[str | None, _only("this app", completes="app")] = None
+    user: Annotated[str | None, _only("this user", completes="user")] = None
     agent: str | None = None
     run: str | None = None
     actor: str | None = None

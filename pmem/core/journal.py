@@ -48,8 +48,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
     kinds: Annotated[tuple[JournalKind, ...], asked("Only this kind.", flag="--kind")] = ()
     events: Annotated[tuple[EventKind, ...], asked("Only this event.", flag="--event")] = ()
-    app: Annotated[str | None, asked("Only of this app.")] = None
-    user: Annotated[str | None, asked("Only of this user.")] = None
+    app: Annotated[str | None, asked("Only of this app.", completes="app")] = None
+    user: Annotated[str | None, asked("Only of this user.", completes="user")] = None
     agent: str | None = None
     actor: Annotated[
         str | None,

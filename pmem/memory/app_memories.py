@@ -166,7 +166,7 @@ def _fitting(memories: Iterable[Memory], reference: str) -> list[Memory]:
 class AppRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which app is meant, by its name."""
 
-    app: Annotated[str, asked("The app's name.", shown="APP", is_argument=True)]
+    app: Annotated[str, asked("The app's name.", shown="APP", is_argument=True, completes="app")]
 
     @property
     def named_app(self) -> str:

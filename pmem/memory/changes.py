@@ -12,7 +12,7 @@ from pmem.errors import Refused
 from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
-from pmem.values.fields import DryRun, Refs, asked
+from pmem.values.fields import DryRun, asked, refs
 from pmem.values.ids import short
 from pmem.values.records import Episode, Event, EventKind, Memory, Record
 
@@ -36,7 +36,7 @@ class ChangedRecords(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
 class RecordsRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which records are meant; all of them change, or none."""
 
-    references: Refs
+    references: Annotated[tuple[str, ...], refs(completes="record")]
 
 
 class RestoreRequest(RecordsRequest, frozen=True, kw_only=True):
@@ -46,7 +46,7 @@ class RestoreRequest(RecordsRequest, frozen=True, kw_only=True):
     told which they are.
     """
 
-    references: Refs = ()
+    references: Annotated[tuple[str, ...], refs(completes="removed")] = ()
     since: Annotated[
         datetime | None, asked("All that left recall since this time.", reading="time")
     ] = None

@@ -21,7 +21,7 @@ from pmem.memory.reading import conversation_named
 from pmem.memory.requests import Added, AddRequest
 from pmem.project.caller import reaches
 from pmem.project.workspace import Workspace
-from pmem.values.fields import AsOf, asked
+from pmem.values.fields import AsOf, OfConversation, asked
 from pmem.values.ids import matches, short
 from pmem.values.records import (
     Conversation,
@@ -65,7 +65,7 @@ class FactListing(msgspec.Struct, frozen=True, kw_only=True):
 class FactsRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which facts to list, so many at the most; an empty field lets everything through."""
 
-    conversation: Annotated[str | None, asked("Only of this conversation.", shown="REF")] = None
+    conversation: OfConversation = None
     types: Annotated[tuple[MemoryType, ...], asked("Only this type.", flag="--type")] = ()
     standing: Annotated[Standing | None, asked("Only with this status.")] = Standing.PENDING
     above: Annotated[float, asked("At least this certain, from 0 to 1.", shown="N")] = 0.0

@@ -106,7 +106,7 @@ class VersionListing(msgspec.Struct, frozen=True, kw_only=True):
 class AuditRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Whose audit trail is meant: all, or what concerns one user; as it was, if a time is given."""
 
-    user: Annotated[str | None, asked("Only memories about this user.")] = None
+    user: Annotated[str | None, asked("Only memories about this user.", completes="user")] = None
     at: AsOf = None
     revision: str | None = None
 

@@ -37,7 +37,7 @@ from pmem.project.events import event_of
 from pmem.project.references import is_gone
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
-from pmem.values.fields import Refs, asked
+from pmem.values.fields import asked, refs
 from pmem.values.ids import short
 from pmem.values.records import (
     JUDGEMENTS,
@@ -81,7 +81,7 @@ class SupersedeByRequest(msgspec.Struct, frozen=True, kw_only=True):
 class PurgeRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which records are to be deleted for good; `force` takes those too that were not removed."""
 
-    references: Refs
+    references: Annotated[tuple[str, ...], refs(completes="any")]
     force: Annotated[bool, asked("Delete even what was not removed first.")] = False
 
 

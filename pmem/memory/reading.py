@@ -15,8 +15,7 @@ from pmem.core.trust import with_trust
 from pmem.errors import Ambiguous, Damaged, NotFound, Refused
 from pmem.project.caller import serving, within
 from pmem.project.workspace import Workspace
-from pmem.storage.store import Store
-from pmem.values.fields import AsOf, Ref, asked
+from pmem.values.fields import AsOf, asked, ref
 from pmem.values.ids import matches, short
 from pmem.values.records import (
     STORES,
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from pmem.memory.citations import Watch
     from pmem.memory.details import LinkedText
     from pmem.storage.local.use_counts import UseCount
+    from pmem.storage.store import Store
 
 
 class ShowRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,10 +42,16 @@ class ShowRequest(msgspec.Struct, frozen=True, kw_only=True):
     With `details` the answer also says what it links to, and how often it was recalled.
     """
 
-    reference: Ref
+    reference: Annotated[str, ref(completes="any")]
     at: AsOf = None
     revision: str | None = None
     details: bool = False
+
+
+class EpisodeShowRequest(ShowRequest, frozen=True, kw_only=True):
+    """Which episode is to be shown."""
+
+    reference: Annotated[str, ref(completes="episode")]
 
 
 class ConversationRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,7 +62,12 @@ class ConversationRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     conversation: Annotated[
         str | None,
-        asked("A conversation's id or title [the current one].", shown="[REF]", is_argument=True),
+        asked(
+            "A conversation's id or title [the current one].",
+            shown="[REF]",
+            is_argument=True,
+            completes="conversation",
+        ),
     ] = None
 
 

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 _PLACE = "FILE[:A[-B]|::NAME]"
-Category = Annotated[str | None, asked("Its category [by type].")]
-Tags = Annotated[tuple[str, ...], asked("A tag.", flag="--tag")]
+Category = Annotated[str | None, asked("Its category [by type].", completes="category")]
+Tags = Annotated[tuple[str, ...], asked("A tag.", flag="--tag", completes="tag")]
 Force = Annotated[bool, asked("Add it even if a similar memory exists.")]
-Subject = Annotated[str | None, asked("Who or what it is about.")]
+Subject = Annotated[str | None, asked("Who or what it is about.", completes="subject")]
 Importance = Annotated[
     float | None, asked("From 0 to 1; from 0.9 on it counts for every task [by type].")
 ]
@@ -65,9 +65,9 @@ class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     pinned: Annotated[
         bool, asked("Show it in every context, and never let it fade.", flag="--pin --always")
     ] = False
-    app: Annotated[str | None, asked("The app it is about.")] = None
-    user: Annotated[str | None, asked("The user it is about.")] = None
-    agent: Annotated[str | None, asked("The agent that adds it.")] = None
+    app: Annotated[str | None, asked("The app it is about.", completes="app")] = None
+    user: Annotated[str | None, asked("The user it is about.", completes="user")] = None
+    agent: Annotated[str | None, asked("The agent that adds it.", completes="agent")] = None
     run: Annotated[str | None, asked("The run of that agent.")] = None
     actor: str | None = None
     role: str | None = None
@@ -209,10 +209,15 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     category: Category = None
     subject: Subject = None
     tags: Annotated[
-        tuple[str, ...] | None, asked("Replace all its tags ['': none].", flag="--tag")
+        tuple[str, ...] | None,
+        asked("Replace all its tags ['': none].", flag="--tag", completes="tag"),
     ] = None
-    add_tags: Annotated[tuple[str, ...], asked("A tag to add.", flag="--add-tag")] = ()
-    remove_tags: Annotated[tuple[str, ...], asked("A tag to remove.", flag="--remove-tag")] = ()
+    add_tags: Annotated[
+        tuple[str, ...], asked("A tag to add.", flag="--add-tag", completes="tag")
+    ] = ()
+    remove_tags: Annotated[
+        tuple[str, ...], asked("A tag to remove.", flag="--remove-tag", completes="tag")
+    ] = ()
     importance: Importance = None
     valid_from: ValidFrom = None
     valid_until: ValidUntil = None
@@ -230,10 +235,12 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
         asked("Show it in every context, and never let it fade.", flag="--pin/--no-pin"),
     ] = None
     link: Annotated[
-        tuple[str, ...], asked("Link it to a memory [related_to].", shown="REF[:TYPE]")
+        tuple[str, ...],
+        asked("Link it to a memory [related_to].", shown="REF[:TYPE]", completes="memory"),
     ] = ()
     unlink: Annotated[
-        tuple[str, ...], asked("Remove its links to a memory.", shown="REF[:TYPE]")
+        tuple[str, ...],
+        asked("Remove its links to a memory.", shown="REF[:TYPE]", completes="memory"),
     ] = ()
     review_at: ReviewAt = None
     review_if: ReviewIf = None
@@ -250,7 +257,10 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = None
     conversation: Annotated[
-        str | None, asked("The conversation that the change comes from.", shown="REF")
+        str | None,
+        asked(
+            "The conversation that the change comes from.", shown="REF", completes="conversation"
+        ),
     ] = None
 
     @property

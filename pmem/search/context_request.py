@@ -34,15 +34,19 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
         None
     )
     thread: Annotated[
-        str | None, asked("Also say what is new since this thread last asked.", shown="NAME")
+        str | None,
+        asked(
+            "Also say what is new since this thread last asked.", shown="NAME", completes="thread"
+        ),
     ] = None
     conversation: Annotated[
-        str | None, asked("The conversation to continue [current].", shown="REF")
+        str | None,
+        asked("The conversation to continue [current].", shown="REF", completes="conversation"),
     ] = None
     agent: str | None = None
-    app: Annotated[str | None, asked("The app it is for [the conversation's].", shown="NAME")] = (
-        None
-    )
+    app: Annotated[
+        str | None, asked("The app it is for [the conversation's].", shown="NAME", completes="app")
+    ] = None
     format: Annotated[Format, asked("How to write it.")] = "markdown"
     at: AsOf = None
     revision: str | None = None

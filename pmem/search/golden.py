@@ -63,7 +63,13 @@ class QuestionRequest(msgspec.Struct, frozen=True, kw_only=True):
         str, asked("The words searched for.", shown="QUERY|-", reading="text", is_argument=True)
     ]
     reference: Annotated[
-        str, asked("What it must find: an id or an external id.", shown="REF", is_argument=True)
+        str,
+        asked(
+            "What it must find: an id or an external id.",
+            shown="REF",
+            is_argument=True,
+            completes="memory",
+        ),
     ]
     file: Annotated[
         str | None, asked("The golden set [golden.jsonl in the memory].", shown="FILE")

@@ -84,7 +84,8 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
         asked("An error; what is known about it comes first.", shown="TEXT|-", reading="log"),
     ] = None
     expect: Annotated[
-        str | None, asked("Say why this is not found; exits with 1 if so.", shown="REF")
+        str | None,
+        asked("Say why this is not found; exits with 1 if so.", shown="REF", completes="memory"),
     ] = None
     mine: bool = False
     context: Annotated[

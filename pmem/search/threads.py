@@ -72,14 +72,22 @@ class ThreadRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A thread by its name, as its owner chose it, such as a session's."""
 
     thread: Annotated[
-        str, asked("The thread's name, as its owner chose it.", shown="THREAD", is_argument=True)
+        str,
+        asked(
+            "The thread's name, as its owner chose it.",
+            shown="THREAD",
+            is_argument=True,
+            completes="checkpoint",
+        ),
     ]
 
 
 class CheckpointRequest(ThreadRequest, frozen=True, kw_only=True):
     """A thread's checkpoint; `user` is whose it is, where several have a thread of this name."""
 
-    user: Annotated[str, asked("Whose thread it is [no one's].", shown="NAME")] = ""
+    user: Annotated[
+        str, asked("Whose thread it is [no one's].", shown="NAME", completes="user")
+    ] = ""
 
 
 class SaveRequest(CheckpointRequest, frozen=True, kw_only=True):
@@ -91,7 +99,7 @@ class SaveRequest(CheckpointRequest, frozen=True, kw_only=True):
 class CheckpointsRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Whose checkpoints to list; everyone's when None."""
 
-    user: Annotated[str | None, asked("Only this user's.", shown="NAME")] = None
+    user: Annotated[str | None, asked("Only this user's.", shown="NAME", completes="user")] = None
 
 
 class CheckpointListing(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,7 @@
 """What a field of a request means, said once, where the field is: options and schemas repeat it."""
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta
@@ -14,6 +15,17 @@ Reading = Literal[
 times, the second one to come where that is left open; `moment` is a time, or a git revision for the
 request's `revision`. `file`, `files` and `places` are relative to the current folder.
 """
+Completes = Literal[
+    "", "memory", "record", "removed", "any", "episode", "conversation", "app memory", "decision",
+    "tag", "subject", "category", "app", "user", "agent", "thread", "checkpoint",
+    "setting", "explained",
+]  # fmt: skip
+"""What completes a value in a shell, where its type does not say that.
+
+The ids of active memories, of episodes too with `record`, of all that can be restored, of all there
+are; those of an app's memories, of what waits for a decision; the words that memories use; the
+threads that asked for contexts, or have a checkpoint; settings, and what `pmem help` explains.
+"""
 
 
 def asked(
@@ -26,6 +38,7 @@ def asked(
     choices: Any = None,
     least: int | None = None,
     is_argument: bool = False,
+    completes: Completes = "",
 ) -> Meta:
     """Describe a field of a request.
 
@@ -38,18 +51,26 @@ def asked(
         choices: The values that the command line takes, where the field allows more.
         least: The least that a number may be.
         is_argument: Whether the command line takes it by its position, without an option.
+        completes: What completes it in a shell.
     """
     command_line = {
         "flag": flag, "shown": shown, "reading": reading, "group": group,
         "choices": choices, "least": least, "is_argument": is_argument,
+        "completes": completes,
     }  # fmt: skip
     return Meta(description=meaning, extra={"command_line": command_line})
 
 
-Ref = Annotated[str, asked("An id, or the start of one.", shown="REF", is_argument=True)]
-Refs = Annotated[tuple[str, ...], asked("Ids, or their starts.", shown="REF...", is_argument=True)]
+ref = partial(asked, "An id, or the start of one.", shown="REF", is_argument=True)
+refs = partial(asked, "Ids, or their starts.", shown="REF...", is_argument=True)
+"""The argument that names a record, and the arguments that name some."""
+Ref = Annotated[str, ref(completes="memory")]
+AppRef = Annotated[str, ref(completes="app memory")]
 AsOf = Annotated[
     datetime | None,
     asked("As it was at this time or git revision.", shown="TIME|REV", reading="moment"),
+]
+OfConversation = Annotated[
+    str | None, asked("Only of this conversation.", shown="REF", completes="conversation")
 ]
 DryRun = Annotated[bool, asked("Print the plan and change nothing.")]

@@ -16,7 +16,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
 from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.git.merge_stages import Placed, merge_state
-from pmem.values.fields import Refs, asked
+from pmem.values.fields import asked, refs
 from pmem.values.ids import short
 from pmem.values.records import STORES, Event, EventKind, Memory, State, plain
 
@@ -34,7 +34,7 @@ class SettleRequest(msgspec.Struct, frozen=True, kw_only=True):
     that is taken took out of recall goes. `text` is for one memory.
     """
 
-    references: Refs
+    references: Annotated[tuple[str, ...], refs(completes="memory")]
     ours: Annotated[bool, asked("Take what the branch that you merge into says.")] = False
     theirs: Annotated[bool, asked("Take what the branch that you merge says.")] = False
     other: Annotated[bool, asked("Take what it does not say now.")] = False

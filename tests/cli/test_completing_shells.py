@@ -110,7 +110,7 @@ def test_a_line_is_completed_word_by_word(typist: Typist, ids: list[str]) -> Non
 
 
 def test_words_with_signs_of_the_shell_come_out_as_they_are(typist: Typist) -> None:
-    for start in ("bil", "'bil", '"bil', "billing:\\ re"):
+    for start in ("bil", "'bil", '"bil', "'billing: re", "billing:\\ re"):
         assert typist.words(f"pmem list --subject {start}\t") == [
             "list",
             "--subject",

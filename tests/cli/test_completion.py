@@ -5,14 +5,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from shlex import join
 
 import pytest
 
-from pmem.cli.completion import installing
-from pmem.cli.completion.candidates import answer
-from pmem.cli.completion.line import asked
-from pmem.cli.completion.shells import SCRIPTS, joined, unquoted
-from pmem.cli.documents import read_table
+from pmem.cli.completion import installing, shells
+from pmem.cli.completion.shells import SHELLS
 from pmem.storage.index import suggestions
 from pmem.values.records import STORES, Chunk, Conversation, Episode, Memory
 from tests.cli.shell import pmem
@@ -35,9 +33,24 @@ def add(text: str, *options: str) -> str:
     return str(json.loads(done.out)["data"]["memory"]["id"])
 
 
-def offered(*words: str, shell: str = "fish", **environment: str) -> dict[str, str]:
-    """Return what a shell is offered for a line, and what it is told of each."""
-    told = answer(words, {**os.environ, "_PMEM_COMPLETE": shell, **environment}).decode()
+def answer(line: str, shell: str = "fish", **environment: str) -> bytes:
+    """Return what a shell is told of a line that is typed so far."""
+    replaced = line.rpartition(" ")[2]
+    return shells.answer(
+        {
+            **os.environ,
+            "_PMEM_COMPLETE": shell,
+            "_PMEM_LINE": f"pmem {line}",
+            "_PMEM_WORD": replaced,
+            "_PMEM_WORDS": line.replace(" ", "\n"),
+            **environment,
+        }
+    )
+
+
+def offered(*words: str) -> dict[str, str]:
+    """Return what a shell is offered for words, and what it is told of each."""
+    told = answer(f"{join(words[:-1])} {words[-1]}").decode()
     kind, *lines = told.splitlines()
     assert kind == "words"
     return dict(line.partition("\t")[::2] for line in lines)
@@ -55,38 +68,29 @@ def short(identifier: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("line", "command", "meant"),
+    ("line", "among"),
     [
-        ("", "", "command"),
-        ("se", "", "command"),
-        ("config ", "config", "command"),
-        ("config set ", "config set", "NAME"),
-        ("config set chunk_size ", "config set", "VALUE"),
-        ("config set chunk_size 5 ", "config set", ""),
-        ("-C elsewhere show ", "show", "REF"),
-        ("show a ", "show", ""),
-        ("rm a b ", "rm", "REF..."),
-        ("add x --type ", "add", "TYPE"),
-        ("add x --type=", "add", "TYPE"),
-        ("add --pin --tag ", "add", "TAG"),
-        ("add --", "add", "option"),
-        ("add -- --", "add", "TEXT|-"),
-        ("eval golden.jsonl --", "eval run", "option"),
-        ("eval ", "eval", "command"),
-        ("setup bash", "setup", "command"),
+        ("", "config"),
+        ("se", "search"),
+        ("config ", "set"),
+        ("config set ", "chunk_size"),
+        ("-C elsewhere show --", "--at"),
+        ("add x --type ", "fact"),
+        ("add x --type=", "--type=fact"),
+        ("add --pin --", "--tag"),
+        ("eval golden.jsonl --", "--budget"),
+        ("eval ", "misses"),
+        ("inbox --", "--list"),
+        ("inbox --kind ", "fact"),
+        ("setup bash", None),
+        ("config set chunk_size ", None),
+        ("add -- --", None),
     ],
 )
-def test_a_line_asks_for_what_comes_next(line: str, command: str, meant: str) -> None:
-    what = asked(read_table(), line.split(" ") if line else [""])
-    param = what.param or {}
-    name = param.get("name", "")
-    found = "command" if what.names else "option" if what.flags else name
-    assert (what.command, found) == (
-        command,
-        "TAG"
-        if meant == "TEXT"
-        else meant.replace("TYPE", name if "choices" in param else "TYPE").replace("TAG", name),
-    )
+def test_a_line_asks_for_what_comes_next(line: str, among: str | None) -> None:
+    kind, *lines = answer(line).decode().splitlines()
+    assert kind == ("files" if among is None else "words")
+    assert among is None or among in [each.partition("\t")[0] for each in lines]
 
 
 def test_commands_and_options_are_offered_with_what_they_do(project: Path) -> None:
@@ -152,7 +156,7 @@ def test_conversations_and_episodes_are_offered_to_their_commands(project: Path)
     known = offered("conversation", "show", "")
     assert known == {short(talk): "Database choice"}
     assert offered("conversation", "pause", short(talk)[:3]) == known
-    assert offered("search", "x", "--conversation", short(talk)[:3]) in (known, {})
+    assert offered("context", "x", "--conversation", short(talk)[:3]) == known
     assert short(episode) not in offered("edit", "")
     assert set(offered("episode", "show", "")) == {short(episode)}
 
@@ -190,7 +194,7 @@ def test_threads_are_offered_by_their_names(project: Path) -> None:
 
 @pytest.mark.parametrize("words", [("add", "x", "--cite", ""), ("why", "src"), ("eval", "run", "")])
 def test_files_are_left_to_the_shell(project: Path, words: tuple[str, ...]) -> None:
-    assert answer(words, {"_PMEM_COMPLETE": "fish"}) == b"files\n"
+    assert answer(" ".join(words)) == b"files\n"
 
 
 def test_an_agent_is_offered_nothing_of_the_memory(project: Path) -> None:
@@ -210,9 +214,9 @@ def _traces(folder: Path) -> dict[str, tuple[bytes, int]]:
 def test_nothing_is_written_whatever_is_asked(project: Path) -> None:
     add("One", "--tag", "ci")
     before = _traces(project)
-    for words in (("",), ("show", ""), ("list", "--tag", ""), ("add", "--subject", ""), ("x", "-")):
-        for shell in SCRIPTS:
-            answer(words, {**os.environ, "_PMEM_COMPLETE": shell})
+    for line in ("", "show ", "list --tag ", "add --subject ", "x -"):
+        for shell in SHELLS:
+            answer(line, shell)
     assert _traces(project) == before
 
 
@@ -237,7 +241,7 @@ def test_a_broken_index_is_passed_over_in_silence(project: Path, harm: str) -> N
             )
         database.close()
     before = _traces(project)
-    assert answer(["show", ""], {**os.environ, "_PMEM_COMPLETE": "bash"}) == b""
+    assert answer("show ", "bash") == b""
     assert _traces(project) == before
 
 
@@ -246,47 +250,37 @@ def test_nothing_is_said_where_there_is_no_memory(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert offered("show", "") == {}
-    assert answer(["show"], {"_PMEM_COMPLETE": "tcsh"}) != b"\n"
-    assert answer([], {"_PMEM_COMPLETE": "bash"}).startswith(b"words\n")
+    assert answer("show", "tcsh") == b""
+    assert answer("", "bash").startswith(b"words\n")
 
 
 def test_no_text_of_a_memory_gives_a_terminal_orders(project: Path) -> None:
     add("Red \x1b[31m\u202etxt", "--tag", "a\x1bb")
-    told = b"".join(
-        answer(words, {**os.environ, "_PMEM_COMPLETE": shell})
-        for words in (["show", ""], ["list", "--tag", ""])
-        for shell in SCRIPTS
-    )
+    told = b"".join(answer(line, shell) for line in ("show ", "list --tag ") for shell in SHELLS)
     assert b"\x1b" not in told
     assert "\u202e" not in told.decode()
 
 
-def test_words_of_bash_are_put_together_and_read() -> None:
-    assert joined(["add", "--type", "=", "fact", "x"]) == ["add", "--type=fact", "x"]
-    assert joined(["--cite", "a.py", ":", "1", ""]) == ["--cite", "a.py:1", ""]
-    assert [unquoted(word) for word in ("'a b", '"a b"', r"a\ b", r"'a\b'", '"a')] == [
-        "a b",
-        "a b",
-        "a b",
-        r"a\b",
-        "a",
-    ]
+@pytest.mark.parametrize("start", ["'a b", '"a b', r"a\ b", "'a ", "a\\ "])
+def test_what_is_typed_may_be_quoted(project: Path, start: str) -> None:
+    add("One", "--subject", "a b c")
+    assert answer(f"add --subject {start}") == b"words\na b c\t\n"
 
 
 def test_a_word_is_quoted_where_the_shell_does_not_do_it(project: Path) -> None:
     add("One", "--subject", "CI: $HOME's cache")
     add("Two", "--subject", "cost")
 
-    def told(*words: str, shell: str = "bash") -> str:
-        return answer(words, {**os.environ, "_PMEM_COMPLETE": shell}).decode().splitlines()[1]
+    def told(line: str, shell: str = "bash", **environment: str) -> str:
+        return answer(f"add --subject {line}", shell, **environment).decode().splitlines()[1]
 
-    assert told("add", "--subject", "CI") == r"CI:\ \$HOME\'s\ cache"
-    assert told("add", "--subject", "CI", ":", "") == r"\ \$HOME\'s\ cache"
-    assert told("add", "--subject", '"CI') == r"CI: \$HOME's cache"
-    assert told("add", "--subject", "CI", shell="zsh") == r"CI\: $HOME's cache"
-    environment = {**os.environ, "_PMEM_COMPLETE": "powershell"}
-    lines = answer([], {**environment, "_PMEM_WORDS": "add\n--subject\nCI"}).decode()
-    assert lines.splitlines()[1].startswith("'CI: $HOME''s cache'\t")
+    assert told("CI") == r"CI:\ \$HOME\'s\ cache"
+    assert told("CI:", _PMEM_WORD="") == r"\ \$HOME\'s\ cache"
+    assert told('"CI', _PMEM_WORD="CI") == r"CI: \$HOME's cache"
+    assert told("'CI", _PMEM_WORD="CI") == r"CI: $HOME'\''s cache"
+    assert told('"CI: ', _PMEM_WORD="CI: ") == r"CI: \$HOME's cache"
+    assert told("CI", "zsh") == r"CI\: $HOME's cache"
+    assert told("CI", "powershell").startswith("'CI: $HOME''s cache'\t")
 
 
 def test_the_index_calls_the_stores_what_the_records_do() -> None:
@@ -299,13 +293,19 @@ def test_the_index_calls_the_stores_what_the_records_do() -> None:
 def test_nothing_heavy_is_loaded(project: Path) -> None:
     add("One")
     code = (
-        "import os, sys; os.environ['_PMEM_COMPLETE'] = 'bash'\n"
-        "from pmem.cli.completion.candidates import answer\n"
-        "assert answer(['show', ''], os.environ).startswith(b'words')\n"
+        "import os, sys; from pmem.cli.completion.shells import answer\n"
+        "assert answer(os.environ).startswith(b'words')\n"
         "print(sorted({name.split('.')[0] for name in sys.modules} & "
-        "{'typer', 'msgspec', 'rich', 'orjson', 'tomlkit', 'filelock', 'Stemmer'}))"
+        "{'rich', 'tomlkit', 'filelock', 'Stemmer', 'yaml', 'markdown_it', 'jinja2'}))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    line = {"_PMEM_COMPLETE": "bash", "_PMEM_LINE": "pmem show ", "_PMEM_WORD": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **line},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout == "[]\n"
 
 

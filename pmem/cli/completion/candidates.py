@@ -1,182 +1,121 @@
-"""What may stand where a command line is being typed, and the answer to the shell that asks."""
+"""What may stand in an option or an argument while it is typed, as far as the memory knows it."""
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from functools import partial
+from typing import Any, Final
 
-from pmem.cli.completion.line import asked
-from pmem.cli.completion.shells import COMPLETE, written
-from pmem.cli.documents import read_table
+from pmem.cli.documents import documents, read_table
 from pmem.cli.nearby import memory_folder
+from pmem.storage.index.suggestions import CONVERSATIONS, EPISODES, MEMORIES, Suggestions
+from pmem.storage.local import completions
+from pmem.values.fields import Completes
 
-TYPE_CHECKING = False  # as checkers know it, without the time that importing typing takes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pmem.cli.completion.line import Asked, Table
-    from pmem.storage.index.suggestions import Suggestions
-
-Found = dict[str, str]
+Found = Iterable[tuple[str, str]]
 """What may stand there, and what it means."""
-_FILES = ("FILE", "DIR", "PATH", "GLOB", "[PATH", "[FILE")
-_FILE_OPTIONS = frozenset({"--path", "--file"})
-_VALUES = {"--category": "category", "--app": "app", "--user": "user", "--agent": "agent"}
-_DECIDING = ("inbox accept", "inbox reject")
-_REMOVED = ("soft_deleted", "archived", "superseded", "merged")
-_STATES: "Mapping[str, tuple[str, ...]]" = {
-    "restore": _REMOVED, "purge": (), "show": (), "log": (), "export audit": (),
-}  # fmt: skip
-"""The states of records that a command is given; the active ones where none are listed."""
-_ALL_IDS = ("show", "log", "rm", "purge", "restore", "export")
-"""Commands that take the ids of memories and of episodes."""
+_ACTIVE: Final = ("active",)
+_REMOVED: Final = ("soft_deleted", "archived", "superseded", "merged")
+_IDS: Final = {
+    "memory": ((MEMORIES,), _ACTIVE),
+    "record": ((MEMORIES, EPISODES), _ACTIVE),
+    "removed": ((MEMORIES, EPISODES), _REMOVED),
+    "any": ((MEMORIES, EPISODES), ()),
+    "episode": ((EPISODES,), ()),
+    "conversation": ((CONVERSATIONS,), ()),
+}
+"""The stores and states of the records whose ids are meant; all states where there are none."""
+_THREADS: Final = {
+    "thread": completions.known_threads,
+    "checkpoint": completions.checkpoint_threads,
+}
+_NAMING: Final = (*_IDS, "decision")
+"""What names a record: once on a line is enough."""
 
 
-def answer(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> bytes:
-    """Answer a shell; whatever goes wrong, it is told nothing.
+class Line:
+    """A line that is being typed: what the options that every command takes say of it.
+
+    Attributes:
+        environment: The environment's variables.
+        directory: Whose memory is used, where that is not the current folder's.
+        words: Those before the one that is being typed.
+        asker: The agent that is acted for; there is none where a person types.
+        takes_files: Whether a file may stand there, as far as anybody knows.
+    """
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.environment = environment
+        self.words: list[str] = []
+        self.directory: str | None = None
+        self.asker: str | None = None
+        self.takes_files = True
+
+    def folder(self) -> str:
+        """Return the folder of the memory that may be read; nothing of others' or for agents."""
+        place = self.directory or self.environment.get("PMEM_DIR") or os.getcwd()
+        folder = "" if self.asker is not None else memory_folder(place, self.environment)
+        is_own = not hasattr(os, "getuid") or not folder or os.lstat(folder).st_uid == os.getuid()
+        return folder if is_own else ""
+
+
+def candidates(what: Completes, ctx: Any, start: str) -> list[tuple[str, str]]:
+    """Return what may stand somewhere, and what it means.
 
     Args:
-        arguments: The words after the program's name, up to the one being typed.
-        environment: The environment's variables; one says which shell asks, and how.
+        what: What stands there.
+        ctx: The command's context; its object is the line.
+        start: What was typed of it so far.
     """
-    try:
-        words, shell = list(arguments), environment[COMPLETE]
-        if shell == "powershell":
-            words = environment.get("_PMEM_WORDS", "").split("\n")
-        return written(shell, words, environment, _found).encode("utf-8", "ignore")
-    except Exception:  # a person is typing, and wants to hear of nothing
-        return b""
+    line: Line = ctx.obj
+    line.takes_files = False
+    given = line.words if what in _NAMING else ()
+    return [each for each in _look_up(what, ctx, start) if each[0] not in given]
 
 
-def _found(
-    words: "Sequence[str]", environment: "Mapping[str, str]"
-) -> "tuple[Asked, Found | None]":
-    """Return what is asked, and what may stand there; None for a file."""
+def _look_up(what: Completes, ctx: Any, start: str) -> Found:
+    if what == "setting":
+        settings: dict[str, str] = read_table()["settings"]
+        return settings.items()
+    if what == "explained":
+        return _to_explain(ctx.params["words"] or ()).items()
+    folder = ctx.obj.folder()
+    if not folder:
+        return ()
+    if what in _THREADS:
+        return _THREADS[what](folder).items()
+    with closing(Suggestions(folder)) as index:
+        if what == "decision":
+            return [*index.facts(start), *_proposals(folder)]
+        return _of_index(index, what, ctx, start)
+
+
+def _of_index(index: Suggestions, what: Completes, ctx: Any, start: str) -> Found:
+    if what == "app memory":
+        return index.ids(start, *_IDS["memory"], ctx.params["app"])
+    if what in _IDS:
+        return index.ids(start, *_IDS[what])
+    words = {"tag": index.tags, "subject": index.subjects}
+    return [(word, "") for word in words.get(what, partial(index.values, what))()]
+
+
+def _to_explain(words: Sequence[str]) -> dict[str, str]:
+    """Return the commands and documents that `pmem help` explains, after some words."""
     table = read_table()
-    what = asked(table, words)
-    found = {**what.names, **what.flags}
-    if what.param is None:
-        return what, found
-    values = _values(what, table, environment)
-    if values is None:
-        return what, found if _starting(found, what.incomplete) else None
-    return what, {**found, **values}
-
-
-def _starting(found: Found, start: str) -> bool:
-    return bool(start) and any(name.startswith(start) for name in found)
-
-
-def _values(what: "Asked", table: "Table", environment: "Mapping[str, str]") -> Found | None:
-    """Return the values of an option or an argument; None where they are files."""
-    param = what.param or {}
-    name, flags = param["name"], param.get("flags", ())
-    if "choices" in param:
-        return dict.fromkeys(param["choices"], "")
-    if what.command == "help":
-        return _to_explain(what, table)
-    if name == "NAME" and what.command.startswith("config "):
-        return dict(table["settings"])
-    if name.startswith(_FILES) or not _FILE_OPTIONS.isdisjoint(flags):
-        return None
-    return _remembered(what, environment)
-
-
-def _to_explain(what: "Asked", table: "Table") -> Found:
-    """Return the commands and documents that `pmem help` explains."""
-    if what.positionals:
-        words = " ".join(what.positionals)
-        members = table["commands"].get(words, {}).get("commands", ())
-        return {name: table["commands"][f"{words} {name}"]["summary"] for name in members}
-    from pmem.cli.documents import documents
-
+    commands = table["commands"]
+    if words:
+        group = " ".join(words)
+        members = commands.get(group, {}).get("commands", ())
+        return {name: commands[f"{group} {name}"]["summary"] for name in members}
     names = [name for part in table["sections"] for name in part["commands"]]
     found = {f"{name}.md" if name in names else name: "document" for name in documents()}
-    return {**found, **{name: table["commands"][name]["summary"] for name in names}}
+    return {**found, **{name: commands[name]["summary"] for name in names}}
 
 
-def _remembered(what: "Asked", environment: "Mapping[str, str]") -> Found:
-    """Return what the memory's index knows; nothing for an agent: it has no shell to type in."""
-    folder = memory_folder(
-        what.given.get("-C") or environment.get("PMEM_DIR") or os.getcwd(), environment
-    )
-    if (
-        not folder
-        or os.lstat(folder).st_uid != _user()
-        or ("--agent" in what.given and what.command != "add")
-    ):
-        return {}
-    local = _kept_here(folder, what)
-    if local is not None:
-        return local
-    from pmem.storage.index.suggestions import Suggestions
-
-    index = Suggestions(folder)
-    try:
-        return {**_asked_of(index, what), **_proposals(folder, what)}
-    finally:
-        index.close()
-
-
-def _kept_here(folder: str, what: "Asked") -> Found | None:
-    """Return what only this clone knows: its threads; None where others are asked for."""
-    flags = (what.param or {}).get("flags", ())
-    group = what.command.partition(" ")[0]
-    if "--thread" not in flags and (flags or group != "checkpoint"):
-        return None
-    from pmem.storage.local import completions
-
-    if "--thread" in flags:
-        return completions.known_threads(folder)
-    return {} if what.positionals else completions.checkpoint_threads(folder)
-
-
-def _proposals(folder: str, what: "Asked") -> Found:
-    """Return what waits for a person in this clone, where that is decided."""
-    if what.command not in _DECIDING or (what.param or {}).get("flags"):
-        return {}
+def _proposals(folder: str) -> Found:
     from sqlite3 import Error
 
-    from pmem.storage.local import completions
-
     try:
-        found = completions.proposals(folder)
+        return completions.proposals(folder).items()
     except (OSError, ValueError, Error):  # nothing waits, or nobody can tell
-        return {}
-    return {name: text for name, text in found.items() if name not in what.positionals}
-
-
-def _user() -> int:
-    """Return who types; what belongs to somebody else is not read."""
-    return os.getuid() if hasattr(os, "getuid") else 0
-
-
-def _asked_of(index: "Suggestions", what: "Asked") -> Found:
-    param = what.param or {}
-    flag, name = next(iter(param.get("flags", ())), ""), param["name"]
-    if flag in ("--tag", "--add-tag", "--remove-tag"):
-        return dict.fromkeys(index.tags(), "")
-    if flag == "--subject":
-        return dict.fromkeys(index.subjects(), "")
-    if flag in _VALUES or name == "APP":
-        return dict.fromkeys(index.values(_VALUES.get(flag, "app")), "")
-    is_id = "REF" in name
-    return _ids(index, what, flag) if is_id else {}
-
-
-def _ids(index: "Suggestions", what: "Asked", flag: str) -> Found:
-    from pmem.storage.index.suggestions import CONVERSATIONS, EPISODES, MEMORIES
-
-    group = what.command.partition(" ")[0]
-    if what.command in _DECIDING and not flag:
-        rows = index.facts(what.incomplete)
-        return {id_: text for id_, text in rows if id_ not in what.positionals}
-    states = _STATES.get(what.command, ("active",))
-    if flag == "--conversation" or group == "conversation":
-        rows = index.ids(what.incomplete, [CONVERSATIONS])
-    elif group == "episode" and not flag:
-        rows = index.ids(what.incomplete, [EPISODES])
-    elif group == "app":
-        rows = index.ids(what.incomplete, [MEMORIES], states, next(iter(what.positionals), None))
-    else:
-        stores = [MEMORIES, EPISODES] if what.command in _ALL_IDS else [MEMORIES]
-        rows = index.ids(what.incomplete, stores, states)
-    return {id_: text for id_, text in rows if id_ not in what.positionals}
+        return ()

@@ -6,12 +6,11 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from pmem.cli.completion.shells import SCRIPTS
+from pmem.cli.completion import shells
 from pmem.core import managed_block
 from pmem.errors import InvalidValue, Refused, UsageError
 from pmem.storage.files.durable import refusals, write_file
 
-Shell = Literal["bash", "zsh", "fish", "powershell", "pwsh"]
 State = Literal["set", "missing", "differs"]
 _OURS: Final = ("completion of pmem", "#compdef pmem")
 """What the first line of a script of pmem's has, of any version."""
@@ -46,15 +45,6 @@ class _ShellFiles(NamedTuple):
     start: str | None
 
 
-def script(shell: str) -> str:
-    """Return the script that completes pmem's commands.
-
-    Args:
-        shell: One of `Shell`.
-    """
-    return SCRIPTS["powershell" if shell == "pwsh" else shell]
-
-
 def shell_of(environment: Mapping[str, str]) -> str:
     """Return the shell that a person uses.
 
@@ -65,9 +55,9 @@ def shell_of(environment: Mapping[str, str]) -> str:
         UsageError: It cannot be told, or is another one.
     """
     name = os.path.basename(environment.get("SHELL", "powershell" if os.name == "nt" else ""))
-    if name not in (*SCRIPTS, "pwsh"):
+    if name not in (*shells.SHELLS, "pwsh"):
         wrong = f"there is no completion for {name}" if name else "which shell is yours is not said"
-        raise UsageError(wrong, f"give one of {', '.join(SCRIPTS)}")
+        raise UsageError(wrong, f"give one of {', '.join(shells.SHELLS)}")
     return name
 
 
@@ -75,7 +65,7 @@ def look(shell: str, environment: Mapping[str, str]) -> CompletionSetup:
     """Tell whether a shell completes pmem's commands.
 
     Args:
-        shell: One of `Shell`.
+        shell: Its name.
         environment: The environment's variables: they say where its files are.
 
     Raises:
@@ -84,7 +74,7 @@ def look(shell: str, environment: Mapping[str, str]) -> CompletionSetup:
     """
     files = _files(shell, environment)
     text = _text(files.script)
-    wanted = script(shell)
+    wanted = shells.script(shell)
     parts = [_part(files.script, None if text == "" else text, wanted)]
     if files.start is not None:
         block = _block_in(files.start)
@@ -97,7 +87,7 @@ def install(shell: str, environment: Mapping[str, str]) -> CompletionSetup:
     """Have a shell complete pmem's commands; only what is missing is written.
 
     Args:
-        shell: One of `Shell`.
+        shell: Its name.
         environment: The environment's variables: they say where its files are.
 
     Raises:
@@ -109,7 +99,7 @@ def install(shell: str, environment: Mapping[str, str]) -> CompletionSetup:
     states = [part.state for part in found.parts]
     if states[0] != "set":
         _check_ours(files.script)
-        _write(files.script, script(shell))
+        _write(files.script, shells.script(shell))
     if files.start is not None and states[1] != "set":
         text = managed_block.without(_text(files.start))
         end = "" if not text or text.endswith("\n") else "\n"
@@ -121,7 +111,7 @@ def uninstall(shell: str, environment: Mapping[str, str]) -> CompletionSetup:
     """Take completion out of a shell again.
 
     Args:
-        shell: One of `Shell`.
+        shell: Its name.
         environment: The environment's variables: they say where its files are.
 
     Raises:

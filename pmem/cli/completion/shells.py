@@ -1,47 +1,135 @@
-"""The scripts by which shells ask, and the form in which each of them takes the answer.
+"""Completion in shells: the scripts by which they ask, and the form in which they take answers.
 
-The first line of an answer is `files` where the shell is to complete a path, and `words` before
-lines of words. Words are quoted for the shell where it does not do that itself; nothing of an
-answer is ever run.
+What may stand where somebody types is found by Click; Typer's own scripts are not used, as they
+let zsh run what a record says, and know nothing of quotes, colons and descriptions in bash. The
+first line of an answer is `files` where the shell is to complete a path, and `words` before lines
+of words. Words are quoted for the shell where it does not do that itself.
 """
 
 import re
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, Final
 
-TYPE_CHECKING = False  # as checkers know it, without the time that importing typing takes
+from typer._click.shell_completion import (  # typer 0.28 exports none of them
+    CompletionItem,
+    ShellComplete,
+    split_arg_string,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+from pmem.cli.app import root
+from pmem.cli.completion.candidates import Line
 
-    from pmem.cli.completion.line import Asked
-
-    Find = Callable[[Sequence[str], Mapping[str, str]], tuple[Asked, dict[str, str] | None]]
-
-COMPLETE = "_PMEM_COMPLETE"
+COMPLETE: Final = "_PMEM_COMPLETE"
 """The variable by which a shell asks for completions: it names the shell."""
-SCRIPTS: "Mapping[str, str]" = {
-    "bash": r"""# bash completion of pmem
+_END: Final = "."
+"""Stands where the cursor is, so that the last word is the one being typed, even an empty one."""
+_MENUS: Final = ("37", "42")
+"""Kinds of completion by which bash puts whole words in: they get no description."""
+_NARROWEST: Final = 20
+_LONGEST: Final = 200
+"""Characters of a description."""
+_PLAIN: Final = re.compile(r"[^\w@%+=:,./-]")
+
+
+class _Shell(ShellComplete):
+    """What a shell asks and is told; `ctx_args` have the line that is being typed."""
+
+    def source_vars(self) -> dict[str, Any]:
+        return {"variable": self.complete_var}
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        *words, last = split_arg_string(self._said("_PMEM_LINE") + _END)
+        return words[1:], last.removesuffix(_END)
+
+    def complete(self) -> str:
+        line: Line = self.ctx_args["obj"]
+        line.words, typed = self.get_completion_args()
+        items = self.get_completions(line.words, typed)
+        if not items and line.takes_files:
+            return "files\n"
+        flag, sign, _ = typed.partition("=")
+        before = flag + sign if typed.startswith("-") and sign else ""
+        for item in items:
+            item.value = before + _clean(item.value)
+            item.help = _clean(item.help or "")[:_LONGEST]
+        return "".join(f"{each}\n" for each in ("words", *self.lines(items, typed)))
+
+    def lines(self, items: list[CompletionItem], typed: str) -> list[str]:  # noqa: ARG002
+        return [self.format_completion(item) for item in items]
+
+    @abstractmethod
+    def format_completion(self, item: CompletionItem) -> str: ...
+
+    def _said(self, name: str) -> str:
+        """Return what the script says in a variable."""
+        return str(self.ctx_args["obj"].environment.get(name, ""))
+
+
+class _Bash(_Shell):
+    """Bash replaces what stands behind the last colon or equals sign; it sees no descriptions."""
+
+    name = "bash"
+    source_template = r"""# bash completion of pmem
 _pmem() {
     local line kind=""
     COMPREPLY=()
     while IFS= read -r line; do
         if [[ -z $kind ]]; then kind=$line; else COMPREPLY+=("$line"); fi
-    done < <(_PMEM_COMPLETE=bash _PMEM_COLUMNS=${COLUMNS:-80} _PMEM_KEY=${COMP_TYPE:-9} \
-        "${1/#\~/$HOME}" "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    done < <(%(variable)s=bash _PMEM_LINE="${COMP_LINE:0:COMP_POINT}" _PMEM_WORD="$2" \
+        _PMEM_COLUMNS=${COLUMNS:-80} _PMEM_KEY=${COMP_TYPE:-9} "${1/#\~/$HOME}" 2>/dev/null)
     if [[ $kind == words ]]; then compopt +o default 2>/dev/null; fi
 }
 complete -o default -o nosort -F _pmem pmem 2>/dev/null || complete -o default -F _pmem pmem
-""",
-    "zsh": r"""#compdef pmem
+"""
+
+    def lines(self, items: list[CompletionItem], typed: str) -> list[str]:
+        """Put what words mean beside them where there is a choice of several."""
+        replaced = self._said("_PMEM_WORD")
+        if not self._quote():
+            replaced = split_arg_string(replaced + _END)[-1].removesuffix(_END)
+        kept = typed.removesuffix(replaced)
+        for item in items:
+            item.value = item.value.removeprefix(kept)
+        words = [self.format_completion(item) for item in items]
+        width = max(map(len, words), default=0) + 2
+        columns = self._said("_PMEM_COLUMNS")
+        room = (int(columns) if columns.isdigit() else 80) - width - 3
+        if len(words) < 2 or room < _NARROWEST or self._said("_PMEM_KEY") in _MENUS:
+            return words
+        return [
+            f"{word:<{width}}({_shortened(item.help or '', room)})" if item.help else word
+            for word, item in zip(words, items, strict=True)
+        ]
+
+    def format_completion(self, item: CompletionItem) -> str:
+        if self._quote() == "'":
+            return str(item.value).replace("'", "'\\''")
+        if self._quote() == '"':
+            return re.sub(r'([$`"\\])', r"\\\1", item.value)
+        return _PLAIN.sub(r"\\\g<0>", item.value)
+
+    def _quote(self) -> str:
+        """Return the quote that is open; it stands before the word that bash replaces."""
+        before = self._said("_PMEM_LINE").removesuffix(self._said("_PMEM_WORD"))[-1:]
+        return before if before in ("'", '"') else ""
+
+
+class _Zsh(_Shell):
+    """Zsh quotes words by itself, and shows what they mean."""
+
+    name = "zsh"
+    source_template = r"""#compdef pmem
 _pmem() {
     local -a lines
-    lines=("${(@f)$(_PMEM_COMPLETE=zsh ${(Q)~words[1]} "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+    local line="${words[1,CURRENT]}"
+    lines=("${(@f)$(%(variable)s=zsh _PMEM_LINE=$line ${(Q)~words[1]} 2>/dev/null)}")
     local kind=$lines[1]
     shift lines
     if [[ $kind == files ]]; then
         [[ $PREFIX == --*=* ]] && compset -P 1 '*='
         _files
     elif (( $#lines )); then
-        [[ $PREFIX == --*=* ]] && compset -P 1 '*='
         _describe -V pmem lines
     fi
 }
@@ -51,16 +139,26 @@ else
     (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
     compdef _pmem pmem
 fi
-""",
-    "fish": r"""# fish completion of pmem
+"""
+
+    def format_completion(self, item: CompletionItem) -> str:
+        word = item.value.replace("\\", "\\\\").replace(":", "\\:")
+        return f"{word}:{item.help}" if item.help else word
+
+
+class _Fish(_Shell):
+    """Fish quotes words by itself, and shows what they mean."""
+
+    name = "fish"
+    source_template = r"""# fish completion of pmem
 function __pmem_complete
     set -l words (commandline -opc)
-    set -l last (commandline -ct)
-    set -l lines (env _PMEM_COMPLETE=fish $words[1] $words[2..-1] "$last" 2>/dev/null)
+    set -l line (commandline -cp)
+    set -l lines (env %(variable)s=fish _PMEM_LINE="$line" $words[1] 2>/dev/null)
     if test "$lines[1]" = files
-        set -l path (string replace -r '^--[^=]*=' '' -- "$last")
+        set -l last (commandline -ct)
         set -l before (string match -r '^--[^=]*=' -- "$last")
-        for found in (__fish_complete_path "$path")
+        for found in (__fish_complete_path (string replace -r '^--[^=]*=' '' -- "$last"))
             echo "$before$found"
         end
     else
@@ -68,14 +166,23 @@ function __pmem_complete
     end
 end
 complete -c pmem -f -k -a '(__pmem_complete)'
-""",
-    "powershell": r"""# PowerShell completion of pmem
+"""
+
+    def format_completion(self, item: CompletionItem) -> str:
+        return f"{item.value}\t{item.help}"
+
+
+class _PowerShell(_Shell):
+    """PowerShell takes words apart by itself, and shows what they mean."""
+
+    name = "powershell"
+    source_template = r"""# PowerShell completion of pmem
 Register-ArgumentCompleter -Native -CommandName pmem -ScriptBlock {
     param($word, $ast, $cursor)
     $words = @($ast.CommandElements | Select-Object -Skip 1 |
         Where-Object { $_.Extent.EndOffset -lt $cursor } |
         ForEach-Object { if ($null -ne $_.Value) { $_.Value } else { $_.Extent.Text } })
-    $env:_PMEM_COMPLETE = 'powershell'
+    $env:%(variable)s = 'powershell'
     $env:_PMEM_WORDS = ($words + $word) -join "`n"
     try {
         pmem 2>$null | Select-Object -Skip 1 | ForEach-Object {
@@ -84,131 +191,50 @@ Register-ArgumentCompleter -Native -CommandName pmem -ScriptBlock {
                 $value, $value, 'ParameterValue', $about)
         }
     } finally {
-        Remove-Item Env:_PMEM_COMPLETE, Env:_PMEM_WORDS
+        Remove-Item Env:%(variable)s, Env:_PMEM_WORDS
     }
 }
-""",
+"""
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        *words, last = self._said("_PMEM_WORDS").split("\n")
+        return words, last
+
+    def format_completion(self, item: CompletionItem) -> str:
+        word = item.value
+        if _PLAIN.search(word):
+            word = "'" + word.replace("'", "''") + "'"
+        return f"{word}\t{item.help or item.value}"
+
+
+SHELLS: Final[Mapping[str, type[_Shell]]] = {
+    each.name: each for each in (_Bash, _Zsh, _Fish, _PowerShell)
 }
-_MENUS = ("37", "42")
-"""Kinds of completion by which bash puts whole words in: they get no description."""
-_NARROWEST = 20
-_BREAKS = re.compile("[:=]+")
-_PLAIN = re.compile(r"[^\w@%+=:,./-]")
-_LONGEST = 200
-"""Characters of a description."""
 
 
-def written(
-    shell: str, words: "Sequence[str]", environment: "Mapping[str, str]", find: "Find"
-) -> str:
-    """Write the answer to a shell.
+def answer(environment: Mapping[str, str]) -> bytes:
+    """Answer a shell; whatever goes wrong, it is told nothing.
 
     Args:
-        shell: One of `SCRIPTS`.
-        words: The words up to the one being typed; bash gives them as they were typed.
-        environment: The environment's variables.
-        find: What tells what is asked and what may stand there; None for a file.
+        environment: The environment's variables: they say which shell asks, and what is typed.
     """
-    current = words[-1] if words else ""
-    words = joined(words) if shell == "bash" else words
-    typed = words[-1] if words else ""
-    quoted = 1 if shell == "fish" else len(words)  # fish quotes the last one only
-    if shell != "powershell":
-        words = [*words[:-quoted], *map(unquoted, words[-quoted:])]
-    what, found = find(words, environment)
-    if found is None:
-        return "files\n"
-    before = what.before if shell in ("bash", "fish", "powershell") else ""
-    fitting = {
-        _clean(name): _clean(about)[:_LONGEST]
-        for name, about in found.items()
-        if name.startswith(what.incomplete)
-    }
-    if shell == "bash":
-        lines = _for_bash(fitting, before, typed, typed.removesuffix(current), environment)
-    elif shell == "zsh":
-        lines = [_for_zsh(name, about) for name, about in fitting.items()]
-    elif shell == "fish":
-        lines = [f"{before}{name}\t{about}" for name, about in fitting.items()]
-    else:
-        lines = [
-            f"{_for_powershell(before + name)}\t{about or name}" for name, about in fitting.items()
-        ]
-    return "".join(f"{line}\n" for line in ("words", *lines))
+    try:
+        return _shell(environment[COMPLETE], environment).complete().encode("utf-8", "ignore")
+    except Exception:  # a person is typing, and wants to hear of nothing
+        return b""
 
 
-def joined(words: "Sequence[str]") -> list[str]:
-    """Return the words of bash as people see them: it breaks them at colons and equals signs.
+def script(shell: str) -> str:
+    """Return the script that completes pmem's commands.
 
     Args:
-        words: As bash has them; the last is the one being typed.
+        shell: One of `SHELLS`, or `pwsh`.
     """
-    found: list[str] = []
-    glue = False
-    for word in words:
-        is_break = bool(_BREAKS.fullmatch(word))
-        if found and (glue or is_break):
-            found[-1] += word
-        else:
-            found.append(word)
-        glue = is_break
-    return found
+    return _shell("powershell" if shell == "pwsh" else shell, {}).source()
 
 
-def unquoted(word: str) -> str:
-    """Return what a word of bash stands for; a quote may still be open.
-
-    Args:
-        word: As it was typed.
-    """
-    found, quote, signs = [], "", iter(word)
-    for sign in signs:
-        if sign == "\\" and quote != "'":
-            found.append(next(signs, ""))
-        elif sign == quote:
-            quote = ""
-        elif sign in "'\"" and not quote:
-            quote = sign
-        else:
-            found.append(sign)
-    return "".join(found)
-
-
-def _for_bash(
-    found: "dict[str, str]", before: str, typed: str, kept: str, environment: "Mapping[str, str]"
-) -> list[str]:
-    """Quote words, and put what they mean beside them where there is a choice of several."""
-    quote = typed[:1] if typed[:1] in ("'", '"') else ""
-    words = {_in_bash(before + name, quote): about for name, about in found.items()}
-    words = {word[len(kept) :]: about for word, about in words.items() if word.startswith(kept)}
-    if len(words) < 2 or environment.get("_PMEM_KEY") in _MENUS:
-        return [*words]
-    width = max(map(len, words)) + 2
-    columns = environment.get("_PMEM_COLUMNS", "")
-    room = (int(columns) if columns.isdigit() else 80) - width - 3
-    if room < _NARROWEST:
-        return [*words]
-    return [
-        f"{word:<{width}}({_shortened(about, room)})" if about else word
-        for word, about in words.items()
-    ]
-
-
-def _in_bash(word: str, quote: str) -> str:
-    if quote == "'":
-        return word.replace("'", "'\\''")
-    if quote == '"':
-        return re.sub(r'([$`"\\])', r"\\\1", word)
-    return _PLAIN.sub(r"\\\g<0>", word)
-
-
-def _for_zsh(word: str, about: str) -> str:
-    word = word.replace("\\", "\\\\").replace(":", "\\:")
-    return f"{word}:{about}" if about else word
-
-
-def _for_powershell(word: str) -> str:
-    return word if not _PLAIN.search(word) else "'" + word.replace("'", "''") + "'"
+def _shell(name: str, environment: Mapping[str, str]) -> _Shell:
+    return SHELLS[name](root(), {"obj": Line(environment)}, "pmem", COMPLETE)
 
 
 def _shortened(text: str, most: int) -> str:
