@@ -18,7 +18,7 @@ from pmem.memory.reading import LookRequest, ShowRequest, conversation_named, ta
 from pmem.project.caller import reaches
 from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
-from pmem.values.fields import AsOf, asked
+from pmem.values.fields import AsOf, OfConversation, asked
 from pmem.values.ids import derived_id
 from pmem.values.records import (
     Conversation,
