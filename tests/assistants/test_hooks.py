@@ -456,3 +456,10 @@ def test_the_log_of_operations_names_what_each_answer_showed(orders: str) -> Non
     assert by_thread["second"] == [database]
     (line,) = (x for x in pmem("log", "--operations").out.decode().splitlines() if "second" in x)
     assert line.endswith(f"  second  {database.rpartition('-')[2]}")
+
+
+def test_an_agent_is_not_told_of_records_that_it_may_not_see(orders: str) -> None:
+    start()
+    lists = {"writer": ["goals"]}
+    ran = Project(orders, now=NOW, agent="writer", allowlists=lists).operations(limit=0)
+    assert [item.shown for item in ran.items if item.op == "hook"] == [()]
