@@ -890,6 +890,8 @@ class ChangedPlace(Strict):
     file: str
     line: Annotated[int, Meta(ge=1)] | None
     cited: str | None
+    gone: bool
+    change: str
 
 
 class Remark(Strict):
@@ -962,6 +964,9 @@ class StaleCitation(Strict):
     state: Literal["moved", "changed", "gone"]
     now: Where | None
     reason: str
+    symbol: str | None
+    cited_text: str
+    present_text: str
 
 
 class Verified(Strict):
