@@ -93,7 +93,7 @@ def _finding(broken: BrokenCitation, *, named: bool) -> Finding:
 
 def _whither(finding: BrokenCitation) -> str:
     if finding.now is None:
-        return f" ({finding.reason})" if finding.reason else ""
+        return f" ({one_visible_line(finding.reason)})" if finding.reason else ""
     return f" -> {one_visible_line(_place(finding.now.file, finding, finding.now.lines))}"
 
 

@@ -69,9 +69,9 @@ def fail(session: "CommandSession", error: "PmemError") -> None:
 
         _write(sys.stderr, error_line(error).decode())
         return
-    from pmem.core.secrets import unsecret
+    from pmem.project.masking import message_of
 
-    message, hint = unsecret(error.message), unsecret(error.hint)
+    message, hint = (message_of(session.opened, text) for text in (error.message, error.hint))
     _write(sys.stderr, f"pmem: {clean(message)}\n")
     if hint:
         _write(sys.stderr, f"hint: {clean(hint)}\n")
@@ -217,10 +217,10 @@ def _show_notes(session: "CommandSession", answer: "Answer") -> None:
 
         _show_lines(session, answer.receipt(get_terminal_size().columns), on_error=True)
     elif answer.note:
-        print_note(answer.note)
+        print_note(answer.note, session, answer)
     for done in session.outcomes:
         for line in done.notes:
-            print_note(line)
+            print_note(line, session, answer)
     from pmem.cli.session import note_on_place
 
     if place := note_on_place(session):
@@ -229,11 +229,27 @@ def _show_notes(session: "CommandSession", answer: "Answer") -> None:
         print_note(f"pmem: left out: {problem.message}")
 
 
-def print_note(text: str) -> None:
-    """Print a line on standard error, without the secrets that it repeats."""
-    from pmem.core.secrets import unsecret
+def print_note(
+    text: str, session: "CommandSession | None" = None, answer: "Answer | None" = None
+) -> None:
+    """Print a line on standard error, without the secrets that it repeats.
 
-    _write(sys.stderr, f"{clean(unsecret(text))}\n")
+    Args:
+        text: The line.
+        session: Whose records it may name.
+        answer: What it is said of: the ids in there are no secrets.
+    """
+    from pmem.core.secrets import find
+
+    if find(text):
+        from msgspec import to_builtins
+
+        from pmem.operations.outcome import plain_form
+        from pmem.project.masking import message_of
+
+        data = None if answer is None else to_builtins(plain_form(answer.data))
+        text = message_of(None if session is None else session.opened, text, data)
+    _write(sys.stderr, f"{clean(text)}\n")
 
 
 def _write(stream: "TextIO", text: str) -> None:

@@ -125,7 +125,8 @@ def _more(each: ReviewFinding) -> str:
 def _where(place: ChangedPlace) -> str:
     line = "" if place.line is None else f":{place.line}"
     is_told = place.cited in (None, f"{place.file}{line}", place.file)
-    return f"{place.file}{line}" + ("" if is_told else f" (cited as {place.cited})")
+    told = "" if is_told else f" (cited as {place.cited})"
+    return f"{place.file}{line}{told}{f': {place.change}' if place.change else ''}"
 
 
 def _page(found: Reviewed) -> Iterator[str]:
@@ -164,6 +165,7 @@ def _as_finding(each: ReviewFinding, folder: str) -> Finding:
     parts = (
         f"{each.meaning}: {_headline(each)} ({each.short}, {each.type.replace('_', ' ')})",
         _more(each),
+        first.change,
         f"also at {', '.join(others)}" if others else "",
         each.advice.replace("`", ""),
     )

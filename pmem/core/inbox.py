@@ -69,7 +69,7 @@ _REMOVE: Final = InboxChoice("r", "remove it", "rm {id}")
 _SHOW: Final = InboxChoice("v", "view it", "show {id}")
 _CHOICES: Final[dict[InboxKind, tuple[InboxChoice, ...]]] = {
     InboxKind.CONTRADICTION: (
-        InboxChoice("k", "keep what holds now", "resolve {id}"),
+        InboxChoice("k", "keep what it says now", "resolve {id}"),
         InboxChoice("o", "take what the other side says", "resolve {id} --other"),
         _EDIT, _REMOVE, _SHOW,
     ),
@@ -91,19 +91,20 @@ _CHOICES: Final[dict[InboxKind, tuple[InboxChoice, ...]]] = {
         _EDIT, InboxChoice("r", "remove the newer one", "rm {id}"), _SHOW,
     ),
     InboxKind.CITATION: (
-        InboxChoice("k", "it still holds: cite the text as it is now", "check --accept {id}"),
+        _EDIT,
+        InboxChoice("k", "it is still right: cite the text as it is now", "check --accept {id}"),
         InboxChoice("u", "stop citing that", "edit {id} {other}"),
-        _EDIT, _REMOVE, _SHOW,
+        _REMOVE, _SHOW,
     ),
     InboxKind.DUE: (
-        InboxChoice("k", "it still holds", "edit {id} --reviewed"),
+        InboxChoice("k", "it is still right", "edit {id} --reviewed"),
         InboxChoice("l", "look again in four weeks", "edit {id} --review 4w"),
         InboxChoice("g", "it turned out well", "outcome {id} good"),
         InboxChoice("b", "it turned out badly", "outcome {id} bad"),
         _EDIT, _REMOVE, _SHOW,
     ),
     InboxKind.EXPIRED: (
-        InboxChoice("k", "it holds on", "edit {id} --no-end"), _EDIT, _REMOVE, _SHOW,
+        InboxChoice("k", "it is still valid: no end", "edit {id} --no-end"), _EDIT, _REMOVE, _SHOW,
     ),
     InboxKind.TRUST: (
         InboxChoice("k", "it is right: trust it", "edit {id} --reviewed"), _EDIT, _REMOVE, _SHOW,

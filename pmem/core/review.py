@@ -38,14 +38,15 @@ ANSWERED: Final = frozenset({ReviewKind.STANDING, ReviewKind.CITED, ReviewKind.C
 class ChangedPlace(msgspec.Struct, frozen=True, kw_only=True):
     """A place that a change touches: a file as it is called after the change, and a line there.
 
-    The line is None where none can be named. `cited` is what a memory cites there, if it does, and
-    `gone` whether the file is no more.
+    The line is None where none can be named. `cited` is what a memory cites there, if it does,
+    `gone` whether the file is no more, and `change` what was cited and what the file says now.
     """
 
     file: str
     line: int | None = None
     cited: str | None = None
     gone: bool = False
+    change: str = ""
 
 
 class ReviewFinding(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,12 +101,12 @@ _ADVICE: Final = {
         " then `pmem check --accept {name}` cites the text as it is now"
     ),
     ReviewKind.CITED: (
-        "`pmem edit {name} TEXT` if it no longer holds;"
+        "`pmem edit {name} TEXT` if it is no longer right;"
         " then `pmem check --accept {name}` cites the text as it is now"
     ),
     ReviewKind.CLASH: (
         "`pmem edit {other} --superseded-by {name}` keeps this one alone,"
-        " `pmem edit {name} --link {other}` says that both hold"
+        " `pmem edit {name} --link {other}` says that both are right"
     ),
     ReviewKind.UNSOURCED: "`pmem edit {name} --cite FILE:LINES` says what it rests on",
 }

@@ -20,11 +20,11 @@ from pmem.memory.citations import (
     together,
     verify,
 )
+from pmem.memory.cited_sides import as_cited
 from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.storage.git.changed_files import hunks, lines_after
-from pmem.storage.git.objects import Objects
-from pmem.storage.git.project_files import GIT, Sources, Unreadable
+from pmem.storage.git.project_files import Sources, Unreadable
 from pmem.values.ids import short
 from pmem.values.records import Citation, EventKind, Memory
 
@@ -53,7 +53,8 @@ def accept(workspace: Workspace, request: RecordsRequest) -> Accepted:
 
     Raises:
         NotFound, Ambiguous: A reference.
-        InvalidValue: What is cited is gone, or nothing says where it is now.
+        InvalidValue: What is cited is gone, or nothing says where it is now, or the memory's text
+            still has the old value.
     """
     found = verify(workspace, VerifyRequest(references=request.references)).items
     by_memory: dict[str, list[BrokenCitation]] = {}
@@ -74,6 +75,7 @@ def _accept_of(
     new: dict[Citation, Citation] = {}
     accepted = []
     for item in items:
+        _check_text(memory, item)
         cited = known[item.file, item.lines, item.symbol]
         wanted = os.path.join(sources.top, _place_now(workspace, memory, cited, item))
         ((now,),) = cite_all(workspace, [(wanted,)])
@@ -91,6 +93,22 @@ def _accept_of(
     event = msgspec.structs.replace(event_of(workspace, EventKind.UPDATE), source=SOURCE)
     workspace.memories.put(changed(memory, event, citations=citations))
     return accepted
+
+
+def _check_text(memory: Memory, item: BrokenCitation) -> None:
+    """See that a memory's own text does not hold what its citation says no longer.
+
+    Raises:
+        InvalidValue: It does.
+    """
+    sides = item.sides
+    value = "" if sides is None else sides.old_value_in(memory.content)
+    if sides is not None and value:
+        name = short(memory.id)
+        raise InvalidValue(
+            f"the text of {name} says {value}, which is no longer so: {sides.said}",
+            f"correct the text first: `pmem edit {name} TEXT`",
+        )
 
 
 def _place_now(workspace: Workspace, memory: Memory, cited: Citation, item: BrokenCitation) -> str:
@@ -114,7 +132,7 @@ def _place_now(workspace: Workspace, memory: Memory, cited: Citation, item: Brok
     if cited.symbol is not None or cited.lines is None:
         return cited.place
     lines: Lines | None = cited.lines
-    old = _as_cited(workspace, cited)
+    old = as_cited(workspace, [cited]).get(cited)
     if old is not None:
         lines = lines_after(hunks(old, data, workspace.environment), cited.lines)
     if lines is None or not Content(data).has(lines):
@@ -129,14 +147,6 @@ def _constant_now(memory: Memory, cited: Citation, here: Content, symbol: Symbol
     if len(values) != 1:
         raise _unknown(memory, cited, f"{name} has {len(values)} values")
     return f"{name}={values.pop()}"
-
-
-def _as_cited(workspace: Workspace, cited: Citation) -> bytes | None:
-    """Return what the cited file held then; None where git does not have that."""
-    if cited.blob is None or workspace.sources.head() is None:
-        return None
-    blob = cited.blob.removeprefix(GIT)
-    return next(Objects(workspace.root, workspace.environment).contents([blob]))
 
 
 def _unknown(memory: Memory, cited: Citation, why: str) -> InvalidValue:

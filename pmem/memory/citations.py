@@ -18,16 +18,18 @@ from pmem.core.citations import (
     judged,
     suffix_of,
 )
+from pmem.core.cited_sides import Sides
 from pmem.core.filters import Filter
 from pmem.core.journal import one_line
 from pmem.core.retention import changed
 from pmem.core.selection import Selection
 from pmem.core.text.paths import named_paths
 from pmem.errors import InvalidValue, NotFound
+from pmem.memory.cited_sides import sides_of
 from pmem.memory.symbols import Unfound, at_symbol, name_of, parse_symbol_citation, settled
 from pmem.project.references import is_gone
 from pmem.project.workspace import Workspace
-from pmem.storage.git.project_files import GIT, FileTooLarge, Listed, Sources, Unreadable, blob_of
+from pmem.storage.git.project_files import GIT, Listed, Sources, Unreadable, blob_of
 from pmem.values.ids import short
 from pmem.values.records import Citation, Event, EventKind, Memory
 
@@ -39,12 +41,6 @@ SEARCHED_BYTES: Final = 64 * 1024 * 1024
 """Lost texts are looked for in so much of the project."""
 SEARCHED_LINES: Final = 10_000_000
 """In so many lines, those where texts may begin counted once for each of them."""
-WATCHED_CITATIONS: Final = 20
-"""A context or a search looks at so many citations of a memory."""
-WATCHED_BYTES: Final = 4 * 1024 * 1024
-"""It looks through so much of the cited files; a larger one is left out."""
-WATCHED_EFFORT: Final = 1024 * 1024
-"""It folds so much of them to see whether a text stands there in another layout."""
 SOURCE: Final = "verify"
 _LONGEST_NUMBER: Final = 9
 _CITE: Final = "cite a file that is there, by its path from here"
@@ -61,7 +57,8 @@ class BrokenCitation(msgspec.Struct, frozen=True, kw_only=True):
     """A citation that does not stand where it stood, and the memory that has it.
 
     `symbol` is the name that is cited, if one is. `now` is where a text has moved to, `reason` why
-    a file cannot be read though it is there, or what it says of a symbol instead.
+    a file cannot be read though it is there, what it lacks, or both sides of a change: `cited_text`
+    is what was cited and `present_text` what the file says in its place, where both are known.
     """
 
     id: str
@@ -73,6 +70,20 @@ class BrokenCitation(msgspec.Struct, frozen=True, kw_only=True):
     state: CitationState
     now: Where | None = None
     reason: str = ""
+    cited_text: str = ""
+    present_text: str = ""
+
+    @property
+    def place(self) -> str:
+        """What is cited."""
+        return Citation(file=self.file, lines=self.lines, symbol=self.symbol, digest="").place
+
+    @property
+    def sides(self) -> Sides | None:
+        """What was cited and what is there now, where both are known."""
+        if not self.cited_text:
+            return None
+        return Sides(self.cited_text, self.present_text, is_value="=" in (self.symbol or ""))
 
 
 class Verified(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +100,7 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def stale(self) -> int:
-        """How many citations do not hold as they are written now."""
+        """How many citations are not as they are written."""
         left = self.counts[CitationState.MOVED] - self.updated
         return left + self.counts[CitationState.CHANGED] + self.counts[CitationState.GONE]
 
@@ -197,9 +208,11 @@ def verify(workspace: Workspace, request: VerifyRequest) -> Verified:
     counts = dict.fromkeys(CitationState, 0)
     for _, cited in told:
         counts[verdicts[cited].state] += 1
+    changed_ones = [cited for cited in wanted if verdicts[cited].state is CitationState.CHANGED]
+    sides = sides_of(workspace, changed_ones) if changed_ones else {}
     return Verified(
         items=tuple(
-            _finding(memory, cited, verdicts[cited])
+            _finding(memory, cited, verdicts[cited], sides.get(cited))
             for memory, cited in told
             if verdicts[cited].state is not CitationState.FRESH
         ),
@@ -207,54 +220,6 @@ def verify(workspace: Workspace, request: VerifyRequest) -> Verified:
         updated=_update(workspace, memories, verdicts, named=bool(references)) if update else 0,
         complete=complete,
     )
-
-
-class Watch:
-    """Tells of memories that are shown what they cite and is not in its file any more.
-
-    Only the cited files are looked at, so a text that went to another file counts as lost.
-
-    Args:
-        sources: The project's files.
-    """
-
-    def __init__(self, sources: Sources) -> None:
-        self._sources = sources
-        self._files: dict[str, Content | CitationState | None] = {}
-        self._left = WATCHED_BYTES
-        self._effort = Effort(WATCHED_EFFORT)
-
-    def stale(self, citations: Sequence[Citation]) -> tuple[str, ...]:
-        """Return the places of citations that do not hold, each with its state.
-
-        Args:
-            citations: A memory's.
-        """
-        found = ((cited, self._state(cited)) for cited in citations[:WATCHED_CITATIONS])
-        return tuple(f"{cited.place} {state}" for cited, state in found if state)
-
-    def _state(self, cited: Citation) -> CitationState | None:
-        if cited.file not in self._files:
-            self._files[cited.file] = self._look(cited.file)
-        found = self._files[cited.file]
-        if not isinstance(found, Content):
-            return found
-        if judged(cited, found):
-            return None
-        name = name_of(cited)
-        is_there = name is None or found.mentions(name)
-        return CitationState.CHANGED if is_there else CitationState.GONE
-
-    def _look(self, file: str) -> Content | CitationState | None:
-        """Return what a file holds, or that it is gone; None where that would be too much."""
-        try:
-            data = self._sources.read(file, self._left)
-        except FileTooLarge:
-            return None
-        except Unreadable:
-            return CitationState.GONE
-        self._left -= len(data)
-        return Content(data, self._effort)
 
 
 class _Verdict(NamedTuple):
@@ -414,7 +379,9 @@ def _looked_everywhere(
     return True
 
 
-def _finding(memory: Memory, cited: Citation, verdict: _Verdict) -> BrokenCitation:
+def _finding(
+    memory: Memory, cited: Citation, verdict: _Verdict, sides: Sides | None
+) -> BrokenCitation:
     now = verdict.now
     return BrokenCitation(
         id=memory.id,
@@ -425,7 +392,9 @@ def _finding(memory: Memory, cited: Citation, verdict: _Verdict) -> BrokenCitati
         symbol=cited.symbol,
         state=verdict.state,
         now=None if now is None else Where(file=now.file, lines=now.lines),
-        reason=verdict.reason,
+        reason=sides.said if sides else verdict.reason,
+        cited_text=sides.was if sides else "",
+        present_text=sides.now if sides else "",
     )
 
 

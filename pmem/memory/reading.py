@@ -1,7 +1,7 @@
 """Looking at what is kept: one record, a list of memories, a record's history."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +20,7 @@ from pmem.values.ids import matches, short
 from pmem.values.records import (
     STORES,
     Chunk,
+    Citation,
     Conversation,
     Episode,
     Memory,
@@ -30,7 +31,8 @@ from pmem.values.records import (
 )
 
 if TYPE_CHECKING:
-    from pmem.memory.citations import Watch
+    from pmem.core.cited_sides import Sides
+    from pmem.memory.citation_watch import Watch
     from pmem.memory.details import LinkedText
     from pmem.storage.local.use_counts import UseCount
     from pmem.storage.store import Store
@@ -183,10 +185,12 @@ class Staleness:
 
     Args:
         workspace: Where it is shown; in a view of the past nothing is stale.
+        whole: Look up both sides of every changed text, with git's help.
     """
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, *, whole: bool = False) -> None:
         self._workspace = workspace
+        self._whole = whole
         self._watch: Watch | None = None
 
     def __call__(self, shown: Any) -> tuple[str, ...]:
@@ -195,10 +199,15 @@ class Staleness:
         if not citations or self._workspace.is_past:
             return ()
         if self._watch is None:
-            from pmem.memory.citations import Watch
+            from pmem.memory.citation_watch import Watch
 
-            self._watch = Watch(self._workspace.sources)
+            self._watch = Watch(self._workspace.sources, self._sides if self._whole else None)
         return self._watch.stale(citations)
+
+    def _sides(self, changed: Sequence[Citation]) -> "Mapping[Citation, Sides]":
+        from pmem.memory.cited_sides import sides_of
+
+        return sides_of(self._workspace, changed)
 
 
 def is_merged_by_git(record: Any) -> bool:
@@ -236,7 +245,7 @@ def show(workspace: Workspace, request: ShowRequest) -> ShownRecord:
         return ShownRecord(record=found)
     shown = ShownRecord(
         record=found,
-        stale=Staleness(workspace)(found),
+        stale=Staleness(workspace, whole=True)(found),
         disputed=disputed(found),
         use=use_of(workspace, found.id) if isinstance(found, Memory | Episode) else None,
     )

@@ -46,7 +46,7 @@ class SymbolVerdict(NamedTuple):
     """What became of a symbol whose text is not found.
 
     `is_there` when its file still defines it, `now` where it does if it says the same, `is_sure` if
-    it cannot have gone elsewhere, and `reason` what the file says of it.
+    it cannot have gone elsewhere, and `reason` what the file lacks.
     """
 
     is_there: bool
@@ -177,8 +177,7 @@ def _constant_now(one: Unfound) -> SymbolVerdict:
     found = values_of(one.cited, one.content, constant[0]) if constant else []
     if not found:
         return _nowhere(one)
-    name = (one.cited.symbol or "").partition("=")[0]
-    return SymbolVerdict(is_there=True, is_sure=True, reason=f"it is {_values(name, found)}")
+    return SymbolVerdict(is_there=True, is_sure=True)
 
 
 def _definition_now(one: Unfound, definitions: Sequence[Definition] | None) -> SymbolVerdict:

@@ -5,12 +5,18 @@ one. Only what is about to be shown is looked at, and nothing that is kept chang
 """
 
 from collections.abc import Callable, Collection
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
+from pmem.errors import PmemError
 from pmem.values.bounds import CONTEXT_CHARACTERS
+from pmem.values.ids import SHORT_LENGTH, ids_in, is_id, short
+from pmem.values.records import STORES
 from pmem.values.rules import Secrets
+
+if TYPE_CHECKING:
+    from pmem.project.workspace import Workspace
 
 S = TypeVar("S", bound=msgspec.Struct)
 NOTE: Final = "what looks like a secret is not shown; `pmem check secrets` tells where it stands"
@@ -47,14 +53,23 @@ class Mask:
         rules = self._rules()
         if not rules.mask:
             return text
-        if len(text) > CONTEXT_CHARACTERS:
-            text = text[:CONTEXT_CHARACTERS] + _CUT
+        text = _cut(text)
         if len(text) < _LONG:
             return self._clean(text, rules.allow, name)
         allowed = frozenset(rules.allow)
         if self._last[:3] != (text, allowed, name):
             self._last = (text, allowed, name, self._clean(text, rules.allow, name))
         return self._last[3]
+
+    def laid_out(self, text: str, data: Any) -> str:
+        """Return an answer as a text without secrets; the ids that it holds are none.
+
+        Args:
+            text: The answer.
+            data: What it was made of, as JSON holds it.
+        """
+        rules = self._rules()
+        return self._clean(_cut(text), (*rules.allow, *ids_in(data)), "") if rules.mask else text
 
     def fields(self, document: S) -> S:
         """Return a record, a message or an item with no secret in what is shown of it.
@@ -89,3 +104,38 @@ class Mask:
         if found and NOTE not in self._notes:
             self._notes.append(NOTE)
         return redacted(text, found) if found else text
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= CONTEXT_CHARACTERS else text[:CONTEXT_CHARACTERS] + _CUT
+
+
+def message_of(workspace: "Workspace | None", text: str, data: Any = None) -> str:
+    """Return what a person or a model is told, without secrets; ids of records are none.
+
+    Args:
+        workspace: Whose records; none are known without one.
+        text: A sentence, which may repeat a command line or what a program said.
+        data: The answer beside it, as JSON holds it: ids in there are no secrets, either.
+    """
+    from pmem.core.secrets import find, redacted
+
+    found = find(text)
+    if not found:
+        return text
+    known = {word for each in found if _is_record(workspace, word := text[each.start : each.end])}
+    return redacted(text, find(text, known.union(ids_in(data))))
+
+
+def _is_record(workspace: "Workspace | None", word: str) -> bool:
+    """Tell whether a word is the id of a record, or the short part of one."""
+    if workspace is None or not (is_id(word) or len(word) == SHORT_LENGTH):
+        return False
+    try:
+        return any(
+            word in (id_, short(id_))
+            for type_ in STORES
+            for id_ in workspace.whole.ids(type_, word)
+        )
+    except PmemError:
+        return False

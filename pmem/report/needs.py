@@ -37,7 +37,10 @@ def find_broken(workspace: Workspace) -> dict[tuple[str, str], str]:
     except PmemError:
         return {}
     memories = {memory.id: memory for memory in workspace.memories.find()}
-    states = {(item.id, item.file, item.lines, item.symbol): item.state for item in found.items}
+    states = {
+        (item.id, item.file, item.lines, item.symbol): item.sides.said if item.sides else item.state
+        for item in found.items
+    }
     return {
         (id_, cited.place): str(states[id_, cited.file, cited.lines, cited.symbol])
         for id_ in {item.id for item in found.items}

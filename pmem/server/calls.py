@@ -15,6 +15,7 @@ from pmem.operations.outcome import Outcome
 from pmem.operations.pipeline import function_of, run
 from pmem.project.caller import Caller
 from pmem.project.failures import note_failure
+from pmem.project.masking import message_of
 from pmem.project.workspace import Workspace
 from pmem.search.search import SearchRequest
 from pmem.server import answers
@@ -109,10 +110,10 @@ class ToolCalls:
             workspace = self._opened()
             return self._answered(workspace, tool, given, thread)
         except NotDone as declined:
-            return ToolAnswer(unsecret(str(declined)), is_refused=True)
+            return ToolAnswer(message_of(workspace, str(declined)), is_refused=True)
         except PmemError as error:
             hint = f"\n{error.hint}" if error.hint else ""
-            return ToolAnswer(unsecret(f"{error.message}{hint}"), is_refused=True)
+            return ToolAnswer(message_of(workspace, f"{error.message}{hint}"), is_refused=True)
         except Exception as error:
             return ToolAnswer(_bug(workspace, error), is_refused=True)
 
@@ -130,7 +131,8 @@ class ToolCalls:
             return ToolAnswer("nothing changed: it is so already")
         count = workspace.budget_counter.count
         text = answers.written(tool.name, outcome.result, asked.budget, count)
-        text = text if tool.name in _MASKED else workspace.mask.text(text)
+        if tool.name not in _MASKED:
+            text = workspace.mask.laid_out(text, msgspec.to_builtins(outcome.plain))
         return ToolAnswer("\n".join([text, *_notes(outcome)]))
 
 

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from pmem.core.citations import CitationState
+from pmem.core.cited_sides import what_became
 from pmem.core.filters import Filter
 from pmem.core.inbox import InboxItem, InboxKind, InboxRequest, inbox_item
 from pmem.core.lifecycle.presence import last_use
@@ -24,7 +25,7 @@ from pmem.upkeep.faded import UNPINNED, faded_memories
 from pmem.upkeep.integrity import on_one_subject
 from pmem.upkeep.needs import DISPUTED, facts_to_review, list_proposals
 from pmem.values.ids import short
-from pmem.values.records import Citation, Episode, Memory, plain
+from pmem.values.records import Episode, Memory, plain
 from pmem.values.times import day
 from pmem.vcs.doubts import pairs_on_one_subject
 
@@ -126,22 +127,22 @@ def _citations(workspace: Workspace) -> Iterator[InboxItem]:
     for item in verify(workspace, VerifyRequest()).items:
         broken.setdefault(item.id, []).append(item)
     for memory in workspace.memories.select(Selection(ids=tuple(broken))) if broken else ():
-        found = [(_place(item), item.state) for item in broken[memory.id]]
-        is_gone = any(state is CitationState.GONE for _, state in found)
+        items = broken[memory.id]
         yield inbox_item(
             InboxKind.CITATION,
             memory.id,
             _text(memory),
-            "what it cites is no longer there: "
-            + ", ".join(f"{place} {state}" for place, state in found),
+            ", ".join(what_became(item.place, item.state, item.sides) for item in items),
             memory.updated_at,
-            " ".join(f"--uncite {shlex.quote(place)}" for place, _ in found),
-            without="k" if is_gone else "",
+            " ".join(f"--uncite {shlex.quote(item.place)}" for item in items),
+            without="k" if any(_is_lost(memory, item) for item in items) else "",
         )
 
 
-def _place(item: BrokenCitation) -> str:
-    return Citation(file=item.file, lines=item.lines, symbol=item.symbol, digest="").place
+def _is_lost(memory: Memory, item: BrokenCitation) -> bool:
+    """Tell whether what is cited cannot be accepted as it is now."""
+    is_told = item.sides is not None and bool(item.sides.old_value_in(memory.content))
+    return is_told or item.state is CitationState.GONE
 
 
 def _due(workspace: Workspace) -> Iterator[InboxItem]:

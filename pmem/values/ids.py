@@ -6,7 +6,9 @@ become a path.
 """
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 SHORT_LENGTH = 8
@@ -81,6 +83,22 @@ def milliseconds_of(identifier: str) -> int:
 def short(identifier: str) -> str:
     """Return the eight characters after the dash."""
     return identifier.rpartition("-")[2]
+
+
+def ids_in(value: Any) -> Iterator[str]:
+    """Yield the ids that stand alone in what JSON holds, and the short part of each.
+
+    Args:
+        value: Texts, and lists and objects of such.
+    """
+    if isinstance(value, str) and is_id(value):
+        yield from (value, short(value))
+    elif isinstance(value, dict):
+        for part in (*value, *value.values()):
+            yield from ids_in(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from ids_in(part)
 
 
 def matches(reference: str, identifier: str) -> bool:

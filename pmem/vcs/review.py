@@ -23,13 +23,14 @@ from pmem.errors import InvalidValue, NotFound
 from pmem.project.views import seen_in
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
-from pmem.storage.git.changed_files import ChangedFiles, ChangedPath, hunks, line_of_change
+from pmem.storage.git.changed_files import ChangedFiles, ChangedPath
 from pmem.storage.git.git_index import Staged
 from pmem.storage.git.repository import NoRevision, Repository
 from pmem.storage.git.revision import Revision
 from pmem.values.fields import asked
 from pmem.values.records import Citation, Memory, MemoryType, Relationship, State
 from pmem.vcs.changelog import HEAD, End, ends
+from pmem.vcs.cited_change import CitedChange, change_of
 from pmem.vcs.reviewed_memories import ReviewedMemories
 
 SEARCHED_BYTES: Final = 16 * 1024 * 1024
@@ -42,6 +43,7 @@ MOST_PLACES: Final = 20
 """So many files are named that a rule applies to."""
 _AT_ONCE: Final = 50
 _INDEX: Final = "index"
+_UNNAMED: Final = CitedChange()
 
 
 NOW: Final = "HEAD.."
@@ -322,10 +324,10 @@ class _FileReview:
         before, after = (self._files.before(change), self._files.after(change))
         stood = self._version(change, is_after=False)
         place = stood and stood.place(cited)
-        line = None
-        if before is not None and after is not None and place and place.lines:
-            line = line_of_change(hunks(before, after, self._environment), place.lines)
-        return _cited_place(change, cited, line)
+        if before is None or after is None or not place or not place.lines:
+            return _cited_place(change, cited)
+        found = change_of(cited, place.lines, (before, after), self._environment)
+        return _cited_place(change, cited, found)
 
     def _version(self, change: ChangedPath, *, is_after: bool) -> FileVersion | None:
         key = (change, is_after)
@@ -336,8 +338,16 @@ class _FileReview:
         return self._versions[key]
 
 
-def _cited_place(change: ChangedPath, cited: Citation, line: int | None = None) -> ChangedPlace:
-    return ChangedPlace(file=change.name, line=line, cited=cited.place, gone=change.after is None)
+def _cited_place(
+    change: ChangedPath, cited: Citation, found: CitedChange = _UNNAMED
+) -> ChangedPlace:
+    return ChangedPlace(
+        file=change.name,
+        line=found.line,
+        cited=cited.place,
+        gone=change.after is None,
+        change=found.said,
+    )
 
 
 def _of_records(memories: ReviewedMemories) -> Iterator[ReviewFinding]:

@@ -903,6 +903,8 @@ class ChangedPlace(Strict):
     file: str
     line: Annotated[int, Meta(ge=1)] | None
     cited: str | None
+    gone: bool
+    change: str
 
 
 class Remark(Strict):
@@ -975,6 +977,9 @@ class StaleCitation(Strict):
     state: Literal["moved", "changed", "gone"]
     now: Where | None
     reason: str
+    symbol: str | None
+    cited_text: str
+    present_text: str
 
 
 class Verified(Strict):

@@ -94,7 +94,7 @@ def test_a_look_and_a_slip_settle_nothing(typist: Terminal) -> None:
     begun(typist, "pmem inbox --kind due")
     shown = pressed(typist, "v")
     assert "recalled       never" in shown
-    assert "[k] it still holds" in shown.partition("recalled")[2]
+    assert "[k] it is still right" in shown.partition("recalled")[2]
     assert "u undoes what the last key did" in pressed(typist, "?")
     assert "press one of k, l, g, b, e, r, v, s, q, ?" in pressed(typist, "x")
     assert "press one of" in pressed(typist, "\x1b[A")

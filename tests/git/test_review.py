@@ -119,7 +119,13 @@ def test_a_change_of_cited_text_is_seen_in_the_work_tree_the_index_and_commits(
     assert kinds() == kinds("--staged") == []
     assert kinds("HEAD~1..HEAD") == kinds("HEAD~1...HEAD") == HIT
     assert items("HEAD~1..")[0]["places"] == [
-        {"file": "src/pay.py", "line": 3, "cited": "src/pay.py:3", "gone": False}
+        {
+            "file": "src/pay.py",
+            "line": 3,
+            "cited": "src/pay.py:3",
+            "gone": False,
+            "change": 'cited "RETRIES = 3", the code says "RETRIES = 5"',
+        }
     ]
 
 
@@ -435,7 +441,7 @@ def test_following_the_advice_on_a_clash_ends_it(repository: None) -> None:
     (found,) = items()
     assert (found["kind"], found["waits"]) == ("clash", True)
     names = found["short"], first[-8:]
-    assert "`pmem edit {} --link {}` says that both hold".format(*names) in found["advice"]
+    assert "`pmem edit {} --link {}` says that both are right".format(*names) in found["advice"]
     assert pmem("edit", second, "--link", first).code == 0
     assert pmem("review", "--strict").code == 0
     assert kinds() == []
@@ -446,7 +452,7 @@ def test_following_the_advice_on_a_clash_ends_it(repository: None) -> None:
 def test_following_the_advice_on_cited_text_ends_it(repository: None) -> None:
     identifier = retries()
     edit()
-    assert "TEXT` if it no longer holds; then `pmem check --accept" in items()[0]["advice"]
+    assert "TEXT` if it is no longer right; then `pmem check --accept" in items()[0]["advice"]
     assert pmem("edit", identifier, "Five retries are allowed").code == 0
     assert pmem("check", "--accept", identifier).code == 0
     assert kinds() == []
@@ -504,7 +510,7 @@ def test_each_memory_is_told_once_the_most_important_first(repository: None) -> 
     assert [each["kind"] for each in found] == ["standing", "cited", "cited", "clash", "applies"]
     assert len({each["id"] for each in found}) == 5
     assert found[1]["id"] == both
-    assert [place["line"] for place in found[2]["places"]] == [3, 3]
+    assert [place["line"] for place in found[2]["places"]] == [3, 4]
 
 
 # How it is told
@@ -595,3 +601,27 @@ def test_a_merge_under_way_is_reviewed_as_far_as_it_is_decided(repository: None)
     write("src/pay.py", CODE.replace("RETRIES = 3", "RETRIES = 9"))
     ok("add", "--all")
     assert kinds("--staged") == HIT
+
+
+LINE_CHANGES = {
+    "each line of a part": ("A=1\nB=1\n", "A=2\nB=2\n", "c.py::B=1", 2),
+    "lines by number": ("A=1\nB=1\nC=1\n", "A=2\nB=2\nC=2\n", "c.py:3", 3),
+    "a line that came above": ("A=1\nB=1\n", "# new\nA=2\nB=2\n", "c.py:2", 3),
+    "a constant that went down": ("A=1\nB=1\n", "A=2\nX=0\nY=0\nB=2\n", "c.py::B=1", 4),
+    "lines that went away above": ("A=1\nX=0\nB=1\n", "B=2\n", "c.py:3", 1),
+    "the middle of a text": ("if x:\n  a\n  b = 1\n", "if x:\n  a\n  b = 2\n", "c.py:1-3", 3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", LINE_CHANGES)
+def test_the_line_of_the_cited_text_itself_is_named(case: str) -> None:
+    before, after, cited, line = LINE_CHANGES[case]
+    begin()
+    write("c.py", before)
+    added("It rests on a line", "--cite", cited)
+    commit()
+    write("c.py", after)
+    assert items()[0]["places"][0]["line"] == line
+    assert f"c.py:{line}" in pmem("review").out.decode()
+    assert f"::warning file=c.py,line={line}," in told("github")
+    assert json.loads(told("gitlab"))[0]["location"]["lines"] == {"begin": line}

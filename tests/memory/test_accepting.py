@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmem.storage.git.changed_files import Hunk, hunks, line_of_change, lines_after
+from pmem.storage.git.changed_files import Hunk, hunks, lines_after, touching
 from tests.effort import examples
 from tests.faults.console import Done, added, pmem
 from tests.git.branches import begin, ok
@@ -137,13 +137,13 @@ def test_lines_that_a_change_leaves_alone_are_found_again(
     for line in range(1, len(before) + 1):
         place = lines_after(found, (line, line))
         if line in replaced:
-            assert line_of_change(found, (line, line)) is not None
+            assert touching(found, (line, line)) is not None
         else:
             assert place is not None
             assert after[place[0] - 1] == before[line - 1]
-            assert line_of_change(found, (line, line)) is None
+            assert touching(found, (line, line)) is None
     whole = lines_after(found, (1, len(before)))
-    assert (line_of_change(found, (1, len(before))) is not None) == any(
+    assert (touching(found, (1, len(before))) is not None) == any(
         hunk.old_size or 0 < hunk.old < len(before) for hunk in found
     )
     assert whole is None or 1 <= whole[0] <= whole[1] <= len(after)

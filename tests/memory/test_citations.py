@@ -16,7 +16,8 @@ from pmem.core.context.filling import PATIENCE
 from pmem.errors import InvalidValue
 from pmem.library import Project
 from pmem.memory import citations
-from pmem.memory.citations import MOST_CITATIONS, MOST_NAMED, WATCHED_BYTES, VerifyRequest, Watch
+from pmem.memory.citation_watch import WATCHED_BYTES, Watch
+from pmem.memory.citations import MOST_CITATIONS, MOST_NAMED, VerifyRequest
 from pmem.operations import table
 from pmem.search.context_request import ContextRequest
 from pmem.storage.git import project_files as reading

@@ -169,7 +169,7 @@ def test_a_constant_is_stale_as_soon_as_its_value_differs(project: Project, file
     change(file, lambda text: text.replace("= 3", "   =\t3"))
     assert states(project) == {}
     change(file, lambda text: text.replace("=\t3", "= 5"))
-    assert states(project) == {f"{file}::{constant}": "it is 5"}
+    assert states(project) == {f"{file}::{constant}": "cited 3, the code says 5"}
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -412,7 +412,7 @@ def test_the_secret_gate_sees_a_value(project: Project) -> None:
     [
         ("settle", "changed"),
         ("nothing", "has no nothing"),
-        ("RETRIES=7", "it is 3"),
+        ("RETRIES=7", "cited 7, the code says 3"),
         ("NOTHING=7", "has no NOTHING"),
         ("a b", "changed"),
         ("=", "changed"),

@@ -89,7 +89,7 @@ KEYS = {
     InboxKind.PROPOSAL: "ker",
     InboxKind.FACT: "kerv",
     InboxKind.SUBJECT: "knoerv",
-    InboxKind.CITATION: "kuerv",
+    InboxKind.CITATION: "ekurv",
     InboxKind.DUE: "klgberv",
     InboxKind.EXPIRED: "kerv",
     InboxKind.TRUST: "kerv",

@@ -129,8 +129,7 @@ def _belongings(found: ShownRecord, view: ScreenView) -> Iterator[Row]:
     if found.use is not None:
         yield _row("used", f"in {found.use.used} of {found.use.shown} sessions that were shown it")
     if found.stale:
-        told = f"{', '.join(found.stale)}: `pmem check citations` shows what changed"
-        yield Row([*cell("stale", _LABEL, "red")], [(told, "")])
+        yield Row([*cell("stale", _LABEL, "red")], [(", ".join(found.stale), "")])
     for field, value in found.disputed.items():
         told = f"{_plain(field)}: {value} (the other side of a merge; `pmem resolve REF` decides)"
         yield Row([*cell("conflict", _LABEL, "red")], [(told, "")])

@@ -698,7 +698,7 @@
       add("Settle: keep this", () => act(`settled ${name}`, "settle", { references: [id] }));
       add("Settle: take the other", () => act(`settled ${name}`, "settle", { references: [id], other: true }));
     }
-    if ((memory.cites || []).some((cited) => cited.state)) add("It still holds", () => act(`agreed to ${name}`, "verify.accept", { references: [id] }));
+    if ((memory.cites || []).some((cited) => cited.state)) add("Still right: cite it as it is now", () => act(`agreed to ${name}`, "verify.accept", { references: [id] }));
     return box;
   }
 

@@ -237,8 +237,8 @@ def _places_of(hunks: Sequence[Hunk], line: int) -> tuple[int, int]:
     return line + shift, line + shift
 
 
-def line_of_change(hunks: Sequence[Hunk], lines: tuple[int, int]) -> int | None:
-    """Return the line after a change at which it first touches lines; None if it leaves them alone.
+def touching(hunks: Sequence[Hunk], lines: tuple[int, int]) -> Hunk | None:
+    """Return the first part of a change that touches lines; None if it leaves them alone.
 
     Args:
         hunks: The change.
@@ -248,7 +248,7 @@ def line_of_change(hunks: Sequence[Hunk], lines: tuple[int, int]) -> int | None:
     for hunk in hunks:
         ends = hunk.old + hunk.old_size - 1 if hunk.old_size else hunk.old + 1
         if hunk.old <= last and ends >= first and (hunk.old_size or first <= hunk.old < last):
-            return max(1, hunk.new)
+            return hunk
     return None
 
 

@@ -1,0 +1,109 @@
+"""What a memory cites and what the project's file says in its place now, side by side."""
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from pmem.core.citations import CitationState, Content, constant_of, values_of
+from pmem.core.secrets import find_named, redacted, unsecret
+from pmem.core.shortening import shortened
+from pmem.values.records import Citation
+
+_SHOWN: Final = 60
+"""Characters of a side that are shown."""
+_KEPT: Final = 1000
+"""Characters of a side that are compared with a memory's text."""
+_NUMBER: Final = re.compile(r"(?<![\w.])\d[\d_,]*(?:\.\d[\d_]*)?(?![\w])")
+_QUOTED: Final = re.compile(r'"([^"\n]+)"|\'([^\'\n]+)\'')
+_SEPARATORS: Final = re.compile(r"(?<=\d)[_,](?=\d)")
+
+
+class Sides(NamedTuple):
+    """What was cited and what stands in its place, each on one line, without secrets.
+
+    `is_value` says that they are values of a constant, and no lines of code.
+    """
+
+    was: str
+    now: str
+    is_value: bool
+
+    @property
+    def said(self) -> str:
+        """Both in one sentence."""
+        was, now = shortened(self.was, _SHOWN), shortened(self.now, _SHOWN)
+        if not self.is_value:
+            was, now = f'"{was}"', f'"{now}"'
+        return f"cited {was}, the code says {now}"
+
+    def old_value_in(self, text: str) -> str:
+        """Return an old value that a memory's text still has; nothing if it has a new one, too.
+
+        Args:
+            text: What the memory says.
+        """
+        was, now = self._values(self.was), self._values(self.now)
+        if any(_has(text, value) for value in now if value not in was):
+            return ""
+        return next((value for value in was if value not in now and _has(text, value)), "")
+
+    def _values(self, side: str) -> list[str]:
+        """Return the numbers and the quoted texts of a side, and all of a constant's value."""
+        quoted = [one or other for one, other in _QUOTED.findall(side)]
+        whole = [_plain(side.strip("\"'"))] if self.is_value else []
+        return [*whole, *quoted, *map(_plain, _NUMBER.findall(side))]
+
+
+def _plain(number: str) -> str:
+    return _SEPARATORS.sub("", number)
+
+
+def _has(text: str, value: str) -> bool:
+    """Tell whether a text has a value as words of its own."""
+    return bool(re.search(rf"(?<![\w.]){re.escape(value)}(?!\w|\.\d)", _plain(text)))
+
+
+def sides_of_constant(cited: Citation, here: Content) -> Sides | None:
+    """Return a constant's value as it is cited and as a file has it; None where it is no constant.
+
+    Args:
+        cited: The citation.
+        here: What the file holds.
+    """
+    constant = constant_of(cited)
+    found = values_of(cited, here, constant[0]) if constant else []
+    if constant is None or not found:
+        return None
+    name = (cited.symbol or "").partition("=")[0]
+    values = (" ".join(one.value.decode("utf-8", "replace").split()) for one in found)
+    now = dict.fromkeys(redacted(value, find_named(name, value)) for value in values)
+    return Sides(constant[1].decode("utf-8", "replace"), " and ".join(now), is_value=True)
+
+
+def sides_of_lines(was: Sequence[str], now: Sequence[str]) -> Sides | None:
+    """Return the lines in which two texts differ, each on one line; None if one side has none.
+
+    Args:
+        was: The lines that were cited.
+        now: Those in their place.
+    """
+    before, after = ([line.strip() for line in lines] for lines in (was, now))
+    while before and after and before[0] == after[0]:
+        before, after = before[1:], after[1:]
+    while before and after and before[-1] == after[-1]:
+        before, after = before[:-1], after[:-1]
+    one, other = (unsecret(" ".join(lines)[:_KEPT]).strip() for lines in (before, after))
+    return Sides(one, other, is_value=False) if one and other else None
+
+
+def what_became(place: str, state: CitationState, sides: Sides | None) -> str:
+    """Say what became of a citation: both sides where they are known, else its state.
+
+    Args:
+        place: What is cited.
+        state: What became of it.
+        sides: What was cited, and what is there now.
+    """
+    if sides is None:
+        return f"{place} {state}"
+    return f"{place.partition('=')[0] if sides.is_value else place}: {sides.said}"
