@@ -8,6 +8,7 @@ from pmem.core.context.parts import Context, Section, ShownItem
 from pmem.core.context.reasons import say_why
 from pmem.core.filters import cited_symbols, covers
 from pmem.core.lifecycle.differences import SaidOtherwise
+from pmem.core.retrieval.question import searched_part
 from pmem.core.retrieval.related import related
 from pmem.core.text.terms import terms
 from pmem.project.workspace import Workspace
@@ -80,7 +81,7 @@ class Reasons:
 
     def _of_answer(self, text: str) -> str:
         """Name the words that an answer shares with the task, else words related to these."""
-        asked = set(terms(self._answers.asked))
+        asked = set(terms(searched_part(self._answers.asked)))
         shared = _words_with(text, asked)
         if shared:
             return f"shares {self._mask(', '.join(shared))} with the task"

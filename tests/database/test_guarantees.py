@@ -273,7 +273,7 @@ def test_a_server_that_stays_full_is_told_of_in_a_sentence(root: str, narrow: Se
 def test_threads_of_a_process_hand_on_the_one_connection_that_it_gets(
     root: str, narrow: Server
 ) -> None:
-    unit = served(root, narrow, lock_timeout=0.1)
+    unit = served(root, narrow, lock_timeout=1.0)
 
     def look(_: int) -> int:
         mine = Workspace(root, now=NOW, overrides=unit.configuration.overrides, shared=unit.shared)
