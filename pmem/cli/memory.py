@@ -14,7 +14,7 @@ from pmem.cli.asking import asks
 from pmem.cli.drafts import WrittenText, kept_draft, read_draft
 from pmem.cli.render import draws
 from pmem.cli.session import Answer, CommandSession, Line, start_of
-from pmem.core.lifecycle.out_of_recall import since_mark, state_mark, validity_mark
+from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
 from pmem.core.lines import split_lines
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import UsageError
@@ -187,7 +187,6 @@ def memory_line(memory: Memory, at: datetime | None = None) -> Line:
         (shown(trust_of(memory)), "yellow"),
         *subject,
         (" ".join(memory.content.split()), ""),
-        (since_mark(memory), "dim"),
         (state_mark(memory.state) or validity_mark(memory, at), "yellow"),
     ]
 
@@ -292,10 +291,7 @@ def neighbour_lines(memory: Memory, neighbours: "Sequence[Neighbour]") -> Iterat
     for neighbour in neighbours:
         link = neighbour.link
         yield [(f"  {link_words(link)}: ", "dim"), (" ".join(neighbour.content.split()), "")]
-        older, newer = link.target, memory.id
-        if neighbour.is_newer:
-            older, newer = newer, older
-        what_next = advice(link.type, older, newer)
+        what_next = advice(link.type, link.target, memory.id)
         if what_next:
             yield [(f"    {what_next}", "dim")]
 

@@ -223,7 +223,7 @@ def _hit_line(hit: SearchHit, asked: set[str], mark: str = "") -> Line:
     return [
         (hit.short, "cyan"),
         (f" {hit.score:.2f} ", "green"),
-        (f"{hit.kind:<8}{day(hit.dated)} ", "dim"),
+        (f"{hit.kind:<8}{day(hit.created_at)} ", "dim"),
         (f"{mark}{shown(hit.trust)}", "yellow"),
         *who,
         *_marked(snippet(hit.text.split(), asked, _SNIPPET_WORDS), asked),

@@ -10,7 +10,7 @@ import msgspec
 from pmem.apps.reading import known_app
 from pmem.conversation.exchange import write_files
 from pmem.core.filters import Filter
-from pmem.core.outcomes import choice_of
+from pmem.core.outcomes import told_with
 from pmem.core.pages import MARK, write_pages
 from pmem.errors import InvalidValue, StorageRefused
 from pmem.project.workspace import Workspace
@@ -55,7 +55,7 @@ def export_markdown(workspace: Workspace, request: MarkdownRequest) -> MarkdownP
 
 
 def _with_choice(memory: Memory) -> Memory:
-    return msgspec.structs.replace(memory, content=memory.content + choice_of(memory))
+    return msgspec.structs.replace(memory, content=memory.content + told_with(memory))
 
 
 def write_page(folder: str, name: str, page: str) -> None:

@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import Final
 
-from pmem.core.lifecycle.out_of_recall import since_mark
 from pmem.core.shortening import shortened
 from pmem.values.records import Consequence, Memory, OutcomeVerdict
 from pmem.values.times import iso
@@ -25,12 +24,7 @@ def failed(memory: Memory) -> bool:
 
 
 def told_with(memory: Memory) -> str:
-    """Return what follows a memory's text: its day, what was rejected, how it went."""
-    return since_mark(memory) + choice_of(memory)
-
-
-def choice_of(memory: Memory) -> str:
-    """Return what a memory was taken instead of, and how that went."""
+    """Return what stands behind a memory's text: what it was taken instead of, how it went."""
     parts = []
     if memory.instead_of:
         named = "; ".join(_short(each) for each in memory.instead_of[:_MOST])

@@ -143,11 +143,6 @@ def valid_at(memory: Memory, at: datetime) -> bool:
     return memory.valid_from <= at and (memory.valid_until is None or at < memory.valid_until)
 
 
-def dated(memory: Memory) -> datetime:
-    """Return the moment that a memory counts from: that it is valid from, or its writing before."""
-    return min(memory.created_at, memory.valid_from)
-
-
 def age_in_days(since: datetime, now: datetime) -> float:
     """Return days between two moments, never below zero."""
     return max(0.0, (now - since).total_seconds() / SECONDS_A_DAY)

@@ -17,7 +17,7 @@ from pmem.core.filters import EVERYTHING, Filter, created, fold, importance_of, 
 from pmem.core.lifecycle.presence import last_use
 from pmem.core.policy import EVERYTHING as ANYWHERE
 from pmem.core.policy import Reach, app_of, category_of, is_procedural
-from pmem.core.retention import dated, valid_at
+from pmem.core.retention import valid_at
 from pmem.core.trust import LEVELS, trust_of
 from pmem.values.ids import SHORT_LENGTH
 from pmem.values.records import Access, Episode, EventKind, Memory, Record, State, plain
@@ -30,7 +30,6 @@ _GIT: Final = "git"
 _TICK: Final = timedelta(microseconds=1)
 _DAY: Final = timedelta(days=1) // _TICK
 _SQL_DAY: Final = f"created / {_DAY} - (created < 0 and created % {_DAY} != 0)"
-_SQL_DATED: Final = "case when valid_from < created then valid_from else created end"
 _MOST: Final = 2**62
 """Larger numbers count as this one: a file can hold any."""
 
@@ -233,10 +232,6 @@ def _day(record: Any) -> int:
     return ticks(created(record)) // _DAY
 
 
-def _dated(record: Any) -> int:
-    return ticks(dated(record) if isinstance(record, Memory) else created(record))
-
-
 def _used(record: Any) -> int:
     is_kept = isinstance(record, Memory | Episode)
     return ticks(last_use(record) if is_kept else created(record))
@@ -291,7 +286,6 @@ COLUMNS: Final[dict[str, Column]] = {
     "last_access": Column("integer", _last_access),
     "touched": Column("integer", _touched, sql="coalesce(last_access, created)"),
     "used": Column("integer", _used),
-    "dated": Column("integer", _dated, sql=_SQL_DATED),
     "day": Column("integer", _day, sql=_SQL_DAY),
 }
 """The values of records that can be compared, by name."""

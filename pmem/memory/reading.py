@@ -318,7 +318,7 @@ def list_memories(workspace: Workspace, request: ListRequest) -> MemoryListing:
 def _listed(workspace: Workspace, request: ListRequest, then: datetime | None) -> MemoryListing:
     """Return the memories that pass a filter; of the active ones those that hold at a moment."""
     selection = Selection(wanted=request.wanted, holding_at=then)
-    shown = workspace.memories.select(selection, ("-dated", "-id"), request.limit)
+    shown = workspace.memories.select(selection, ("-id",), request.limit)
     total = len(shown) if request.limit is None else workspace.memories.count(selection)
     reason = "" if shown else _reason_for_none(workspace, request.wanted)
     return MemoryListing(

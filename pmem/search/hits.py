@@ -7,7 +7,6 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from pmem.core.retention import dated
 from pmem.core.retrieval.documents import shown_text
 from pmem.core.retrieval.pool import DocumentKey
 from pmem.core.retrieval.ranking import RankedDocument as Ranked
@@ -38,8 +37,7 @@ REMEMBERED: Final = (SearchKind.MEMORY, SearchKind.EPISODE)
 class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     """Something that answers a query; `stale` are citations that do not hold any more.
 
-    `dated` is the moment that a memory counts from (see `core.retention`), `trust` and `state` are
-    those of a memory or an episode.
+    `trust` and `state` are those of a memory or an episode.
     """
 
     id: str
@@ -48,7 +46,6 @@ class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     score: float
     text: str
     created_at: datetime
-    dated: datetime
     external_id: str | None = None
     conversation: str | None = None
     speaker: str | None = None
@@ -237,7 +234,6 @@ def _hit(found: LoadedHit, stale: tuple[str, ...]) -> SearchHit:
         score=hit.score,
         text=shown_text(document),
         created_at=document.created_at,
-        dated=dated(document) if isinstance(document, Memory) else document.created_at,
         state=getattr(document, "state", None),
         external_id=getattr(document, "external_id", None),
         conversation=found.conversation,

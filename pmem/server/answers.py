@@ -127,7 +127,7 @@ def _hit_item(hit: SearchHit, asked: frozenset[str]) -> Item:
     who = f"{hit.speaker}: " if hit.speaker else ""
     state = f"({hit.state}) " if hit.state not in (None, "active") else ""
     stale = f" (stale: {', '.join(hit.stale)})" if hit.stale else ""
-    label = f"{hit.short} {hit.kind} {day(hit.dated)} {shown(hit.trust)}{state}{who}"
+    label = f"{hit.short} {hit.kind} {day(hit.created_at)} {shown(hit.trust)}{state}{who}"
     return Item(id=hit.id, label=label, text=snippet(hit.text.split(), asked, _WORDS) + stale)
 
 

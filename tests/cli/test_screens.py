@@ -205,8 +205,7 @@ def _screens(
     """Draw every screen of records whose fields all hold one text."""
     hit = SearchHit(
         id=memory.id, short=short(memory.id), kind=SearchKind.MEMORY, score=0.5, text=text,
-        created_at=memory.created_at, dated=memory.created_at, speaker=text,
-        stale=(text,), signals={"text": 0.5},
+        created_at=memory.created_at, speaker=text, stale=(text,), signals={"text": 0.5},
     )  # fmt: skip
     related = Related(
         id=memory.id, short=short(memory.id), text=text, type=text, strength=1.0, via=memory.id,

@@ -97,7 +97,6 @@ def ranking(monkeypatch: pytest.MonkeyPatch) -> Ranking:
                     score=1 / place,
                     text="",
                     created_at=NOW,
-                    dated=NOW,
                     external_id=external,
                 )
                 for place, id_ in enumerate(ids[: request.top_k], start=1)

@@ -124,7 +124,7 @@ def _text(hit: SearchHit, asked: set[str]) -> Iterator[tuple[str, str]]:
 
 def _tail(hit: SearchHit, view: ScreenView) -> Line:
     trust = shown(hit.trust if hit.trust is Trust.MEDIUM else None).strip(" ()")
-    told = [view.when(hit.dated), trust, state_mark(hit.state).strip(" ()")]
+    told = [view.when(hit.created_at), trust, state_mark(hit.state).strip(" ()")]
     stale = f"stale: {', '.join(hit.stale)}" if hit.stale else ""
     return [("  ".join(filter(None, told)), "dim"), (f"  {stale}" if stale else "", "red")]
 

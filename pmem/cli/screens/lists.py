@@ -9,7 +9,6 @@ from pmem.cli.screens.wrapping import cells
 from pmem.cli.session import Line
 from pmem.conversation.conversations import Overview
 from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
-from pmem.core.retention import dated
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.memory.overviews import NameListing
 from pmem.memory.reading import MemoryListing
@@ -67,7 +66,7 @@ def _memory_tail(memory: Memory, at: datetime, view: ScreenView) -> Line:
     trust = trust_of(memory)
     told = [
         *(f"#{folded(tag)}" for tag in memory.tags),
-        view.when(dated(memory)),
+        view.when(memory.created_at),
         shown(trust if trust is Trust.MEDIUM else None).strip(" ()"),
     ]
     mark = state_mark(memory.state) or validity_mark(memory, at)

@@ -10,8 +10,6 @@ from pmem.cli.screens.marks import legend, marked, marks_of
 from pmem.cli.screens.view import Row, ScreenView, cell, drawn_rows
 from pmem.cli.screens.wrapping import hung, wrapped
 from pmem.cli.session import Line
-from pmem.core.lifecycle.out_of_recall import since_mark
-from pmem.core.retention import dated
 from pmem.core.trust import Trust, trust_of
 from pmem.memory.details import LinkedText
 from pmem.memory.reading import ShownRecord
@@ -99,9 +97,6 @@ def _people(record: Any, view: ScreenView) -> Iterator[Row]:
     """Yield who wrote a record, and who changed it last."""
     history: tuple[Event, ...] = getattr(record, "history", ())
     written = next((event for event in history if event.event is EventKind.ADD), None)
-    since = since_mark(record) if isinstance(record, Memory) else ""
-    if since:
-        yield _row("since", view.when(dated(record)))
     if written is not None:
         yield _row("written", f"{view.when(written.at)} by {_who(written)}")
     elif hasattr(record, "created_at"):

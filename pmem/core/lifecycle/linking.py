@@ -8,7 +8,6 @@ from typing import Final
 from pmem.core.duplicates import Claim, Relation, Verdict, claim_of, pairs
 from pmem.core.filters import same_text
 from pmem.core.lifecycle.neighbours import Neighbour
-from pmem.core.lifecycle.presence import said_at
 from pmem.core.lifecycle.scopes import concern_of
 from pmem.values.records import Memory, Relationship
 
@@ -77,7 +76,6 @@ def linked_to(memory: Memory, close: Close, at: datetime) -> list[Neighbour]:
             link=relationship(memory, other, verdict, at),
             content=other.content,
             reason=verdict.reason,
-            is_newer=said_at(other) > said_at(memory),
         )
         for verdict, other in [pair for pair in close if pair[0].score >= LINK_AT][:MOST_LINKS]
     ]
@@ -93,8 +91,6 @@ def relationship(start: Memory, end: Memory, verdict: Verdict, at: datetime) -> 
         at: When it is made.
     """
     relation = verdict.relation if same_subject(start, end) else Relation.NEIGHBOUR
-    if relation is Relation.UPDATE and said_at(end) > said_at(start):
-        relation = Relation.CONTRADICTION  # what was valid before updates nothing
     return Relationship(
         target=end.id,
         type=LINK_TYPES[relation],

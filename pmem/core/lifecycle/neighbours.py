@@ -19,13 +19,11 @@ class Neighbour(msgspec.Struct, frozen=True, kw_only=True):
         link: The link.
         content: What the memory at its end says.
         reason: Why they belong together, a short phrase.
-        is_newer: Whether the memory at its end says what it says since a later time.
     """
 
     link: Relationship
     content: str
     reason: str
-    is_newer: bool = False
 
 
 def judgements(neighbours: Iterable[Neighbour]) -> tuple[Neighbour, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from pmem.core.retention import dated, valid_at
+from pmem.core.retention import valid_at
 from pmem.values.records import Memory, State
 from pmem.values.times import day
 
@@ -15,12 +15,6 @@ OUT_OF_RECALL: Final = (State.ARCHIVED, State.SUPERSEDED, State.MERGED)
 def state_mark(state: State | None) -> str:
     """Mark what is out of recall; what is recalled, or has no state, needs no mark."""
     return "" if state in (None, State.ACTIVE) else f" ({state.replace('_', ' ')})"
-
-
-def since_mark(memory: Memory) -> str:
-    """Return the day that a memory counts from, where it was written on a later one."""
-    since = dated(memory)
-    return f" (since {day(since)})" if since.date() < memory.created_at.date() else ""
 
 
 def validity_mark(memory: Memory, at: datetime | None) -> str:

@@ -5,7 +5,7 @@ from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
-from pmem.core.retention import dated, decay
+from pmem.core.retention import decay
 from pmem.values.records import Access, Episode, EventKind, Memory
 
 Recalled = TypeVar("Recalled", bound=Memory | Episode)
@@ -30,7 +30,7 @@ def last_use(record: Memory | Episode) -> datetime:
 def said_at(memory: Memory) -> datetime:
     """Return since when a memory has said what it says."""
     changes = [event.at for event in memory.history if "content" in event.before]
-    return max([dated(memory), *changes])
+    return max([memory.created_at, *changes])
 
 
 def presence(memory: Memory, now: datetime, half_life_days: float) -> float:

@@ -265,7 +265,7 @@ def _memory(memory: Memory) -> IndexedDocument:
         length=sum(counts.values()),
         peak=max(counts.values(), default=0.0),
         traits=traits(memory.content, words) | INSIGHT * (memory.type is MemoryType.INSIGHT),
-        timestamp=_moment(memory).timestamp(),
+        timestamp=memory.updated_at.timestamp(),
         importance=memory.importance,
         accesses=min(memory.access.count, _MOST_ACCESSES),
         session=_sitting(memory),
@@ -277,11 +277,6 @@ def _memory(memory: Memory) -> IndexedDocument:
     links = memory.relationships[:SEARCHED_NAMES]
     place = int(memory.id.partition("-")[0], 36) if is_id(memory.id) else 0
     return IndexedDocument(memory.id, document, counts, place, memory.content, (), facts, links)
-
-
-def _moment(memory: Memory) -> datetime:
-    """Return when a memory was changed last, or the day that it counts from if it was before."""
-    return memory.updated_at if memory.valid_from >= memory.created_at else memory.valid_from
 
 
 def _beside(memory: Memory) -> str:
