@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, TypeVar
 import msgspec
 
 from pmem.core.filters import Filter
-from pmem.core.inbox import InboxChoice, InboxItem, InboxRequest
+from pmem.core.inbox import InboxChoice, InboxItem
 from pmem.core.journal import JournalStep
 from pmem.memory.changes import RecordsRequest, RestoreRequest
 from pmem.memory.journal import HistoryRequest
@@ -17,6 +17,7 @@ from pmem.operations import table
 from pmem.operations.operation import Operation
 from pmem.operations.pipeline import run
 from pmem.project.workspace import Workspace
+from pmem.upkeep.inbox import InboxRequest
 from pmem.values.ids import matches, short
 from pmem.values.records import Memory, State
 

@@ -150,7 +150,7 @@ def _overview(reports: Mapping[CheckPart, Report], most: int) -> Iterator[Line]:
 
 def _next_steps(session: CommandSession, reports: Iterable[Report]) -> Iterator[Line]:
     """Yield what to do now, if there is anything."""
-    from pmem.core.inbox import InboxRequest
+    from pmem.upkeep.inbox import InboxRequest
 
     steps = ["`pmem check --fix` fixes what is safe to fix"] * any(
         each.is_fixable for each in reports

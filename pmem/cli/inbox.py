@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -13,12 +13,10 @@ from pmem.cli.app import run
 from pmem.cli.asking import asks
 from pmem.cli.screens.wrapping import all_hung, cells
 from pmem.cli.session import Answer, CommandSession, Line, once_more
-from pmem.core.inbox import InboxChoice, InboxItem, InboxKind, InboxRequest
+from pmem.core.inbox import InboxChoice, InboxItem, InboxKind
 from pmem.operations import table
+from pmem.upkeep.inbox import Inbox, InboxRequest
 from pmem.values.times import day
-
-if TYPE_CHECKING:
-    from pmem.upkeep.inbox import Inbox
 
 _EMPTY: Final = "nothing waits for your answer"
 _NONE: Final = "nothing of that kind needs you"
@@ -74,7 +72,7 @@ def _item_line(item: InboxItem) -> Line:
     ]
 
 
-def _counted(found: "Inbox") -> str:
+def _counted(found: Inbox) -> str:
     if not found.total:
         return _EMPTY if len(found.counts) == len(InboxKind) else _NONE
     return f"{found.total} in all: " + ", ".join(
@@ -82,7 +80,7 @@ def _counted(found: "Inbox") -> str:
     )
 
 
-def _walk(session: CommandSession, found: "Inbox", request: InboxRequest) -> str:
+def _walk(session: CommandSession, found: Inbox, request: InboxRequest) -> str:
     """Go through the items with somebody at a terminal; return what is to be said at the end.
 
     What a key settled may have been the trouble of other items too: they are collected anew.
@@ -108,7 +106,7 @@ def _walk(session: CommandSession, found: "Inbox", request: InboxRequest) -> str
     return f"{said}; `pmem undo` takes the last one back" if settled else said
 
 
-def _collected(session: CommandSession, request: InboxRequest) -> "Inbox":
+def _collected(session: CommandSession, request: InboxRequest) -> Inbox:
     again = once_more(session)
     try:
         return again.run(table.INBOX, request)

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Final
 
 import msgspec
 
-from pmem.values.fields import asked
 from pmem.values.ids import short
 
 
@@ -23,15 +22,6 @@ class InboxKind(StrEnum):
     EXPIRED = "expired"
     TRUST = "trust"
     FADING = "fading"
-
-
-class InboxRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What to collect: some kinds, or all when none is named; so many items at the most."""
-
-    kinds: Annotated[tuple[InboxKind, ...], asked("Only this kind.", flag="--kind")] = ()
-    limit: Annotated[
-        int | None, asked("Only the first N.", flag="--limit -n", shown="N", least=1)
-    ] = None
 
 
 class InboxChoice(msgspec.Struct, frozen=True):

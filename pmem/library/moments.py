@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from pmem.core.inbox import InboxRequest
 from pmem.library.asking import Asking
 from pmem.library.typed import made
 from pmem.memory.dead_ends import Tried, TriedRequest
@@ -17,7 +16,7 @@ from pmem.operations import table
 from pmem.report.collecting import ReceiptsRequest, ReportRequest
 from pmem.report.document import Receipts, ReportDocument
 from pmem.report.receipts import DEFAULT_BUDGETS
-from pmem.upkeep.inbox import Inbox
+from pmem.upkeep.inbox import Inbox, InboxRequest
 from pmem.values.records import Memory
 from pmem.values.requests import RangeRequest
 from pmem.vcs.changelog import Changelog

@@ -4,14 +4,14 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from pmem.core.inbox import InboxItem, InboxKind, InboxRequest
+from pmem.core.inbox import InboxItem, InboxKind
 from pmem.core.journal import one_line
 from pmem.errors import PmemError
 from pmem.memory.citations import VerifyRequest, verify
 from pmem.memory.facts import FactsRequest, list_facts
 from pmem.project.workspace import Workspace
 from pmem.report.document import ToldChoice, ToldNeed
-from pmem.upkeep.inbox import collect_inbox
+from pmem.upkeep.inbox import InboxRequest, collect_inbox
 from pmem.values.records import Memory
 
 Broken = Mapping[tuple[str, str], str]

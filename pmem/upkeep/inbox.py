@@ -3,14 +3,14 @@
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
 from pmem.core.citations import CitationState
 from pmem.core.cited_sides import what_became
 from pmem.core.filters import Filter
-from pmem.core.inbox import InboxItem, InboxKind, InboxRequest, inbox_item
+from pmem.core.inbox import InboxItem, InboxKind, inbox_item
 from pmem.core.lifecycle.presence import last_use
 from pmem.core.retrieval.documents import shown_text
 from pmem.core.selection import Selection, ticks
@@ -24,6 +24,7 @@ from pmem.project.workspace import Workspace
 from pmem.upkeep.faded import UNPINNED, faded_memories
 from pmem.upkeep.integrity import on_one_subject
 from pmem.upkeep.needs import DISPUTED, facts_to_review, list_proposals
+from pmem.values.fields import asked
 from pmem.values.ids import short
 from pmem.values.records import Episode, Memory, plain
 from pmem.values.times import day
@@ -31,6 +32,15 @@ from pmem.vcs.doubts import pairs_on_one_subject
 
 _ACTIVE: Final = Selection(wanted=Filter())
 _LOW: Final = LEVELS.index(Trust.LOW)
+
+
+class InboxRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What to collect: some kinds, or all when none is named; so many items at the most."""
+
+    kinds: Annotated[tuple[InboxKind, ...], asked("Only this kind.", flag="--kind")] = ()
+    limit: Annotated[
+        int | None, asked("Only the first N.", flag="--limit -n", shown="N", least=1)
+    ] = None
 
 
 class Inbox(msgspec.Struct, frozen=True, kw_only=True):

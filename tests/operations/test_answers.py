@@ -30,7 +30,6 @@ from pmem.conversation.notes import NotesRequest
 from pmem.conversation.pages import MarkdownRequest
 from pmem.conversation.pruning import PruneRequest
 from pmem.conversation.sessions import SessionsRequest
-from pmem.core.inbox import InboxRequest
 from pmem.core.queries import QueryRequest
 from pmem.errors import Refused
 from pmem.memory.app_memories import AppRequest
@@ -73,6 +72,7 @@ from pmem.storage.postgres.server import Server
 from pmem.upkeep.consolidation import UpkeepRequest
 from pmem.upkeep.database import DatabaseRequest
 from pmem.upkeep.doctor import DoctorRequest
+from pmem.upkeep.inbox import InboxRequest
 from pmem.upkeep.integrity import CheckRequest
 from pmem.upkeep.secret_scan import ScanRequest
 from pmem.upkeep.sync import SyncRequest

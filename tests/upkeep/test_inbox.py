@@ -12,13 +12,13 @@ import msgspec
 import pytest
 
 from pmem import Project
-from pmem.core.inbox import InboxKind, InboxRequest
+from pmem.core.inbox import InboxKind
 from pmem.errors import InvalidValue, Refused
 from pmem.operations import table
 from pmem.operations.pipeline import run
 from pmem.project.caller import Caller
 from pmem.project.setup import write_setting
-from pmem.upkeep.inbox import Inbox
+from pmem.upkeep.inbox import Inbox, InboxRequest
 from pmem.values.records import Source
 from tests.asking import ask
 from tests.cli.shell import pmem

@@ -8,7 +8,6 @@ from pmem.operations.operation import Operation
 
 if TYPE_CHECKING:
     from pmem.assistants.setup import AssistantSetup, AssistantSetupRequest, SetupOverviews
-    from pmem.core.inbox import InboxRequest
     from pmem.memory.accepting import Accepted
     from pmem.memory.changes import RecordsRequest
     from pmem.memory.citations import Verified, VerifyRequest
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from pmem.upkeep.consolidation import UpkeepReport, UpkeepRequest
     from pmem.upkeep.database import DatabaseRequest, DatabaseSetup, DatabaseStatus
     from pmem.upkeep.doctor import DoctorRequest, Examination
-    from pmem.upkeep.inbox import Inbox
+    from pmem.upkeep.inbox import Inbox, InboxRequest
     from pmem.upkeep.integrity import Checked, CheckRequest
     from pmem.upkeep.secret_scan import Scanned, ScanRequest
     from pmem.upkeep.statistics import MemoryFigures
