@@ -14,14 +14,17 @@ import msgspec
 from pmem.core.lines import file_lines
 from pmem.errors import FileNotRead, InvalidValue, NotFound, PmemError, UsageError, not_utf8
 from pmem.operations.operation import Operation
+from pmem.operations.outcome import Outcome
+from pmem.operations.pipeline import run, writes_of
 from pmem.project.caller import Caller
+from pmem.project.configuration import folder_name
+from pmem.project.discovery import discover
+from pmem.project.workspace import Workspace
+from pmem.storage.backend import Problem
 from pmem.values.bounds import LINES_BYTES, TEXT_BYTES
 from pmem.values.times import HOW_TO_WRITE_A_TIME, in_utc, is_date, parse_time
 
 if TYPE_CHECKING:
-    from pmem.operations.outcome import Outcome
-    from pmem.project.workspace import Workspace
-    from pmem.storage.backend import Problem
     from pmem.storage.shared import Shared
 
 Q = TypeVar("Q")
@@ -114,7 +117,7 @@ class CommandSession:
         self.arguments: Sequence[str] = ()
 
     @cached_property
-    def workspace(self) -> "Workspace":
+    def workspace(self) -> Workspace:
         """The memory folder of this place.
 
         Raises:
@@ -134,19 +137,15 @@ class CommandSession:
             from pmem.cli.own import own_root
 
             return own_root(self.directory, self.environment)
-        from pmem.project.discovery import discover
-
         return discover(self.directory or os.getcwd(), self.folder_name, self.environment)
 
-    def opened_anew(self, root: str, shared: "Shared | None" = None) -> "Workspace":
+    def opened_anew(self, root: str, shared: "Shared | None" = None) -> Workspace:
         """Open a memory folder as the options say.
 
         Args:
             root: Its path.
             shared: What several such units of work have in common.
         """
-        from pmem.project.workspace import Workspace
-
         return Workspace(
             root,
             shared=shared,
@@ -168,9 +167,7 @@ class CommandSession:
         """Who asks, as the options say."""
         return Caller(None if self.asker is None else utf8(self.asker, "the agent's name"))
 
-    def run(
-        self, operation: Operation[Q, A], request: Q, workspace: "Workspace | None" = None
-    ) -> A:
+    def run(self, operation: Operation[Q, A], request: Q, workspace: Workspace | None = None) -> A:
         """Run an operation on the memory folder of this place, and keep what is to be told of it.
 
         Args:
@@ -184,8 +181,6 @@ class CommandSession:
             NoProject: There is none.
             PmemError: See `pmem.operations.pipeline.run`.
         """
-        from pmem.operations.pipeline import run, writes_of
-
         if self.mine and workspace is None:
             from pmem.cli.own import see_to_own
 
@@ -214,7 +209,7 @@ class CommandSession:
             return {"revision": text}
 
     @property
-    def problems(self) -> Iterable["Problem"]:
+    def problems(self) -> Iterable[Problem]:
         """The files met so far that could not be used, in the present and in the past."""
         return dict.fromkeys(problem for done in self.outcomes for problem in done.problems)
 
@@ -231,15 +226,13 @@ class CommandSession:
         return "" if conflict is None else conflict.message
 
     @property
-    def opened(self) -> "Workspace | None":
+    def opened(self) -> Workspace | None:
         """The workspace, if the command opened it."""
         return self.__dict__.get("workspace")
 
     @property
     def folder_name(self) -> str:
         """What memory folders are called."""
-        from pmem.project.configuration import folder_name
-
         return folder_name(self.environment)
 
     @cached_property
@@ -352,7 +345,7 @@ class CommandSession:
             raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _place(workspace: "Workspace", pattern: str) -> str:
+def _place(workspace: Workspace, pattern: str) -> str:
     """Return a place as it is seen from the project's top."""
     if os.sep == "\\":  # as a shell of Windows completes a path
         pattern = pattern.replace(os.sep, "/")
@@ -407,7 +400,7 @@ def note_on_place(session: CommandSession) -> str:
     return f"written to the memory of {holder}, outside the repository {top}"
 
 
-def _hint_at_own(workspace: "Workspace", request: object, error: NotFound) -> NotFound:
+def _hint_at_own(workspace: Workspace, request: object, error: NotFound) -> NotFound:
     """Say of what the project does not have that one's own memory does, where that is so."""
     reference = getattr(request, "reference", None)
     if reference:

@@ -15,6 +15,7 @@ from pmem.core.trust import with_trust
 from pmem.errors import Ambiguous, Damaged, NotFound, Refused
 from pmem.project.caller import serving, within
 from pmem.project.workspace import Workspace
+from pmem.storage.store import Store
 from pmem.values.fields import AsOf, asked, ref
 from pmem.values.ids import matches, short
 from pmem.values.records import (
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from pmem.memory.citation_watch import Watch
     from pmem.memory.details import LinkedText
     from pmem.storage.local.use_counts import UseCount
-    from pmem.storage.store import Store
 
 
 class ShowRequest(msgspec.Struct, frozen=True, kw_only=True):

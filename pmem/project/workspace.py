@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Any
 from pmem.core.tokens import BudgetCounter, budget_counter, counter
 from pmem.project.caller import NOBODY, Caller
 from pmem.project.configuration import Configuration
+from pmem.project.record_home import records_of, server_finder, server_of
+from pmem.storage.backend import Backend, Change, Problem
 from pmem.storage.git.tracked import foreign
+from pmem.storage.shared import Shared
+from pmem.storage.store import Store
 from pmem.values import ids
 from pmem.values.config import Settings
 from pmem.values.records import STORES, Chunk, Conversation, Episode, Memory, RecordType
@@ -22,13 +26,10 @@ if TYPE_CHECKING:
     from pmem.project.masking import Mask
     from pmem.project.own_state import OwnState
     from pmem.project.secret_gate import SecretGate
-    from pmem.storage.backend import Backend, Change, Problem
     from pmem.storage.git.project_files import Sources
     from pmem.storage.git.revision import Revision
     from pmem.storage.local.proposals import Settled
     from pmem.storage.postgres.server import Server
-    from pmem.storage.shared import Shared
-    from pmem.storage.store import Store
 
 
 class Workspace:
@@ -58,13 +59,11 @@ class Workspace:
         read_only: bool = False,
         overrides: Mapping[str, Any] | None = None,
         environment: Mapping[str, str] | None = None,
-        backend: "Backend | None" = None,
+        backend: Backend | None = None,
         caller: Caller = NOBODY,
-        shared: "Shared | None" = None,
+        shared: Shared | None = None,
         models: object = None,
     ) -> None:
-        from pmem.storage.shared import Shared
-
         self.root = root
         self.given_actor, self.given_now = actor, now
         self.environment = dict(environment or {})
@@ -114,10 +113,8 @@ class Workspace:
         return None if self.caller == NOBODY else self.caller.reach(self.settings)
 
     @cached_property
-    def whole(self) -> "Backend":
+    def whole(self) -> Backend:
         """Where the records live, whoever asks."""
-        from pmem.project.record_home import records_of
-
         if self.given_backend is not None:
             return self.given_backend
         return records_of(self)
@@ -125,12 +122,10 @@ class Workspace:
     @cached_property
     def server(self) -> "Server | None":
         """Where the project is on a server, if it is on one; see `record_home`."""
-        from pmem.project.record_home import server_of
-
         return server_of(self)
 
     @cached_property
-    def backend(self) -> "Backend":
+    def backend(self) -> Backend:
         """Where the records live, as far as whoever asks may see them."""
         if self.reach is None:
             return self.whole
@@ -149,38 +144,36 @@ class Workspace:
         return self.shared.user(lambda: user_name(self.root, self.environment))
 
     @property
-    def memories(self) -> "Store[Memory]":
+    def memories(self) -> Store[Memory]:
         """Long-term memories."""
         return self.store(Memory)
 
     @property
-    def episodes(self) -> "Store[Episode]":
+    def episodes(self) -> Store[Episode]:
         """Episodes."""
         return self.store(Episode)
 
     @property
-    def conversations(self) -> "Store[Conversation]":
+    def conversations(self) -> Store[Conversation]:
         """Conversations, their recent messages within."""
         return self.store(Conversation)
 
     @property
-    def chunks(self) -> "Store[Chunk]":
+    def chunks(self) -> Store[Chunk]:
         """The older messages of conversations."""
         return self.store(Chunk)
 
     @cached_property
-    def stores(self) -> "tuple[Store[Any], ...]":
+    def stores(self) -> tuple[Store[Any], ...]:
         """The store of every kind of record, in the order of `STORES`."""
-        from pmem.storage.store import Store
-
         return tuple(Store(self.backend, type_) for type_ in STORES)
 
-    def store(self, type_: RecordType) -> "Store[Any]":
+    def store(self, type_: RecordType) -> Store[Any]:
         """Return the store of a type's records."""
         return next(store for store in self.stores if store.type is type_)
 
     @property
-    def problems(self) -> "list[Problem]":
+    def problems(self) -> list[Problem]:
         """Files met so far that could not be used."""
         return list(self.backend.problems)
 
@@ -193,7 +186,6 @@ class Workspace:
     def own(self) -> "OwnState":
         """What this clone keeps for itself."""
         from pmem.project.own_state import OwnState
-        from pmem.project.record_home import server_finder
 
         return OwnState(
             self.root, self.environment, read_only=self.read_only, server=server_finder(self)
