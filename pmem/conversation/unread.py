@@ -14,7 +14,7 @@ from pmem.project.workspace import Workspace
 from pmem.values.records import Conversation, Fact, Message
 
 
-class Reading(NamedTuple):
+class FactsRead(NamedTuple):
     """A conversation as it is kept after it was read, and how many facts were noted."""
 
     conversation: Conversation
@@ -39,7 +39,7 @@ def from_unread(conversation: Conversation, messages: Iterable[Message]) -> Iter
 
 def read_unread(
     workspace: Workspace, conversation: Conversation, since: datetime | None = None
-) -> Reading:
+) -> FactsRead:
     """Note the facts and key moments of what was not read, inside a transaction.
 
     Args:
@@ -48,7 +48,7 @@ def read_unread(
 
     """
     if conversation.unread_from is None:
-        return Reading(conversation, 0)
+        return FactsRead(conversation, 0)
     transcript = unfold(workspace, conversation)
     unread = tuple(from_unread(conversation, transcript.messages))
     wanted = tuple(one for one in unread if since is None or one.created_at >= since)
@@ -72,7 +72,7 @@ def read_unread(
         milestones=noticed.milestones,
         unread_from=None if len(wanted) == len(unread) else conversation.unread_from,
     )
-    return Reading(workspace.conversations.put(kept), sum(map(len, by_message.values())))
+    return FactsRead(workspace.conversations.put(kept), sum(map(len, by_message.values())))
 
 
 def _of(messages: Iterable[Message], facts: dict[str, list[Fact]]) -> list[Fact]:

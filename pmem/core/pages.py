@@ -13,7 +13,6 @@ from typing import Final, Protocol, TypeVar
 from pmem.core.filters import fold
 from pmem.core.lines import split_lines
 from pmem.core.markdown import escaped
-from pmem.core.retention import dated
 from pmem.core.trust import shown, trust_of
 from pmem.values.ids import short
 from pmem.values.records import Memory, MemoryType
@@ -48,7 +47,7 @@ def write_pages(memories: Iterable[Memory], *, by_subject: bool) -> dict[str, st
     Returns:
         The pages by file name; `INDEX` has what is on no other page.
     """
-    known = sorted(memories, key=lambda memory: (dated(memory), memory.id))
+    known = sorted(memories, key=lambda memory: (memory.created_at, memory.id))
     subjects = dict(sorted(group_by_subject(known).items(), key=lambda each: fold(each[0])))
     files = {
         memory.id: page_name(subject, "md") if by_subject else INDEX
@@ -126,7 +125,7 @@ def _details(memory: Memory, files: Mapping[str, str]) -> Iterator[str]:
     """Yield what belongs to a memory beside its text: id, day, writer, files, tags, links."""
     writer = memory.history[0].actor if memory.history else ""
     by = f" by {escaped(writer)}" if writer else ""
-    yield f"{escaped(short(memory.id))}, {day(dated(memory)).strip()}{by}"
+    yield f"{escaped(short(memory.id))}, {day(memory.created_at).strip()}{by}"
     if memory.valid_until:
         yield f"valid until {day(memory.valid_until).strip()}"
     if memory.places:

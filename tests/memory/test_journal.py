@@ -106,6 +106,7 @@ WRITES_NEITHER = {
     *(f"setup {name}" for name in HARNESSES),
     "export arrays",
     "export audit",
+    "export markdown",
     "eval run",
     "eval add",
     "eval misses",
