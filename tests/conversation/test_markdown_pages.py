@@ -43,7 +43,6 @@ def test_a_page_has_a_heading_for_each_subject_and_then_for_each_type(project: P
     assert "**decision** We use PostgreSQL\\\n" in page
     assert "2026-11-21 by ada; tags sql" in page
     assert "2026-11-21 by ada; for deploy/\\*.sh" in page
-    assert "2026-03-14 by ada" in page
 
 
 def test_a_link_leads_to_the_memory_wherever_it_is(project: Project) -> None:
