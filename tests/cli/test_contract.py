@@ -1120,6 +1120,7 @@ class SessionsImported(Strict):
     skipped: list[Skipped]
     left_out: dict[str, int]
     dry_run: bool
+    facts: int
 
 
 class GitPart(Strict):

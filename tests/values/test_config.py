@@ -534,7 +534,7 @@ def _below(**environment: Any) -> Any:
 
 
 def _for_a_task(**environment: Any) -> Any:
-    data("add", "Water the garden")
+    data("add", "Water the garden", "--type", "preference")
     data("add", "The parser is fast")
     data("conversation", "start", "Before")
     data("conversation", "say", "How is the parser?")
