@@ -1121,6 +1121,7 @@ class SessionsImported(Strict):
     left_out: dict[str, int]
     dry_run: bool
     facts: int
+    states_more: bool
 
 
 class GitPart(Strict):

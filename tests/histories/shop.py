@@ -26,7 +26,7 @@ MEMORIES: Final[dict[str, Remembered]] = {
         "RETRIES", "RETRIES", "RETRIES",
     ),
     "window": Remembered(
-        "Refunds are possible for a fixed time", MemoryType.DECISION, "WINDOW_DAYS =", "WINDOW_DAYS =",
+        "Refunds are possible for a time", MemoryType.DECISION, "WINDOW_DAYS =", "WINDOW_DAYS =",
         "WINDOW_DAYS",
     ),
     "settle": Remembered(
