@@ -225,7 +225,8 @@ def _is_syllable(letter: str) -> bool:
 
 def _spaced(chunk: str) -> list[str]:
     """Terms of a chunk in a script with spaces: a word, or an identifier whole and in parts."""
-    chunk = _CONTRACTION.sub("", chunk).strip("_").replace(",", "")
+    if not chunk.isalnum():
+        chunk = _CONTRACTION.sub("", chunk).strip("_").replace(",", "")
     if chunk.isalpha() and (chunk[1:].islower() or len(chunk) == 1):
         return _word(chunk.casefold())
     if chunk.isalpha() and chunk.isupper():
@@ -257,14 +258,18 @@ def _compound(chunk: str) -> list[str]:
         return [chunk.casefold()[:MAX_PART]]
     found = _wholes(chunk)
     for part in parts:
-        folded = part.casefold()
-        found += [folded[:MAX_PART]] if folded.isdigit() else _word(folded)
+        if part.isdigit():
+            found.append(part[:MAX_PART])
+        elif len(part) > 1 or not part.isascii():
+            found += _word(part.casefold())
     return found
 
 
 def _wholes(chunk: str) -> list[str]:
     if not chunk or len(chunk) > MAX_WHOLE:
         return []
+    if chunk.isalnum():
+        return [_canonical_word(chunk)]
     segments = _SEGMENT.split(chunk)
     wholes = [_canonical_word("/".join(segments))]
     release = _RELEASE.match(chunk)
