@@ -21,7 +21,7 @@ from pmem.search.context_items import (
     said_item,
     summary_item,
 )
-from pmem.search.context_memories import UsableMemories
+from pmem.search.context_memories import LINE_TOKENS, UsableMemories
 from pmem.search.context_request import ContextRequest, task_of
 from pmem.search.context_turns import recent_items
 from pmem.search.hits import Scored, SearchKind, opened
@@ -33,8 +33,6 @@ EPISODE_TOKENS: Final = 30
 """An episode is put in its place before it is read, as if it were so long."""
 SAID_TOKENS: Final = 100
 """And an earlier message as if it were so long."""
-LINE_TOKENS: Final = 12
-"""What stands before a memory takes so much."""
 STANDING_SHARE: Final = 0.25
 """Share of a task's context that standing memories may take before answers."""
 UNANSWERED_SHARE: Final = 0.4
@@ -186,12 +184,11 @@ def _behind_newer(item: Item, differing: Mapping[str, SaidOtherwise]) -> Item:
     return item if newer is None else msgspec.structs.replace(item, via=newer)
 
 
-def _in_order(
-    request: ContextRequest, usable: Iterable[Memory], answers: Answers
-) -> list[Reasoned]:
+def _in_order(request: ContextRequest, usable: UsableMemories, answers: Answers) -> list[Reasoned]:
     """Return memories and episodes that answer, the most worth for their tokens first.
 
-    Where nothing weighs, only what every task needs does; where nobody asked, what was found.
+    Where nothing weighs, only what every task needs does; where nobody asked, what was found. Of
+    so few memories that all have room, the others follow.
     """
     rules, valuation = answers.valuation.rules, answers.valuation
     refused = {left.id for left in answers.below}
@@ -202,7 +199,8 @@ def _in_order(
         fits = worth.value >= rules.floor if answers.weighs else worth.always >= rules.always
         fits = fits and _is_likely(request, worth)
         fits = memory.pinned or fits if given else memory.id in valuation.answers
-        if fits and memory.id not in refused:
+        why = "pinned" if memory.pinned else worth.reason if fits else "few"
+        if (fits or usable.is_whole) and memory.id not in refused:
             places.append(
                 (
                     (
@@ -211,7 +209,7 @@ def _in_order(
                         -rules.order(worth.value, memory.tokens),
                         *tie(memory),
                     ),
-                    (memory, "pinned" if memory.pinned else worth.reason),
+                    (memory, why),
                 )
             )
     for one in answers.found:

@@ -27,6 +27,8 @@ from pmem.values.records import Memory, MemoryType
 
 LEAST_TOKENS: Final = 4
 """No line of a context takes less."""
+LINE_TOKENS: Final = 12
+"""What stands before a memory takes so much."""
 _CHEAPEST: Final = ("tokens", "created", "moment")
 _BINDING: Final = [type_ for type_, worth in TYPE_WORTH.items() if worth >= 1.0]
 """The types whose memories are worth being shown for that alone."""
@@ -42,6 +44,9 @@ class UsableMemories:
         workspace: Where they are kept, as far as whoever asks may see them.
         request: What the context is for.
         budget: Its tokens.
+
+    Attributes:
+        is_whole: Whether all were read as so few that a context may show every one.
     """
 
     def __init__(self, workspace: Workspace, request: ContextRequest, budget: int) -> None:
@@ -60,6 +65,7 @@ class UsableMemories:
         self._is_empty = request.only == "conversation"
         self._known: dict[str, Memory] = {}
         self._asked: set[str] = set()
+        self.is_whole = False
 
     def __iter__(self) -> Iterator[Memory]:
         """Yield what is read, by ascending id."""
@@ -122,6 +128,13 @@ class UsableMemories:
     def read_all(self) -> None:
         """Read every one."""
         if not self._is_empty:
+            self._keep(self._store.select(self._shown))
+
+    def read_whole(self, room: int) -> None:
+        """Read every one where all together take at most `room` tokens."""
+        if 0 < self.count * (LINE_TOKENS + 1) <= room:
+            self.is_whole = self.tokens + self.count * LINE_TOKENS <= room
+        if self.is_whole:
             self._keep(self._store.select(self._shown))
 
     def read_applying(self, paths: Sequence[str], symbols: Collection[str]) -> frozenset[str]:

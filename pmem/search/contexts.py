@@ -51,6 +51,8 @@ OWN_WEIGHT = 4
 _POINTING = frozenset("again it its that this these those they them one there same else".split())
 STARTS = 80
 """Of what is left out, so many characters are told where that is asked for."""
+SMALL_BUDGET: Final = 400
+"""A memory that fits into half of its budget, or of this for want of one, is shown whole."""
 FAINT = 0.1
 """A message that scores less than this share of the best one's score is not recalled."""
 UPDATE_MARK = "@"  # between a memory's id and the revision, in an update's id
@@ -145,6 +147,7 @@ def _shown_talk(
 def _read_others(usable: UsableMemories, request: ContextRequest, answers: Answers) -> None:
     """Read what a context may show beside the memories that answer."""
     if task_of(request):
+        usable.read_whole((SMALL_BUDGET if request.budget is None else request.budget) // 2)
         usable.read_standing(answers.valuation.subjects)
     else:
         usable.read_important()

@@ -227,7 +227,10 @@ def test_a_receipt_says_of_each_candidate_why_it_is_in_or_out(project: Project, 
     project.add("The office is closed on Mondays")
     receipt = collected(root, "which database do we use").receipts[0]
     assert receipt.tokens <= receipt.budget == 800
-    assert [item.why for item in receipt.items] == ['shares "database", "use" with the task']
+    assert [item.why for item in receipt.items] == [
+        'shares "database", "use" with the task',
+        "all memories fit into half of the budget",
+    ]
     assert len(receipt.items) + sum(receipt.reasons.values()) == 2
 
 

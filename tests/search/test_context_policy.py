@@ -14,7 +14,7 @@ from pmem.search.context_request import ContextRequest
 from pmem.values.records import MemoryType
 from tests.asking import ask
 from tests.conftest import NOW
-from tests.search.test_search import in_memory, keep, later
+from tests.search.test_search import crowd, in_memory, keep, later
 
 TASK = "Fix the parser of query strings"
 
@@ -49,7 +49,7 @@ def project() -> Workspace:
 
 @pytest.mark.row("S2.6.8")
 def test_every_memory_is_shown_for_a_reason(project: Workspace) -> None:
-    built = context(project, budget=2000)
+    built = context(project, budget=160)
     assert section(built, "memory") == [
         "Every change of code has a test",
         "Never log card numbers",
@@ -69,7 +69,7 @@ def test_every_memory_is_shown_for_a_reason(project: Workspace) -> None:
 def test_a_task_that_nothing_answers_gets_what_every_task_needs_and_is_told(
     project: Workspace,
 ) -> None:
-    built = context(project, "Recommend a restaurant", budget=600)
+    built = context(project, "Recommend a restaurant", budget=160)
     assert section(built, "recalled") == []
     assert len(section(built, "memory")) == 3
     assert "nothing answers the task" in built.text
@@ -112,7 +112,7 @@ def test_memories_that_answer_come_before_what_was_said_elsewhere(project: Works
 
 def test_ids_are_shown_where_they_are_asked_for(project: Workspace) -> None:
     assert "[id:" not in context(project).text
-    assert context(project, budget=2000, ids=True).text.count("[id:") == 6
+    assert context(project, budget=2000, ids=True).text.count("[id:") == 8
 
 
 def test_a_subject_is_shown_where_the_text_does_not_have_it(project: Workspace) -> None:
@@ -146,6 +146,7 @@ def test_pinned_memories_that_do_not_fit_the_block_come_first_in_what_is_left() 
 @pytest.mark.parametrize("type_", ["fact", "entity", "goal", "insight", "dead_end"])
 def test_what_only_informs_is_not_in_a_context_that_it_has_nothing_to_do_with(type_: str) -> None:
     workspace = in_memory()
+    crowd(workspace)
     keep(workspace, "The dialling code of Rome is 06", type=MemoryType(type_))
     keep(workspace, "Lendery lends books to members")
     for budget in (300, None):
@@ -187,8 +188,23 @@ def test_a_context_without_a_budget_stops_where_little_speaks_for_more(project: 
     assert "The parser reads query strings" in why(stopped)
 
 
+@pytest.mark.parametrize("budget", [None, 500])
+@pytest.mark.parametrize("query", ["lend books to members", "write a poem"])
+def test_so_few_memories_that_all_have_room_are_all_shown(query: str, budget: int | None) -> None:
+    workspace = in_memory()
+    keep(workspace, "Money is never a float", type=MemoryType.CONSTRAINT)
+    keep(workspace, "Run the tests with make test", type=MemoryType.PROCEDURE)
+    keep(workspace, "Lendery lends books to members")
+    built = context(workspace, query, budget=budget)
+    assert ("3 shown, 0 left out" in built.text, len(why(built))) == (True, 3)
+    if query == "lend books to members":
+        assert section(built, "recalled")[0] == "Lendery lends books to members"
+        assert why(built)["Run the tests with make test"] in ("few", "rule")
+
+
 def test_a_memory_for_other_files_is_no_rule_for_every_task() -> None:
     workspace = in_memory()
+    crowd(workspace)
     placed = {"type": MemoryType.CONSTRAINT, "importance": 0.9, "places": ("src/billing/**",)}
     keep(workspace, "Money is integer cents", **placed)
     assert why(context(workspace, "change the code and its test", budget=600)) == {}

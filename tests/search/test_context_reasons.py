@@ -8,10 +8,13 @@ import pytest
 from msgspec.structs import replace
 
 from pmem.core.context.parts import ShownItem
-from pmem.core.filters import covers
+from pmem.core.filters import Filter, covers, passes
+from pmem.core.retention import valid_at
 from pmem.core.retrieval.related import related
 from pmem.core.text.terms import terms
 from pmem.project.workspace import Workspace
+from pmem.search.context_memories import LINE_TOKENS
+from pmem.search.contexts import SMALL_BUDGET
 from pmem.storage.backend import Change
 from pmem.storage.unindexed import InMemory
 from pmem.values.records import Memory
@@ -53,7 +56,13 @@ def named(item: ShownItem, known: Mapping[str, Memory]) -> Memory:
     return found[0]
 
 
-def is_true(item: ShownItem, task: str, known: Mapping[str, Memory]) -> bool:
+def is_small(known: Mapping[str, Memory], budget: int) -> bool:
+    usable = [one for one in known.values() if passes(one, Filter()) and valid_at(one, NOW)]
+    shown = [one for one in usable if one.scope.app is None and one.category != "event"]
+    return sum(LINE_TOKENS + one.tokens for one in shown) <= budget / 2
+
+
+def is_true(item: ShownItem, task: str, known: Mapping[str, Memory], budget: int | None) -> bool:
     """Tell whether what a reason says can be seen in the record, the task and the other records."""
     memory, said = known[item.id], item.reason
     words = [first or second for first, second in QUOTED.findall(item.reason)]
@@ -93,6 +102,7 @@ def is_true(item: ShownItem, task: str, known: Mapping[str, Memory]) -> bool:
     return {
         "it is pinned": memory.pinned,
         "contexts show all of its category": memory.category == "profile",
+        "all memories fit into half of the budget": is_small(known, budget or SMALL_BUDGET),
     }[said]
 
 
@@ -104,5 +114,5 @@ def test_every_reason_is_true_of_its_memory(seed: int) -> None:
         for budget in (chance.choice((60, 200)), 900, None, None):
             found = built(workspace, query=task, budget=budget, omitted=True, counts=False)
             items = [item for part in found.sections for item in part.items]
-            untrue = [item for item in items if not is_true(item, task or "", known)]
+            untrue = [item for item in items if not is_true(item, task or "", known, budget)]
             assert untrue == [], (task, budget)

@@ -40,15 +40,15 @@ def test_a_task_that_points_back_finds_what_the_talk_was_on(task: str, project: 
     "task", ["What was the reason?", "send invoices and bake rolls again", "bake the rolls"]
 )
 def test_a_task_of_its_own_words_is_looked_for_alone(task: str, project: Project) -> None:
-    assert REASON not in project.build_context(task, budget=600).text
+    assert REASON not in project.build_context(task, budget=120).text
 
 
 def test_what_a_task_says_itself_comes_first(project: Project) -> None:
-    text = project.build_context("the rolls again", budget=600).text
+    text = project.build_context("the rolls again", budget=120).text
     assert text.index(OTHERS[0]) < text.index(REASON)
 
 
 def test_without_a_talk_a_task_that_points_back_finds_nothing(tmp_path: Path) -> None:
     made = Project(str(tmp_path / ".project-memory"), now=NOW)
     made.add(REASON)
-    assert REASON not in made.build_context("what was the point of it again?", budget=600).text
+    assert REASON not in made.build_context("what was the point of it again?", budget=60).text

@@ -41,6 +41,12 @@ def keep(workspace: Workspace, content: str, **fields: Any) -> Memory:
     return ask(workspace, table.ADD, AddRequest(content=content, force=True, **fields)).memory
 
 
+def crowd(workspace: Workspace) -> None:
+    """Keep more than fits into half of a context, none of which a test asks for."""
+    for number in range(70):
+        keep(workspace, f"Shelf {number} holds jar {number * 7}")
+
+
 def later(workspace: Workspace, **delta: float) -> Workspace:
     return Workspace(
         "nowhere", actor="tester", now=NOW + timedelta(**delta), backend=workspace.backend
@@ -250,6 +256,7 @@ def section(built: Context, name: str) -> list[str]:
 
 @pytest.mark.row("S2.1.1", "S2.1.2", "S3.9.1")
 def test_a_context_has_the_memory_what_was_recalled_and_the_conversation(full: Workspace) -> None:
+    crowd(full)
     built = context(full, "parser", budget=700)
     assert section(built, "memory") == []
     assert section(built, "recent") == [f"Message {n} on the parser" for n in (2, 3, 4, 5)]

@@ -237,7 +237,7 @@ def test_10_a_proposal_is_pointed_to_and_its_story_is_whole(root: str) -> None:
     project = opened(root)
     held = project.add("The user lives in Quuxville.", agent="assistant-of-mira").held
     assert held is not None
-    done = pmem("-C", root, "show", held.id)
+    done = pmem("-C", root, "--now", "2026-11-22", "show", held.id)
     assert (done.code, "pmem inbox proposals" in done.said) == (3, True)
     assert "Quuxville" not in done.said
     (agreed,) = project.approve(held.id)

@@ -12,6 +12,7 @@ REASONS: Final = {
     "place": "it applies to a file or a name that the task is about",
     "kin": "it has the same subject as an answer",
     "related": "an answer is linked to it",
+    "few": "all memories fit into half of the budget",
     "system": "it is the system prompt",
     "memory": "it stands in every context",
     "updates": "it is new to the thread",
