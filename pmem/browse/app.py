@@ -151,7 +151,7 @@ class MemoryBrowser(App[None]):
             self._list.action_cursor_up()
 
     def action_held(self) -> None:
-        """List what is held now, what left recall, or both."""
+        """List what is current, what left recall, or both."""
         self.action_close_needs()
         self._held = HELD[(HELD.index(self._held) + 1) % len(HELD)]
         self._fill()
@@ -258,8 +258,8 @@ class MemoryBrowser(App[None]):
     def _fill_needs(self, found: list[InboxItem]) -> None:
         self._list.fill(found, stay=self._is_inbox)
         self.screen.add_class("-needs")
-        many = f"{len(found):,} waiting for somebody" if found else "nothing waits for anybody"
-        self._say(f"{many}; i leads back")
+        many = f"{len(found):,} open item{'s' * (len(found) != 1)}" if found else "no open item"
+        self._say(f"{many}; i: back to the list")
 
     def _say(self, what: str) -> None:
         """Write above the list what it holds, and draw what it stands on."""

@@ -90,7 +90,7 @@ def _facts(reading: Reading) -> Iterator[tuple[str, str]]:
     memory = reading.memory
     yield "id", f"{short(memory.id)}  {memory.type.replace('_', ' ')}, {memory.category}"
     until = f" to {day(memory.valid_until)}" if memory.valid_until else ""
-    yield "held", f"{'from' if until else 'since'} {day(memory.valid_from)}{until}"
+    yield "valid", f"{'from' if until else 'since'} {day(memory.valid_from)}{until}"
     if memory.state is not State.ACTIVE:
         yield "state", _state(memory)
     trust = trust_of(memory)

@@ -229,7 +229,7 @@ def _part_line(part: setup.SetupPart, *, is_removed: bool) -> Line:
 
 def _overview_line(one: setup.SetupOverview, width: int) -> Line:
     word, colour = _WORDS[one.state]
-    seen = "" if one.seen or one.state == "set" else "no sign of it here"
+    seen = "" if one.seen or one.state == "set" else "not installed"
     return [
         (f"{word:<9}", colour),
         (f"{one.harness:<{width}}", "bold"),

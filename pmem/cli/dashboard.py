@@ -1,6 +1,5 @@
 """How the figures of `stats` look: panels on a terminal, aligned lines elsewhere."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final
@@ -77,7 +76,7 @@ def plain_lines(figures: MemoryFigures, width: int | None = None) -> Iterator[Li
     )
     yield from _talk_lines(figures)
     yield from _app_lines(figures)
-    yield from _figures(("operations", _operations(figures)), ("written", _written(figures)))
+    yield from _figures(("written", _written(figures)))
     for name, rows in _lists(figures):
         heading: Line = [(name, "bold")]
         for line in (heading, *([("  ", ""), *row] for row in rows)):
@@ -85,7 +84,7 @@ def plain_lines(figures: MemoryFigures, width: int | None = None) -> Iterator[Li
 
 
 def _need_lines(figures: MemoryFigures, width: int | None = None) -> Iterator[Line]:
-    """Yield what needs somebody, each with the command for it, aligned."""
+    """Yield what needs attention, each with the command for it, aligned."""
     if not figures.needs:
         return
     yield [("needs you", "bold")]
@@ -120,14 +119,6 @@ def _growth_text(figures: MemoryFigures) -> str:
     groups = _gathered(figures.growth, _SPARK)
     drawn = sparkline([sum(period.added for period in group) for group in groups])
     return f"{drawn} {figures.growth[-1].added} {_THIS[figures.growth_per]}"
-
-
-def _operations(figures: MemoryFigures) -> str:
-    """Say how often each kind of operation ran on the last days."""
-    found: Counter[str] = Counter()
-    for item in figures.operations:
-        found[f"{item.node} {item.op}"] += item.count
-    return _counted(dict(sorted(found.items())))
 
 
 def _written(figures: MemoryFigures) -> str:

@@ -1,4 +1,4 @@
-"""The command that goes through what needs somebody, one key each."""
+"""The command that goes through what needs attention, one key each."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -29,11 +29,13 @@ _LOOKS: Final = "v"
 _SAYS: Final = (
     "a key does what stands beside it, at once, with one command",
     "s leaves the item for another time, q ends, u undoes what the last key did",
-    "what needs somebody, and why: `pmem help inbox.md`",
+    "what needs attention, and why: `pmem help inbox.md`",
 )
 _Key = tuple[InboxKind, str]
 """What names an item: why it is there, and what it is about."""
 _KIND: Final = max(map(len, InboxKind))
+_NOUNS: Final = ("contradiction", "proposal", "fact", "subject", "citation", "duplicate")
+"""The kinds that have a plural."""
 
 
 @asks(InboxRequest)
@@ -75,8 +77,10 @@ def _item_line(item: InboxItem) -> Line:
 def _counted(found: Inbox) -> str:
     if not found.total:
         return _EMPTY if len(found.counts) == len(InboxKind) else _NONE
-    return f"{found.total} in all: " + ", ".join(
-        f"{count} {kind}" for kind, count in found.counts.items() if count
+    return f"{found.total} open: " + ", ".join(
+        f"{count} {kind}{'s' * (kind in _NOUNS and count != 1)}"
+        for kind, count in found.counts.items()
+        if count
     )
 
 
@@ -119,7 +123,7 @@ def _settle(session: CommandSession, item: InboxItem, *, last: _Key | None) -> s
 
     Args:
         session: How the command was called.
-        item: What needs somebody.
+        item: What needs attention.
         last: What was settled before it here, if anything was.
     """
     offered = [*item.commands, _SKIP, *([_UNDO] if last else []), _QUIT, _HELP]

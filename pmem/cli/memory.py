@@ -234,7 +234,7 @@ def _add_requests(
     session: CommandSession, requests: Iterable[AddRequest], *, verbose: bool
 ) -> Answer:
     done = session.run(table.ADD_ALL, AddAllRequest(memories=tuple(requests)))
-    said = f"{done.count('added')} added, {done.count('suggested')} to update instead"
+    said = f"{done.count('added')} added, {done.count('suggested')} not added"
     said += f", {done.held} held back" if done.held else ""
     return Answer(
         data=done,

@@ -10,12 +10,14 @@ from pmem.cli.asking import asks
 from pmem.cli.memory import EXIT_CODES, added_lines, added_note, memory_line
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.error_fingerprint import evidence_of
+from pmem.core.outcomes import how_it_went
 from pmem.core.visible import one_visible_line
 from pmem.errors import UsageError
 from pmem.memory.dead_ends import TriedRequest
 from pmem.memory.why import Reason, Why, WhyRequest
 from pmem.operations import table
 from pmem.values.ids import short
+from pmem.values.records import State
 from pmem.values.times import day
 
 _VAGUE: Final = (
@@ -75,16 +77,22 @@ def _why_lines(found: Why) -> Iterator[Line]:
         if reason.fix is not None:
             fix = one_visible_line(" ".join(reason.fix.content.split()))
             yield [("     instead: ", "green"), (f"{fix} ", ""), (short(reason.fix.id), "cyan")]
-        yield [(f"     {one_visible_line(_standing(reason))}", "dim")]
+        yield [(f"     {one_visible_line('; '.join(_told(reason)))}", "dim")]
+
+
+def _told(reason: Reason) -> Iterator[str]:
+    """Say what is not valid any more, how it went, and what led to a memory."""
+    if reason.standing != State.ACTIVE:
+        yield _standing(reason)
+    if reason.memory.outcomes:
+        yield how_it_went(reason.memory)
+    yield from reason.how
 
 
 def _standing(reason: Reason) -> str:
-    """Say whether a memory still holds, and what led to it."""
     standing = reason.standing.replace("_", " ")
     if reason.stale:
         standing += f" ({', '.join(reason.stale)})"
     if reason.memory.settled is not None and reason.memory.settled.reason:
         standing += f" ({reason.memory.settled.reason})"
-    if reason.by is not None:
-        standing += f", {short(reason.by)} holds instead"
-    return f"{standing}; {', '.join(reason.how)}"
+    return standing if reason.by is None else f"{standing} by {short(reason.by)}"

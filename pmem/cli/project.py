@@ -171,4 +171,4 @@ def _now(name: str, value: Any) -> Line:
 
 
 def _value(value: Any) -> str:
-    return "not set" if value is None else as_text(value)
+    return "not set" if value is None else as_text(value) or "empty"

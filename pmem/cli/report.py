@@ -43,7 +43,7 @@ def report(
 ) -> Answer:
     """Make a page of the memory to look at in a browser.
 
-    It shows what is new, what needs somebody, how each subject came to be, and what a model would
+    It shows what is new, what needs attention, how each subject came to be, and what a model would
     be given. It is one HTML file that needs no network. Transcripts, what waits for consent, and
     what belongs to apps are never in it.
     """

@@ -105,7 +105,7 @@ def _summary(found: Reviewed) -> str:
 
 def _count_text(found: Reviewed) -> str:
     known = len(found.items) - found.waiting
-    asked = f"{found.waiting} to answer" * bool(found.waiting)
+    asked = f"{found.waiting} need{'s' * (found.waiting == 1)} an answer" * bool(found.waiting)
     told = f"{known} to keep in mind" * bool(known)
     return ", ".join(filter(None, (asked, told))) or "nothing to answer"
 

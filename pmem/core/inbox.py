@@ -1,4 +1,4 @@
-"""What needs somebody: which kinds there are, and the commands that settle an item of each."""
+"""What needs attention: which kinds there are, and the commands that settle an item of each."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from pmem.values.ids import short
 
 
 class InboxKind(StrEnum):
-    """Why something needs somebody, what matters most first."""
+    """Why something needs attention, what matters most first."""
 
     CONTRADICTION = "contradiction"
     PROPOSAL = "proposal"
@@ -33,7 +33,7 @@ class InboxChoice(msgspec.Struct, frozen=True):
 
 
 class InboxItem(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that needs somebody.
+    """Something that needs attention.
 
     Attributes:
         kind: why.
@@ -117,7 +117,7 @@ def inbox_item(
     """Make an item, with the commands that settle it.
 
     Args:
-        kind: Why it needs somebody.
+        kind: Why it needs attention.
         identifier: The record, the fact or the proposal.
         text: What it says.
         why: What is the matter with it.

@@ -11,6 +11,8 @@ _LONGEST: Final = 80
 """Characters of an alternative, or of what happened, beside a memory."""
 _MOST: Final = 2
 """So many alternatives are named beside it."""
+_MONTH: Final = len("2026-11")
+_DAY: Final = len("2026-11-21")
 _WENT: Final = {
     OutcomeVerdict.GOOD: "went well",
     OutcomeVerdict.BAD: "went badly",
@@ -30,10 +32,20 @@ def told_with(memory: Memory) -> str:
         named = "; ".join(_short(each) for each in memory.instead_of[:_MOST])
         parts.append(f" (instead of {named})")
     if memory.outcomes:
-        latest = latest_outcome(memory)
-        said = f": {_short(latest.text)}" if latest.text else ""
-        parts.append(f" ({_WENT[latest.verdict]} {iso(latest.at)[:7]}{said})")
+        parts.append(f" ({how_it_went(memory, _MONTH)})")
     return "".join(parts)
+
+
+def how_it_went(memory: Memory, precision: int = _DAY) -> str:
+    """Return the latest outcome of a memory that has one: `went badly 2026-11-19: too slow`.
+
+    Args:
+        memory: Which one.
+        precision: Characters of its time.
+    """
+    latest = latest_outcome(memory)
+    said = f": {_short(latest.text)}" if latest.text else ""
+    return f"{_WENT[latest.verdict]} {iso(latest.at)[:precision]}{said}"
 
 
 def is_due(memory: Memory, at: datetime) -> bool:

@@ -31,7 +31,7 @@ GUIDE: Final[Mapping[MemoryType, TypeGuide]] = {
     MemoryType.DECISION: TypeGuide(
         meaning="What was chosen, and why; --instead-of says what was not.",
         example="We use PostgreSQL, because orders need transactions",
-        effect="Before facts in contexts; told at its files; never fades.",
+        effect="Before facts in contexts; shown when its files are opened; never fades.",
     ),
     MemoryType.PREFERENCE: TypeGuide(
         meaning="How somebody likes things done, though another way works.",
@@ -51,7 +51,7 @@ GUIDE: Final[Mapping[MemoryType, TypeGuide]] = {
     MemoryType.CONSTRAINT: TypeGuide(
         meaning="What must or must not be, for everyone.",
         example="The API answers within 200 ms",
-        effect="First in contexts; told at its files, in rule files; never fades.",
+        effect="First in contexts; shown when its files are opened, in rule files; never fades.",
     ),
     MemoryType.GOAL: TypeGuide(
         meaning="What somebody wants to reach.",
@@ -66,6 +66,6 @@ GUIDE: Final[Mapping[MemoryType, TypeGuide]] = {
     MemoryType.DEAD_END: TypeGuide(
         meaning="What was tried and failed, and why; see `pmem tried`.",
         example="Tried to raise the retries to 5. It failed: the vendor blocked us",
-        effect="Told first at its files, until it is settled; never fades.",
+        effect="Shown first when its files are opened, until it is settled; never fades.",
     ),
 }

@@ -60,7 +60,7 @@ class Moments(Asking):
         return self._run(table.DUE, DueRequest(until=until))
 
     def inbox(self, *kinds: str, limit: int | None = None) -> Inbox:
-        """Return what needs somebody, with the commands that settle it.
+        """Return what needs attention, with the commands that settle it.
 
         Args:
             kinds: Only these of `pmem.core.inbox.InboxKind`; all when none is named.

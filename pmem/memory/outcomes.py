@@ -33,7 +33,9 @@ class OutcomeRequest(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     reference: Ref
-    verdict: Annotated[OutcomeVerdict | None, asked("How it turned out.", is_argument=True)] = None
+    verdict: Annotated[
+        OutcomeVerdict | None, asked("How it turned out.", shown="good|bad|mixed", is_argument=True)
+    ] = None
     text: Annotated[
         str, asked("What happened.", shown="[TEXT|-]", reading="text", is_argument=True)
     ] = ""

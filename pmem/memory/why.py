@@ -28,6 +28,7 @@ from pmem.values.records import Citation, Memory, MemoryType, State
 
 _STATES: Final = (State.ACTIVE, State.SUPERSEDED, State.ARCHIVED)
 """What was removed, or merged into another memory, explains nothing."""
+_CITING: Final = ("cites ", "verified: ")
 _TYPES: Final = (MemoryType.DEAD_END, MemoryType.CONSTRAINT, MemoryType.DECISION)
 """What is told first."""
 
@@ -52,11 +53,12 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         memory: which one.
-        how: what leads to it: `cites src/a.py:10-20`, `for src/**`, `commit 4f3a2b1`.
-        standing: whether it still holds: `holds`, `stale`, `settled`, `superseded`, `archived`,
+        how: what leads to it: `verified: src/a.py:10-20 unchanged`, `cites src/a.py:10-20`,
+            `applies to src/**`, `commit 4f3a2b1`.
+        standing: `active`, `stale` where a citation changed, `settled`, `superseded`, `archived`,
             `expired` or `not valid yet`.
         stale: the citations that do not hold any more.
-        by: the id of the memory that holds instead, if there is one.
+        by: the id of the memory that took its place, if there is one.
         fix: what worked where this failed.
     """
 
@@ -231,11 +233,17 @@ class _Look:
         for cited in memory.citations:
             inside = cited.file.startswith(self._file) and self._file.endswith("/")
             if inside or (cited.file == self._file and self._is_covered(cited)):
-                yield f"cites {cited.place}"
+                yield self._citing(cited)
         if applies_within(memory.places, self._file):
-            yield f"for {', '.join(memory.places)}"
+            yield f"applies to {', '.join(memory.places)}"
         if self._origin and f"{COMMIT}{self._origin.commit}" in memory.evidence:
             yield f"commit {self._origin.commit[:10]}"
+
+    def _citing(self, cited: Citation) -> str:
+        """Say of a citation that its text was found unchanged, where that was looked at."""
+        content = self._content if cited.file == self._file else None
+        is_there = content is not None and judged(cited, content)
+        return f"verified: {cited.place} unchanged" if is_there else f"cites {cited.place}"
 
     def _is_covered(self, cited: Citation) -> bool:
         """Tell whether a citation covers a line that is asked for, where it is now or else was."""
@@ -253,17 +261,17 @@ class _Look:
         now = self._workspace.now()
         if not valid_at(memory, now):
             return "not valid yet" if memory.valid_from > now else "expired"
-        return "stale" if stale else "holds"
+        return "stale" if stale else str(State.ACTIVE)
 
 
 def _rank(reason: Reason) -> tuple[object, ...]:
-    """Order reasons: what holds, what warns, what cites the place, what binds; the newest."""
+    """Order reasons: what is valid, what warns, what cites the place, what binds; the newest."""
     memory = reason.memory
     type_ = _TYPES.index(memory.type) if memory.type in _TYPES else len(_TYPES)
     return (
-        reason.standing not in ("holds", "stale"),
+        reason.standing not in (State.ACTIVE, "stale"),
         not warns(memory),
-        not reason.how[0].startswith("cites"),
+        not reason.how[0].startswith(_CITING),
         type_,
         -memory.created_at.timestamp(),
         memory.id,

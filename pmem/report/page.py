@@ -123,7 +123,7 @@ def head_figures(document: ReportDocument) -> list[tuple[str, int]]:
         ("learned this week", len(week.learned)),
         ("changed", len(week.changed)),
         ("forgotten", len(week.forgotten)),
-        ("waiting for somebody", len(document.needs)),
+        ("open items", len(document.needs)),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Budget receipts: what contexts hold for a few tasks, each within a few budgets."""
+"""What the model seess: what contexts hold for a few tasks, each within a few budgets."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The inbox: everything in the memory that needs somebody, collected from where it waits."""
+"""The inbox: everything in the memory that needs attention, collected from where it waits."""
 
 import shlex
 from collections import Counter
@@ -44,7 +44,7 @@ class InboxRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Inbox(msgspec.Struct, frozen=True, kw_only=True):
-    """What needs somebody, by kind and then the longest waiting first.
+    """What needs attention, by kind and then the longest waiting first.
 
     `counts` says how much there is of each kind that was asked for, `total` how much in all.
     """
@@ -55,7 +55,7 @@ class Inbox(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def collect_inbox(workspace: Workspace, request: InboxRequest) -> Inbox:
-    """Collect what needs somebody. Nothing is changed.
+    """Collect what needs attention. Nothing is changed.
 
     Raises:
         Damaged, StorageRefused: What waits for consent cannot be read.

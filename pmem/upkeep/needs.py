@@ -1,4 +1,4 @@
-"""What in the memory needs somebody: how many there are of each kind, and what to do about it."""
+"""What in the memory needs attention: how many there are of each kind, and what to do about it."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -31,13 +31,13 @@ _SINGLE: Final = {
     "facts to review": "fact to review",
     "decisions to look at again": "decision to look at again",
     "duplicates to merge": "duplicate to merge",
-    "uses not saved yet": "use not saved yet",
+    "recalls not written to the records yet": "recall not written to the records yet",
 }
 """How a need reads where there is one of it."""
 
 
 class Need(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that needs somebody: what it is, how many there are, and the command for it."""
+    """Something that needs attention: what it is, how many there are, and the command for it."""
 
     what: str
     count: int
@@ -45,7 +45,7 @@ class Need(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def list_needs(workspace: Workspace, *, due: int, duplicates: int) -> tuple[Need, ...]:
-    """Return what needs somebody, the most urgent first; what nobody waits for is left out.
+    """Return what needs attention, the most urgent first; what nobody waits for is left out.
 
     Args:
         due: Memories that have faded.
@@ -73,7 +73,7 @@ def list_needs(workspace: Workspace, *, due: int, duplicates: int) -> tuple[Need
         ("duplicates to merge", duplicates, "pmem consolidate --dry-run"),
         ("faded, to archive", due, "pmem consolidate --dry-run"),
         ("removed, to delete for good", _purgeable(workspace, now), "pmem consolidate --dry-run"),
-        ("uses not saved yet", _unsaved(workspace), "pmem consolidate"),
+        ("recalls not written to the records yet", _unsaved(workspace), "pmem consolidate"),
     )
     return tuple(
         Need(what=_SINGLE.get(what, what) if count == 1 else what, count=count, command=command)

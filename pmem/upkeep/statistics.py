@@ -102,7 +102,7 @@ class MemoryFigures(msgspec.Struct, frozen=True, kw_only=True):
     `duplicates` are active memories that say what another one says already. `operations` counts
     what ran in this clone on each of the last days. `helped_most` are the memories that sessions of
     this clone have used most, `never_helped` those that were shown most and used by none.
-    `needs` is what needs somebody, with the command for each.
+    `needs` is what needs attention, with the command for each.
     """
 
     memories: int

@@ -57,7 +57,7 @@ if command -v pmem >/dev/null 2>&1; then
     0)
       if [ -n "$pmem_said" ]; then
         printf '%s\\n' "$pmem_said" >&2
-        echo 'pmem: this is what the memory has to do with this commit; it goes on' >&2
+        echo 'pmem: related memories (for information; the commit continues)' >&2
       fi
       ;;
     1)

@@ -289,7 +289,7 @@ def test_a_commit_is_told_what_it_has_to_do_with_the_memory_and_goes_on(cited: s
     done = git("commit", "--quiet", "--all", "--message", "x")
     assert done.code == 0
     assert "Three retries are allowed" in done.said
-    assert "it goes on" in done.said
+    assert "the commit continues" in done.said
 
 
 def test_a_review_stops_a_commit_where_that_was_asked_for(cited: str) -> None:

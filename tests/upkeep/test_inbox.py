@@ -1,4 +1,4 @@
-"""The inbox has what needs somebody, and each of its commands settles it."""
+"""The inbox has what needs attention, and each of its commands settles it."""
 
 import json
 import os

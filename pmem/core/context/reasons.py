@@ -29,7 +29,7 @@ REASONS: Final = {
     "over_length": "there are enough of its category",
     "repeated": "something shown says the same",
     "mode_none": "contexts leave its category out",
-    "not_valid_yet": "it does not hold yet",
+    "not_valid_yet": "it is not valid yet",
     "expired": "it has expired",
     "pruned": "pruning hides it",
     "settled": "it is a dead end that was settled",

@@ -75,7 +75,7 @@ STATS: Final[Operation[AtRequest, MemoryFigures]] = Operation(
     "stats", "Show what the memory holds", "upkeep.statistics:statistics"
 )
 INBOX: Final[Operation[InboxRequest, Inbox]] = Operation(
-    "inbox", "Collect what needs somebody, with the commands that settle it",
+    "inbox", "Collect what needs attention, with the commands that settle it",
     "upkeep.inbox:collect_inbox", "whole", doing="look into the inbox"
 )  # fmt: skip
 REPORT: Final[Operation[ReportRequest, ReportDocument]] = Operation(

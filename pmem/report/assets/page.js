@@ -251,13 +251,13 @@
       isForgotten && /^(removed|archived)$/.test(entry.how) ? drawRestore(entry.id) : null);
   }
 
-  /* Needs somebody */
+  /* Needs attention */
 
   function drawNeeds() {
     const needs = report.needs || [];
     const rows = el("ul", { class: "needs" });
     const lead = live ? "What only a person can settle. What has to be typed is copied by a click." : "What only a person can settle, and the commands that do it: a click copies one.";
-    section("needs", "Needs somebody", needs.length ? lead : "",
+    section("needs", "Needs attention", needs.length ? lead : "",
       needs.length ? rows : empty("All settled", "No contradiction is open, nothing is stale, expired or in doubt."));
     longList(rows, needs, (need) => el("li", {},
       el("span", {}, el("span", { class: /contradiction|damaged/.test(need.kind) ? "chip bad" : "chip warm" }, named(need.kind))),
@@ -277,7 +277,7 @@
     const people = tally(report.memories, (memory) => memory.by || "");
     const query = el("input", { type: "search", id: "search", "data-keep": "search", placeholder: "words, #tag, id", autocomplete: "off", spellcheck: "false" });
     const selects = {
-      type: choice("Any type", kinds), state: choice("Held now", [["all", "All, past too"], ["past", "Past only"]]),
+      type: choice("Any type", kinds), state: choice("Current", [["all", "All, past too"], ["past", "Past only"]]),
       tag: choice("Any tag", tags), by: choice("Anybody", people),
     };
     const tools = el("div", { class: "tools", role: "search", "aria-label": "Search and filter" },
@@ -400,7 +400,7 @@
     `memory ${memory.id}`, () => el("div", {}, drawValue(memory, memory.text.length <= 600)));
   }
 
-  /* Budget receipt */
+  /* What the model sees */
 
   const own = [];
   let chosen = "";
@@ -411,7 +411,7 @@
     const picks = el("fieldset", { class: "tasks" }, el("legend", { class: "hidden" }, "Task"));
     const slider = el("input", { type: "range", min: 0, step: 1, id: "budget", "data-keep": "budget", "aria-label": "Budget in tokens" });
     const output = el("output", { for: "budget" }), body = el("div");
-    const box = section("receipt", "Budget receipt", "What a model would be given for a task: the block as it reads it, and why each memory is in or out.");
+    const box = section("receipt", "What the model sees", "What a model would be given for a task: the block as it reads it, and why each memory is in or out.");
     if (!tasks.length) { box.append(empty("Nothing to show a model yet", "With the first memory there is a context to look at.")); return; }
     box.append(picks, live ? askForm() : "", el("div", { class: "dial" }, slider, output), body);
     let task = tasks.includes(chosen) ? chosen : tasks[0];
