@@ -1,12 +1,20 @@
 """What a new or changed memory has to do with those that are known: looked for as it is written."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final, NamedTuple
 
+from pmem.core.filters import Filter, fold
 from pmem.core.lifecycle.neighbours import Neighbour
-from pmem.core.retention import linked
+from pmem.core.lifecycle.scopes import concern_of
+from pmem.core.retention import linked, valid_at
+from pmem.core.selection import Selection
 from pmem.project.workspace import Workspace
+from pmem.storage.backend import subject_key
 from pmem.values.records import Memory
+
+_MOST_ON_SUBJECT: Final = 32
+"""So many memories on one subject are compared with a new one."""
 
 
 class Comparison(NamedTuple):
@@ -67,3 +75,27 @@ def link_again(
     others = [one for one in found.neighbours if one.link.target != same]
     memory, neighbours = link_to_all(workspace, memory, others)
     return memory, neighbours, found.same
+
+
+def find_rivals(workspace: Workspace, memory: Memory) -> Iterator[Memory]:
+    """Yield what gives a memory's subject another value, or denies it; of many memories on it the
+    first are compared. A user's own name is no subject: much may be said of one.
+    """
+    if not memory.subject or memory.subject == memory.scope.user:
+        return
+    on_subject = islice(workspace.memories.twins(subject_key(memory.subject)), _MOST_ON_SUBJECT)
+    current = [known for known in on_subject if valid_at(known, memory.created_at)]
+    if current:
+        from pmem.core.lifecycle.linking import says_otherwise
+
+        yield from (known for known in current if says_otherwise(memory, known))
+
+
+def count_on_subject(workspace: Workspace, memory: Memory) -> int:
+    """Count the current memories on a memory's subject, itself too."""
+    if not memory.subject:
+        return 0
+    on_subject = Selection(wanted=Filter(), subjects=(fold(memory.subject),))
+    concern, at = concern_of(memory.scope), memory.created_at
+    found = workspace.memories.select(on_subject)
+    return sum(concern_of(each.scope) == concern and valid_at(each, at) for each in found)

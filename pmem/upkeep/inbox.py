@@ -127,7 +127,8 @@ def _facts(workspace: Workspace) -> Iterator[InboxItem]:
 
 def _subjects(workspace: Workspace) -> Iterator[InboxItem]:
     for older, newer in pairs_on_one_subject(on_one_subject(workspace), workspace.now()):
-        why = f"{short(older.id)} is on the same subject: {' '.join(older.content.split())}"
+        said = " ".join(older.content.split())
+        why = f"{short(older.id)} says otherwise on the same subject: {said}"
         kind = InboxKind.SUBJECT
         yield inbox_item(kind, newer.id, _text(newer), why, newer.created_at, short(older.id))
 

@@ -69,7 +69,7 @@ def list_needs(workspace: Workspace, *, due: int, duplicates: int) -> tuple[Need
             "pmem inbox --kind due",
         ),
         ("expired", _count(workspace, "valid_until", now), "pmem inbox --kind expired"),
-        ("on the subject of another one", _on_one_subject(workspace), "pmem inbox --kind subject"),
+        ("in disagreement on a subject", _on_one_subject(workspace), "pmem inbox --kind subject"),
         ("duplicates to merge", duplicates, "pmem consolidate --dry-run"),
         ("faded, to archive", due, "pmem consolidate --dry-run"),
         ("removed, to delete for good", _purgeable(workspace, now), "pmem consolidate --dry-run"),

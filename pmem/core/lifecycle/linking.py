@@ -5,10 +5,11 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
-from pmem.core.duplicates import Claim, Relation, Verdict, claim_of, pairs
+from pmem.core.duplicates import Claim, Relation, Verdict, claim_of, compare, pairs
 from pmem.core.filters import same_text
 from pmem.core.lifecycle.neighbours import Neighbour
 from pmem.core.lifecycle.scopes import concern_of
+from pmem.core.text.terms import terms
 from pmem.values.records import Memory, Relationship
 
 LINK_AT: Final = 0.6
@@ -102,6 +103,19 @@ def relationship(start: Memory, end: Memory, verdict: Verdict, at: datetime) -> 
 def same_subject(one: Memory, other: Memory) -> bool:
     """Tell whether two memories may be about the same; one without a subject may be about all."""
     return not one.subject or not other.subject or same_text(one.subject, other.subject)
+
+
+def says_otherwise(one: Memory, other: Memory) -> bool:
+    """Tell whether two memories on one subject give it two values, or one denies the other."""
+    relation = compare(statement_of(one), statement_of(other)).relation
+    return relation in (Relation.UPDATE, Relation.CONTRADICTION)
+
+
+def statement_of(memory: Memory) -> Claim:
+    """Return what a memory says of its subject, which stands first where the text leaves it out."""
+    subject, content = memory.subject or "", memory.content
+    is_named = set(terms(subject)) <= set(terms(content))
+    return _claim(content if is_named else f"{subject}: {content}")
 
 
 @lru_cache(maxsize=1024)
