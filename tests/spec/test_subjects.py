@@ -47,6 +47,13 @@ def test_what_is_one_more_thing_on_a_subject_is_added_and_counted(top: str) -> N
     assert made["data"]["on_subject"] == 4
 
 
+def test_what_is_decided_in_one_conversation_does_not_disagree_by_its_title_alone(top: str) -> None:
+    title = "Choosing how to print receipts"
+    for text in ("Ben agreed on a green logo", "Ben settled on Helvetica"):
+        assert pmem("add", text, "--subject", title).code == 0
+    assert contents(top) == ["Ben agreed on a green logo", "Ben settled on Helvetica"]
+
+
 @pytest.mark.parametrize(("subject", "one", "other"), OTHERWISE)
 def test_what_says_otherwise_on_a_subject_stops_add(
     top: str, subject: str, one: str, other: str

@@ -14,6 +14,8 @@ from pmem.values.records import Memory, Relationship
 
 LINK_AT: Final = 0.6
 """Similarity from which two memories are linked."""
+_LONGEST_NAME: Final = 3
+"""The most words of a subject that names something."""
 MOST_LINKS: Final = 3
 """The most neighbours that are linked to one memory."""
 LINK_TYPES: Final = {
@@ -112,10 +114,14 @@ def says_otherwise(one: Memory, other: Memory) -> bool:
 
 
 def statement_of(memory: Memory) -> Claim:
-    """Return what a memory says of its subject, which stands first where the text leaves it out."""
+    """Return what a memory says of its subject, which stands first where the text leaves it out.
+
+    A title is no such subject: it says more than whom or what something is about.
+    """
     subject, content = memory.subject or "", memory.content
     is_named = set(terms(subject)) <= set(terms(content))
-    return _claim(content if is_named else f"{subject}: {content}")
+    is_title = len(subject.split()) > _LONGEST_NAME
+    return _claim(content if is_named or is_title else f"{subject}: {content}")
 
 
 @lru_cache(maxsize=1024)
