@@ -5,12 +5,12 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from pmem.core.filters import Filter, fold
-from pmem.core.lifecycle.neighbours import Neighbour
+from pmem.core.lifecycle.neighbours import Neighbour, is_near
 from pmem.core.lifecycle.scopes import concern_of
 from pmem.core.retention import linked, valid_at
 from pmem.core.selection import Selection
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import subject_key
+from pmem.storage.backend import NEAR_KEY, subject_key
 from pmem.values.records import Memory
 
 _MOST_ON_SUBJECT: Final = 32
@@ -75,6 +75,22 @@ def link_again(
     others = [one for one in found.neighbours if one.link.target != same]
     memory, neighbours = link_to_all(workspace, memory, others)
     return memory, neighbours, found.same
+
+
+def near_pairs(workspace: Workspace) -> Iterator[tuple[Memory, Memory]]:
+    """Yield pairs of current memories that say nearly the same, the older first."""
+    from pmem.core.lifecycle.linking import say_nearly_the_same
+
+    now, seen = workspace.now(), set[frozenset[str]]()
+    for memory in list(workspace.memories.twins(NEAR_KEY)):
+        ends = tuple(link.target for link in memory.relationships if is_near(link))
+        current = Selection(wanted=Filter(), ids=ends, holding_at=now)
+        for other in workspace.memories.select(current) if valid_at(memory, now) else ():
+            pair = frozenset((memory.id, other.id))
+            if pair not in seen and say_nearly_the_same(memory, other):
+                seen.add(pair)
+                older, newer = sorted((memory, other), key=lambda each: (each.created_at, each.id))
+                yield older, newer
 
 
 def find_rivals(workspace: Workspace, memory: Memory) -> Iterator[Memory]:

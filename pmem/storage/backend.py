@@ -9,12 +9,15 @@ import msgspec
 
 from pmem.core.dead_ends import FIXES
 from pmem.core.filters import EVERYTHING, Filter, cited_symbols, fold
+from pmem.core.lifecycle.neighbours import is_near
 from pmem.core.selection import COLUMNS, Order, Portion, Selection
 from pmem.values.records import JUDGEMENTS, STORES, Memory, Record, RecordType, State
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import MemoryPool, Pool
 
+NEAR_KEY = "near"
+"""The key by which active memories are found that were linked as nearly the same as another one."""
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 Holders = Mapping[str, list[str]]
@@ -210,8 +213,8 @@ class Backend(Protocol):
 
 
 def twin_keys(record: Record) -> tuple[str, ...]:
-    """Return what memories are found by: app, subject, content, whom they judge or fix, what
-    proves them, and the symbols that they cite.
+    """Return what memories are found by: app, subject, content, that they are nearly what another
+    one says, whom they judge or fix, what proves them, and the symbols that they cite.
 
     Args:
         record: Any record; only memories that are active have keys, and archived ones one.
@@ -225,7 +228,8 @@ def twin_keys(record: Record) -> tuple[str, ...]:
     tied |= {fixed_key(link.target) for link in record.relationships if link.type == FIXES}
     tied |= set(map(proven_key, record.evidence)) | set(map(symbol_key, cited_symbols(record)))
     subject = (subject_key(record.subject),) if record.subject else ()
-    return (*app, *subject, content_key(record.content), *sorted(tied))
+    near = (NEAR_KEY,) if any(map(is_near, record.relationships)) else ()
+    return (*app, *subject, content_key(record.content), *near, *sorted(tied))
 
 
 def subject_key(subject: str) -> str:

@@ -7,13 +7,13 @@ from typing import Final
 
 from pmem.core.duplicates import Claim, Relation, Verdict, claim_of, compare, pairs
 from pmem.core.filters import same_text
-from pmem.core.lifecycle.neighbours import Neighbour
+from pmem.core.lifecycle.neighbours import Neighbour, is_near
 from pmem.core.lifecycle.scopes import concern_of
 from pmem.core.text.terms import terms
+from pmem.values import defaults
 from pmem.values.records import Memory, Relationship
 
-LINK_AT: Final = 0.6
-"""Similarity from which two memories are linked."""
+LINK_AT: Final = defaults.LINK_AT
 _LONGEST_NAME: Final = 3
 """The most words of a subject that names something."""
 MOST_LINKS: Final = 3
@@ -105,6 +105,22 @@ def relationship(start: Memory, end: Memory, verdict: Verdict, at: datetime) -> 
 def same_subject(one: Memory, other: Memory) -> bool:
     """Tell whether two memories may be about the same; one without a subject may be about all."""
     return not one.subject or not other.subject or same_text(one.subject, other.subject)
+
+
+def say_nearly_the_same(one: Memory, other: Memory) -> bool:
+    """Tell whether two linked memories are so near that one may do; a link by hand says both hold.
+
+    A link that is made by hand is weaker than those made because texts are near.
+    """
+    ties = [link for link in one.relationships if link.target == other.id]
+    ties += [link for link in other.relationships if link.target == one.id]
+    if not ties or not all(is_near(link) for link in ties):
+        return False
+    first, second = _claim(one.content), _claim(other.content)
+    if first.numbers != second.numbers or concern_of(one.scope) != concern_of(other.scope):
+        return False
+    verdict = compare(first, second)
+    return verdict.relation is Relation.NEIGHBOUR and verdict.score >= LINK_AT
 
 
 def says_otherwise(one: Memory, other: Memory) -> bool:
