@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from pmem.core.duplicates import Claim, Relation, Verdict, claim_of, compare, pairs
+from pmem.core.duplicates.comparing import closeness, has_all_of
 from pmem.core.filters import same_text
 from pmem.core.lifecycle.neighbours import Neighbour, is_near
 from pmem.core.lifecycle.scopes import concern_of
@@ -34,7 +35,7 @@ def close_to(memory: Memory, others: Sequence[Memory]) -> Close:
     """Return how a new memory relates to those that it belongs with, the closest first.
 
     They are compared as consolidation compares them, except that each of the others takes one
-    more link however many it has.
+    more link however many it has, and that one which has all words of the new one is close.
 
     Args:
         memory: The new memory.
@@ -49,6 +50,11 @@ def close_to(memory: Memory, others: Sequence[Memory]) -> Close:
         for verdict, other in close
         if verdict.score >= LINK_AT or verdict.relation is Relation.DUPLICATE
     ]
+    known = {other.id for _, other in kept}
+    for claim, other in zip(claims[:new], others, strict=True):
+        if other.id not in known and has_all_of(claim, claims[new]):
+            score = closeness(claim, claims[new])
+            kept.append((Verdict(Relation.NEIGHBOUR, score, "it has all these words"), other))
     return sorted(kept, key=lambda pair: (-pair[0].score, pair[1].id))
 
 
@@ -80,7 +86,7 @@ def linked_to(memory: Memory, close: Close, at: datetime) -> list[Neighbour]:
             content=other.content,
             reason=verdict.reason,
         )
-        for verdict, other in [pair for pair in close if pair[0].score >= LINK_AT][:MOST_LINKS]
+        for verdict, other in close[:MOST_LINKS]
     ]
 
 
