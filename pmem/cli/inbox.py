@@ -34,7 +34,7 @@ _SAYS: Final = (
 _Key = tuple[InboxKind, str]
 """What names an item: why it is there, and what it is about."""
 _KIND: Final = max(map(len, InboxKind))
-_NOUNS: Final = ("contradiction", "proposal", "fact", "subject", "citation", "duplicate")
+_NOUNS: Final = ("contradiction", "proposal", "fact", "subject", "duplicate", "citation")
 """The kinds that have a plural."""
 
 
@@ -48,10 +48,10 @@ def inbox(
 ) -> Answer:
     """Go through what needs your attention, one key each.
 
-    Contradictions of merged branches, proposals that wait for consent, pending facts, memories on
-    one subject, citations that broke, decisions that are due, what has expired, what nobody
-    vouches for, and what fades. Each key runs the command that stands beside it in --json, and
-    `pmem undo` undoes that. In a pipe it is a list.
+    Contradictions of merged branches, proposals that wait for consent, pending facts, memories that
+    disagree on a subject or say nearly the same, citations that broke, decisions that are due, what
+    has expired, what nobody vouches for, and what fades. Each key runs the command that stands
+    beside it in --json, and `pmem undo` undoes that. In a pipe it is a list.
     """
     found = session.run(table.INBOX, request)
     if found.items and not (list_ or session.json or session.quiet) and render.has_screen():

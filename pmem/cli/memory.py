@@ -302,7 +302,9 @@ def added_note(added: Added) -> str:
         hint = "" if added.held.rejected else f"; {added.held.hint}"
         return f"{added.held.sentence}{hint}"
     if added.action == "added":
-        return "\n".join(f"better: {lint}" for lint in added.lints)
+        return "\n".join(
+            filter(None, [added.shares_subject, *(f"better: {lint}" for lint in added.lints)])
+        )
     return f"{added.reason}; {added.next_step}, or add yours beside it with --force"
 
 

@@ -22,12 +22,13 @@ from pmem.storage.files.worktree import name_in
 from pmem.values.fields import asked
 from pmem.values.ids import short
 from pmem.values.programs import TITLES
-from pmem.values.records import Memory, MemoryType, Source
+from pmem.values.records import Memory, MemoryType, Source, State
 from pmem.values.requests import Admit, as_it_is
 
 KIND: Final = "notes"
 """The kind of source that such memories have."""
 _STATED: Final = (MemoryType.DECISION, MemoryType.CONSTRAINT, MemoryType.PREFERENCE)
+_STANDING: Final = (State.ACTIVE, State.SUPERSEDED, State.MERGED)
 _ALIKE: Final = 0.6
 """From here on one note is another one as it was changed (`SequenceMatcher.ratio`)."""
 
@@ -146,7 +147,7 @@ class _NotesImport:
         notes = list(self._admitted(file, found))
         said = {note.text for note in notes}
         same = {memory.content: memory for memory in kept if memory.content in said}
-        left = [memory for memory in kept if memory.content not in said]
+        left = [one for one in kept if one.content not in said and one.state is State.ACTIVE]
         for note in notes:
             old = same.get(note.text) or _nearest(note, left)
             if old is None:
@@ -198,11 +199,14 @@ class _NotesImport:
 
 
 def _memories_of(workspace: Workspace, files: Iterable[str]) -> dict[str, list[Memory]]:
-    """Return the active memories that were made of files, by file."""
+    """Return the memories that were made of files, by file, those last that are active.
+
+    One that gave way to another stands for its note, as long as that says what it said.
+    """
     known: dict[str, list[Memory]] = {file: [] for file in files}
-    for memory in workspace.memories.find():
+    for memory in sorted(workspace.memories.find(), key=lambda one: one.state is State.ACTIVE):
         source = memory.source
-        if source.kind == KIND and source.file in known and memory.state == "active":
+        if source.kind == KIND and source.file in known and memory.state in _STANDING:
             known[source.file].append(memory)
     return known
 

@@ -120,7 +120,7 @@ def replace_messages(
 
     Summaries are made again, the merged ones too; these merge again when the conversation grows.
     """
-    turn = done = 0
+    turn, done, title = 0, 0, conversation.title
     for place, identifier in enumerate(conversation.chunks):
         chunk = workspace.chunks.get(identifier)
         in_merged = place <= conversation.merged_chunks > 0
@@ -130,7 +130,7 @@ def replace_messages(
                 chunk,
                 merged_into=None,
                 messages=tuple(edited.get(old.id, old) for old in chunk.messages),
-                facts=_facts_after(workspace, chunk.facts, chunk.messages, edited),
+                facts=_facts_after(workspace, chunk.facts, chunk.messages, edited, title),
             )
             workspace.chunks.put(summarised(workspace, fresh, cleared))
         turn += len(chunk.messages)
@@ -138,7 +138,9 @@ def replace_messages(
     renewed = msgspec.structs.replace(
         conversation,
         recent_messages=tuple(edited.get(old.id, old) for old in conversation.recent_messages),
-        facts=_facts_after(workspace, conversation.facts, conversation.recent_messages, edited),
+        facts=_facts_after(
+            workspace, conversation.facts, conversation.recent_messages, edited, title
+        ),
         merged_chunks=done,
     )
     return workspace.conversations.put(merged(workspace, renewed))
@@ -149,6 +151,7 @@ def _facts_after(
     facts: Sequence[Fact],
     held: Sequence[Message],
     edited: dict[str, Message],
+    title: str | None,
 ) -> tuple[Fact, ...]:
     """Return the facts of messages, those of edited ones as these state them now.
 
@@ -160,4 +163,5 @@ def _facts_after(
         if fact.message not in edited
         or (fact.standing is not Standing.PENDING and not edited[fact.message].removed)
     ]
-    return (*kept, *stated(workspace, [edited[old.id] for old in held if old.id in edited], kept))
+    new = [edited[old.id] for old in held if old.id in edited]
+    return (*kept, *stated(workspace, new, kept, title))

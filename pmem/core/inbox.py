@@ -17,6 +17,7 @@ class InboxKind(StrEnum):
     PROPOSAL = "proposal"
     FACT = "fact"
     SUBJECT = "subject"
+    DUPLICATE = "duplicate"
     CITATION = "citation"
     DUE = "due"
     EXPIRED = "expired"
@@ -57,6 +58,12 @@ class InboxItem(msgspec.Struct, frozen=True, kw_only=True):
 _EDIT: Final = InboxChoice("e", "edit it", "edit {id}")
 _REMOVE: Final = InboxChoice("r", "remove it", "rm {id}")
 _SHOW: Final = InboxChoice("v", "view it", "show {id}")
+_PAIR: Final = (
+    InboxChoice("k", "keep both", "edit {id} --link {other}"),
+    InboxChoice("n", "keep only the newer one", "edit {other} --superseded-by {id}"),
+    InboxChoice("o", "keep only the older one", "edit {id} --superseded-by {other}"),
+    _EDIT, InboxChoice("r", "remove the newer one", "rm {id}"), _SHOW,
+)  # fmt: skip
 _CHOICES: Final[dict[InboxKind, tuple[InboxChoice, ...]]] = {
     InboxKind.CONTRADICTION: (
         InboxChoice("k", "keep what it says now", "resolve {id}"),
@@ -74,12 +81,8 @@ _CHOICES: Final[dict[InboxKind, tuple[InboxChoice, ...]]] = {
         InboxChoice("r", "reject it", "inbox reject {id}"),
         InboxChoice("v", "view the message", "show {other}"),
     ),
-    InboxKind.SUBJECT: (
-        InboxChoice("k", "keep both", "edit {id} --link {other}"),
-        InboxChoice("n", "keep only the newer one", "edit {other} --superseded-by {id}"),
-        InboxChoice("o", "keep only the older one", "edit {id} --superseded-by {other}"),
-        _EDIT, InboxChoice("r", "remove the newer one", "rm {id}"), _SHOW,
-    ),
+    InboxKind.SUBJECT: _PAIR,
+    InboxKind.DUPLICATE: _PAIR,
     InboxKind.CITATION: (
         _EDIT,
         InboxChoice("k", "it is still right: cite the text as it is now", "check --accept {id}"),

@@ -174,6 +174,8 @@ def clashes(memory: Memory, others: Iterable[Memory]) -> list[Memory]:
     subject = fold(memory.subject or "")
     if not subject:
         return []
+    from pmem.core.lifecycle.linking import says_otherwise
+
     return [
         other
         for other in others
@@ -181,15 +183,8 @@ def clashes(memory: Memory, others: Iterable[Memory]) -> list[Memory]:
         and fold(other.subject or "") == subject
         and may_meet(memory.scope, other.scope)
         and not _both_hold(memory, other)
-        and _differ(memory, other)
+        and says_otherwise(memory, other)
     ]
-
-
-def _differ(one: Memory, other: Memory) -> bool:
-    from pmem.core.duplicates import Relation, claim_of, compare
-
-    relation = compare(claim_of(one.content), claim_of(other.content)).relation
-    return relation in (Relation.UPDATE, Relation.CONTRADICTION)
 
 
 def _both_hold(one: Memory, other: Memory) -> bool:

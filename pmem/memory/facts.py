@@ -100,8 +100,8 @@ class Rejected(msgspec.Struct, frozen=True, kw_only=True):
 class Promotion(msgspec.Struct, frozen=True, kw_only=True):
     """A fact that became a memory, or that a memory said already.
 
-    `neighbours` are memories that the new one updates or contradicts; `beside` is one on the same
-    subject, or that says the same in other words.
+    `neighbours` are memories that the new one updates or contradicts; `beside` is one that says
+    otherwise on the same subject, or the same in other words.
     """
 
     fact: Fact
@@ -151,7 +151,7 @@ def promoted_at_once(
 ) -> tuple[Conversation, Promotions]:
     """Promote the new facts that are certain enough, inside a transaction.
 
-    A fact on a subject that a memory is about already stays pending: somebody must choose. What
+    A fact that says otherwise than a memory on its subject stays pending: somebody chooses. What
     is said in an app stays pending as well: the app's own memory is made when it ends. `before`
     is the conversation without its new facts; `already` is how many of the same message became
     memories before.
@@ -406,7 +406,7 @@ def _find_fact(everything: Sequence[Stated], reference: str) -> Stated:
 def _promote_fact(workspace: Workspace, item: Stated, *, is_named: bool = False) -> Promotions:
     """Add the memory of a fact; one that says the same already is taken for it.
 
-    Beside a memory on the same subject only what somebody chose by name is added, and that is told.
+    Beside one that says otherwise on its subject only what somebody chose by name is added.
     """
     fact = item.fact
     if fact.standing is Standing.PROMOTED:

@@ -13,7 +13,14 @@ from pmem.core.retention import changed
 from pmem.core.versions import CONVERSATION
 from pmem.errors import InvalidValue, Refused
 from pmem.memory.changes import Removable, change, change_all, check_mark, vouched
-from pmem.memory.neighbours import NOTHING, compare_with_known, link_again, link_to_all
+from pmem.memory.neighbours import (
+    NOTHING,
+    compare_with_known,
+    count_on_subject,
+    find_rivals,
+    link_again,
+    link_to_all,
+)
 from pmem.memory.requests import (
     AddAllRequest,
     Added,
@@ -25,7 +32,7 @@ from pmem.memory.requests import (
 )
 from pmem.project.caller import check_writer
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import archived_key, same_keys
+from pmem.storage.backend import archived_key, content_key
 from pmem.values.bounds import CATEGORY_CHARACTERS, SUBJECT_CHARACTERS
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
 from pmem.values.ids import short
@@ -58,7 +65,9 @@ def add(workspace: Workspace, request: AddRequest) -> Added:
         InvalidValue: A value is not allowed.
     """
     done = add_all(workspace, AddAllRequest(memories=(request,)))
-    return msgspec.structs.replace(done.items[0], made_room=done.made_room)
+    (added,) = done.items
+    count = count_on_subject(workspace, added.memory) if added.action == "added" else 0
+    return msgspec.structs.replace(added, made_room=done.made_room, on_subject=count)
 
 
 def add_all(workspace: Workspace, request: AddAllRequest) -> AddedAll:
@@ -272,14 +281,16 @@ def _add(workspace: Workspace, memory: Memory, *, force: bool) -> Added:
 
 
 def _twin(workspace: Workspace, memory: Memory) -> Added | None:
-    """Return the suggestion to update, or bring back, a memory of the same subject or content."""
+    """Return the suggestion to update, or bring back, a memory that says the same or otherwise."""
     concern = concern_of(memory.scope)
-    for key in (*reversed(same_keys(memory)), archived_key(memory.content)):
-        for known in workspace.memories.twins(key):
+    found = workspace.memories.twins
+    for what, suspects in (
+        ("a memory with the same content exists", found(content_key(memory.content))),
+        ("a memory on the same subject says otherwise", find_rivals(workspace, memory)),
+        ("an archived memory says the same", found(archived_key(memory.content))),
+    ):
+        for known in suspects:
             if concern_of(known.scope) == concern:
-                what = f"a memory with the same {key.partition(':')[0]} exists"
-                if known.state is State.ARCHIVED:
-                    what = "an archived memory says the same"
                 return Added(action="suggested", record=known, reason=f"{what}: {short(known.id)}")
     return None
 

@@ -1,12 +1,20 @@
 """What a new or changed memory has to do with those that are known: looked for as it is written."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final, NamedTuple
 
-from pmem.core.lifecycle.neighbours import Neighbour
-from pmem.core.retention import linked
+from pmem.core.filters import Filter, fold
+from pmem.core.lifecycle.neighbours import Neighbour, is_near
+from pmem.core.lifecycle.scopes import concern_of
+from pmem.core.retention import linked, valid_at
+from pmem.core.selection import Selection
 from pmem.project.workspace import Workspace
+from pmem.storage.backend import NEAR_KEY, subject_key
 from pmem.values.records import Memory
+
+_MOST_ON_SUBJECT: Final = 32
+"""So many memories on one subject are compared with a new one."""
 
 
 class Comparison(NamedTuple):
@@ -67,3 +75,43 @@ def link_again(
     others = [one for one in found.neighbours if one.link.target != same]
     memory, neighbours = link_to_all(workspace, memory, others)
     return memory, neighbours, found.same
+
+
+def near_pairs(workspace: Workspace) -> Iterator[tuple[Memory, Memory]]:
+    """Yield pairs of current memories that say nearly the same, the older first."""
+    from pmem.core.lifecycle.linking import say_nearly_the_same
+
+    now, seen = workspace.now(), set[frozenset[str]]()
+    for memory in list(workspace.memories.twins(NEAR_KEY)):
+        ends = tuple(link.target for link in memory.relationships if is_near(link))
+        current = Selection(wanted=Filter(), ids=ends, holding_at=now)
+        for other in workspace.memories.select(current) if valid_at(memory, now) else ():
+            pair = frozenset((memory.id, other.id))
+            if pair not in seen and say_nearly_the_same(memory, other):
+                seen.add(pair)
+                older, newer = sorted((memory, other), key=lambda each: (each.created_at, each.id))
+                yield older, newer
+
+
+def find_rivals(workspace: Workspace, memory: Memory) -> Iterator[Memory]:
+    """Yield what gives a memory's subject another value, or denies it; of many memories on it the
+    first are compared. A user's own name is no subject: much may be said of one.
+    """
+    if not memory.subject or memory.subject == memory.scope.user:
+        return
+    on_subject = islice(workspace.memories.twins(subject_key(memory.subject)), _MOST_ON_SUBJECT)
+    current = [known for known in on_subject if valid_at(known, memory.created_at)]
+    if current:
+        from pmem.core.lifecycle.linking import says_otherwise
+
+        yield from (known for known in current if says_otherwise(memory, known))
+
+
+def count_on_subject(workspace: Workspace, memory: Memory) -> int:
+    """Count the current memories on a memory's subject, itself too."""
+    if not memory.subject:
+        return 0
+    on_subject = Selection(wanted=Filter(), subjects=(fold(memory.subject),))
+    concern, at = concern_of(memory.scope), memory.created_at
+    found = workspace.memories.select(on_subject)
+    return sum(concern_of(each.scope) == concern and valid_at(each, at) for each in found)

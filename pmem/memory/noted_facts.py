@@ -31,11 +31,12 @@ def noted(
     What a person corrects takes the place of what is pending and was said just before.
     """
     fresh = tuple(messages)
-    facts = (*conversation.facts, *stated(workspace, fresh, conversation.facts))
+    new = stated(workspace, fresh, conversation.facts, conversation.title)
+    facts = (*conversation.facts, *new)
     said = [one for one in (*conversation.recent_messages, *fresh) if is_talk(one)]
-    new = {message.id for message in fresh}
+    ids = {message.id for message in fresh}
     for place, message in enumerate(said):
-        if message.id in new and message.role is Role.USER and is_correction(message.content):
+        if message.id in ids and message.role is Role.USER and is_correction(message.content):
             facts = _after_correction(facts, said[max(0, place - NEAR) : place], message.id)
     return msgspec.structs.replace(conversation, facts=facts)
 
@@ -56,13 +57,16 @@ def _after_correction(
 
 
 def stated(
-    workspace: Workspace, messages: Iterable[Message], known: Iterable[Fact]
+    workspace: Workspace, messages: Iterable[Message], known: Iterable[Fact], title: str | None
 ) -> tuple[Fact, ...]:
-    """Return the facts that messages state, each once, those that are known left out."""
+    """Return the facts that messages state, each once, those that are known left out.
+
+    A decision that names no subject is about what the conversation is called.
+    """
     fresh: dict[str, Fact] = {}
     said = tuple(messages) if workspace.settings.extract_facts else ()
     for place, message in enumerate(said):
-        found = [*_facts_of(message), *_dead_ends_of(workspace, said, place)]
+        found = [*_facts_of(message, title), *_dead_ends_of(workspace, said, place)]
         for fact in _surest(found, MOST_FACTS):
             fresh.setdefault(short(fact.id), fact)
     for fact in known if fresh else ():
@@ -85,18 +89,19 @@ def left_out(workspace: Workspace, message: Message, noted_: int) -> int:
     """
     if not workspace.settings.extract_facts or noted_ < MOST_FACTS:
         return 0
-    return max(0, len({short(fact.id) for fact in _facts_of(message)}) - MOST_FACTS)
+    return max(0, len({short(fact.id) for fact in _facts_of(message, None)}) - MOST_FACTS)
 
 
-def _facts_of(message: Message) -> Iterator[Fact]:
+def _facts_of(message: Message, title: str | None) -> Iterator[Fact]:
     """Yield the facts of a message; those that say the same have the same short id."""
     for found in extract(message):
+        about = title if found.type is MemoryType.DECISION else None
         yield Fact(
             id=derived_id(message.created_at, "fact", key(found.content)),
             content=found.content,
             type=found.type,
             confidence=found.confidence,
-            subject=found.subject,
+            subject=found.subject or about,
             user=message.speaker,
             message=message.id,
             extracted_at=message.created_at,

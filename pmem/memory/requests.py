@@ -40,6 +40,7 @@ Places = Annotated[
 ]  # fmt: skip
 ReviewAt = Annotated[datetime | None, asked("When to review it.", flag="--review", reading="ahead")]
 ReviewIf = Annotated[str | None, asked("What would be a reason to review it.")]
+_SEVERAL = 2
 _ALTERNATIVE = asked("A rejected alternative, and why.", shown="TEXT")
 
 
@@ -52,8 +53,7 @@ class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     a dead end `tried`, `because` of what that failed and its `evidence` are as in `Memory`, like
     what a decision was taken `instead_of`, and when to look at it again: `review_at`, `review_if`.
     It concerns an `app`, a `user`, somebody in a `role`; an `agent` or `actor` noted it in a `run`.
-    `force` adds it even when a memory on the same subject, or with the same
-    content, exists.
+    `force` adds it even when a memory says the same, or otherwise on the same subject.
     """
 
     content: str
@@ -96,7 +96,8 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
     `neighbours` says where the links of the new memory lead, and why. What an agent proposes may
     be `queued` until a person agrees, or be `waiting` for a second signal: then nothing was
     added, and `held` says what waits. `lints` says what could be written better,
-    and `made_room` what went so that an app keeps to its limit.
+    `made_room` what went so that an app keeps to its limit, and `on_subject` how many memories
+    there are on its subject now, where one was added by itself.
     """
 
     action: Literal["added", "suggested", "queued", "waiting", "rejected"]
@@ -107,6 +108,7 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
     held: "Held | None" = None
     lints: tuple[str, ...] = ()
     made_room: "tuple[AppDecision, ...]" = ()
+    on_subject: int = 0
 
     @property
     def memory(self) -> Memory:
@@ -133,6 +135,13 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
         return None if self.held is None else {"status": "skipped"}
 
     @property
+    def shares_subject(self) -> str:
+        """How many memories there are on its subject, in words; nothing where it is alone."""
+        if self.on_subject < _SEVERAL:
+            return ""
+        return f'{self.on_subject} memories on "{self.memory.subject}"'
+
+    @property
     def next_step(self) -> str:
         """What to do instead of adding, where it is a suggestion."""
         name = short(self.memory.id)
@@ -143,7 +152,8 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
     def to_plain(self) -> dict[str, Any]:
         """Return what became of it, its memory and its links."""
         held = {} if self.held is None else {"held": self.held}
-        return {"action": self.action, "memory": self.record, "links": self.links, **held}
+        many = {"on_subject": self.on_subject} if self.shares_subject else {}
+        return {"action": self.action, "memory": self.record, "links": self.links, **held, **many}
 
 
 class AddAllRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,8 +21,8 @@ MOST_NEEDS: Final = 500
 """So many are listed; the last one says how many more there are."""
 _TEXT: Final = 160
 _KINDS: Final = (
-    InboxKind.CONTRADICTION, InboxKind.SUBJECT, InboxKind.CITATION, InboxKind.DUE,
-    InboxKind.EXPIRED, InboxKind.TRUST,
+    InboxKind.CONTRADICTION, InboxKind.SUBJECT, InboxKind.DUPLICATE, InboxKind.CITATION,
+    InboxKind.DUE, InboxKind.EXPIRED, InboxKind.TRUST,
 )  # fmt: skip
 """What is told. Proposals and facts are private, and what fades stands where use is shown."""
 _CHECK: Final = ToldChoice(does="say what is wrong", command="pmem check")

@@ -211,6 +211,7 @@ def _added(added: Added, budget: int, count: Count) -> str:
     if added.action == "added":
         return "\n".join(
             [f"added {name} ({memory.type}, {memory.category})", *_neighbours(added, budget, count)]
+            + [added.shares_subject] * bool(added.shares_subject)
             + [f"better: {lint}" for lint in added.lints]
         )
     what_next = (

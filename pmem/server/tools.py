@@ -112,7 +112,7 @@ FOR_MODELS: Final = (
         "Remember something that later sessions need: a decision with its reason, a constraint, a"
         " preference, a fact that is not in the code. One statement in one or two sentences that"
         " stand alone. Ask before you store what nobody asked you to keep. Not for passing details"
-        " or secrets. Where a memory on the subject exists, nothing is added: update that one.",
+        " or secrets. Where a memory on the subject says otherwise, nothing is added: update it.",
         (
             Argument("content", "content", "5 to 500 characters", is_needed=True),
             Argument("type", "type"),

@@ -9,12 +9,15 @@ import msgspec
 
 from pmem.core.dead_ends import FIXES
 from pmem.core.filters import EVERYTHING, Filter, cited_symbols, fold
+from pmem.core.lifecycle.neighbours import is_near
 from pmem.core.selection import COLUMNS, Order, Portion, Selection
 from pmem.values.records import JUDGEMENTS, STORES, Memory, Record, RecordType, State
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import MemoryPool, Pool
 
+NEAR_KEY = "near"
+"""The key by which active memories are found that were linked as nearly the same as another one."""
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 Holders = Mapping[str, list[str]]
@@ -210,8 +213,8 @@ class Backend(Protocol):
 
 
 def twin_keys(record: Record) -> tuple[str, ...]:
-    """Return what memories are found by: app, what makes two suspects, whom they judge or fix,
-    what proves them, and the symbols that they cite.
+    """Return what memories are found by: app, subject, content, that they are nearly what another
+    one says, whom they judge or fix, what proves them, and the symbols that they cite.
 
     Args:
         record: Any record; only memories that are active have keys, and archived ones one.
@@ -224,22 +227,19 @@ def twin_keys(record: Record) -> tuple[str, ...]:
     tied = {judged_key(link.target) for link in record.relationships if link.type in JUDGEMENTS}
     tied |= {fixed_key(link.target) for link in record.relationships if link.type == FIXES}
     tied |= set(map(proven_key, record.evidence)) | set(map(symbol_key, cited_symbols(record)))
-    return (*app, *same_keys(record), *sorted(tied))
+    subject = (subject_key(record.subject),) if record.subject else ()
+    near = (NEAR_KEY,) if any(map(is_near, record.relationships)) else ()
+    return (*app, *subject, content_key(record.content), *near, *sorted(tied))
 
 
-def same_keys(record: Record) -> tuple[str, ...]:
-    """Return what makes two memories suspects of saying the same: subject, and content.
+def subject_key(subject: str) -> str:
+    """Return the key by which active memories on a subject are found."""
+    return f"subject:{fold(subject)}"
 
-    There is more than one thing to say about the user whom a memory concerns, so that is none.
 
-    Args:
-        record: Any record; only memories that are active have keys.
-    """
-    if not isinstance(record, Memory) or record.state is not State.ACTIVE:
-        return ()
-    about = record.subject if record.subject != record.scope.user else None
-    subject = (f"subject:{fold(about)}",) if about else ()
-    return (*subject, f"content:{fold(record.content)}")
+def content_key(content: str) -> str:
+    """Return the key by which active memories of a content are found."""
+    return f"content:{fold(content)}"
 
 
 def judged_key(identifier: str) -> str:

@@ -32,7 +32,7 @@ from pmem.memory.proposals import drop_expired
 from pmem.memory.recalls import not_ahead, waiting
 from pmem.project.references import living_news
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import same_keys
+from pmem.storage.backend import content_key
 from pmem.storage.store import Store
 from pmem.values.fields import DryRun
 from pmem.values.ids import short
@@ -358,7 +358,9 @@ def _is_unchanged(workspace: Workspace, group: list[UpkeepStep]) -> bool:
 
 def _is_known(workspace: Workspace, record: Kept) -> bool:
     """Tell whether another process has made a record of the same content meanwhile."""
-    return any(True for key in same_keys(record) for _ in workspace.memories.twins(key))
+    if not isinstance(record, Memory):
+        return False
+    return any(True for _ in workspace.memories.twins(content_key(record.content)))
 
 
 def _says_the_same(found: Kept | None, record: Kept) -> bool:

@@ -19,6 +19,7 @@ from pmem.core.trust import LEVELS, Trust
 from pmem.memory import recalls
 from pmem.memory.citations import BrokenCitation, VerifyRequest, verify
 from pmem.memory.consent import WaitingProposal, WaitingRequest, list_waiting
+from pmem.memory.neighbours import near_pairs
 from pmem.memory.outcomes import WITHOUT, DueRequest, list_due
 from pmem.project.workspace import Workspace
 from pmem.upkeep.faded import UNPINNED, faded_memories
@@ -127,9 +128,17 @@ def _facts(workspace: Workspace) -> Iterator[InboxItem]:
 
 def _subjects(workspace: Workspace) -> Iterator[InboxItem]:
     for older, newer in pairs_on_one_subject(on_one_subject(workspace), workspace.now()):
-        why = f"{short(older.id)} is on the same subject: {' '.join(older.content.split())}"
-        kind = InboxKind.SUBJECT
-        yield inbox_item(kind, newer.id, _text(newer), why, newer.created_at, short(older.id))
+        yield _pair(InboxKind.SUBJECT, older, newer, "says otherwise on the same subject")
+
+
+def _duplicates(workspace: Workspace) -> Iterator[InboxItem]:
+    for older, newer in near_pairs(workspace):
+        yield _pair(InboxKind.DUPLICATE, older, newer, "says nearly the same")
+
+
+def _pair(kind: InboxKind, older: Memory, newer: Memory, what: str) -> InboxItem:
+    why = f"{short(older.id)} {what}: {' '.join(older.content.split())}"
+    return inbox_item(kind, newer.id, _text(newer), why, newer.created_at, short(older.id))
 
 
 def _citations(workspace: Workspace) -> Iterator[InboxItem]:
@@ -206,6 +215,7 @@ _SOURCES: Final[dict[InboxKind, Callable[[Workspace], Iterator[InboxItem]]]] = {
     InboxKind.PROPOSAL: _proposals,
     InboxKind.FACT: _facts,
     InboxKind.SUBJECT: _subjects,
+    InboxKind.DUPLICATE: _duplicates,
     InboxKind.CITATION: _citations,
     InboxKind.DUE: _due,
     InboxKind.EXPIRED: _expired,

@@ -11,6 +11,7 @@ from pmem.core.selection import Selection, ticks
 from pmem.errors import PmemError
 from pmem.memory import recalls
 from pmem.memory.facts import FactsRequest, Stated, list_facts
+from pmem.memory.neighbours import near_pairs
 from pmem.memory.reading import Staleness
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import Proposal, without_expired
@@ -69,7 +70,8 @@ def list_needs(workspace: Workspace, *, due: int, duplicates: int) -> tuple[Need
             "pmem inbox --kind due",
         ),
         ("expired", _count(workspace, "valid_until", now), "pmem inbox --kind expired"),
-        ("on the subject of another one", _on_one_subject(workspace), "pmem inbox --kind subject"),
+        ("in disagreement on a subject", _on_one_subject(workspace), "pmem inbox --kind subject"),
+        ("nearly the same as another one", _near(workspace), "pmem inbox --kind duplicate"),
         ("duplicates to merge", duplicates, "pmem consolidate --dry-run"),
         ("faded, to archive", due, "pmem consolidate --dry-run"),
         ("removed, to delete for good", _purgeable(workspace, now), "pmem consolidate --dry-run"),
@@ -99,6 +101,10 @@ def facts_to_review(workspace: Workspace, proposals: Iterable[Proposal]) -> list
 
 def _on_one_subject(workspace: Workspace) -> int:
     return sum(1 for _ in pairs_on_one_subject(on_one_subject(workspace), workspace.now()))
+
+
+def _near(workspace: Workspace) -> int:
+    return sum(1 for _ in near_pairs(workspace))
 
 
 def _stale(workspace: Workspace) -> int:

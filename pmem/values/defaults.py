@@ -7,6 +7,9 @@ from pmem.values.records import MemoryType
 HALF_LIFE_DAYS: Final = 30
 """Days without recall that halve a memory in rankings, and wherever S2's manner is asked for."""
 
+LINK_AT: Final = 0.6
+"""Similarity from which two memories are linked, and a person is asked whether both are needed."""
+
 DEFAULT_IMPORTANCE: Final[dict[MemoryType, float]] = {
     MemoryType.FACT: 0.5,
     MemoryType.DECISION: 0.7,

@@ -14,6 +14,7 @@ from pmem.values.ids import short
 from pmem.values.records import STORES, Conversation, Episode, Memory, State
 
 _LONGEST_CIRCLE: Final = 20
+_PAIR: Final = 2
 _LEFT: Final[dict[str, str]] = {
     State.SOFT_DELETED: "was removed",
     State.ARCHIVED: "was archived",
@@ -116,7 +117,7 @@ def kept_twice(root: str, conversation: str, count: int) -> Finding:
 
 
 def same_subjects(root: str, memories: Iterable[Memory], now: datetime) -> Iterator[Finding]:
-    """Report memories on one subject that know nothing of each other, as two branches add them.
+    """Report memories that disagree on one subject unlinked, as two branches add them.
 
     Args:
         root: The memory folder.
@@ -130,27 +131,42 @@ def same_subjects(root: str, memories: Iterable[Memory], now: datetime) -> Itera
 def pairs_on_one_subject(
     memories: Iterable[Memory], now: datetime
 ) -> Iterator[tuple[Memory, Memory]]:
-    """Yield an older and a newer memory on one subject that know nothing of each other.
+    """Yield pairs, the older first: each with the last that it disagrees with on its subject.
+
+    Where the two are linked, both are known to be there.
 
     Args:
         memories: Some memories.
         now: The present.
     """
-    latest: dict[tuple[Any, str], Memory] = {}
-    for memory in sorted(memories, key=lambda memory: (memory.created_at, memory.id)):
-        if memory.subject and memory.state is State.ACTIVE and valid_at(memory, now):
-            key = (memory.scope, fold(memory.subject))
-            older = latest.get(key)
-            if older is not None and not _is_linked(memory, older):
-                yield older, memory
-            latest[key] = memory
+    found = [
+        memory
+        for memory in sorted(memories, key=lambda memory: (memory.created_at, memory.id))
+        if memory.subject and memory.state is State.ACTIVE and valid_at(memory, now)
+    ]
+    if len(found) < _PAIR:
+        return
+    from pmem.core.duplicates import Relation, pairs
+    from pmem.core.lifecycle.linking import statement_of
+
+    groups = [(memory.scope, fold(memory.subject or "")) for memory in found]
+    related = pairs(list(map(statement_of, found)), groups, link_min=1.0, most_links=0)
+    latest = {
+        pair.second: pair.first
+        for pair in related
+        if pair.verdict.relation is not Relation.DUPLICATE
+    }
+    for newer, older in sorted(latest.items()):
+        if not _is_linked(found[newer], found[older]):
+            yield found[older], found[newer]
 
 
 def _on_subject(root: str, older: Memory, newer: Memory) -> Finding:
     path, one, other = _path(root, newer), short(older.id), short(newer.id)
     sentence = (
-        f"{path} is on the same subject as {one}: `pmem edit {one} --superseded-by {other}` keeps"
-        f" the newer one alone, `pmem edit {other} --link {one}` says that both hold"
+        f"{path} is on the same subject as {one} and says otherwise:"
+        f" `pmem edit {one} --superseded-by {other}` keeps the newer one alone,"
+        f" `pmem edit {other} --link {one}` says that both hold"
     )
     return Finding(path, "same_subject", sentence, severity="warning")
 

@@ -189,8 +189,8 @@ def test_a_name_is_found_in_its_other_spelling(
 
 
 def test_a_subject_in_its_other_spelling_is_the_same_subject(project: Path) -> None:
-    assert pmem("add", "We use the bakery", "--subject", COMPOSED).code == 0
-    assert pmem("add", "We use another bakery", "--subject", APART).code == 9
+    assert pmem("add", "It opens at seven", "--subject", COMPOSED).code == 0
+    assert pmem("add", "It opens at nine", "--subject", APART).code == 9
 
 
 def test_names_of_a_batch_and_of_a_transcript_are_in_the_same_form(project: Path) -> None:

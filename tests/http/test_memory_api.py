@@ -77,7 +77,7 @@ def test_post_api_memory_on_a_known_subject_suggests_update_memory_and_writes_no
     ask: Asked,
 ) -> None:
     known = ask("POST", "/api/memory/", SARAH).json()
-    again = ask("POST", "/api/memory/", {**SARAH, "content": "Sarah is in the Design team."})
+    again = ask("POST", "/api/memory/", {**SARAH, "content": "Sarah works on the Design team."})
     assert again.status_code == 409
     error = again.json()["error"]
     assert error["code"] == "exists"

@@ -245,7 +245,7 @@ def test_adding_answers_with_the_id_and_then_with_what_to_update(root: str) -> N
     added = called_as(root, "add_to_memory", first)
     name = short_of(added)
     assert len(name) == 8
-    again = called_as(root, "add_to_memory", first | {"content": "Sarah works on Design."})
+    again = called_as(root, "add_to_memory", first | {"content": "Sarah works on the Design team."})
     assert again["isError"]
     assert f"call update_memory with id {name}" in text_of(again)
     assert "Sarah works on the Platform team." in text_of(again)

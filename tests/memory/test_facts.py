@@ -339,21 +339,21 @@ def test_a_memory_that_says_the_same_is_taken(content: str, by_hand: bool) -> No
 
 
 @pytest.mark.row("S1.13.5")
-def test_a_memory_on_the_same_subject_leaves_the_fact_pending() -> None:
+def test_a_memory_that_says_otherwise_on_the_subject_leaves_the_fact_pending() -> None:
     made = project()
-    made.add("Mira writes the docs", subject="Mira")
+    made.add("Mira is the author", subject="Mira")
     heard = made.add_message("user", "Remember that Mira is the designer.")
     assert heard.promoted == ()
     assert pending(made) == ["Mira is the designer"]
     (promotion,) = list(made.promote_facts(heard.facts[0].id))
     assert promotion.added
-    assert sorted(remembered(made)) == ["Mira is the designer", "Mira writes the docs"]
+    assert sorted(remembered(made)) == ["Mira is the author", "Mira is the designer"]
 
 
 @pytest.mark.row("S1.13.5")
 def test_f125_what_a_person_chose_is_told_of_the_memory_that_it_stands_beside() -> None:
     made = project()
-    known = made.add("Mira writes the docs", subject="Mira").memory
+    known = made.add("Mira is the author", subject="Mira").memory
     heard = made.add_message("user", "Remember that Mira is the designer.")
     assert [one.memory for one in heard.unpromoted] == [known.id]
     assert list(made.promote_facts(above=0.5)) == []

@@ -278,7 +278,7 @@ def test_episodes_are_events_and_what_was_said_is_activity(
 @pytest.mark.parametrize(
     ("content", "subject"),
     [
-        ("A lever lifts the crate", "secret subject"),
+        ("The hidden pulley never squeaks in the cellar", "secret subject"),
         ("The hidden pulley squeaks in the cellar", None),
         ("In the cellar the hidden pulley squeaks", None),
     ],
@@ -291,7 +291,7 @@ def test_what_is_added_is_compared_with_nothing_hidden(
         "The hidden pulley squeaks in the cellar", subject="secret subject", category="profile"
     )
     told = opened(root, "planner").add(content, subject=subject, category="tasks")
-    assert told.action == "added"
+    assert (told.action, told.shares_subject) == ("added", "")
     assert hidden.memory.id not in repr(told)
     opened(root).purge(told.memory.id, force=True)
     assert hidden.memory.id in repr(opened(root).add(content, subject=subject, category="tasks"))

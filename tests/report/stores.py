@@ -38,8 +38,8 @@ _TOLD = (
     ("goal", "search", "Full-text search over invoices without another service", "search"),
     ("dead_end", "search", "Elasticsearch on the small nodes ran out of memory", "search"),
     ("fact", None, "The old wiki is read-only since May", "docs"),
-    ("fact", None, "The staging database is reset every Sunday night", "ops"),
-    ("insight", None, "Half of the support tickets are about invoices", "billing"),
+    ("fact", "staging reset", "It is on Sunday", "ops"),
+    ("insight", "staging reset", "It is on Friday", "ops"),
 )
 _EDITS = (
     (70, "database", "We use PostgreSQL 15 for orders and MySQL 8 for sessions"),

@@ -73,7 +73,7 @@ def test_a_time_ahead_of_a_clock_that_was_set_right_is_found(project: Project, r
 def test_memories_on_one_subject_are_told_each_time(project: Project, root: str) -> None:
     other = project.list().items[1]
     path = path_of(root, other.id)
-    write(path, contents(path).replace(b'"Doors"', b'"Ovens"'))
+    write(path, contents(path).replace(b'"Doors', b'"Ovens'))
     for _ in range(2):
         assert codes(project.check()) == ["same_subject"]
 

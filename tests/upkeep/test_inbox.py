@@ -44,6 +44,11 @@ def _subject(project: Project) -> None:
     project.add("We use PostgreSQL", subject="Database", force=True)
 
 
+def _duplicate(project: Project) -> None:
+    project.add("Money is integer cents, never a float")
+    project.add("Money is always integer cents, never floats")
+
+
 def _citation(project: Project) -> None:
     Path("port.py").write_text("PORT = 80\n", encoding="utf-8")
     project.add("It listens on port 80", cite=("port.py:1",))
@@ -78,6 +83,7 @@ MAKING: dict[InboxKind, Callable[[Project], None]] = {
     InboxKind.PROPOSAL: _proposal,
     InboxKind.FACT: _fact,
     InboxKind.SUBJECT: _subject,
+    InboxKind.DUPLICATE: _duplicate,
     InboxKind.CITATION: _citation,
     InboxKind.DUE: _due,
     InboxKind.EXPIRED: _expired,
@@ -89,6 +95,7 @@ KEYS = {
     InboxKind.PROPOSAL: "ker",
     InboxKind.FACT: "kerv",
     InboxKind.SUBJECT: "knoerv",
+    InboxKind.DUPLICATE: "knoerv",
     InboxKind.CITATION: "ekurv",
     InboxKind.DUE: "klgberv",
     InboxKind.EXPIRED: "kerv",

@@ -25,6 +25,8 @@ NEAREST: Final = 0.75
 """The score of a neighbour with all words in common."""
 LEAST: Final = 0.15
 """The score below which memories have nothing in common."""
+_LEAST_WORDS: Final = 2
+"""Words of content that make a claim, which another one may have as well."""
 _SLOT: Final = 3
 """The most words of a value that an update replaces."""
 _NOTHING: Final = "nothing in common"
@@ -128,6 +130,18 @@ def near(one: Claim, other: Claim) -> Verdict:
     words = {word for word in one.content if word in other.content} or common
     named = sorted(words, key=lambda word: (word.isalpha(), -len(word), word))
     return Verdict(Relation.NEIGHBOUR, score, "both on " + " and ".join(named[:2]))
+
+
+def has_all_of(whole: Claim, part: Claim) -> bool:
+    """Tell whether a claim has all words of content, numbers and negations of another one."""
+    return len(part.base) >= _LEAST_WORDS and not any(
+        Counter(mine) - Counter(theirs)
+        for mine, theirs in (
+            (part.content, whole.content),
+            (part.numbers, whole.numbers),
+            (part.signs, whole.signs),
+        )
+    )
 
 
 def closeness(one: Claim, other: Claim) -> float:

@@ -116,6 +116,24 @@ def _says_what(sentence: ParsedSentence, place: int, clause: Clause) -> bool:
     )
 
 
+def deciding(sentence: ParsedSentence) -> list[int]:
+    """Return where "we" stands as who took a decision: "we decided", "we have settled on".
+
+    Args:
+        sentence: The sentence.
+    """
+    words = sentence.words
+    hits = matches(sentence, Clause(0, len(words)), _cues()) if "we" in words else ()
+    ours = [
+        place
+        for place, cue in hits
+        if cue.label == MemoryType.DECISION
+        and cue.who in ("ours", "we")
+        and subject_of(words, 0, place) == "we"
+    ]
+    return [place - 1 - words[place - 1 :: -1].index("we") for place in ours]
+
+
 @lru_cache(maxsize=1)
 def _cues() -> Cues:
     return read_cues(CUES)

@@ -1,24 +1,30 @@
 """A statement in the third person: its speaker's name in place of "I" and "my".
 
 A request says who asked, "let me" who wants to, and a report without a subject who did it. "We"
-are the speaker and others, which is all that the word says. Everything else stays in its own words.
+are the speaker and others, which is all that the word says; but a decision that one person tells,
+or proposes, names that person alone. Everything else stays in its own words.
 """
 
 from collections.abc import Collection, Mapping
 from itertools import groupby
+from types import MappingProxyType
 from typing import Final
 
 from pmem.core.extraction.clauses import BREAKS
 from pmem.core.extraction.cues import DONE, IMPERATIVES, SETS
+from pmem.core.extraction.shapes import deciding
 from pmem.core.text.sentences import ParsedSentence, read
 from pmem.core.text.words import STOP_WORDS
 from pmem.values.records import Message, Role
 
 AND_OTHERS: Final = "and others"
 _GENERIC: Final = {"user": "the user", "human": "the user", "assistant": "the assistant"}
-_FORMS: Final = {"am": "is", "have": "has", "do": "does", "go": "goes", "try": "tries"} | {
-    verb: f"{verb}s" for verb in "need feed speed embed exceed proceed succeed".split()
+_FORMS: Final = {
+    **{"am": "is", "are": "is", "were": "was"},
+    **{"have": "has", "do": "does", "go": "goes", "try": "tries"},
+    **{verb: f"{verb}s" for verb in "need feed speed embed exceed proceed succeed".split()},
 }
+_ALL: Final = frozenset(("all", "both"))
 _SAME: Final = frozenset(
     """was had did will would can could should must may might shall cannot was went chose took made
     bought got said told thought found left met built grew began became came gave knew saw spoke
@@ -89,7 +95,7 @@ def in_third_person(text: str, speaker: str | None) -> str:
 def with_others(text: str, speaker: str | None) -> str:
     """Return a statement with its speaker and others for "we", and "the" for "our".
 
-    Without a name it stays as it was.
+    Nobody else is said to have decided. Without a name it stays as it was.
 
     Args:
         text: What somebody said.
@@ -100,8 +106,19 @@ def with_others(text: str, speaker: str | None) -> str:
     sentence, we = read(text), f"{speaker} {AND_OTHERS}"
     words = sentence.words
     is_wish = words[:2] == ["let", "us"] and len(words) > 2
-    beginning = (f"{we} will", sentence.places[1][1]) if is_wish else ("", 0)
-    told = _with_forms(sentence, {"we": we, "us": we, "our": "the"}, beginning=beginning)
+    beginning = (f"{speaker} wants to", sentence.places[1][1]) if is_wish else ("", 0)
+    alone: dict[int, str] = {}
+    for place in deciding(sentence):
+        if _ALL.isdisjoint(words[place + 1 : place + 3]):
+            verb = place + 1
+            while _is_adverb(words[verb]):
+                verb += 1
+            alone |= {place: speaker, verb: _agreed(words[verb])}
+        else:
+            alone[place] = "we"
+    told = _with_forms(
+        sentence, {"we": we, "us": we, "our": "the"}, beginning=beginning, fixed=alone
+    )
     is_begun = text[:1].isupper() or told.startswith(speaker)
     return told[:1].upper() + told[1:] if is_begun else told
 
@@ -162,16 +179,20 @@ def _with_forms(
     forms: Mapping[str, str],
     verbs: Collection[int] = (),
     beginning: tuple[str, int] = ("", 0),
+    fixed: Mapping[int, str] = MappingProxyType({}),
 ) -> str:
     """A sentence with other forms for some words, and for verbs those that they have behind a name.
 
-    `beginning` is what it begins with instead, up to which place.
+    `beginning` is what it begins with instead, up to which place; at some places it is `fixed`.
     """
     told, end = beginning
     numbered = enumerate(zip(sentence.places, sentence.words, strict=True))
     for (start, stop), group in groupby(numbered, key=lambda pair: pair[1][0]):
         words = [(place, word) for place, (_, word) in group]
-        new = [_agreed(word) if place in verbs else forms.get(word, word) for place, word in words]
+        new = [
+            fixed.get(place) or (_agreed(word) if place in verbs else forms.get(word, word))
+            for place, word in words
+        ]
         is_new = new != [word for _, word in words] and not _stays(sentence, words[-1][0])
         if is_new and start >= end:
             told += sentence.text[end:start] + " ".join(new)
@@ -187,7 +208,7 @@ def _own_verbs(words: list[str]) -> set[int]:
     found: set[int] = set()
     awaited = is_changed = is_added = False
     for place, word in enumerate(words):
-        if word in _BETWEEN or word.endswith("ly"):
+        if _is_adverb(word):
             continue
         if word in ("i", "to"):
             is_one = bool(found) or words[max(0, place - 1)] != "and"
@@ -197,6 +218,10 @@ def _own_verbs(words: list[str]) -> set[int]:
             awaited, is_changed = False, _agreed(word) != word
         is_added = word in _ADDING
     return found
+
+
+def _is_adverb(word: str) -> bool:
+    return word in _BETWEEN or word.endswith("ly")
 
 
 def _is_verb(words: list[str], place: int) -> bool:

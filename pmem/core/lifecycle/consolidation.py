@@ -3,7 +3,7 @@
 Planning looks only at its arguments: the same memories and the same moment give the same plan.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -17,7 +17,7 @@ from pmem.core.lifecycle.fading import FadingRules, half_life_of
 from pmem.core.lifecycle.insights import is_insight, note_insights
 from pmem.core.lifecycle.linking import relationship
 from pmem.core.lifecycle.neighbours import advice
-from pmem.core.lifecycle.plan import Action, Kept, UpkeepPlan, named
+from pmem.core.lifecycle.plan import Action, Kept, Notice, UpkeepPlan, named
 from pmem.core.lifecycle.presence import last_use, presence, said_at
 from pmem.core.lifecycle.similar import (
     Similar,
@@ -80,7 +80,7 @@ def plan(
         note_insights(draft)
     return UpkeepPlan(
         steps=tuple(draft.steps),
-        notices=tuple(left_alone(known, related)),
+        notices=(*left_alone(known, related), *_near(draft, known, related)),
         waiting=waiting,
     )
 
@@ -237,6 +237,19 @@ def _merge(
     for link in whole.relationships:
         links[link.target].add(survivor.id)
     draft.take(Action.MERGE, reasons, *news.values())
+
+
+def _near(draft: Draft, known: Similar, related: Iterable[Pair]) -> Iterator[Notice]:
+    """Yield what a person may merge, as rules do not tell whether it says the same."""
+    for pair in related:
+        one, other = (draft.memory(known.memories[place].id) for place in pair[:2])
+        if linking.say_nearly_the_same(one, other):
+            yield Notice(
+                records=(one.id, other.id),
+                texts=(one.content, other.content),
+                score=pair.verdict.score,
+                why="they say nearly the same: `pmem inbox --kind duplicate` asks which to keep",
+            )
 
 
 def _is_linked(one: Memory, other: Memory) -> bool:

@@ -5,14 +5,18 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
-from pmem.core.duplicates import Claim, Relation, Verdict, claim_of, pairs
+from pmem.core.duplicates import Claim, Relation, Verdict, claim_of, compare, pairs
+from pmem.core.duplicates.comparing import closeness, has_all_of
 from pmem.core.filters import same_text
-from pmem.core.lifecycle.neighbours import Neighbour
+from pmem.core.lifecycle.neighbours import Neighbour, is_near
 from pmem.core.lifecycle.scopes import concern_of
+from pmem.core.text.terms import terms
+from pmem.values import defaults
 from pmem.values.records import Memory, Relationship
 
-LINK_AT: Final = 0.6
-"""Similarity from which two memories are linked."""
+LINK_AT: Final = defaults.LINK_AT
+_LONGEST_NAME: Final = 3
+"""The most words of a subject that names something."""
 MOST_LINKS: Final = 3
 """The most neighbours that are linked to one memory."""
 LINK_TYPES: Final = {
@@ -31,7 +35,7 @@ def close_to(memory: Memory, others: Sequence[Memory]) -> Close:
     """Return how a new memory relates to those that it belongs with, the closest first.
 
     They are compared as consolidation compares them, except that each of the others takes one
-    more link however many it has.
+    more link however many it has, and that one which has all words of the new one is close.
 
     Args:
         memory: The new memory.
@@ -46,6 +50,11 @@ def close_to(memory: Memory, others: Sequence[Memory]) -> Close:
         for verdict, other in close
         if verdict.score >= LINK_AT or verdict.relation is Relation.DUPLICATE
     ]
+    known = {other.id for _, other in kept}
+    for claim, other in zip(claims[:new], others, strict=True):
+        if other.id not in known and has_all_of(claim, claims[new]):
+            score = closeness(claim, claims[new])
+            kept.append((Verdict(Relation.NEIGHBOUR, score, "it has all these words"), other))
     return sorted(kept, key=lambda pair: (-pair[0].score, pair[1].id))
 
 
@@ -77,7 +86,7 @@ def linked_to(memory: Memory, close: Close, at: datetime) -> list[Neighbour]:
             content=other.content,
             reason=verdict.reason,
         )
-        for verdict, other in [pair for pair in close if pair[0].score >= LINK_AT][:MOST_LINKS]
+        for verdict, other in close[:MOST_LINKS]
     ]
 
 
@@ -102,6 +111,39 @@ def relationship(start: Memory, end: Memory, verdict: Verdict, at: datetime) -> 
 def same_subject(one: Memory, other: Memory) -> bool:
     """Tell whether two memories may be about the same; one without a subject may be about all."""
     return not one.subject or not other.subject or same_text(one.subject, other.subject)
+
+
+def say_nearly_the_same(one: Memory, other: Memory) -> bool:
+    """Tell whether two linked memories are so near that one may do; a link by hand says both hold.
+
+    A link that is made by hand is weaker than those made because texts are near.
+    """
+    ties = [link for link in one.relationships if link.target == other.id]
+    ties += [link for link in other.relationships if link.target == one.id]
+    if not ties or not all(is_near(link) for link in ties):
+        return False
+    first, second = _claim(one.content), _claim(other.content)
+    if first.numbers != second.numbers or concern_of(one.scope) != concern_of(other.scope):
+        return False
+    verdict = compare(first, second)
+    return verdict.relation is Relation.NEIGHBOUR and verdict.score >= LINK_AT
+
+
+def says_otherwise(one: Memory, other: Memory) -> bool:
+    """Tell whether two memories on one subject give it two values, or one denies the other."""
+    relation = compare(statement_of(one), statement_of(other)).relation
+    return relation in (Relation.UPDATE, Relation.CONTRADICTION)
+
+
+def statement_of(memory: Memory) -> Claim:
+    """Return what a memory says of its subject, which stands first where the text leaves it out.
+
+    A title is no such subject: it says more than whom or what something is about.
+    """
+    subject, content = memory.subject or "", memory.content
+    is_named = set(terms(subject)) <= set(terms(content))
+    is_title = len(subject.split()) > _LONGEST_NAME
+    return _claim(content if is_named or is_title else f"{subject}: {content}")
 
 
 @lru_cache(maxsize=1024)

@@ -5,11 +5,17 @@ from typing import Final
 
 import msgspec
 
+from pmem.values.defaults import LINK_AT
 from pmem.values.ids import short
 from pmem.values.records import Relationship
 
 JUDGED: Final = ("updates", "contradicts")
 """The types of links from a memory to an older one that may not hold any more."""
+
+
+def is_near(link: Relationship) -> bool:
+    """Tell whether a link was made because two texts have nearly all words in common."""
+    return link.type == "related_to" and link.strength >= LINK_AT
 
 
 class Neighbour(msgspec.Struct, frozen=True, kw_only=True):

@@ -220,13 +220,13 @@ def test_a_statement_names_its_speaker(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("we decided to use Kafka", "Ada and others decided to use Kafka"),
-        ("We've settled on Figma", "Ada and others have settled on Figma"),
+        ("we decided to use Kafka", "Ada decided to use Kafka"),
+        ("We've settled on Figma", "Ada has settled on Figma"),
         ("it helps us in the US", "it helps Ada and others in the US"),
         ("Our goal is peace", "The goal is peace"),
         ("the list is in our repository", "the list is in the repository"),
-        ("Let's stay with Kafka", "Ada and others will stay with Kafka"),
-        ("let us not keep our copy", "Ada and others will not keep the copy"),
+        ("Let's stay with Kafka", "Ada wants to stay with Kafka"),
+        ("let us not keep our copy", "Ada wants to not keep the copy"),
         ("they let us stay", "they let us stay"),
         ("all of us prefer tea", "all of us prefer tea"),
         ("the editor is our own", "the editor is our own"),
@@ -239,9 +239,9 @@ def test_f105_we_are_the_speaker_and_others_where_a_name_is_known(text: str, exp
     assert [with_others(text, name) for name in (None, "user", "assistant")] == [text] * 3
 
 
-def test_f105_what_several_decided_is_about_no_one_of_them() -> None:
+def test_f105_what_one_of_several_decided_is_about_no_one_of_them() -> None:
     (told,) = facts("We decided to use Kafka.", speaker="Ada")
-    assert (told.content, told.subject) == ("Ada and others decided to use Kafka", None)
+    assert (told.content, told.subject) == ("Ada decided to use Kafka", None)
     (unnamed,) = facts("I prefer small commits.")
     assert (unnamed.content, unnamed.subject) == ("The user prefers small commits", None)
     (report,) = facts("We decided to use `a.py`.", Role.ASSISTANT, "Robo")
@@ -362,7 +362,7 @@ def test_a_role_is_no_name() -> None:
         ("Mira Lind", "From now on call me Mira Lind.", "From now on call the user Mira Lind"),
         ("Mira", "I decided to keep Mira's laptop.", "Mira decided to keep Mira's laptop"),
         ("Will", "Remember that I will test it.", "Will will test it"),
-        ("Mira", "We decided to call it Mira.", "Mira and others decided to call it Mira"),
+        ("Mira", "We decided to call it Mira.", "Mira decided to call it Mira"),
     ],
 )
 def test_who_tells_the_own_name_is_called_the_user(speaker: str, text: str, noted: str) -> None:
