@@ -11,6 +11,7 @@ _ALIKE: Final = 0.6
 _NO_CHOICE: Final = " is not one of "
 """What click says of a value that is none of those allowed."""
 _WORDS: Final = (
+    (re.compile(r"^Invalid value for '\w+(?:\|\w+)+'"), "Invalid value"),
     (re.compile(r"is not a valid int(?: range)?\.$"), "is not a whole number"),
     (re.compile(r"is not a valid float(?: range)?\.$"), "is not a number"),
     (re.compile(r"is not in the range x>=(-?[0-9]+)\.$"), r"is too small: \1 is the least"),

@@ -529,7 +529,8 @@ def evil(repository: None) -> None:
 
 def test_a_memory_is_text_and_nothing_else_in_markdown(evil: None) -> None:
     page = told("markdown")
-    assert page.startswith("<!-- pmem review -->\n## Memory: 1 needs an answer, 1 to keep in mind\n")
+    title = "## Memory: 1 needs an answer, 1 to keep in mind"
+    assert page.startswith(f"<!-- pmem review -->\n{title}\n")
     rest = page.partition("\n")[2]
     assert not any(
         sign in rest for sign in ("<script", "@ada", "[a](b)", "![i]", "#1", "://e", "\u202e")
