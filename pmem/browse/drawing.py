@@ -6,6 +6,7 @@ from typing import Any, Final
 from textual.content import Content
 
 from pmem.browse.desk import Reading, choices_of
+from pmem.core.history_values import say_value
 from pmem.core.inbox import InboxItem, InboxKind
 from pmem.core.journal import JournalStep, one_line
 from pmem.core.trust import Trust, trust_of
@@ -24,6 +25,8 @@ _MARKS: Final = {
     "removed": ("[-", "-]", "$text-error"),
     "added": ("{+", "+}", "$text-success"),
 }
+_VALUE: Final = 300
+"""Characters of a value in a history."""
 _KIND: Final = max(map(len, InboxKind)) + 2
 _LABEL: Final = 11
 _SOFT: Final = "$text-muted"
@@ -82,7 +85,7 @@ def _head(reading: Reading) -> Iterator[Content]:
     for place in reading.stale:
         yield Content.styled(f"{'stale':<{_LABEL}}{one_visible_line(place)}", "$text-warning")
     for name, value in reading.disputed.items():
-        said = f"{'disputed':<{_LABEL}}{name}: the other side says {_tell_value(value)}"
+        said = f"{'disputed':<{_LABEL}}{name}: the other side says {_tell_value(name, value)}"
         yield Content.styled(said, "$text-warning")
 
 
@@ -117,7 +120,7 @@ def _story(reading: Reading) -> Iterator[Content]:
 
 
 def _draw_change(step: JournalStep, name: str) -> Content:
-    before, after = _tell_value(step.earlier(name)), _tell_value(step.after[name])
+    before, after = (_tell_value(name, value) for value in (step.earlier(name), step.after[name]))
     label: Piece = ("" if name == "content" else f"{name.replace('_', ' ')}: ", _SOFT)
     return Content.assemble("  ", label, *_differing(before, after))
 
@@ -129,14 +132,10 @@ def _differing(before: str, after: str) -> Iterator[Piece]:
         yield (f"{opens}{text}{closes} ", style)
 
 
-def _tell_value(value: Any) -> str:
-    if value is None or value in ("", [], {}):
+def _tell_value(name: str, value: Any) -> str:
+    if value in (None, "", [], {}):
         return "nothing"
-    if isinstance(value, list):
-        return ", ".join(map(_tell_value, value))
-    if isinstance(value, dict):
-        return "; ".join(f"{name}: {_tell_value(each)}" for name, each in value.items() if each)
-    return one_visible_line(str(value))
+    return one_visible_line(value if isinstance(value, str) else say_value(name, value, _VALUE))
 
 
 def _state(memory: Memory) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from pmem.cli.session import Line
+from pmem.core.history_values import is_citation, say_link, say_place, say_value
 from pmem.core.journal import one_line
-from pmem.values.ids import is_id, short
 from pmem.values.records import EventKind
 
 COLOURS: Final = {
@@ -30,8 +30,6 @@ _SHARED: Final = 20
 """Characters before the first difference of two long values that are shown."""
 _UNSAID: Final = ("replaced", "branch")
 """What an event holds for pmem alone, or for another part of the same event."""
-PROSE: Final = ("content", "subject", "title", "summary", "context", "outcome")
-"""Fields whose values are texts."""
 
 
 def change_lines(name: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[Line]:
@@ -63,27 +61,23 @@ def sides(name: str, before: dict[str, Any], after: dict[str, Any], most: int) -
         most: Characters of each side.
     """
     if name not in after:
-        return [_say_value(name, before[name], most)]
+        return [say_value(name, before[name], most)]
     was, became = before[name], after[name]
     confirmed = _confirmed(was, became) if name == "citations" else []
     if confirmed:
         return [f"confirmed against {one_line(', '.join(confirmed), most)}"]
     if isinstance(was, str) and isinstance(became, str):
         was, became = _excerpt(was, became, most), _excerpt(became, was, most)
-    return [_say_value(name, was, most), _say_value(name, became, most)]
+    return [say_value(name, was, most), say_value(name, became, most)]
 
 
 def _confirmed(was: Any, became: Any) -> list[str]:
     """Name the places whose text is cited as it is now, where the same places are cited."""
-    if not all(isinstance(side, list) and all(map(_is_citation, side)) for side in (was, became)):
+    if not all(isinstance(side, list) and all(map(is_citation, side)) for side in (was, became)):
         return []
-    if list(map(_place, was)) != list(map(_place, became)):
+    if list(map(say_place, was)) != list(map(say_place, became)):
         return []
-    return [_place(new) for old, new in zip(was, became, strict=True) if old != new]
-
-
-def _is_citation(value: Any) -> bool:
-    return isinstance(value, dict) and value.keys() >= {"file", "digest"}
+    return [say_place(new) for old, new in zip(was, became, strict=True) if old != new]
 
 
 def _excerpt(text: str, other: str, most: int) -> str:
@@ -106,58 +100,17 @@ def details_of(detail: dict[str, Any], reason: int = VALUE) -> Iterator[str]:
     """
     for name, value in detail.items():
         if name == "link" and isinstance(value, dict):
-            yield f"{_link(value)}{_replaced_ids(detail.get('replaced'))}"
+            yield f"{say_link(value)}{_replaced_ids(detail.get('replaced'))}"
         elif name == "removed" and isinstance(value, list):
-            yield from (f"no longer {_link(link)}" for link in value if isinstance(link, dict))
+            yield from (f"no longer {say_link(link)}" for link in value if isinstance(link, dict))
         elif name not in _UNSAID and value not in (None, "", [], {}):
             most = reason if name in _REASONS else VALUE
-            yield f"{name.replace('_', ' ')}: {_say_value(name, value, most)}"
-
-
-def _link(link: dict[str, Any]) -> str:
-    strength = link.get("strength")
-    shown = "" if strength is None else f" ({strength})"
-    word = str(link.get("type")).replace("_", " ")
-    return f"{word} {short(str(link.get('target')))}{shown}"
+            yield f"{name.replace('_', ' ')}: {say_value(name, value, most)}"
 
 
 def _replaced_ids(links: Any) -> str:
     known = [link for link in links if isinstance(link, dict)] if isinstance(links, list) else []
     return f", was ({known[0].get('strength')})" if known else ""
-
-
-def _say_value(name: str, value: Any, most: int) -> str:
-    """Say a value from a history, as JSON holds it, in words."""
-    if isinstance(value, dict):
-        return one_line(_said_of(value, most), most) or "none"
-    if isinstance(value, list):
-        return one_line(", ".join(_say_value(name, part, most) for part in value), most) or "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if not isinstance(value, str):
-        return "not set" if value is None else str(value)
-    if name in PROSE:
-        return f'"{one_line(value, most)}"'
-    return short(value) if is_id(value) else one_line(value.replace("_", " "), most)
-
-
-def _said_of(value: dict[str, Any], most: int) -> str:
-    if value.keys() >= {"type", "target"}:
-        return _link(value)
-    return _place(value) if _is_citation(value) else _parts(value, most)
-
-
-def _parts(value: dict[str, Any], most: int) -> str:
-    return " ".join(f"{key}={_say_value(key, part, most)}" for key, part in value.items())
-
-
-def _place(cited: dict[str, Any]) -> str:
-    """Say what is cited, whatever else a history may hold there."""
-    if isinstance(cited.get("symbol"), str):
-        return f"{cited['file']}::{cited['symbol']}"
-    lines = cited.get("lines")
-    numbers = dict.fromkeys(map(str, lines)) if isinstance(lines, list) else ()
-    return f"{cited['file']}{':' * bool(numbers)}{'-'.join(numbers)}"
 
 
 def who_did(actor: str, agent: str, source: str) -> str:

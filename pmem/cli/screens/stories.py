@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pmem.cli.event_words import COLOURS, PROSE, details_of, sides, who_did
+from pmem.cli.event_words import COLOURS, details_of, sides, who_did
 from pmem.cli.screens.differences import ADDED, REMOVED, word_difference
 from pmem.cli.screens.lists import memory_text
 from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
 from pmem.cli.screens.wrapping import hung, wrapped
 from pmem.cli.session import Line
+from pmem.core.history_values import PROSE
 from pmem.core.journal import JournalEntry, entry, steps
 from pmem.values.ids import short
 from pmem.values.records import EventKind, Memory

@@ -1,0 +1,65 @@
+"""The values that a history holds, in words: no key, no digest, nothing as JSON has it."""
+
+from typing import Any, Final
+
+from pmem.core.journal import one_line
+from pmem.values.ids import is_id, short
+
+PROSE: Final = ("content", "subject", "title", "summary", "context", "outcome")
+"""Fields whose values are texts."""
+_DAY: Final = len("2026-11-21")
+
+
+def say_value(name: str, value: Any, most: int) -> str:
+    """Return a value from a history, as JSON holds it, in words.
+
+    Args:
+        name: Its field.
+        value: The value.
+        most: Characters of it.
+    """
+    if isinstance(value, dict):
+        return one_line(_said_of(value, most), most) or "none"
+    if isinstance(value, list):
+        return one_line(", ".join(say_value(name, part, most) for part in value), most) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, str):
+        return "not set" if value is None else str(value)
+    if name in PROSE:
+        return f'"{one_line(value, most)}"'
+    return short(value) if is_id(value) else one_line(value.replace("_", " "), most)
+
+
+def say_link(link: dict[str, Any]) -> str:
+    """Return a link by what it means, with its strength: `updates qq0v96w1 (0.8)`."""
+    strength = link.get("strength")
+    shown = "" if strength is None else f" ({strength})"
+    word = str(link.get("type")).replace("_", " ")
+    return f"{word} {short(str(link.get('target')))}{shown}"
+
+
+def is_citation(value: Any) -> bool:
+    """Tell whether a value is a citation."""
+    return isinstance(value, dict) and value.keys() >= {"file", "digest"}
+
+
+def say_place(cited: dict[str, Any]) -> str:
+    """Return what is cited, whatever else a history may hold there."""
+    if isinstance(cited.get("symbol"), str):
+        return f"{cited['file']}::{cited['symbol']}"
+    lines = cited.get("lines")
+    numbers = dict.fromkeys(map(str, lines)) if isinstance(lines, list) else ()
+    return f"{cited['file']}{':' * bool(numbers)}{'-'.join(numbers)}"
+
+
+def _said_of(value: dict[str, Any], most: int) -> str:
+    if value.keys() >= {"type", "target"}:
+        return say_link(value)
+    if value.keys() >= {"verdict", "at"}:
+        text = f": {value['text']}" if value.get("text") else ""
+        return f"{value['verdict']} {str(value['at'])[:_DAY]}{text}"
+    if is_citation(value):
+        return say_place(value)
+    parts = (f"{key.replace('_', ' ')} {say_value(key, part, most)}" for key, part in value.items())
+    return ", ".join(parts)
