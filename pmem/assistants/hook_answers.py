@@ -1,7 +1,7 @@
 """What a hook is answered: a session's context, what answers a prompt or is about a file.
 
-A session is a thread, so it is told what is new once, and a prompt is given only what the session
-has not been shown.
+A session is a thread, so it is told what is new once; a prompt is given what answers it best, and
+more only if the session has not been shown it.
 """
 
 import os
@@ -16,7 +16,7 @@ from pmem.assistants.tool_calls import ToolFile
 from pmem.errors import Locked, PmemError, StorageRefused
 from pmem.project.own_memory import own_beside
 from pmem.project.workspace import Workspace
-from pmem.storage.local.shown_keys import stop_key_of
+from pmem.storage.local.shown_keys import key_of, stop_key_of
 from pmem.values.records import Memory
 
 PATIENCE: Final = 0.5
@@ -104,6 +104,8 @@ def _answer_prompt(workspace: Workspace, request: HookRequest) -> HookAnswer:
     told = answer_prompt(
         workspace, request.prompt, request.thread, request.longest, in_bytes=request.in_bytes
     )
+    if not told.text or _is_told_already(workspace, request, key_of("prompt", request.prompt)):
+        return HookAnswer(thread=request.thread)
     if told.shown:
         _note_shown(workspace, request, told.shown)
     if told.own is not None:
@@ -149,7 +151,7 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     from pmem.search.context_request import ContextRequest
     from pmem.search.contexts import build_context
 
-    if _is_told_already(workspace, request):
+    if _is_told_already(workspace, request, request.source):
         return HookAnswer(thread=request.thread)
     built = build_context(
         workspace,
@@ -251,13 +253,13 @@ def _claimed(
     return found
 
 
-def _is_told_already(workspace: Workspace, request: HookRequest) -> bool:
-    """Return whether another hook shows this start of the session; not where nothing is noted."""
+def _is_told_already(workspace: Workspace, request: HookRequest, what: str) -> bool:
+    """Return whether another hook shows this start or prompt; not where nothing is noted."""
     if request.thread is None or workspace.read_only:
         return False
     try:
-        return not workspace.own.shown.begin(request.thread, request.source, workspace.now())
-    except StorageRefused:
+        return not workspace.own.shown.begin(request.thread, what, workspace.now())
+    except (StorageRefused, Locked):
         return False
 
 
@@ -289,8 +291,6 @@ def _note_shown(
     """Note what a session was shown; where nothing can be written, nothing is noted."""
     if request.thread is None or workspace.read_only:
         return
-    from pmem.storage.local.shown import key_of
-
     keys = [key_of(identifier, text) for identifier, text in shown]
     with suppress(StorageRefused):
         workspace.own.shown.note(request.thread, keys, workspace.now(), afresh=afresh)

@@ -1,4 +1,4 @@
-"""What answers a prompt: little, surely to the point, and nothing that was shown before."""
+"""What answers a prompt: little, to the point, and of what was shown before only the best."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -13,9 +13,12 @@ from pmem.search.hits import REMEMBERED, LoadedHit, Scored, SearchKind, opened
 from pmem.search.search import SearchRequest, pick
 
 LEAST_TERMS: Final = 2
-"""A prompt with fewer words to look for asks for nothing that can be found."""
+"""A prompt with fewer words to look for asks for nothing that can be found; a question, with none.
+"""
 LEAST_SCORE: Final = 0.2
 """What scores less is not told: it shares a word and hardly answers (see decision 44)."""
+LEAST_OF_BEST: Final = 0.75
+"""Nor what has a smaller share of the best score."""
 LOOKED_AT: Final = 10
 """How many of the best hits are looked at."""
 
@@ -35,7 +38,7 @@ class PromptAnswer(msgspec.Struct, frozen=True):
 def answer_prompt(
     workspace: Workspace, prompt: str, thread: str | None, longest: int, *, in_bytes: bool
 ) -> PromptAnswer:
-    """Write what answers a prompt and its session has not been shown.
+    """Write what answers a prompt best, and what else does and its session has not been shown.
 
     A memory is shown whole, or where it alone is too long, as far as there is room.
 
@@ -46,33 +49,34 @@ def answer_prompt(
         longest: How many characters the text may have; bytes with `in_bytes`.
         in_bytes: Whether bytes are counted.
     """
-    if len(set(terms(prompt))) < LEAST_TERMS:
+    if len(set(terms(prompt))) < LEAST_TERMS - ("?" in prompt):
         return PromptAnswer()
-    good, own = _good(workspace, prompt), _own(workspace)
-    yours = _good_of_own(own, prompt) if own is not None else []
-    if not good and not yours:
+    found, own = _found(workspace, prompt), _own(workspace)
+    yours = _found_in_own(own, prompt) if own is not None else []
+    best = max((one[2].score for one in (*found, *yours)), default=0.0)
+    if best < LEAST_SCORE:
         return PromptAnswer()
     from pmem.assistants.prompt_text import PromptText
 
     text = PromptText(workspace, longest, in_bytes=in_bytes)
-    shown = tuple(text.add(_unseen(workspace, thread, opened(workspace, good))))
+    shown = tuple(text.add(_worth_telling(workspace, thread, found, best)))
     of_own: tuple[tuple[str, str], ...] = ()
-    if own is not None and yours:
-        of_own = tuple(text.add_own(own, _unseen(own, thread, opened(own, yours))))
+    if own is not None:
+        of_own = tuple(text.add_own(own, _worth_telling(own, thread, yours, best)))
     if not shown and not of_own:
         return PromptAnswer()
     return PromptAnswer(text.written(), shown, of_own, own)
 
 
-def _good(workspace: Workspace, prompt: str) -> list[Scored]:
-    """Return what surely answers a prompt, the best first."""
+def _found(workspace: Workspace, prompt: str) -> list[Scored]:
+    """Return what may answer a prompt, the best first."""
     wanted = SearchRequest(query=prompt, kinds=REMEMBERED, top_k=LOOKED_AT, related=0)
-    return [one for one in pick(workspace, wanted).ranked if one[2].score >= LEAST_SCORE]
+    return pick(workspace, wanted).ranked
 
 
-def _good_of_own(own: Workspace, prompt: str) -> list[Scored]:
+def _found_in_own(own: Workspace, prompt: str) -> list[Scored]:
     try:
-        return _good(own, prompt)
+        return _found(own, prompt)
     except PmemError:
         return []
 
@@ -85,14 +89,17 @@ def _own(workspace: Workspace) -> Workspace | None:
         return None
 
 
-def _unseen(
-    workspace: Workspace, thread: str | None, found: Iterable[LoadedHit]
+def _worth_telling(
+    workspace: Workspace, thread: str | None, found: Iterable[Scored], best: float
 ) -> Iterator[LoadedHit]:
-    """Yield what a thread has not been shown, or not as it is now."""
+    """Yield the best, and what is about as good and a thread has not been shown as it is now."""
     from pmem.storage.local.shown import key_of
 
-    known = workspace.own.shown.known(thread) if thread else ()
-    for one in found:
+    least = max(LEAST_SCORE, LEAST_OF_BEST * best)
+    good = [one for one in found if one[2].score >= least]
+    known = workspace.own.shown.known(thread) if thread and good else ()
+    for one in opened(workspace, good):
         said = one.document.content if one.kind is SearchKind.MEMORY else one.document.summary
-        if key_of(one.document.id, workspace.mask.text(said)) not in known:
+        is_best = one.hit.score == best
+        if is_best or key_of(one.document.id, workspace.mask.text(said)) not in known:
             yield one

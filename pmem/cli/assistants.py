@@ -44,8 +44,8 @@ def hook(
     """Answer a hook of a coding assistant.
 
     The assistant says on standard input what happened. When a session starts, pmem answers with a
-    context; at a prompt, with memories that answer it and that the session has not seen. Before a
-    file is read or edited, it names memories about that file, and after a command failed, what
+    context; at a prompt, with the memory that answers it best, and near ones not shown yet. Before
+    a file is read or edited, it names memories about that file, and after a command failed, what
     failed or fixed that error earlier: at most three lines, each once a session. For other events
     it notes where the transcript is. It always exits with 0; if anything goes wrong, the answer is
     empty and the memory's log says why. `pmem setup` connects the assistants; PMEM_HOOKS=off and

@@ -81,9 +81,16 @@ def start(session: str = "s", source: str = "startup", **more: Any) -> str:
     return text_of(hook("session-start", told, "--harness", "claude-code"))
 
 
-def ask(prompt: str = ASKED, session: str = "s", harness: str = "claude-code", **more: Any) -> str:
+def ask(
+    prompt: str = ASKED,
+    session: str = "s",
+    harness: str = "claude-code",
+    minutes: int = 0,
+    **more: Any,
+) -> str:
     told = {"session_id": session, "prompt": prompt, **more}
-    return text_of(hook("prompt", told, "--harness", harness))
+    at = (NOW + timedelta(minutes=minutes)).isoformat()
+    return text_of(hook("prompt", told, "--harness", harness, PMEM_NOW=at))
 
 
 @pytest.fixture
@@ -134,9 +141,7 @@ def test_a_prompt_loses_whole_blocks_only(text: str) -> None:
     assert len(spoken(text)) <= len(text)
 
 
-def test_a_prompt_is_answered_once_in_a_session_and_again_when_the_answer_changes(
-    orders: str,
-) -> None:
+def test_two_hooks_answer_a_prompt_once_and_an_answer_that_changed_is_told(orders: str) -> None:
     assert "PostgreSQL database" in ask()
     assert ask() == ""
     assert "PostgreSQL database" in ask(session="another")
@@ -144,15 +149,40 @@ def test_a_prompt_is_answered_once_in_a_session_and_again_when_the_answer_change
     for memory in Project(orders).list(limit=9).items:
         identifier = memory.id if "PostgreSQL" in memory.content else identifier
     assert pmem("edit", identifier, "Orders use a MariaDB database").code == 0
-    assert "MariaDB" in ask()
+    assert "MariaDB" in ask(minutes=1)
 
 
-def test_what_a_session_started_with_is_not_said_again_until_it_is_forgotten(orders: str) -> None:
-    assert "PostgreSQL" in start()
-    assert ask() == ""
-    assert "PostgreSQL" in start(source="compact")
-    assert ask() == ""
-    assert "PostgreSQL" in ask(session="other")
+RETRIES: Final = ("The vendor allows five retries an hour", "The vendor logs retries in Kibana")
+
+
+def test_what_a_session_was_shown_is_told_where_it_is_the_best_answer(root: str) -> None:
+    for text in RETRIES:
+        Project(root, now=NOW).add(text)
+    told = start()
+    assert all(text in told for text in RETRIES)
+    prompts = ("are retries allowed each hour?", "does the vendor log them in Kibana?")
+    for minutes, prompt in enumerate([*prompts, *prompts]):
+        told = ask(prompt, minutes=minutes)
+        assert RETRIES[minutes % 2] in told
+        assert RETRIES[1 - minutes % 2] not in told
+
+
+def test_what_was_shown_gives_its_place_to_nothing_worse(root: str) -> None:
+    added("Orders are kept in the PostgreSQL database of the shop", "--subject", "database")
+    added("Run the tests with make test, which starts a database")
+    for prompt in (ASKED, "which database is that of the orders?"):
+        told = ask(prompt, minutes=len(prompt))
+        assert "PostgreSQL" in told
+        assert "make test" not in told
+
+
+@pytest.mark.parametrize(
+    ("prompt", "is_told"),
+    [("how do I deploy this?", True), ("and why do we deploy it", False), ("is it you?", False)],
+)
+def test_a_question_needs_one_word_to_look_for(prompt: str, is_told: bool, root: str) -> None:
+    added("Deploy: make release, then watch the canary")
+    assert ("make release" in ask(prompt)) is is_told
 
 
 def test_of_two_hooks_one_tells_the_start_of_a_session(orders: str) -> None:

@@ -127,15 +127,13 @@ def test_a_memory_that_says_something_else_by_now_is_told_again(shop: Shop) -> N
     assert lines(read()) == ["Tried: six retries. It failed."]
 
 
-def test_what_was_told_at_the_start_is_told_at_the_file_once_and_at_no_prompt(shop: Shop) -> None:
+def test_what_was_told_at_the_start_is_told_at_the_file_once(shop: Shop) -> None:
     shop.dead_end("Tried: five retries for the vendor. It failed.")
     start = {"session_id": "s", "source": "startup"}
     assert "five retries" in said(answer("session-start", start))
     assert "five retries" in read()
     assert read() == ""
     assert "five retries" in read("new")
-    prompt = {"session_id": "new", "prompt": "how many retries for the vendor?"}
-    assert said(answer("prompt", prompt)) == ""
 
 
 def test_a_compacted_session_is_told_again(shop: Shop) -> None:

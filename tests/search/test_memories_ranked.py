@@ -1,14 +1,17 @@
 """What makes one memory come before another, and what is shown where none answers."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pmem.conversation.conversations import SayRequest, StartRequest
 from pmem.core.filters import Filter
 from pmem.core.retrieval.ranking import rank
 from pmem.core.retrieval.ranking_settings import MEMORIES
+from pmem.core.text.terms import terms
 from pmem.memory.requests import AddAllRequest, AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
@@ -20,6 +23,7 @@ from pmem.values.records import Source
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.core.retrieval.stores import add, store_of
+from tests.effort import examples
 from tests.search.test_search import crowd, find, in_memory, keep, texts
 
 
@@ -52,6 +56,33 @@ def test_of_equal_memories_those_on_the_subject_that_is_named_come_first(name: s
     best, *others = find(workspace, f"Which invoice does {name} pay?").hits
     assert best.signals.get("speaker", 1.0) == 1.0
     assert all(hit.signals["speaker"] < 1.0 for hit in others)
+
+
+NEAR: Final = st.lists(st.sampled_from(["database", "orders", "starts", "test"]), min_size=1)
+SUBJECTS: Final = st.sampled_from([None, "database", "the orders' database", "tests", "orders"])
+
+
+@given(
+    st.lists(st.tuples(NEAR, SUBJECTS), min_size=2, max_size=6),
+    st.sampled_from(
+        ["which database", "database", "database orders", "tests?", "the database xyz"]
+    ),
+)
+@settings(max_examples=examples(200))
+def test_a_memory_on_the_subject_comes_before_what_has_its_word_by_accident(
+    drawn: list[tuple[list[str], str | None]], query: str
+) -> None:
+    workspace = in_memory()
+    for number, (words, subject) in enumerate(drawn):
+        keep(workspace, " ".join([*words, f"note{number}"]), subject=subject)
+    subjects = [f"{number}" for number, (_, about) in enumerate(drawn) if on(about, query)]
+    if subjects:
+        assert texts(find(workspace, query))[0].rpartition("note")[2] in subjects
+
+
+def on(subject: str | None, query: str) -> bool:
+    """Tell whether a subject has every word of a query that a memory could have."""
+    return set(terms(query)) - {"xyz"} <= set(terms(subject or ""))
 
 
 def test_a_memory_without_a_subject_is_about_its_user() -> None:

@@ -77,6 +77,7 @@ class Evidence(NamedTuple):
         session: score of each session.
         attainable: the text score of a document as long as the best one that holds every word of
             the question.
+        held: for each term, the documents that hold it, of those that were looked at.
         beyond: documents that hold a term, but are not among the `breadth` best.
     """
 
@@ -86,6 +87,7 @@ class Evidence(NamedTuple):
     window: dict[int, float]
     session: dict[int, float]
     attainable: float
+    held: Frequencies
     beyond: frozenset[int] = frozenset()
 
 
@@ -176,6 +178,7 @@ def gather(
             _session_norms(found.sessions, totals, constants.whole), constants.whole.k1,
         ),
         attainable=_attainable(plan, found.rarity, text, norms, constants.text.k1),
+        held=found.singles,
         beyond=found.beyond,
     )  # fmt: skip
 

@@ -90,6 +90,11 @@ class QuestionPlan(NamedTuple):
     keys: tuple[RequiredWord, ...] = ()
 
     @property
+    def asked(self) -> tuple[str, ...]:
+        """The words of the question itself, without names of speakers."""
+        return tuple(term.term for term in self.terms if term.term == term.source)
+
+    @property
     def everything(self) -> tuple[QueryTerm, ...]:
         """All terms, those of names last."""
         return self.terms + self.names

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from pmem.core.retrieval.bm25 import confidence, familiarity, recency, smooth_share, substance
+from pmem.core.retrieval.bm25 import familiarity, recency, smooth_share, substance
 from pmem.core.retrieval.collection import CollectionStatistics, Document
 from pmem.core.retrieval.evidence import (
     Accept,
@@ -21,6 +21,7 @@ from pmem.core.retrieval.evidence import (
     bm25_scores,
     gather,
 )
+from pmem.core.retrieval.named import named_by
 from pmem.core.retrieval.question import QuestionPlan, plan_question
 from pmem.core.retrieval.ranking_settings import DEFAULTS, RankingSettings
 from pmem.core.retrieval.relations import Links, boosts
@@ -36,7 +37,6 @@ from pmem.core.retrieval.signals import (
     TOOLS,
     holds_phrase,
 )
-from pmem.core.text.terms import terms
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.meaning import Nearness
@@ -178,7 +178,6 @@ class _QuestionScorer:
 
     __slots__ = (
         "_documents",
-        "_gain",
         "_held",
         "_links",
         "_named",
@@ -205,8 +204,9 @@ class _QuestionScorer:
         self._documents = evidence.documents
         self._now = now
         self._links = links
-        self._named = _named(plan, evidence.documents)
-        self._gain = _speaker_gain(self._named, settings, evidence.documents, parts)
+        asked = {term for term in plan.asked if evidence.held[term]}
+        sums = {number: _sum(added) for number, added in parts.items()}
+        self._named = named_by(plan, asked, evidence.documents, sums, settings)
         self._present = frozenset(
             key
             for key, session in evidence.sessions.items()
@@ -227,7 +227,7 @@ class _QuestionScorer:
         """
         document = self._documents[number]
         factors = {
-            "speaker": self._speaker(document),
+            "speaker": self._named.factor(document),
             "elsewhere": self._elsewhere(document),
             "phrase": self._phrase(number),
             "prior": self._prior(document, 0.0 if self._links is None else 1.0),
@@ -259,10 +259,6 @@ class _QuestionScorer:
         if prior == 1.0:
             del signals["prior"]
         return RankedDocument(hit.number, total(signals), signals)
-
-    def _speaker(self, document: Document) -> float:
-        person = _person(document)
-        return 1.0 if not person or person in self._named else 1.0 / self._gain
 
     def _elsewhere(self, document: Document) -> float:
         if not self._present or document.session is None or document.session in self._present:
@@ -329,40 +325,6 @@ class _QuestionScorer:
             return 1.0
         merit = sum(weight * value for weight, value in zip(weights, merits, strict=True)) / whole
         return 1.0 - self._settings.prior * (1.0 - merit)
-
-
-def _person(document: Document) -> str:
-    return document.speaker or document.about
-
-
-def _named(plan: QuestionPlan, documents: Mapping[int, Document]) -> frozenset[str]:
-    """Whom the question names: speakers, and the subjects of memories.
-
-    A subject is text as well: it may be a thing as much as a person.
-    """
-    asked = {term.term for term in plan.terms if term.term == term.source}
-    subjects = {document.about for document in documents.values()} - {""}
-    return plan.speakers.union(name for name in subjects if not asked.isdisjoint(terms(name)))
-
-
-def _speaker_gain(
-    names: frozenset[str],
-    settings: RankingSettings,
-    documents: Mapping[int, Document],
-    parts: Mapping[int, Parts],
-) -> float:
-    """How many times more the named people's messages count, 1 if the name looks wrong."""
-    if not names:
-        return 1.0
-    named = others = 0.0
-    for number, added in parts.items():
-        person = _person(documents[number])
-        if person in names:
-            named = max(named, _sum(added))
-        elif person:
-            others = max(others, _sum(added))
-    trust = confidence(named / others, *settings.trust) if others else 1.0
-    return 1.0 + (settings.speaker - 1.0) * trust
 
 
 def _phrased(

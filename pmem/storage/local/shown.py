@@ -14,7 +14,7 @@ from pmem.values.times import iso
 
 KEPT: Final = timedelta(days=30)
 AT_ONCE: Final = timedelta(seconds=3)
-"""Within so short a time one start of a session is told by one hook, however many are set up."""
+"""Within so short a time one start or prompt is answered by one hook, however many are set up."""
 _START: Final = "start "
 _TABLE: Final = (
     "create table if not exists shown (thread text, item text, at text, primary key (thread, item))"
@@ -45,11 +45,11 @@ class ShownItems:
             return frozenset(item for (item,) in found)
 
     def begin(self, thread: str, source: str, at: datetime) -> bool:
-        """Note that a session is told of its start; False if another hook has just done so.
+        """Note that a start or prompt is answered; False if another hook has just done so.
 
         Args:
             thread: The session's id.
-            source: Why it starts.
+            source: Why it starts, or what stands for the prompt.
             at: The present.
         """
         item = _START + source
