@@ -241,7 +241,7 @@ def test_10_a_proposal_is_pointed_to_and_its_story_is_whole(root: str) -> None:
     assert (done.code, "pmem inbox proposals" in done.said) == (3, True)
     assert "Quuxville" not in done.said
     (agreed,) = project.approve(held.id)
-    assert "proposed_by=assistant-of-mira" in pmem("-C", root, "log", agreed.memory.id).text
+    assert "proposed by assistant-of-mira" in pmem("-C", root, "log", agreed.memory.id).text
 
 
 @pytest.mark.row("S1.12.3")
