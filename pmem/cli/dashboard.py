@@ -22,6 +22,7 @@ from pmem.cli.session import Line
 from pmem.core.histogram import Period
 from pmem.upkeep.statistics import Ending, Helped, MemoryFigures, Used
 from pmem.values.ids import short
+from pmem.values.records import State
 from pmem.values.times import day, iso
 
 NARROW: Final = 60
@@ -59,7 +60,7 @@ def plain_lines(figures: MemoryFigures, width: int | None = None) -> Iterator[Li
         width: Cells that the lists are cut to; as long as they are when None.
     """
     yield from _need_lines(figures, width)
-    yield from _figures(("memories", f"{figures.memories}, {figures.tokens} tokens"))
+    yield from _figures(("memories", f"{_current(figures)} current, {figures.tokens} tokens"))
     yield from _bars(figures.by_type, _BAR)
     share = f"{figures.budget_share:.1%}".replace("%", " %")
     merging = f"{figures.duplicates}; `pmem consolidate` merges them"
@@ -68,11 +69,11 @@ def plain_lines(figures: MemoryFigures, width: int | None = None) -> Iterator[Li
         ("by state", _counted(figures.by_state)),
         ("by age", _counted({name: count for name, count in _ages(figures).items() if count})),
         ("growth", _growth_text(figures)),
-        ("pinned", f"{figures.pinned}"),
-        ("faded", f"{figures.due} to archive with `pmem consolidate`"),
+        ("pinned", f"{figures.pinned}" * bool(figures.pinned)),
+        ("faded", f"{figures.due} to archive with `pmem consolidate`" * bool(figures.due)),
         ("budget", f"{share} of a context's {figures.budget:,} tokens"),
         ("duplicates", merging if figures.duplicates else ""),
-        ("episodes", f"{figures.episodes} of {figures.episodes_limit}"),
+        ("episodes", f"{figures.episodes} of {figures.episodes_limit}" * bool(figures.episodes)),
     )
     yield from _talk_lines(figures)
     yield from _app_lines(figures)
@@ -103,6 +104,11 @@ def _need_lines(figures: MemoryFigures, width: int | None = None) -> Iterator[Li
 def _figures(*named: tuple[str, str]) -> Iterator[Line]:
     """Yield a line for each name that there is something to say of."""
     return (figure(name, value) for name, value in named if value)
+
+
+def _current(figures: MemoryFigures) -> int:
+    """Return how many memories the bars by type count."""
+    return figures.by_state.get(State.ACTIVE, 0)
 
 
 def _counted(counts: dict[str, int]) -> str:
@@ -156,7 +162,8 @@ def _halfway(heights: Sequence[int]) -> int:
 
 def _panels(figures: MemoryFigures, width: int) -> list[list[Line]]:
     inner = min(WIDEST, max(NARROWEST, width)) - 4
-    head = f"Memory: {figures.memories:,} {'memory' if figures.memories == 1 else 'memories'}"
+    current = _current(figures)
+    head = f"Memory: {current:,} current {'memory' if current == 1 else 'memories'}"
     parts: tuple[tuple[str, Iterable[Line]], ...] = (
         ("Needs you", list(_need_lines(figures, inner))[1:]),
         (head, _memory(figures, inner)),
@@ -270,8 +277,8 @@ def _talk_lines(figures: MemoryFigures) -> Iterator[Line]:
     statuses = ", ".join(f"{n} {key}" for key, n in figures.by_status.items())
     said = f"{figures.messages}, {figures.message_tokens} tokens, {figures.chunks} chunks"
     return _figures(
-        ("conversations", f"{figures.conversations}" + (f" ({statuses})" * bool(statuses))),
-        ("messages", said),
+        ("conversations", f"{figures.conversations} ({statuses})" * bool(figures.conversations)),
+        ("messages", said * bool(figures.messages)),
     )
 
 

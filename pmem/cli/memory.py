@@ -322,8 +322,17 @@ def record_lines(record: Record) -> Iterator[Line]:
     if content is not None:
         yield [(content, "")]
         yield [("", "")]
-    for name, value in fields_of(record):
+    for name, value in (*_author(record), *fields_of(record)):
         yield [(f"{name.replace('_', ' ') + ':':<15}", "dim"), (value, "")]
+
+
+def _author(record: Record) -> Iterator[tuple[str, str]]:
+    """Yield who wrote a record, where its history says so."""
+    if isinstance(record, Memory | Episode) and record.history:
+        from pmem.cli.event_words import who_did
+
+        first = record.history[0]
+        yield "written by", who_did(first.actor or "", first.agent or "", "")
 
 
 def fields_of(record: Record) -> Iterator[tuple[str, str]]:

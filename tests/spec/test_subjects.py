@@ -69,7 +69,7 @@ def test_a_batch_adds_what_agrees_on_a_subject_and_names_what_does_not(top: str)
     texts = (*TALK, OTHERWISE[0][1], OTHERWISE[0][2])
     lines = [{"content": text, "subject": text.split()[0]} for text in texts]
     Path("batch.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    assert "4 added, 1 to update instead" in pmem("add", "--batch", "batch.jsonl").said
+    assert "4 added, 1 not added" in pmem("add", "--batch", "batch.jsonl").said
     assert contents(top) == sorted(texts[:-1])
 
 
