@@ -73,7 +73,8 @@ def test_what_was_replaced_or_removed_is_left_out(project: Project) -> None:
 
 
 def test_the_same_memory_gives_the_same_bytes_at_any_time(root: str) -> None:
-    pmem("-C", root, "add", "The freeze is on", "--valid-until", "2027-01-01")
+    added = ("--now", "2026-11-21", "add", "The freeze is on", "--valid-until", "2027-01-01")
+    pmem("-C", root, *added)
     early, late = (
         pmem("-C", root, "--now", now, "export", "markdown").text
         for now in ("2026-12-01", "2027-02-01")

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from pmem import Project
 from pmem.operations import table
 from pmem.upkeep.integrity import CheckRequest
 from pmem.values.records import State
 from tests.asking import ask
+from tests.conftest import NOW
 from tests.git.test_manners import ROOT, git, ok
-from tests.git.test_threads import commit, memory_of
+from tests.git.test_threads import commit
 
 SIDES = ("ours", "theirs", "either")
 BEFORE = (
@@ -40,6 +42,10 @@ def clones(tmp_path: Path) -> tuple[Path, Path]:
     for name in ("ada", "bo"):
         git("clone", "--quiet", ".", str(tmp_path / name))
     return tmp_path / "ada", tmp_path / "bo"
+
+
+def memory_of(clone: Path) -> Project:
+    return Project(str(clone / ROOT), actor=clone.name, now=NOW)
 
 
 def contents(clone: Path) -> set[str]:

@@ -205,7 +205,8 @@ def test_a_kept_plan_goes_through_a_file(due: str, tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_bytes(shown.out)
     with opened(due).transaction():
         pass
-    done = pmem("consolidate", "--plan", str(tmp_path / "plan.json"), "--json")
+    kept = ("--plan", str(tmp_path / "plan.json"), "--now", "2026-11-22")
+    done = pmem("consolidate", *kept, "--json")
     assert done.code == 0, done.err
     assert [step["id"] for step in done.data["steps"]] == [s["id"] for s in shown.data["steps"]]
     again = pmem("consolidate", "--plan", "-", "--json", stdin=shown.out)
