@@ -69,6 +69,7 @@ class HookAnswer(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
     stops: bool = False
     recalled: tuple[str, ...] = ()
+    kept_in_use: tuple[str, ...] = ()
     thread: str | None = None
     shown: tuple[str, ...] = ()
 
@@ -177,6 +178,7 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     return HookAnswer(
         text=built.text.rstrip("\n"),
         recalled=tuple(built.recalled),
+        kept_in_use=built.kept_in_use,
         thread=request.thread,
         shown=tuple(dict.fromkeys(identifier.partition("@")[0] for identifier, _ in shown)),
     )

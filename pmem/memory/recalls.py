@@ -7,16 +7,18 @@ from pmem.project.workspace import Workspace
 from pmem.values.records import Access, Memory
 
 
-def note(workspace: Workspace, ids: Collection[str]) -> None:
+def note(workspace: Workspace, ids: Collection[str], kept: Collection[str] = ()) -> None:
     """Note that memories and episodes were recalled, each once, unless a setting forbids it.
 
     Whatever stands in the way, nothing fails and no tracked file changes.
 
     Args:
         ids: Which ones.
+        kept: Those that were only shown: that is a use of them, and no recall.
     """
-    if ids and not workspace.read_only and workspace.configuration.records_access:
+    if not workspace.read_only and workspace.configuration.records_access:
         workspace.own.access.note(ids, workspace.now())
+        workspace.own.access.note(kept, workspace.now(), count=0)
 
 
 def counted(workspace: Workspace, memories: Iterable[Memory]) -> list[Memory]:

@@ -234,10 +234,11 @@ def _ask_models(unit: Workspace, operation: Operation[Q, A], request: Q, result:
 def _count_recalls(unit: Workspace, operation: Operation[Q, A], result: Any) -> None:
     """Count what an answer shows as recalled, where reading it is a recall."""
     recalled = result.recalled if operation.recalls else ()
-    if recalled:
+    kept = getattr(result, "kept_in_use", ()) if operation.recalls else ()
+    if recalled or kept:
         from pmem.memory import recalls
 
-        recalls.note(unit, recalled)
+        recalls.note(unit, recalled, kept)
 
 
 def _note_run(unit: Workspace, operation: Operation[Q, A], result: Any) -> None:

@@ -99,9 +99,9 @@ class BuiltContext(Context, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def recalled(self) -> list[str]:
-        """The ids of what counts as recalled."""
-        parts = (part for part in self.sections if part.name == "recalled")
-        return [*(item.id for part in parts for item in part.items), *self.kept_in_use]
+        """The ids of what counts as recalled: what answers, or applies to the task's files."""
+        items = (item for part in self.sections if part.name == "recalled" for item in part.items)
+        return [item.id for item in items if item.why in ("answers", "place")]
 
     @property
     def noted(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What a search finds: kinds, ranked documents read and described, what they bring along."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
@@ -32,6 +32,12 @@ RELATED_MEMORIES: Final = 2
 """Linked memories that recall brings along."""
 REMEMBERED: Final = (SearchKind.MEMORY, SearchKind.EPISODE)
 """Kinds whose recalls count."""
+
+
+ANSWERS: Final = 0.5
+"""A memory with at least this share of the best memory's score comes before what was said."""
+HARDLY: Final = 0.2
+"""But not with a smaller share of the best score of all."""
 
 
 class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,6 +153,27 @@ class LoadedHit(NamedTuple):
         if isinstance(self.record, Conversation):
             return self.record.id
         return getattr(self.record, "conversation", None)
+
+
+def turns(
+    found: Collection[tuple[SearchKind, Ranked]],
+) -> Callable[[tuple[SearchKind, Ranked]], int]:
+    """Return what tells which of several kinds' hits come first, by a number, the lowest first.
+
+    A memory that answers comes before what was said, so that talk does not bury it. Summaries come
+    last, because what they are made of is found itself.
+    """
+    memories = [hit.score for kind, hit in found if kind is SearchKind.MEMORY]
+    best = max((hit.score for _, hit in found), default=0.0)
+    least = max(ANSWERS * max(memories, default=0.0), HARDLY * best)
+
+    def turn(one: tuple[SearchKind, Ranked]) -> int:
+        kind, hit = one
+        if kind is SearchKind.MEMORY:
+            return 0 if hit.score >= least else 1
+        return 2 if kind is SearchKind.CHUNK else 1
+
+    return turn
 
 
 def opened(workspace: Workspace, ranked: Iterable[Scored]) -> Iterator[LoadedHit]:

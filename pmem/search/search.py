@@ -35,6 +35,7 @@ from pmem.search.hits import (
     most_related,
     opened,
     related_to,
+    turns,
 )
 from pmem.search.ranking_choice import measured, weights_of
 from pmem.search.unranked import find_unranked
@@ -329,10 +330,7 @@ def _check(request: SearchRequest) -> None:
 
 
 def _pick(workspace: Workspace, request: SearchRequest, pool: Pool, fill: int) -> RankedSet:
-    """Rank the kinds one by one, each among its own, and take the best of all.
-
-    Summaries that nobody asked for come last: what they are made of is found itself.
-    """
+    """Rank the kinds one by one, each among its own, and take the best of all."""
     most = workspace.settings.retrieval_top_k if request.top_k is None else request.top_k
     looked_at = most if request.context is None else max(most, LOOKED_AT)
     sieve = _Sieve(pool, request.wanted, workspace.now())
@@ -351,8 +349,8 @@ def _pick(workspace: Workspace, request: SearchRequest, pool: Pool, fill: int) -
         sieve.removed["threshold"] = len(found) - len(passed)
         total -= len(found) - len(passed)
     places = pool.places([hit.number for _, hit in passed])
-    last = SearchKind.CHUNK if not request.kinds else None
-    passed.sort(key=lambda item: (item[0] is last, -item[1].score, places[item[1].number].id))
+    turn = (lambda _: 0) if request.kinds else turns(passed)
+    passed.sort(key=lambda item: (turn(item), -item[1].score, places[item[1].number].id))
     ranked = [(kind, places[hit.number], hit) for kind, hit in passed[:most]]
     removed = sieve.removed.copy()
     wants_related = most_related(request.related) > 0

@@ -91,7 +91,7 @@ class RecallKeeper(Protocol):
         """Where they are, for people."""
         ...
 
-    def note(self, ids: Collection[str], at: datetime) -> None:
+    def note(self, ids: Collection[str], at: datetime, *, count: int = 1) -> None:
         """Note that records were recalled, each once; where that fails, nothing happens."""
         ...
 

@@ -2,6 +2,7 @@
 
 import errno
 import fcntl
+import json
 import os
 import shutil
 import stat
@@ -86,8 +87,26 @@ def test_a_context_counts_what_it_recalls_and_what_it_shows_that_would_fade(
     shown = {part.name: {item.id for item in part.items} for part in built.sections}
     assert shown["memory"] == {second, lifted, decision}
     assert shown["recalled"] == {first, episode}
-    in_use = {lifted: 1} if decay == "by_type" else {}
+    in_use = {lifted: 0} if decay == "by_type" else {}
     assert counted(project) == {first: 1, episode: 1, **in_use}
+
+
+def test_what_a_context_shows_without_an_answer_is_used_and_not_recalled(root: str) -> None:
+    project = Project(root, actor="tester", now=NOW)
+    rule = project.add("Never commit on Friday", "constraint", subject="commits").memory.id
+    fact = project.add("The parser reads the archive").memory.id
+    project.add("Amounts are in pennies", "constraint", subject="money")
+    for number in range(3):
+        start = {"session_id": f"s{number}", "source": "startup"}
+        told = pmem("hook", "session-start", stdin=json.dumps(start).encode())
+        assert "parser" in told.out.decode()
+        assert "Friday" in told.out.decode()
+        project.build_context("the parser and the archive", budget=400)
+    found = project.workspace.own.access.known()
+    assert (found[fact].count, rule in found) == (3, False)
+    most = pmem("stats").out.decode().partition("recalled most")[2]
+    assert most.partition("recalled least")[0].strip().startswith("3×")
+    assert most.partition("recalled least")[2].count("0× never") == 2
 
 
 def test_a_context_counts_nothing_that_it_had_no_room_for(project: Project) -> None:

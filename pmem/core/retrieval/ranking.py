@@ -30,6 +30,7 @@ from pmem.core.retrieval.signals import (
     CALL,
     INSIGHT,
     NUMBER,
+    ONLY_ASKS,
     QUESTION,
     QUOTED,
     RESULT,
@@ -177,6 +178,7 @@ class _QuestionScorer:
     """The factors of one question, applied to one document at a time."""
 
     __slots__ = (
+        "_asked",
         "_documents",
         "_held",
         "_links",
@@ -204,9 +206,10 @@ class _QuestionScorer:
         self._documents = evidence.documents
         self._now = now
         self._links = links
-        asked = {term for term in plan.asked if evidence.held[term]}
+        asked = {term: evidence.held[term].keys() for term in plan.asked if evidence.held[term]}
+        self._asked = set(parts).intersection(*asked.values()) if len(asked) > 1 else set[int]()
         sums = {number: _sum(added) for number, added in parts.items()}
-        self._named = named_by(plan, asked, evidence.documents, sums, settings)
+        self._named = named_by(plan, asked.keys(), evidence.documents, sums, settings)
         self._present = frozenset(
             key
             for key, session in evidence.sessions.items()
@@ -278,12 +281,20 @@ class _QuestionScorer:
             "insight": settings.insight if document.traits & INSIGHT else 1.0,
         }
         if document.kind == SAID:
-            factors["question"] = settings.question if document.traits & QUESTION else 1.0
+            factors["question"] = self._question(document)
             factors["substance"] = substance(document.length)
             factors["exact"] = self._exact(document.number)
             factors["bulk"] = self._bulk(document)
             factors["role"] = self._role(document.traits)
         return factors
+
+    def _question(self, document: Document) -> float:
+        """Less than 1 for a question, far less where a person does nothing but ask the same."""
+        if not document.traits & QUESTION:
+            return 1.0
+        only_asks = document.traits & ONLY_ASKS and not document.traits & (ASSISTANT | TOOLS)
+        is_same = only_asks and document.number in self._asked
+        return self._settings.same_question if is_same else self._settings.question
 
     def _role(self, said: int) -> float:
         """Less than 1 for what no person said, unless the question asks for output."""

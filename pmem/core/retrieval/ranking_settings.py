@@ -23,6 +23,7 @@ class RankingSettings(msgspec.Struct, frozen=True):
             (first) to all of it (second). It limits the harm of a wrong name.
         time, number, quoted: gains where the question asks for a time, a number, a name or title.
         question: factor of messages that are questions themselves.
+        same_question: factor of a person's question that has every word of this one.
         phrase: gain of documents with the quoted phrase.
         exact: gain of messages that hold every key of the question themselves.
         insight: factor of insights, which nobody said.
@@ -46,6 +47,7 @@ class RankingSettings(msgspec.Struct, frozen=True):
     number: float = 1.35
     quoted: float = 1.2
     question: float = 0.85
+    same_question: float = 0.01
     phrase: float = 2.0
     exact: float = 10.0
     bulk: float = 0.5

@@ -16,9 +16,12 @@ ASSISTANT = 32  # a model says it
 CALL = 64  # a tool was told it
 RESULT = 128  # a tool answered it
 TOOLS = CALL | RESULT
+ONLY_ASKS = 256  # says nothing but a question
 
+_SAYS = 3  # words of a sentence that is more than a greeting
 _TIME_TERMS = time_vocabulary()
 _ANNOTATION = r"\[[^\[\]]*\]\s*\Z"
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _WHEN = re.compile(
     r"\A(?:\w+ ){0,2}when\b|\b(?:what|which) (?:date|day|month|year|time|week)\b"
     r"|什么时候|何时|几点|哪天|哪年|いつ|언제"
@@ -43,21 +46,31 @@ _TURN = (
 
 
 def traits(text: str, found: Iterable[str]) -> int:
-    """Return the bits TIME, NUMBER, QUESTION and QUOTED of a document.
+    """Return the bits TIME, NUMBER, QUESTION, ONLY_ASKS and QUOTED of a document.
 
     Args:
         text: its text; a bracketed annotation at the end does not hide a question mark.
         found: its terms.
     """
     bits = QUOTED if '"' in text or "“" in text or "「" in text else 0
-    if re.sub(_ANNOTATION, "", text[-2000:]).rstrip().endswith(("?", "？")):
-        bits |= QUESTION
+    if _asks(re.sub(_ANNOTATION, "", text[-2000:])):
+        bits |= QUESTION if _states(text[-2000:]) else QUESTION | ONLY_ASKS
     for term in set(found):
         if term in _TIME_TERMS:
             bits |= TIME
         if any(map(str.isdigit, term)):
             bits |= NUMBER
     return bits
+
+
+def _asks(text: str) -> bool:
+    return text.rstrip().endswith(("?", "？"))
+
+
+def _states(text: str) -> bool:
+    """Tell whether a text has a sentence that is no question and more than a greeting."""
+    sentences = _SENTENCE_END.split(text)
+    return any(not _asks(one) and len(one.split()) >= _SAYS for one in sentences)
 
 
 def frequencies(fields: Iterable[tuple[Iterable[str], float]]) -> dict[str, float]:

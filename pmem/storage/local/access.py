@@ -1,9 +1,10 @@
 """Recalls that no record holds yet: an append-only log of this clone, never tracked.
 
 A line is a time and the ids that were recalled then: `2026-11-22T05:00:00.000Z id id*3`, where
-`id*3` stands for three recalls. Whoever recalls appends one line with one write and waits for
-nobody. Whoever folds the log into the records, or shortens it, first moves it aside and then
-holds that file alone; a writer that still has it open notices, and takes the new log instead.
+`id*3` stands for three recalls, and `id*0` for a use that is none. Whoever recalls appends one line
+with one write and waits for nobody. Whoever folds the log into the records, or shortens it, first
+moves it aside and then holds that file alone; a writer that still has it open notices, and takes
+the new log instead.
 """
 
 import os
@@ -79,17 +80,18 @@ class AccessLog:
         self._read_only = read_only
         self._is_own = is_own
 
-    def note(self, ids: Collection[str], at: datetime) -> None:
+    def note(self, ids: Collection[str], at: datetime, *, count: int = 1) -> None:
         """Note that records were recalled, each once; where that fails, nothing happens.
 
         Args:
             ids: The records' ids.
             at: When, in UTC.
+            count: How many recalls it is; 0 for a use that is none.
         """
         if self._read_only or not ids:
             return
         try:
-            if self._append(_line(at, dict.fromkeys(ids, 1))) > MOST_BYTES:
+            if self._append(_line(at, dict.fromkeys(ids, count))) > MOST_BYTES:
                 self.shorten()
         except (OSError, PmemError):
             return  # a recall must not fail because nobody can count it
@@ -265,7 +267,7 @@ class _Tally:
 
 def _line(at: datetime, counts: dict[str, int]) -> bytes:
     stamp = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    words = [f"{id_}*{count}" if count > 1 else id_ for id_, count in counts.items()]
+    words = [f"{id_}*{count}" if count != 1 else id_ for id_, count in counts.items()]
     return f"{' '.join((stamp, *words))}\n".encode()
 
 

@@ -29,19 +29,20 @@ _FOLDING: Final = 0x7066
 class ServerRecalls(ServerKeeper):
     """The recalls that are not yet in a project's records."""
 
-    def note(self, ids: Collection[str], at: datetime) -> None:
+    def note(self, ids: Collection[str], at: datetime, *, count: int = 1) -> None:
         """Note that records were recalled, each once; where that fails, nothing happens.
 
         Args:
             ids: The records' ids.
             at: When, in UTC.
+            count: How many recalls it is; 0 for a use that is none.
         """
         if self._read_only or not ids:
             return
         with suppress(PmemError), self._server.connection() as connection:
             connection.execute("set synchronous_commit = off")
             try:
-                row = (self._server.number, at, sorted(ids), [1] * len(ids))
+                row = (self._server.number, at, sorted(ids), [count] * len(ids))
                 connection.execute(_ADD, row)
             finally:
                 connection.execute("reset synchronous_commit")
