@@ -27,6 +27,7 @@ MARK: Final = "<!-- pmem review -->"
 _MOST: Final = 50
 """Findings of one kind on a Markdown page, and places of one finding."""
 _COLOURS: Final = {
+    ReviewKind.STOPS: "red",
     ReviewKind.STANDING: "red",
     ReviewKind.CITED: "red",
     ReviewKind.CLASH: "yellow",
@@ -35,6 +36,7 @@ _COLOURS: Final = {
     ReviewKind.SETTLED: "green",
 }
 _HEADINGS: Final = {
+    ReviewKind.STOPS: "These were marked to stop edits of what this change edits",
     ReviewKind.STANDING: "Dead ends that rest on what this change edits",
     ReviewKind.CITED: "This change edits what these rest on",
     ReviewKind.CLASH: "These say something else than another memory on the same subject",

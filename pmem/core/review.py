@@ -23,6 +23,7 @@ _MANUAL: Final = "manual"
 class ReviewKind(StrEnum):
     """What a change has to do with a memory, the most important first."""
 
+    STOPS = "stops"
     STANDING = "standing"
     CITED = "cited"
     CLASH = "clash"
@@ -31,7 +32,9 @@ class ReviewKind(StrEnum):
     SETTLED = "settled"
 
 
-ANSWERED: Final = frozenset({ReviewKind.STANDING, ReviewKind.CITED, ReviewKind.CLASH})
+ANSWERED: Final = frozenset(
+    {ReviewKind.STOPS, ReviewKind.STANDING, ReviewKind.CITED, ReviewKind.CLASH}
+)
 """Kinds that wait for an answer; the others are only to be known."""
 
 
@@ -88,6 +91,7 @@ class ReviewFinding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _MEANINGS: Final = {
+    ReviewKind.STOPS: "a person marked it to stop edits here",
     ReviewKind.STANDING: "a dead end rests on what this change edits",
     ReviewKind.CITED: "this change edits what a memory rests on",
     ReviewKind.CLASH: "another memory says otherwise on the same subject",
@@ -96,6 +100,7 @@ _MEANINGS: Final = {
     ReviewKind.SETTLED: "a dead end that this change settles",
 }
 _ADVICE: Final = {
+    ReviewKind.STOPS: "keep to it, or `pmem edit {name} --no-stop-edits`",
     ReviewKind.STANDING: (
         '`pmem edit {name} --settled "WHY"` if it is no longer one;'
         " then `pmem check --accept {name}` cites the text as it is now"

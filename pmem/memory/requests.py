@@ -262,7 +262,8 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     stops_edits: Annotated[
         bool | None,
         asked(
-            "Let it stop an assistant's edit, once a session (see hooks.deny).",
+            "Let it stop an assistant's edit, once a session (see hooks.deny), and a commit"
+            " (`setup pre-commit --strict`).",
             flag="--stop-edits/--no-stop-edits",
         ),
     ] = None

@@ -19,6 +19,7 @@ from pmem.core.review import (
     most_important,
 )
 from pmem.core.standing import FileVersion, stands_after, went_to
+from pmem.core.stopping import may_stop
 from pmem.errors import InvalidValue, NotFound
 from pmem.project.views import seen_in
 from pmem.project.workspace import Workspace
@@ -243,10 +244,12 @@ class _FileReview:
                 kind = ReviewKind.STANDING if warns(one) else ReviewKind.CITED
                 yield finding(kind, one, places=tuple(places))
         for one in memories:
-            if is_rule(one) and not self._memories.is_new(one):
+            stops = may_stop(one)
+            if (stops or is_rule(one)) and not self._memories.is_new(one):
                 places = self._ruled(one)
                 if places:
-                    yield finding(ReviewKind.APPLIES, one, places=tuple(places))
+                    kind = ReviewKind.STOPS if stops else ReviewKind.APPLIES
+                    yield finding(kind, one, places=tuple(places))
 
     def _ruled(self, rule: Memory) -> list[ChangedPlace]:
         """Return files that a rule's places fit by name, before or after, and that say more now."""

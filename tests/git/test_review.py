@@ -321,6 +321,24 @@ def test_rules_are_told_where_they_apply_the_most_urgent_first(repository: None)
     assert kinds() == kinds("--staged") == [("applies", f"It is a {type_}") for type_ in types]
 
 
+@pytest.mark.parametrize("type_", ["constraint", "decision"])
+def test_a_memory_that_stops_edits_stops_a_strict_commit_until_it_is_unmarked(
+    type_: str, repository: None
+) -> None:
+    rule = added("Never change the retries", "--type", type_, "--for", "src/**")
+    pmem("edit", rule, "--stop-edits")
+    commit()
+    write("src/pay.py", CODE.replace("RETRIES = 3", "RETRIES = 5"))
+    ok("add", "--all")
+    (found,) = items("--staged")
+    assert (found["kind"], found["waits"]) == ("stops", True)
+    assert "pmem edit" in found["advice"]
+    assert pmem("review", "--staged", "--strict").code == 1
+    pmem("edit", rule, "--no-stop-edits")
+    ok("add", "--all")
+    assert pmem("review", "--staged", "--strict").code == 0
+
+
 def test_a_rule_names_so_many_files_and_no_more(
     repository: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
