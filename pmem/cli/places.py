@@ -77,10 +77,10 @@ def _why_lines(found: Why) -> Iterator[Line]:
         if reason.fix is not None:
             fix = one_visible_line(" ".join(reason.fix.content.split()))
             yield [("     instead: ", "green"), (f"{fix} ", ""), (short(reason.fix.id), "cyan")]
-        yield [(f"     {one_visible_line('; '.join(_told(reason)))}", "dim")]
+        yield [(f"     {one_visible_line('; '.join(_explain(reason)))}", "dim")]
 
 
-def _told(reason: Reason) -> Iterator[str]:
+def _explain(reason: Reason) -> Iterator[str]:
     """Say what is not valid any more, how it went, and what led to a memory."""
     if reason.standing != State.ACTIVE:
         yield _standing(reason)

@@ -137,10 +137,10 @@ def _written_day(at: datetime) -> str:
 
 def _word_changes(pair: tuple[Any, Any], name: str = "content") -> Iterator[WordChange]:
     """Yield the words of a value before and after, of any value that a field can have."""
-    return word_changes(*(_said(name, each) for each in pair))
+    return word_changes(*(_in_words(name, each) for each in pair))
 
 
-def _said(name: str, value: Any) -> str:
+def _in_words(name: str, value: Any) -> str:
     if value in (None, "", [], {}):
         return "nothing"
     return value if isinstance(value, str) else say_value(name, value, _VALUE)
