@@ -167,8 +167,8 @@ def config_unset(ctx: typer.Context, name: Name) -> Answer:
 
 
 def _now(name: str, value: Any) -> Line:
-    return [(f"{name} ", "bold"), (f"is now {_value(value)}", "")]
+    return [(f"{name} ", "bold"), (f"is now {_value(value) or 'empty'}", "")]
 
 
 def _value(value: Any) -> str:
-    return "not set" if value is None else as_text(value) or "empty"
+    return "not set" if value is None else as_text(value)
