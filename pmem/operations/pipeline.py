@@ -18,6 +18,7 @@ from pmem.errors import ModelFailed, PmemError, Refused, StorageRefused, Unfinis
 from pmem.operations.operation import Operation, Writes
 from pmem.operations.outcome import Outcome
 from pmem.project.caller import NOBODY, Caller, asked_by
+from pmem.project.meaning import embeds
 from pmem.project.transaction import check_writable
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
@@ -67,7 +68,7 @@ def run(
     except PmemError:
         _note_failure(unit, operation, writes)
         raise
-    if operation.embeds and writes and unit.settings.vectors.model:
+    if operation.embeds and writes and embeds(unit.settings.vectors):
         from pmem.embedding.embedding import embed_missing
 
         embed_missing(unit)
