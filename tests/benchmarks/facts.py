@@ -16,6 +16,8 @@ from typing import Any, Final
 import orjson
 
 from pmem import Project
+from pmem.embedding.embedding import embed_missing
+from pmem.project.workspace import Workspace
 from pmem.search.hits import SearchKind
 
 DEPTHS: Final = (1, 3, 5, 10)
@@ -49,10 +51,10 @@ def _kept(folder: Path, model: str) -> tuple[str, dict[str, str], datetime]:
     root, ids, at = f"{tempfile.mkdtemp()}/.project-memory", {}, datetime.now(UTC)
     for fact in _lines(folder / "facts.jsonl"):
         at = datetime.fromisoformat(fact["timestamp"]).replace(tzinfo=UTC)
-        project = Project(root, actor="bench", now=at, vectors={"model": model})
+        project = Project(root, actor="bench", now=at, vectors={"model": ""})
         added = project.add(fact["text"], subject=fact["speaker"], force=True)
         ids[added.memory.id] = fact["id"]
-    Project(root, actor="bench", now=at, vectors={"model": model}).consolidate()
+    embed_missing(Workspace(root, actor="bench", now=at, overrides={"vectors.model": model}))
     return root, ids, at
 
 
