@@ -23,6 +23,8 @@ from pmem.values.rules import AUTO
 
 BATCH: Final = 64
 """Texts that are embedded and kept together: what is cut short loses no more."""
+_FEW: Final = 8
+"""So many texts are embedded as they are written, at the most."""
 _WORDS: Final = "ranked by words alone"
 
 
@@ -120,6 +122,35 @@ def embedded_count(workspace: Workspace) -> EmbeddedCount:
     keys = {vector_key(model, each.text) for each in _everything(workspace)}
     with open_vectors(_local(workspace), writes=False) as vectors:
         return EmbeddedCount(len(keys), len(keys & vectors.keys()))
+
+
+def embed_written(workspace: Workspace) -> None:
+    """Make the vectors of the few memories or episodes whose texts were just written.
+
+    Of many none is made: they wait for `embed_missing`. What goes wrong is told in
+    `workspace.notes`.
+
+    Args:
+        workspace: Its `written` says what; its model is the package's own.
+    """
+    texts = {
+        id_: text
+        for change, old in workspace.written
+        if isinstance(change.record, Memory | Episode)
+        for id_, text in embedded_texts(change.record)
+        if old is None or (id_, text) not in embedded_texts(old)
+    }
+    if not 0 < len(texts) <= _FEW:
+        return
+    try:
+        embedder = embedder_of(workspace.settings.vectors)
+        made = embed(embedder, list(texts.values()), "passage")
+        keys = {id_: vector_key(embedder.model, text) for id_, text in texts.items()}
+        with open_vectors(_local(workspace), writes=True) as vectors:
+            vectors.keep(dict(zip(keys.values(), made, strict=True)))
+            vectors.place_also(keys)
+    except (EmbeddingFailed, PmemError) as error:
+        note(workspace, f"{error}; not everything is embedded")
 
 
 def note(workspace: Workspace, text: str) -> None:

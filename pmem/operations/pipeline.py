@@ -22,6 +22,7 @@ from pmem.project.meaning import embeds
 from pmem.project.transaction import check_writable
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
+from pmem.values.rules import AUTO
 
 if TYPE_CHECKING:
     from pmem.model.tasks import TaskKind
@@ -125,6 +126,10 @@ def _do(unit: Workspace, operation: Operation[Q, A], request: Q, *, is_writing: 
         with unit.transaction() if is_writing else unit.whole.moment():
             result: A = function(unit, request)
         _ask_models(unit, operation, request, result)
+        if unit.written and unit.settings.vectors.model == AUTO and embeds(unit.settings.vectors):
+            from pmem.embedding.embedding import embed_written
+
+            embed_written(unit)
     except StorageRefused as error:
         if unit.has_written:
             raise Unfinished(error.message) from None

