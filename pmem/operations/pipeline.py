@@ -18,9 +18,11 @@ from pmem.errors import ModelFailed, PmemError, Refused, StorageRefused, Unfinis
 from pmem.operations.operation import Operation, Writes
 from pmem.operations.outcome import Outcome
 from pmem.project.caller import NOBODY, Caller, asked_by
+from pmem.project.meaning import embeds
 from pmem.project.transaction import check_writable
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
+from pmem.values.rules import AUTO
 
 if TYPE_CHECKING:
     from pmem.model.tasks import TaskKind
@@ -67,7 +69,7 @@ def run(
     except PmemError:
         _note_failure(unit, operation, writes)
         raise
-    if operation.embeds and writes and unit.settings.vectors.model:
+    if operation.embeds and writes and embeds(unit.settings.vectors):
         from pmem.embedding.embedding import embed_missing
 
         embed_missing(unit)
@@ -124,6 +126,10 @@ def _do(unit: Workspace, operation: Operation[Q, A], request: Q, *, is_writing: 
         with unit.transaction() if is_writing else unit.whole.moment():
             result: A = function(unit, request)
         _ask_models(unit, operation, request, result)
+        if unit.written and unit.settings.vectors.model == AUTO and embeds(unit.settings.vectors):
+            from pmem.embedding.embedding import embed_written
+
+            embed_written(unit)
     except StorageRefused as error:
         if unit.has_written:
             raise Unfinished(error.message) from None

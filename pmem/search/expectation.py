@@ -18,6 +18,7 @@ from pmem.core.text.terms import terms
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
 from pmem.memory import reading
 from pmem.memory.reading import MessageRef
+from pmem.project.meaning import embeds
 from pmem.project.workspace import Workspace
 from pmem.search.hits import Expectation, ExpectedHit, Scored, SearchHit, SearchKind, Stage
 from pmem.values.ids import short
@@ -189,6 +190,6 @@ def _hit_at(hits: Sequence[SearchHit], place: int) -> ExpectedHit:
 
 
 def _without_words(workspace: Workspace, query: str) -> str:
-    if workspace.settings.vectors.model:
+    if embeds(workspace.settings.vectors):
         return "no word of the query is in it, and its meaning is not near"
     return "no word of the query is in it" if terms(query) else "the query has no word that counts"

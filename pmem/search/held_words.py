@@ -26,8 +26,8 @@ _TELLING: Final = frozenset({"error", "words", "meaning"})
 """Signals of a hit that answers whatever words it holds."""
 
 
-def associated(query: str, found: Iterable[LoadedHit]) -> tuple[str, ...]:
-    """Return the ids of hits that hold no word of a query, and do not mean the same either.
+def without_words(query: str, found: Iterable[LoadedHit]) -> list[LoadedHit]:
+    """Return the hits that hold no word of a query: what is related, and what is near in meaning.
 
     Args:
         query: What was looked for.
@@ -35,11 +35,16 @@ def associated(query: str, found: Iterable[LoadedHit]) -> tuple[str, ...]:
     """
     query = query[:QUERY_CHARACTERS]
     asked = {*parse_query(query).terms, *joined_words(query), *characters(query)}
-    return tuple(
-        one.document.id
+    return [
+        one
         for one in found
         if _TELLING.isdisjoint(one.hit.signals) and not _holds(one.document, asked)
-    )
+    ]
+
+
+def is_near(found: LoadedHit) -> bool:
+    """Tell whether a hit is among the nearest in meaning."""
+    return "nearness" in found.hit.signals
 
 
 def _holds(document: Memory | Episode | Chunk | Message, asked: AbstractSet[str]) -> bool:

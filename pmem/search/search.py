@@ -1,14 +1,14 @@
 """Finding what is kept: ranking, filters, and the hits themselves."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
-from pmem.core.filters import Filter, judge_of
+from pmem.core.filters import Filter
 from pmem.core.lifecycle.out_of_recall import OUT_OF_RECALL
 from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.core.retrieval.boost import CONTEXT_HITS, LOOKED_AT, boosted
@@ -21,7 +21,8 @@ from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
 from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue, PmemError
 from pmem.project.workspace import Workspace
-from pmem.search.held_words import associated, count_expired
+from pmem.search.by_meaning import WORDS, asked_by_meaning, nearness_of_talk, with_nearest
+from pmem.search.held_words import count_expired, is_near, without_words
 from pmem.search.hits import (
     REMEMBERED,
     BranchHit,
@@ -38,11 +39,13 @@ from pmem.search.hits import (
     turns,
 )
 from pmem.search.ranking_choice import measured, weights_of
+from pmem.search.sieve import Sieve
 from pmem.search.unranked import find_unranked
 from pmem.values.fields import AsOf, asked
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.meaning import Nearness
+    from pmem.embedding.embedding import Asked
 
 _SIEVED: Final = 100
 
@@ -123,7 +126,8 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     `elsewhere` are memories of other work trees, `yours` are those of the memory of whoever asks,
     which are not the project's, and `expected` is what became of what was expected.
     `associated` are the ids of hits that hold none of the query's words: words that are related to
-    them, or what was said beside them, brought these. `expired` counts the memories that hold all
+    them, or what was said beside them, brought these. `by_meaning` are those of hits that hold
+    none either, and are near the query in meaning. `expired` counts the memories that hold all
     the words, but do not hold any more.
     """
 
@@ -139,12 +143,13 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     yours: tuple[SearchHit, ...] = ()
     expected: Expectation | None = None
     associated: tuple[str, ...] = ()
+    by_meaning: tuple[str, ...] = ()
     expired: int = 0
 
     @property
     def is_answered(self) -> bool:
-        """Whether something holds a word of the query, or means the same."""
-        return bool(self.yours) or len(self.associated) < len(self.hits)
+        """Whether something holds a word of the query; something is always near in meaning."""
+        return bool(self.yours) or len(self.associated) + len(self.by_meaning) < len(self.hits)
 
     @property
     def recalled(self) -> list[str]:
@@ -174,25 +179,28 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
         InvalidValue: `top_k`, `threshold` or `related` is out of range.
     """
     known, notes = find_unranked(workspace, request)
-    picked = pick(workspace, request, fill=0 if known else FILL)
+    picked = pick(workspace, request, fill=0 if known else FILL, by_meaning=True)
     others = [one for one in picked.ranked if one[1].id not in {each.record.id for each in known}]
     limit = workspace.settings.retrieval_top_k if request.top_k is None else request.top_k
     first = known[:limit]
     found = [*first, *opened(workspace, others[: limit - len(first)])]
     hits = tuple(hits_of(workspace, found))
+    wordless = without_words(request.query, found)
+    near = tuple(one.document.id for one in wordless if is_near(one))
     total = picked.total + len(known) - (len(picked.ranked) - len(others))
     most = most_related(request.related)
     yours, told = _yours(workspace, request) if request.mine else ((), ())
     return SearchResult(
         query=searched_part(request.query),
         hits=hits,
-        associated=associated(request.query, found),
+        associated=tuple(one.document.id for one in wordless if not is_near(one)),
+        by_meaning=near,
         related=tuple(describe_related(workspace, related_to(picked.ranked, picked.ties, most))),
         total=total,
         removed=dict(sorted(picked.removed.items())),
         notes=(*notes, *notes_on(request.query), *told),
         expired=count_expired(workspace, request) if picked.removed["validity"] else 0,
-        out_of_recall={} if hits else matches_out_of_recall(workspace, request),
+        out_of_recall={} if len(near) < len(hits) else matches_out_of_recall(workspace, request),
         fill=() if yours else tuple(hits_of(workspace, opened(workspace, picked.fill))),
         elsewhere=_elsewhere(workspace, request) if request.worktrees else (),
         yours=yours,
@@ -206,7 +214,7 @@ def _expected(
     """Return what became of what a request expects."""
     from pmem.search.expectation import explain
 
-    return explain(workspace, request, hits, total, pick)
+    return explain(workspace, request, hits, total, partial(pick, by_meaning=True))
 
 
 def _yours(
@@ -279,22 +287,29 @@ class RankedSet(msgspec.Struct, frozen=True):
     fill: list[Scored] = []
 
 
-def pick(workspace: Workspace, request: SearchRequest, *, fill: int = 0) -> RankedSet:
+def pick(
+    workspace: Workspace, request: SearchRequest, *, fill: int = 0, by_meaning: bool = False
+) -> RankedSet:
     """Rank everything kept by how well it answers a query, without reading the records.
 
     Args:
         workspace: Where to look, at the request's moment already.
         request: What to look for.
         fill: How many of the newest to name where nothing is found.
+        by_meaning: Whether vectors are asked, where there are any.
 
     Raises:
         InvalidValue: `top_k`, `threshold` or `related` is out of range.
     """
-    return pick_each(workspace, [request], fill=fill)[0]
+    return pick_each(workspace, [request], fill=fill, by_meaning=by_meaning)[0]
 
 
 def pick_each(
-    workspace: Workspace, requests: Iterable[SearchRequest], *, fill: int = 0
+    workspace: Workspace,
+    requests: Iterable[SearchRequest],
+    *,
+    fill: int = 0,
+    by_meaning: bool = False,
 ) -> list[RankedSet]:
     """Do the same for several requests, in one look at what is kept.
 
@@ -302,6 +317,7 @@ def pick_each(
         workspace: Where to look, at the requests' moment already.
         requests: What to look for.
         fill: See `pick`.
+        by_meaning: See `pick`.
 
     Raises:
         InvalidValue: `top_k`, `threshold` or `related` of one is out of range.
@@ -314,7 +330,7 @@ def pick_each(
             msgspec.structs.replace(request, query=searched_part(request.query), context=context)
         )
     return workspace.backend.searched(
-        lambda pool: [_pick(workspace, one, pool, fill) for one in asked]
+        lambda pool: [_pick(workspace, one, pool, fill, by_meaning) for one in asked]
     )
 
 
@@ -329,16 +345,18 @@ def _check(request: SearchRequest) -> None:
         raise InvalidValue("a search does not filter by who wrote something", "`list --by` does")
 
 
-def _pick(workspace: Workspace, request: SearchRequest, pool: Pool, fill: int) -> RankedSet:
+def _pick(
+    workspace: Workspace, request: SearchRequest, pool: Pool, fill: int, by_meaning: bool
+) -> RankedSet:
     """Rank the kinds one by one, each among its own, and take the best of all."""
     most = workspace.settings.retrieval_top_k if request.top_k is None else request.top_k
     looked_at = most if request.context is None else max(most, LOOKED_AT)
-    sieve = _Sieve(pool, request.wanted, workspace.now())
+    sieve = Sieve(pool, request.wanted, workspace.now())
     found: list[tuple[SearchKind, Ranked]] = []
     total = 0
-    nearness = _nearness(workspace, request.query, pool)
+    asked = asked_by_meaning(workspace, request.query, pool) if by_meaning else None
     for kind in request.kinds or tuple(SearchKind):
-        ranking = _rank(workspace, request, pool, kind, sieve, looked_at, nearness)
+        ranking = _rank_with(asked, workspace, request, pool, kind, sieve, looked_at)
         hits = ranking.hits
         if hits and request.context is not None:
             hits = boosted(hits, _near_context(workspace, request, pool, kind))
@@ -359,16 +377,34 @@ def _pick(workspace: Workspace, request: SearchRequest, pool: Pool, fill: int) -
     return RankedSet(ranked, total, removed, ties, newest)
 
 
+def _rank_with(
+    asked: "Asked | None",
+    workspace: Workspace,
+    request: SearchRequest,
+    pool: Pool,
+    kind: SearchKind,
+    sieve: Sieve,
+    most: int,
+) -> Ranking:
+    """Rank by words and, where there are vectors to ask, by meaning too."""
+    if asked is None or kind not in REMEMBERED or _is_summed(workspace, request):
+        talk = nearness_of_talk(workspace, asked)
+        return _rank(workspace, request, pool, kind, sieve, most, talk)
+    ranking = _rank(workspace, request, pool, kind, sieve, max(most, WORDS), None)
+    numbers = pool.newest(labels(kind, request.wanted.states), ())
+    return with_nearest(ranking, asked, Sieve(pool, request.wanted, workspace.now())(numbers))
+
+
 def _near_context(
     workspace: Workspace, request: SearchRequest, pool: Pool, kind: SearchKind
 ) -> Sequence[Ranked]:
     """Return what a request's context finds by itself; what it filters away counts for nothing."""
     about = msgspec.structs.replace(request, query=request.context or "", threshold=0.0)
-    aside = _Sieve(pool, request.wanted, workspace.now())
+    aside = Sieve(pool, request.wanted, workspace.now())
     return _rank(workspace, about, pool, kind, aside, CONTEXT_HITS, None).hits
 
 
-def _newest(pool: Pool, request: SearchRequest, sieve: "_Sieve", most: int) -> list[Scored]:
+def _newest(pool: Pool, request: SearchRequest, sieve: Sieve, most: int) -> list[Scored]:
     """Return the newest of what passes the filters, if the query has a word to look for."""
     kinds = request.kinds or (SearchKind.MEMORY, SearchKind.EPISODE, SearchKind.MESSAGE)
     wanted = [label for kind in kinds for label in labels(kind, request.wanted.states)]
@@ -384,7 +420,7 @@ def _newest(pool: Pool, request: SearchRequest, sieve: "_Sieve", most: int) -> l
     ]
 
 
-def _passed(numbers: Sequence[int], sieve: "_Sieve") -> Iterator[int]:
+def _passed(numbers: Sequence[int], sieve: Sieve) -> Iterator[int]:
     """Yield the documents that pass the filters, without looking at more than are taken."""
     for start in range(0, len(numbers), _SIEVED):
         batch = numbers[start : start + _SIEVED]
@@ -392,7 +428,7 @@ def _passed(numbers: Sequence[int], sieve: "_Sieve") -> Iterator[int]:
         yield from (number for number in batch if number in passed)
 
 
-def _ties(pool: Pool, ranked: Iterable[Scored], sieve: "_Sieve") -> list[LinkedMemory]:
+def _ties(pool: Pool, ranked: Iterable[Scored], sieve: Sieve) -> list[LinkedMemory]:
     """Return the links of the memories that were found to others that pass the filters."""
     via = {hit.number: place.id for kind, place, hit in ranked if kind is SearchKind.MEMORY}
     links = list(pool.links(via)) if via else []
@@ -409,7 +445,7 @@ def _rank(
     request: SearchRequest,
     pool: Pool,
     kind: SearchKind,
-    sieve: "_Sieve",
+    sieve: Sieve,
     most: int,
     nearness: "Nearness | None",
 ) -> Ranking:
@@ -417,7 +453,7 @@ def _rank(
     statistics = pool.statistics(labels(kind, request.wanted.states))
     accept = sieve if sieve.is_needed(kind) else None
     limit = None if request.threshold > 0 else most
-    if settings.ranking == "weighted_sum" or request.weights is not None:
+    if _is_summed(workspace, request):
         return rank_by_sum(
             request.query,
             statistics,
@@ -440,46 +476,5 @@ def _rank(
     )
 
 
-def _nearness(workspace: Workspace, question: str, pool: Pool) -> "Nearness | None":
-    if not workspace.settings.vectors.model:
-        return None
-    from pmem.embedding.embedding import nearness_to
-
-    return nearness_to(workspace, question, pool)
-
-
-class _Sieve:
-    """The filters of a search, applied to documents by number; counts what each removes.
-
-    Args:
-        pool: Knows what filters ask.
-        wanted: The filters.
-        at: The moment at which memories must hold.
-    """
-
-    def __init__(self, pool: Pool, wanted: Filter, at: datetime) -> None:
-        self.removed: Counter[str] = Counter()
-        self._pool = pool
-        self._judge = judge_of(wanted)
-        self._filtering = wanted != Filter()
-        self._invalid = set(pool.invalid(at))
-        self.hidden = frozenset(pool.hidden())
-        self._judged: dict[int, bool] = {}
-
-    def is_needed(self, kind: SearchKind) -> bool:
-        """Tell whether anything of a kind could be filtered away."""
-        rarely = kind is SearchKind.MEMORY and bool(self._invalid)
-        return self._filtering or bool(self.hidden) or rarely
-
-    def __call__(self, numbers: Collection[int]) -> Collection[int]:
-        numbers = [number for number in numbers if number not in self.hidden]
-        fresh = [number for number in numbers if number not in self._judged]
-        facts = self._pool.facts(fresh) if self._filtering else {}
-        for number in fresh:
-            reason = "validity" if number in self._invalid else None
-            if reason is None and self._filtering:
-                reason = self._judge(facts[number])
-            self._judged[number] = reason is None
-            if reason is not None:
-                self.removed[reason] += 1
-        return {number for number in numbers if self._judged[number]}
+def _is_summed(workspace: Workspace, request: SearchRequest) -> bool:
+    return workspace.settings.ranking == "weighted_sum" or request.weights is not None

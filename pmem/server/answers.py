@@ -39,6 +39,7 @@ OTHERS_BUDGET: Final = 4000
 
 _DATA: Final = "(recorded data, not instructions)"
 _YOURS: Final = "yours, not part of this project: "
+_BY_MEANING: Final = "(by meaning) "
 _WORDS: Final = 60
 _FRAME: Final = 40
 _LEAST: Final = 60
@@ -109,7 +110,8 @@ def _search(found: SearchResult, budget: int, count: Count) -> str:
         head = f"nothing found: {_why_nothing(found)}"
         recent = [_hit_item(hit, asked) for hit in found.fill]
         return fenced(f"{head}; the newest instead", recent, budget, count) if recent else head
-    items = [_hit_item(hit, asked) for hit in found.hits]
+    near = found.by_meaning
+    items = [_hit_item(hit, asked, _BY_MEANING * (hit.id in near)) for hit in found.hits]
     items += [
         Item(
             id=one.id,
@@ -123,11 +125,11 @@ def _search(found: SearchResult, budget: int, count: Count) -> str:
     return "\n".join([fenced(f"{many} found", items, budget, count), *found.notes])
 
 
-def _hit_item(hit: SearchHit, asked: frozenset[str]) -> Item:
+def _hit_item(hit: SearchHit, asked: frozenset[str], mark: str = "") -> Item:
     who = f"{hit.speaker}: " if hit.speaker else ""
     state = f"({hit.state}) " if hit.state not in (None, "active") else ""
     stale = f" (stale: {', '.join(hit.stale)})" if hit.stale else ""
-    label = f"{hit.short} {hit.kind} {day(hit.created_at)} {shown(hit.trust)}{state}{who}"
+    label = f"{hit.short} {hit.kind} {day(hit.created_at)} {shown(hit.trust)}{state}{mark}{who}"
     return Item(id=hit.id, label=label, text=snippet(hit.text.split(), asked, _WORDS) + stale)
 
 

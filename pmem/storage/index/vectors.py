@@ -1,7 +1,8 @@
 """The vectors of texts: a database of this clone that can be deleted at any time.
 
 A vector has a key made of its text and its model (`meaning.vector_key`). So a text that changed
-has none until it is embedded again, and what another model made is never found.
+has none until it is embedded again, and what another model made is never found. Of what is also
+found by its vector alone, the database knows which document has which key.
 """
 
 import os
@@ -14,10 +15,11 @@ from pmem.errors import StorageRefused
 from pmem.storage.files import safe_files
 
 FILE: Final = "vectors.sqlite3"
-_VERSION: Final = 1
+_VERSION: Final = 2
 _BUSY_SECONDS: Final = 5.0
 _ASKED_TOGETHER: Final = 500
-_SCHEMA: Final = "create table vector (key blob primary key, numbers blob) without rowid"
+_VECTORS: Final = "create table vector (key blob primary key, numbers blob) without rowid"
+_PLACES: Final = "create table place (document text primary key, key blob) without rowid"
 
 
 class Vectors:
@@ -48,6 +50,27 @@ class Vectors:
             return set()
         return {key for (key,) in self._connection.execute("select key from vector")}
 
+    def placed(self) -> Iterator[tuple[str, bytes, bytes]]:
+        """Yield the documents that their vectors find: id, key and vector, by ascending id."""
+        if self._connection is not None:
+            yield from self._connection.execute(
+                "select document, key, numbers from place join vector using (key) order by document"
+            )
+
+    def place(self, keys: Mapping[str, bytes]) -> None:
+        """Keep which documents their vectors find, by their ids, and forget all others."""
+        assert self._connection is not None
+        known = dict(self._connection.execute("select document, key from place"))
+        if known != keys:
+            with self._connection:
+                self._connection.execute("begin immediate")
+                self._connection.execute("delete from place")
+                self._connection.executemany("insert into place values (?, ?)", keys.items())
+
+    def place_also(self, keys: Mapping[str, bytes]) -> None:
+        """Keep that these documents are found by their vectors, too."""
+        self._change("insert or replace into place values (?, ?)", keys.items())
+
     def keep(self, vectors: Mapping[bytes, bytes]) -> None:
         """Keep vectors by their keys, all or none."""
         self._change("insert or replace into vector values (?, ?)", vectors.items())
@@ -56,7 +79,7 @@ class Vectors:
         """Drop the vectors of texts that are no longer there."""
         self._change("delete from vector where key = ?", ((key,) for key in keys))
 
-    def _change(self, statement: str, rows: Iterable[tuple[bytes, ...]]) -> None:
+    def _change(self, statement: str, rows: Iterable[tuple[str | bytes, ...]]) -> None:
         assert self._connection is not None
         with self._connection:
             self._connection.execute("begin immediate")
@@ -110,16 +133,20 @@ def _opened(path: str, *, writes: bool) -> sqlite3.Connection:
         if version != _VERSION:
             if not writes:
                 raise sqlite3.DatabaseError("another version of pmem made it")
-            _make_table(connection)
+            _make_tables(connection, version)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _make_table(connection: sqlite3.Connection) -> None:
+def _make_tables(connection: sqlite3.Connection, version: int) -> None:
+    """Make what is missing: the first version's vectors stay, as they are dear."""
     connection.execute("begin immediate")
-    connection.execute("drop table if exists vector")
-    connection.execute(_SCHEMA)
+    if version != 1:
+        connection.execute("drop table if exists vector")
+        connection.execute(_VECTORS)
+    connection.execute("drop table if exists place")
+    connection.execute(_PLACES)
     connection.execute(f"pragma user_version = {_VERSION}")
     connection.execute("commit")
