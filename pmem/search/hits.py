@@ -36,7 +36,7 @@ REMEMBERED: Final = (SearchKind.MEMORY, SearchKind.EPISODE)
 
 ANSWERS: Final = 0.5
 """A memory with at least this share of the best memory's score comes before what was said."""
-HARDLY: Final = 0.2
+HARDLY: Final = 0.25
 """But not with a smaller share of the best score of all."""
 
 

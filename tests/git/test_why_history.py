@@ -11,6 +11,8 @@ from tests.histories.replay import Replayed, opened, replay
 from tests.histories.shop import FILES, MEMORIES, STEPS
 from tests.histories.steps import place_of
 
+RESTS = ("cites ", "verified: ")
+
 
 @pytest.mark.long
 def test_a_line_is_explained_by_what_rests_on_it_and_by_what_applies_there() -> None:
@@ -23,7 +25,8 @@ def test_a_line_is_explained_by_what_rests_on_it_and_by_what_applies_there() -> 
                 continue  # the step left all that the answer rests on as it was
             asked[file, line] = done.state.after[file], resting
             found = _ask(file, line)
-            cited = {names[one.memory.id] for one in found.items if one.how[0].startswith("cites")}
+            resters = (one for one in found.items if one.how[0].startswith(RESTS))
+            cited = {names[one.memory.id] for one in resters}
             assert cited - done.hits == resting - done.hits, (done.state.step.title, file, line)
             assert found.origin is not None
             assert found.origin.author == "Kim"

@@ -274,7 +274,7 @@ CASES: Final = (
     Case("what is the hamster called", "Biscuit", 4),
     Case("小明买了什么", "我昨天买了一辆自行车"),
     Case("自行车是什么颜色", "蓝色的", 3),
-    Case("what did Zoe say of production", "The naïve approach"),
+    Case("what did Zoe say of production", "The naïve approach", 2),
 )
 
 

@@ -299,7 +299,7 @@ FIRST: Final[dict[str, list[tuple[str, str]]]] = {
         ("when did we see MqttError in the collector", "trace"),
         ("aiomqtt.exceptions.MqttError", "trace"),
         ("which database did we choose for the sensor readings", "plan"),
-        ("TimescaleDB or InfluxDB", "db q"),
+        ("TimescaleDB or InfluxDB", "db"),
         ("alerts.yaml", "rule"),
         ("2.9 V", "volts"),
         ("CR123A", "volts"),
