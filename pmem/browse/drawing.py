@@ -1,12 +1,12 @@
 """How memories look in a terminal: as a row of a list, and whole, with their history."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from textual.content import Content
 
 from pmem.browse.desk import Reading, choices_of
-from pmem.core.history_values import say_value
+from pmem.core.history_values import tell_value
 from pmem.core.inbox import InboxItem, InboxKind
 from pmem.core.journal import JournalStep, one_line
 from pmem.core.trust import Trust, trust_of
@@ -25,8 +25,6 @@ _MARKS: Final = {
     "removed": ("[-", "-]", "$text-error"),
     "added": ("{+", "+}", "$text-success"),
 }
-_VALUE: Final = 300
-"""Characters of a value in a history."""
 _KIND: Final = max(map(len, InboxKind)) + 2
 _LABEL: Final = 11
 _SOFT: Final = "$text-muted"
@@ -85,7 +83,8 @@ def _head(reading: Reading) -> Iterator[Content]:
     for place in reading.stale:
         yield Content.styled(f"{'stale':<{_LABEL}}{one_visible_line(place)}", "$text-warning")
     for name, value in reading.disputed.items():
-        said = f"{'disputed':<{_LABEL}}{name}: the other side says {_tell_value(name, value)}"
+        other = one_visible_line(tell_value(name, value))
+        said = f"{'disputed':<{_LABEL}}{name}: the other side says {other}"
         yield Content.styled(said, "$text-warning")
 
 
@@ -120,7 +119,8 @@ def _story(reading: Reading) -> Iterator[Content]:
 
 
 def _draw_change(step: JournalStep, name: str) -> Content:
-    before, after = (_tell_value(name, value) for value in (step.earlier(name), step.after[name]))
+    values = (step.earlier(name), step.after[name])
+    before, after = (one_visible_line(tell_value(name, value)) for value in values)
     label: Piece = ("" if name == "content" else f"{name.replace('_', ' ')}: ", _SOFT)
     return Content.assemble("  ", label, *_differing(before, after))
 
@@ -130,12 +130,6 @@ def _differing(before: str, after: str) -> Iterator[Piece]:
     for fate, text in word_changes(before, after):
         opens, closes, style = _MARKS[fate]
         yield (f"{opens}{text}{closes} ", style)
-
-
-def _tell_value(name: str, value: Any) -> str:
-    if value in (None, "", [], {}):
-        return "nothing"
-    return one_visible_line(value if isinstance(value, str) else say_value(name, value, _VALUE))
 
 
 def _state(memory: Memory) -> str:

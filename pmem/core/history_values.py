@@ -7,6 +7,8 @@ from pmem.values.ids import is_id, short
 
 PROSE: Final = ("content", "subject", "title", "summary", "context", "outcome")
 """Fields whose values are texts."""
+_LONGEST: Final = 300
+"""Characters of a value on a page."""
 _DAY: Final = len("2026-11-21")
 
 
@@ -29,6 +31,13 @@ def say_value(name: str, value: Any, most: int) -> str:
     if name in PROSE:
         return f'"{one_line(value, most)}"'
     return short(value) if is_id(value) else one_line(value.replace("_", " "), most)
+
+
+def tell_value(name: str, value: Any) -> str:
+    """Return a value for a page, where a text stands as it is."""
+    if value in (None, "", [], {}):
+        return "nothing"
+    return value if isinstance(value, str) else say_value(name, value, _LONGEST)
 
 
 def say_link(link: dict[str, Any]) -> str:

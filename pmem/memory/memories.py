@@ -64,9 +64,10 @@ def add(workspace: Workspace, request: AddRequest) -> Added:
     Raises:
         InvalidValue: A value is not allowed.
     """
+    others = count_on_subject(workspace, request.subject)
     done = add_all(workspace, AddAllRequest(memories=(request,)))
     (added,) = done.items
-    count = count_on_subject(workspace, added.memory) if added.action == "added" else 0
+    count = others + 1 if others and added.action == "added" else 0
     return msgspec.structs.replace(added, made_room=done.made_room, on_subject=count)
 
 

@@ -6,7 +6,6 @@ from typing import Final, NamedTuple
 
 from pmem.core.filters import Filter, fold
 from pmem.core.lifecycle.neighbours import Neighbour, is_near
-from pmem.core.lifecycle.scopes import concern_of
 from pmem.core.retention import linked, valid_at
 from pmem.core.selection import Selection
 from pmem.project.workspace import Workspace
@@ -107,11 +106,9 @@ def find_rivals(workspace: Workspace, memory: Memory) -> Iterator[Memory]:
         yield from (known for known in current if says_otherwise(memory, known))
 
 
-def count_on_subject(workspace: Workspace, memory: Memory) -> int:
-    """Count the current memories on a memory's subject, itself too."""
-    if not memory.subject:
+def count_on_subject(workspace: Workspace, subject: str | None) -> int:
+    """Count the current memories on a subject; dear where some have changed in this transaction."""
+    if not subject:
         return 0
-    on_subject = Selection(wanted=Filter(), subjects=(fold(memory.subject),))
-    concern, at = concern_of(memory.scope), memory.created_at
-    found = workspace.memories.select(on_subject)
-    return sum(concern_of(each.scope) == concern and valid_at(each, at) for each in found)
+    on_subject = Selection(wanted=Filter(), subjects=(fold(subject),), holding_at=workspace.now())
+    return workspace.memories.count(on_subject)

@@ -40,7 +40,6 @@ Places = Annotated[
 ]  # fmt: skip
 ReviewAt = Annotated[datetime | None, asked("When to review it.", flag="--review", reading="ahead")]
 ReviewIf = Annotated[str | None, asked("What would be a reason to review it.")]
-_SEVERAL = 2
 _ALTERNATIVE = asked("A rejected alternative, and why.", shown="TEXT")
 
 
@@ -97,7 +96,7 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
     be `queued` until a person agrees, or be `waiting` for a second signal: then nothing was
     added, and `held` says what waits. `lints` says what could be written better,
     `made_room` what went so that an app keeps to its limit, and `on_subject` how many memories
-    there are on its subject now, where one was added by itself.
+    there are on its subject now, where others are and it was added by itself.
     """
 
     action: Literal["added", "suggested", "queued", "waiting", "rejected"]
@@ -137,7 +136,7 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def shares_subject(self) -> str:
         """How many memories there are on its subject, in words; nothing where it is alone."""
-        if self.on_subject < _SEVERAL:
+        if not self.on_subject:
             return ""
         return f'{self.on_subject} memories on "{self.memory.subject}"'
 

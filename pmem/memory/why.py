@@ -232,26 +232,27 @@ class _Look:
     def _ways(self, memory: Memory) -> Iterator[str]:
         for cited in memory.citations:
             inside = cited.file.startswith(self._file) and self._file.endswith("/")
-            if inside or (cited.file == self._file and self._is_covered(cited)):
-                yield self._citing(cited)
+            if inside or cited.file == self._file:
+                yield from self._citing(cited)
         if applies_within(memory.places, self._file):
             yield f"applies to {', '.join(memory.places)}"
         if self._origin and f"{COMMIT}{self._origin.commit}" in memory.evidence:
             yield f"commit {self._origin.commit[:10]}"
 
-    def _citing(self, cited: Citation) -> str:
-        """Say of a citation that its text was found unchanged, where that was looked at."""
+    def _citing(self, cited: Citation) -> Iterator[str]:
+        """Yield what is cited, where it covers a line asked for, and whether it is unchanged."""
         content = self._content if cited.file == self._file else None
-        is_there = content is not None and judged(cited, content)
-        return f"verified: {cited.place} unchanged" if is_there else f"cites {cited.place}"
+        now = None if content is None else judged(cited, content)
+        if content is None or self._is_covered(
+            cited.lines and ((now and now.lines) or cited.lines)
+        ):
+            yield f"verified: {cited.place} unchanged" if now else f"cites {cited.place}"
 
-    def _is_covered(self, cited: Citation) -> bool:
-        """Tell whether a citation covers a line that is asked for, where it is now or else was."""
-        if self._lines is None or cited.lines is None or self._content is None:
+    def _is_covered(self, lines: Lines | None) -> bool:
+        """Tell whether a line that is asked for is among some; all of a file's are if None."""
+        if self._lines is None or lines is None:
             return True
-        now = judged(cited, self._content)
-        first, last = (now and now.lines) or cited.lines
-        return first <= self._lines[1] and self._lines[0] <= last
+        return lines[0] <= self._lines[1] and self._lines[0] <= lines[1]
 
     def _standing(self, memory: Memory, stale: tuple[str, ...]) -> str:
         if memory.state is not State.ACTIVE:

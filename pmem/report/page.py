@@ -17,7 +17,7 @@ import jinja2
 from markupsafe import Markup
 
 from pmem.core.filters import fold
-from pmem.core.history_values import say_value
+from pmem.core.history_values import tell_value
 from pmem.core.word_changes import WordChange, word_changes
 from pmem.report.document import ReportDocument, ToldMemory
 from pmem.values.ids import short
@@ -35,8 +35,6 @@ _HAPPENED: Final = {
     EventKind.RESTORE: "restored",
 }  # fmt: skip
 _QUIET: Final = ("base-uri 'none'", "form-action 'none'", "img-src data:")
-_VALUE: Final = 300
-"""Characters of a value in a history."""
 
 
 def render_page(document: ReportDocument) -> str:
@@ -137,13 +135,7 @@ def _written_day(at: datetime) -> str:
 
 def _word_changes(pair: tuple[Any, Any], name: str = "content") -> Iterator[WordChange]:
     """Yield the words of a value before and after, of any value that a field can have."""
-    return word_changes(*(_in_words(name, each) for each in pair))
-
-
-def _in_words(name: str, value: Any) -> str:
-    if value in (None, "", [], {}):
-        return "nothing"
-    return value if isinstance(value, str) else say_value(name, value, _VALUE)
+    return word_changes(*(tell_value(name, each) for each in pair))
 
 
 @cache
