@@ -249,7 +249,8 @@ def text_stays(names: Sequence[str]) -> str:
         names: Their short ids.
     """
     return (
-        f"the text stays on disk until `pmem purge {' '.join(names)}`;"
+        f"the text stays on disk until `pmem purge {' '.join(names)}`, or `pmem consolidate` after"
+        " `purge_days`;"
         " git keeps what was committed: `pmem help take-a-secret-out`"
     )
 

@@ -40,8 +40,6 @@ _THIS: Final = {
 }
 _FULL: Final = 0.9
 _FILLING: Final = 0.7
-_UNTOLD: Final = "recalled least"
-"""What a pipe gets and nobody can do anything about."""
 _LONGEST_COMMAND: Final = len("pmem consolidate --dry-run")
 _EMPTY: Final = "no memory yet; `pmem add` keeps the first"
 
@@ -169,7 +167,7 @@ def _panels(figures: MemoryFigures, width: int) -> list[list[Line]]:
         (head, _memory(figures, inner)),
         ("Growth", _growth(figures, inner)),
         ("Room", _room(figures, inner)),
-        *((name.capitalize(), rows) for name, rows in _lists(figures) if name != _UNTOLD),
+        *((name.capitalize(), rows) for name, rows in _lists(figures)),
         ("Conversations", _talk_lines(figures) if figures.conversations else ()),
         ("Apps", _app_lines(figures)),
     )
@@ -241,10 +239,8 @@ def _gathered(periods: Sequence[Period], most: int) -> list[Sequence[Period]]:
 
 def _lists(figures: MemoryFigures) -> Iterator[tuple[str, list[Line]]]:
     """Yield each list that is not empty, with its name."""
-    is_used = bool(figures.most_used)
     for name, lines in (
         ("recalled most", map(_use_line, figures.most_used)),
-        ("recalled least", map(_use_line, figures.least_used if is_used else ())),
         ("helped most", map(_help_line, figures.helped_most)),
         ("shown, never used", map(_help_line, figures.never_helped)),
         ("ends next", map(_ending_line, figures.expiring)),

@@ -137,7 +137,7 @@ def _step(step: StepReport) -> Iterator[Line]:
 def _recalls(step: StepReport) -> Iterator[Line]:
     for record in step.records[:_MOST_RECALLED]:
         count = record.after["access"].get("count", 0) - record.before["access"].get("count", 0)
-        yield _record_line(f"+{count}", record)
+        yield _record_line(f"+{count}" if count else "shown", record)
     more = len(step.records) - _MOST_RECALLED
     if more > 0:
         yield [(f"  and {more} more", "dim")]

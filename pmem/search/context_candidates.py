@@ -1,6 +1,6 @@
 """Everything that could enter a context, each kind in the order of its priority."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -82,11 +82,8 @@ def gather_candidates(
         if isinstance(memory, Memory)
     ]
     ordered = _newest_first(_in_order(request, usable, answers), usable, differing)
-    ids = [_id_of(found) for found, _ in ordered]
-    recallable: dict[str, float | None] = dict.fromkeys(ids)
-    recallable |= dict.fromkeys(answers.related)
-    recallable |= scores
     pinned = _pinned(workspace, talk, recent)
+    recallable = _recallable(answers, [_id_of(found) for found, _ in ordered])
     recallable |= {item.id: None for name, item in pinned if name == "earlier"}
     offered = {*recallable, *(item.id for item in block)}
     return Candidates(
@@ -109,6 +106,14 @@ def gather_candidates(
         left_out=list(_unneeded(usable, answers, offered)) if request.names_omitted else (),
         unnamed={} if request.names_omitted else _count_unneeded(usable, answers, offered),
     )
+
+
+def _recallable(answers: Answers, ids: Sequence[str]) -> dict[str, float | None]:
+    """Return what may be recalled, by id with its score, of the memories and episodes in order."""
+    scores = answers.scores()
+    brought = (place.id for via in ids for _, place, _ in answers.brought_by(via))
+    said = (place.id for _, place, _ in answers.said)
+    return {identifier: scores.get(identifier) for identifier in (*ids, *brought, *said)}
 
 
 def tokens_of_others(usable: UsableMemories, answers: Answers) -> int:
@@ -290,7 +295,7 @@ def _pinned(
 def _unneeded(
     usable: UsableMemories, answers: Answers, candidates: Iterable[str]
 ) -> Iterator[Omitted]:
-    """Yield the memories that are no candidates: little speaks for them, or nothing does."""
+    """Yield what is no candidate: little speaks for it, or nothing does."""
     known = {*candidates, *(left.id for left in answers.below)}
     scores = answers.scores()
     for memory in usable:
@@ -298,11 +303,21 @@ def _unneeded(
             connects = answers.valuation.worth(memory).connects
             reason = "below_threshold" if connects else "no_match"
             yield Omitted(memory.id, reason, scores.get(memory.id))
+    for identifier in _unneeded_episodes(answers, known):
+        yield Omitted(identifier, "below_threshold", scores[identifier])
 
 
 def _count_unneeded(
     usable: UsableMemories, answers: Answers, candidates: Iterable[str]
 ) -> dict[str, int]:
-    """Count the memories that are no candidates, those that were not even read among them."""
+    """Count what is no candidate, memories that were not even read among it."""
     known = {*candidates, *(left.id for left in answers.below)}
-    return {"no_match": usable.count - sum(identifier in usable for identifier in known)}
+    return {
+        "no_match": usable.count - sum(identifier in usable for identifier in known),
+        "below_threshold": sum(1 for _ in _unneeded_episodes(answers, known)),
+    }
+
+
+def _unneeded_episodes(answers: Answers, known: Collection[str]) -> Iterator[str]:
+    ids = (place.id for kind, place, _ in answers.found if kind is SearchKind.EPISODE)
+    return (identifier for identifier in ids if identifier not in known)

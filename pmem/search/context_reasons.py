@@ -18,6 +18,7 @@ from pmem.search.context_request import ContextRequest
 from pmem.values.ids import short
 from pmem.values.records import Memory
 
+_BOTH: Final = 2
 _WORDS: Final = 3
 """Shared words that are named."""
 _WORD: Final = re.compile(r"\w[\w'’.:/-]*\w|\w")
@@ -66,7 +67,7 @@ class Reasons:
     def _said(self, item: ShownItem, section: str) -> str:
         memory = None if item.mine else self._usable.get(item.id)
         if item.why == "answers":
-            return self._of_answer(item.text if memory is None else _searched_text(memory))
+            return self._of_answer(item.text, memory)
         if memory is None:
             return say_why(item.why or section)
         said = {
@@ -79,16 +80,23 @@ class Reasons:
         }
         return said[item.why]() if item.why in said else say_why(item.why)
 
-    def _of_answer(self, text: str) -> str:
+    def _of_answer(self, text: str, memory: Memory | None) -> str:
         """Name the words that an answer shares with the task, else words related to these."""
-        asked = set(terms(searched_part(self._answers.asked)))
-        shared = _words_with(text, asked)
-        if shared:
-            return f"shares {self._mask(', '.join(shared))} with the task"
-        for term in sorted(asked):
-            alike = _words_with(text, set(related(term)))
-            if alike:
-                return f"has {self._mask(alike[0])}, a word related to {self._mask(repr(term))}"
+        task = searched_part(self._answers.asked)
+        asked = set(terms(task))
+        places = [("", text)]
+        if memory is not None:
+            places = [("", f"{memory.subject or ''} {text}")]
+            places += [("its tag ", tag) for tag in memory.tags]
+        for where, part in places:
+            shared = _words_with(part, asked)
+            if shared:
+                return f"{where}shares {self._mask(', '.join(shared))} with the task"
+        for where, part in places:
+            for term in sorted(asked):
+                pair = [*_words_with(part, set(related(term)))[:1], *_words_with(task, {term})[:1]]
+                if len(pair) == _BOTH:
+                    return f"{where}has {self._mask(', a word related to '.join(pair))}"
         return "the search for the task found it"
 
     def _of_place(self, memory: Memory) -> str:
@@ -111,15 +119,16 @@ class Reasons:
         return say_why("related") if older is None else f"it is newer than {short(older)}"
 
 
-def _searched_text(memory: Memory) -> str:
-    return "\n".join((memory.subject or "", memory.content, *memory.tags))
-
-
 def _words_with(text: str, wanted: set[str]) -> list[str]:
-    """Return the first words of a text that have one of some terms, quoted, each once."""
+    """Return the first words of a text that have one of some terms, quoted, each once.
+
+    The digits of a version, a price or a name are no number.
+    """
     found: dict[str, str] = {}
     for word in _WORD.findall(text):
         held = wanted.intersection(terms(word))
+        if not word.isdigit() and not word.isalpha():
+            held = {term for term in held if not term.isdigit()}
         if held and held - found.keys():
             found.update(dict.fromkeys(held, f'"{word}"'))
         if len(set(found.values())) == _WORDS:

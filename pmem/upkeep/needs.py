@@ -30,7 +30,6 @@ _SINGLE: Final = {
     "stale, as what they cite has changed": "stale, as what it cites has changed",
     "proposals that wait for consent": "proposal that waits for consent",
     "facts to review": "fact to review",
-    "decisions to look at again": "decision to look at again",
     "duplicates to merge": "duplicate to merge",
     "recalls not written to the records yet": "recall not written to the records yet",
 }
@@ -65,7 +64,7 @@ def list_needs(workspace: Workspace, *, due: int, duplicates: int) -> tuple[Need
         ("proposals that wait for consent", len(proposals), "pmem inbox --kind proposal"),
         ("facts to review", len(facts), "pmem inbox --kind fact"),
         (
-            "decisions to look at again",
+            "to look at again",
             _count(workspace, "review_at", now),
             "pmem inbox --kind due",
         ),

@@ -214,6 +214,15 @@ def test_a_kept_plan_goes_through_a_file(due: str, tmp_path: Path) -> None:
     assert len(again.data["missing"]) == len(shown.data["steps"])
 
 
+def test_what_was_only_shown_is_kept_in_use_and_told_so(root: str) -> None:
+    pmem("add", "Ana likes tea", "--importance", "0.95")
+    assert "Ana" in pmem("context", "zebra").out.decode()
+    done = pmem("consolidate")
+    assert done.code == 0, done.err
+    assert "shown    " in done.out.decode()
+    assert "+0" not in done.out.decode()
+
+
 @pytest.mark.parametrize(
     "plan", [b"", b"[]", b"7", b'"data"', b'{"data": []}', b'{"steps": [{}]}', b"[" * 10_000]
 )

@@ -22,7 +22,7 @@ REASONS: Final = {
     "summaries": "it sums up earlier messages",
     "earlier": "it answers the task",
     "recent": "it is recent",
-    "over_budget": "the budget is spent",
+    "over_budget": "its share of the budget is spent",
     "pinned_over_budget": "it is pinned, but the budget is too small for it",
     "no_match": "nothing connects it with the task",
     "below_threshold": "it has too little to do with the task",

@@ -35,4 +35,4 @@ def related(term: str) -> tuple[str, ...]:
             group = terms(line)
             if term in group:
                 found.update(group)
-    return tuple(sorted(found - {term}))
+    return tuple(sorted(one for one in found - {term} if not one.isdigit()))

@@ -291,6 +291,8 @@ def test_general_words_find_their_instances_and_synonyms_each_other() -> None:
     assert "vacat" in related(*terms("trip"))
     assert "trip" in related(*terms("vacations"))
     assert related("zzz") == ()
+    assert "s3" in related(*terms("storage"))
+    assert not any(term.isdigit() for term in related(*terms("storage")))
     assert related("猫叫") == ("叫", "猫")
     assert related("猫") == ()
 
