@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import msgspec
 
@@ -345,21 +345,78 @@ def _check(request: SearchRequest) -> None:
         raise InvalidValue("a search does not filter by who wrote something", "`list --by` does")
 
 
+class _Look(NamedTuple):
+    """One request, and one view of what is kept that it is ranked in."""
+
+    workspace: Workspace
+    request: SearchRequest
+    pool: Pool
+
+    def sieve(self) -> Sieve:
+        return Sieve(self.pool, self.request.wanted, self.workspace.now())
+
+    def rank(self, kind: SearchKind, sieve: Sieve, most: int, asked: "Asked | None") -> Ranking:
+        """Rank a kind by words and, where there are vectors to ask, by meaning too."""
+        if asked is None or kind not in REMEMBERED or self._is_summed:
+            return self._by_words(kind, sieve, most, nearness_of_talk(self.workspace, asked))
+        ranking = self._by_words(kind, sieve, max(most, WORDS), None)
+        numbers = self.pool.newest(labels(kind, self.request.wanted.states), ())
+        return with_nearest(ranking, asked, self.sieve()(numbers))
+
+    def near_context(self, kind: SearchKind) -> Sequence[Ranked]:
+        """Return what the request's context finds; what it filters away counts for nothing."""
+        query = self.request.context or ""
+        about = msgspec.structs.replace(self.request, query=query, threshold=0.0)
+        return self._replace(request=about)._by_words(kind, self.sieve(), CONTEXT_HITS, None).hits
+
+    def _by_words(
+        self, kind: SearchKind, sieve: Sieve, most: int, nearness: "Nearness | None"
+    ) -> Ranking:
+        request, settings = self.request, self.workspace.settings
+        statistics = self.pool.statistics(labels(kind, request.wanted.states))
+        now = self.workspace.now().timestamp()
+        accept = sieve if sieve.is_needed(kind) else None
+        limit = None if request.threshold > 0 else most
+        if self._is_summed:
+            weights = request.weights or weights_of(settings)
+            return rank_by_sum(
+                request.query, statistics, weights, now=now, accept=accept, limit=limit
+            )
+        return rank(
+            request.query,
+            statistics,
+            measured(settings, kind),
+            now=now,
+            accept=accept,
+            limit=limit,
+            score=self.pool.scorer,
+            links=self.pool.links if kind is SearchKind.MEMORY else None,
+            hidden=sieve.hidden,
+            nearness=nearness,
+        )
+
+    @property
+    def _is_summed(self) -> bool:
+        is_set = self.workspace.settings.ranking == "weighted_sum"
+        return is_set or self.request.weights is not None
+
+
 def _pick(
     workspace: Workspace, request: SearchRequest, pool: Pool, fill: int, by_meaning: bool
 ) -> RankedSet:
     """Rank the kinds one by one, each among its own, and take the best of all."""
     most = workspace.settings.retrieval_top_k if request.top_k is None else request.top_k
     looked_at = most if request.context is None else max(most, LOOKED_AT)
-    sieve = Sieve(pool, request.wanted, workspace.now())
+    look = _Look(workspace, request, pool)
+    sieve = look.sieve()
     found: list[tuple[SearchKind, Ranked]] = []
     total = 0
     asked = asked_by_meaning(workspace, request.query, pool) if by_meaning else None
     for kind in request.kinds or tuple(SearchKind):
-        ranking = _rank_with(asked, workspace, request, pool, kind, sieve, looked_at)
+        ranking = look.rank(kind, sieve, looked_at, asked)
         hits = ranking.hits
         if hits and request.context is not None:
-            hits = boosted(hits, _near_context(workspace, request, pool, kind))
+            hits = boosted(hits, look.near_context(kind))
         found += [(kind, hit) for hit in hits]
         total += ranking.total
     passed = [(kind, hit) for kind, hit in found if hit.score >= request.threshold]
@@ -375,33 +432,6 @@ def _pick(
     ties = _ties(pool, ranked, sieve) if wants_related else []
     newest = [] if found or not fill else _newest(pool, request, sieve, min(fill, most))
     return RankedSet(ranked, total, removed, ties, newest)
-
-
-def _rank_with(
-    asked: "Asked | None",
-    workspace: Workspace,
-    request: SearchRequest,
-    pool: Pool,
-    kind: SearchKind,
-    sieve: Sieve,
-    most: int,
-) -> Ranking:
-    """Rank by words and, where there are vectors to ask, by meaning too."""
-    if asked is None or kind not in REMEMBERED or _is_summed(workspace, request):
-        talk = nearness_of_talk(workspace, asked)
-        return _rank(workspace, request, pool, kind, sieve, most, talk)
-    ranking = _rank(workspace, request, pool, kind, sieve, max(most, WORDS), None)
-    numbers = pool.newest(labels(kind, request.wanted.states), ())
-    return with_nearest(ranking, asked, Sieve(pool, request.wanted, workspace.now())(numbers))
-
-
-def _near_context(
-    workspace: Workspace, request: SearchRequest, pool: Pool, kind: SearchKind
-) -> Sequence[Ranked]:
-    """Return what a request's context finds by itself; what it filters away counts for nothing."""
-    about = msgspec.structs.replace(request, query=request.context or "", threshold=0.0)
-    aside = Sieve(pool, request.wanted, workspace.now())
-    return _rank(workspace, about, pool, kind, aside, CONTEXT_HITS, None).hits
 
 
 def _newest(pool: Pool, request: SearchRequest, sieve: Sieve, most: int) -> list[Scored]:
@@ -438,43 +468,3 @@ def _ties(pool: Pool, ranked: Iterable[Scored], sieve: Sieve) -> list[LinkedMemo
         for link in links
         if link.far in passed
     ]
-
-
-def _rank(
-    workspace: Workspace,
-    request: SearchRequest,
-    pool: Pool,
-    kind: SearchKind,
-    sieve: Sieve,
-    most: int,
-    nearness: "Nearness | None",
-) -> Ranking:
-    settings = workspace.settings
-    statistics = pool.statistics(labels(kind, request.wanted.states))
-    accept = sieve if sieve.is_needed(kind) else None
-    limit = None if request.threshold > 0 else most
-    if _is_summed(workspace, request):
-        return rank_by_sum(
-            request.query,
-            statistics,
-            request.weights or weights_of(settings),
-            now=workspace.now().timestamp(),
-            accept=accept,
-            limit=limit,
-        )
-    return rank(
-        request.query,
-        statistics,
-        measured(settings, kind),
-        now=workspace.now().timestamp(),
-        accept=accept,
-        limit=limit,
-        score=pool.scorer,
-        links=pool.links if kind is SearchKind.MEMORY else None,
-        hidden=sieve.hidden,
-        nearness=nearness,
-    )
-
-
-def _is_summed(workspace: Workspace, request: SearchRequest) -> bool:
-    return workspace.settings.ranking == "weighted_sum" or request.weights is not None
