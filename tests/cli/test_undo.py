@@ -70,7 +70,9 @@ def test_a_text_that_a_commit_has_is_left_and_named_with_what_deletes_it() -> No
     done = pmem("undo")
     assert "    removed (it had just been added)" in done.text
     memory = done.text.splitlines()[1].split()[0]
-    assert f"`pmem purge {memory}`, or `pmem consolidate` after `purge_days`; git keeps" in done.said
+    assert (
+        f"`pmem purge {memory}`, or `pmem consolidate` after `purge_days`; git keeps" in done.said
+    )
     assert pmem("restore", memory).code == 0
 
 

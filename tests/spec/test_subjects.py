@@ -21,6 +21,11 @@ TALK = (
 OTHERWISE = (
     ("fees", "The fee cap is 1500 cents", "The fee cap is 2000 cents"),
     ("database", "We use MySQL", "We use PostgreSQL"),
+    (
+        "database",
+        "We use PostgreSQL for orders, because they need transactions",
+        "We use MySQL for orders; the admins know it",
+    ),
     ("release day", "Friday", "Monday"),
     ("deploys", "Deploys run on Fridays", "Deploys never run on Fridays"),
 )

@@ -1,5 +1,6 @@
 """Links between memories that belong together: what consolidation and adding have in common."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -15,6 +16,7 @@ from pmem.values import defaults
 from pmem.values.records import Memory, Relationship
 
 LINK_AT: Final = defaults.LINK_AT
+_ASIDE: Final = re.compile(r"[,;]? because |; ")
 _LONGEST_NAME: Final = 3
 """The most words of a subject that names something."""
 MOST_LINKS: Final = 3
@@ -138,9 +140,10 @@ def says_otherwise(one: Memory, other: Memory) -> bool:
 def statement_of(memory: Memory) -> Claim:
     """Return what a memory says of its subject, which stands first where the text leaves it out.
 
-    A title is no such subject: it says more than whom or what something is about.
+    A title is no such subject: it says more than whom or what something is about. What follows
+    as a reason or an aside is left out: two values may have different ones.
     """
-    subject, content = memory.subject or "", memory.content
+    subject, content = memory.subject or "", _ASIDE.split(memory.content, maxsplit=1)[0]
     is_named = set(terms(subject)) <= set(terms(content))
     is_title = len(subject.split()) > _LONGEST_NAME
     return _claim(content if is_named or is_title else f"{subject}: {content}")
