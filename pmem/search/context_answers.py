@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -46,6 +46,8 @@ MOST_PATHS: Final = 20
 """A task is about so many files at the most."""
 RARE: Final = 0.025
 """And what has one of its words that no more than this share of all memories have."""
+TELLING: Final = 0.1
+"""A word tells an answer from the others where no more than this share of them have it."""
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,6 +132,7 @@ def rank_answers(
     visible = [tie for tie in remembered.ties if tie.id in usable]
     along = related_to(found, visible, most_related(request.related))
     memories = [usable[place.id] for kind, place, _ in found if kind is SearchKind.MEMORY]
+    relative, shared = _relative(found), _shared_words(asked, memories)
     return Answers(
         asked=asked,
         found=found,
@@ -137,15 +140,16 @@ def rank_answers(
         below=below,
         related={id_: one for id_, one in along.items() if lengths.take(usable[id_])},
         valuation=Valuation(
-            answers=_relative(found),
+            answers=relative,
             applying=applying,
-            subjects=first_subjects(memories),
+            subjects=first_subjects(memories, relative),
+            telling=frozenset(_telling(shared, TELLING * usable.count)),
             standing=_relative([one for one in standing.ranked if one[1].id in usable]),
             modes=modes,
         ),
         weighs=bool(applying)
         or any(hit.score >= WEIGHTY for kind, _, hit in found if kind is SearchKind.MEMORY)
-        or _share_words(asked, memories, usable.count),
+        or any(_telling(shared, RARE * usable.count)),
     )
 
 
@@ -213,16 +217,23 @@ def _picked(
         yield next(picked) if question else RankedSet([], 0, Counter(), [])
 
 
-def _share_words(asked: str, memories: Iterable[Memory], of: int) -> bool:
-    """Tell whether one of the memories has several words of a text, or a rare one of all `of`."""
+def _shared_words(asked: str, memories: Iterable[Memory]) -> dict[str, set[str]]:
+    """Return the words of a text that each memory has, by id."""
     words = set(terms(searched_part(asked)))
-    held: Counter[str] = Counter()
-    for memory in memories:
-        shared = words.intersection(terms(f"{memory.subject or ''} {memory.content}"))
-        if len(shared) >= SHARED_WORDS:
-            return True
-        held.update(shared)
-    return any(count <= max(1, of * RARE) for count in held.values())
+    return {
+        memory.id: words.intersection(
+            terms(" ".join((memory.subject or "", memory.content, *memory.tags)))
+        )
+        for memory in memories
+    }
+
+
+def _telling(shared: Mapping[str, set[str]], most: float) -> Iterator[str]:
+    """Yield what shares several words, or one that at most so many memories have."""
+    held = Counter(word for words in shared.values() for word in words)
+    for identifier, words in shared.items():
+        if len(words) >= SHARED_WORDS or any(held[word] <= max(1, most) for word in words):
+            yield identifier
 
 
 def _above(hits: list[Scored], threshold: float, below: list[Omitted]) -> list[Scored]:

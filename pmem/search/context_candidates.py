@@ -202,7 +202,7 @@ def _in_order(request: ContextRequest, usable: UsableMemories, answers: Answers)
     for memory in usable:
         worth = valuation.worth(memory)
         fits = worth.value >= rules.floor if answers.weighs else worth.always >= rules.always
-        fits = fits and _is_likely(request, worth)
+        fits = fits and valuation.is_apt(memory, worth) and _is_likely(request, worth)
         fits = memory.pinned or fits if given else memory.id in valuation.answers
         why = "pinned" if memory.pinned else worth.reason if fits else "few"
         if (fits or usable.is_whole) and memory.id not in refused:

@@ -2,14 +2,14 @@
 
     value = how well it answers the task                   relative to the best answer
           + 1 where it applies to a file that the task is about; that also puts it first
-          + 0.3 where it has the subject of a first answer, other than itself
+          + 0.3 where it has the subject of a first answer, other than itself, that is good
           + 0.4 * how well a rule answers the standing question, relative to the best
           + 0.4 where its importance lifts it, and where contexts show all of its category
           + up to 0.1 by its type                          rules before facts
 
     order = value / tokens ** 0.3
 
-The last three count for what has no place: what has one is for its files alone. What each rule
+The last four count for what has no place: what has one is for its files alone. What each rule
 brings was measured: `docs/contexts.md`.
 """
 
@@ -29,6 +29,10 @@ LIFTED_FROM: Final = 0.9
 """From this importance on a memory is lifted."""
 FIRST_ANSWERS: Final = 12
 """Memories of the subject of so many first answers are kin."""
+GOOD_ANSWER: Final = 0.25
+"""Of those that are so good, relative to the best one."""
+SURE_ANSWER: Final = 0.5
+"""One so good needs no more to speak for it than a word that many memories have."""
 
 TYPE_WORTH: Final = {
     MemoryType.CONSTRAINT: 1.0,
@@ -54,16 +58,16 @@ class Logit(NamedTuple):
     `python -m tests.benchmarks.context_stop FOLDER` fits it to labelled tasks.
     """
 
-    bias: float = -4.59
-    answers: float = 2.04
-    root: float = 1.70
-    kin: float = 0.67
-    standing: float = 1.41
-    lifted: float = 1.87
+    bias: float = -4.55
+    answers: float = 2.01
+    root: float = 1.72
+    kin: float = 0.64
+    standing: float = 1.40
+    lifted: float = 1.88
 
 
 LOGIT: Final = Logit()
-LEAST_LIKELY: Final = 0.035
+LEAST_LIKELY: Final = 0.03
 """A context without a budget leaves out what is less likely to be needed."""
 
 
@@ -158,6 +162,7 @@ class Valuation(msgspec.Struct, frozen=True):
         rules: how much each rule counts.
         applying: the ids of memories that apply to a file that the task is about.
         modes: how contexts show categories.
+        telling: the ids of answers that have several words of the task, or one that few have.
     """
 
     answers: Mapping[str, float] = {}
@@ -166,20 +171,27 @@ class Valuation(msgspec.Struct, frozen=True):
     rules: Rules = MEASURED
     applying: frozenset[str] = frozenset()
     modes: Mapping[str, str] = {}
+    telling: frozenset[str] = frozenset()
 
     def worth(self, memory: Memory) -> Worth:
         """Return what speaks for a memory."""
         rules, is_general = self.rules, not memory.places
-        is_rule = is_general and memory.type in RULE_TYPES
+        is_rule = _is_rule(memory)
         return Worth(
             answers=self.answers.get(memory.id, 0.0),
             place=rules.place * (memory.id in self.applying),
-            kin=rules.kin * (self.akin(memory) is not None),
+            kin=rules.kin * is_general * (self.akin(memory) is not None),
             standing=rules.standing * is_rule * self.standing.get(memory.id, 0.0),
             lifted=rules.lifted * is_general * (memory.importance >= LIFTED_FROM),
             whole=rules.lifted * is_general * (mode_of(memory, self.modes) == "all"),
             type=rules.type * is_general * TYPE_WORTH[memory.type],
         )
+
+    def is_apt(self, memory: Memory, worth: Worth) -> bool:
+        """Tell whether more speaks for a memory than one word that it shares with many."""
+        is_tied = worth.value > worth.answers + worth.type
+        is_sure = memory.id in self.telling or worth.answers >= SURE_ANSWER
+        return is_tied or is_sure or _is_rule(memory)
 
     def akin(self, memory: Memory) -> str | None:
         """Return the id of the first answer that has the subject of a memory, itself apart."""
@@ -199,16 +211,19 @@ class Valuation(msgspec.Struct, frozen=True):
         return [memory for memory, _ in chosen]
 
 
-def first_subjects(answers: Iterable[Memory]) -> dict[str, tuple[str, ...]]:
-    """Return the subjects of the first answers, with the ids of those that have them.
+def first_subjects(
+    answers: Iterable[Memory], relative: Mapping[str, float]
+) -> dict[str, tuple[str, ...]]:
+    """Return the subjects of the first good answers, with the ids of those that have them.
 
     Args:
         answers: What answers the task, the best first.
+        relative: How well each does, by id, relative to the best one.
     """
     found: dict[str, tuple[str, ...]] = {}
     for answer in islice(answers, FIRST_ANSWERS):
         subject = subject_of(answer)
-        if subject:
+        if subject and relative[answer.id] >= GOOD_ANSWER:
             found[subject] = (*found.get(subject, ()), answer.id)
     return found
 
@@ -216,6 +231,10 @@ def first_subjects(answers: Iterable[Memory]) -> dict[str, tuple[str, ...]]:
 def subject_of(memory: Memory) -> str:
     """Return a memory's subject as others are compared with it."""
     return " ".join((memory.subject or "").casefold().split())
+
+
+def _is_rule(memory: Memory) -> bool:
+    return memory.type in RULE_TYPES and not memory.places
 
 
 def tie(memory: Memory) -> tuple[float, datetime, str, str]:

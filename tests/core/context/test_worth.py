@@ -57,14 +57,36 @@ def test_each_rule_adds_its_part_and_can_be_switched_off() -> None:
 
 def test_kin_is_the_subject_of_a_first_answer_however_it_is_written() -> None:
     answers = [memory(str(n), subject=f"subject {n}") for n in range(20)]
-    subjects = first_subjects([memory(subject=None), *answers])
+    found = [memory(subject=None), *answers]
+    subjects = first_subjects(found, {one.id: 1.0 for one in found})
     assert subjects.keys() == {f"subject {n}" for n in range(11)}
     assert subject_of(memory(subject=" Subject  3")) in subjects
 
 
+def test_only_what_answers_well_has_kin_and_what_has_a_place_is_none() -> None:
+    good, faint = memory("a", subject="roadmap"), memory("b", subject="ci")
+    subjects = first_subjects([good, faint], {good.id: 1.0, faint.id: 0.2})
+    assert subjects == {"roadmap": (good.id,)}
+    other, placed = (memory(n, subject="roadmap", places=("src/**",) * (n == "d")) for n in "cd")
+    task = Valuation(subjects=subjects)
+    assert task.worth(other).kin > 0 == task.worth(placed).kin
+
+
+def test_one_word_that_many_memories_have_makes_no_answer() -> None:
+    one = memory("a", type=MemoryType.FACT)
+    faint, sure = Valuation({one.id: 0.4}), Valuation({one.id: 0.5})
+    assert not faint.is_apt(one, faint.worth(one))
+    assert sure.is_apt(one, sure.worth(one))
+    telling = replace(faint, telling=frozenset({one.id}))
+    assert telling.is_apt(one, telling.worth(one))
+    rule = replace(one, type=MemoryType.CONSTRAINT)
+    assert faint.is_apt(rule, faint.worth(rule))
+
+
 def test_a_memory_is_no_kin_of_itself() -> None:
     alone, twins = memory("a", subject="roadmap"), [memory(n, subject="ci") for n in "bc"]
-    task = Valuation(subjects=first_subjects([alone, *twins]))
+    found = [alone, *twins]
+    task = Valuation(subjects=first_subjects(found, {one.id: 1.0 for one in found}))
     assert task.akin(alone) is None
     assert [task.akin(one) for one in twins] == [twins[1].id, twins[0].id]
     assert task.worth(alone).kin == 0 < task.worth(twins[0]).kin
