@@ -100,12 +100,12 @@ def _imported(done: SessionsImported) -> Answer:
 
 @asks(NotesRequest)
 def notes(session: CommandSession, request: NotesRequest) -> Answer:
-    """Import instruction files: each bullet becomes a memory.
+    """Import instruction files: each rule becomes a memory.
 
-    So does a short paragraph below a heading that states something. Headings become tags, and a
-    memory cites its lines, so that `pmem check citations` sees when they change. It applies where
-    the rules of its file do: globs, paths and applyTo become its places, and web/AGENTS.md is for
-    web/**.
+    A rule is an entry of a list, the steps of a numbered one, commands, a table, or a paragraph
+    that orders or decides. The nearest heading is its subject. A memory cites its lines, so that
+    `pmem check citations` sees when they change. It applies where the rules of its file do: globs,
+    paths and applyTo become its places, and web/AGENTS.md is for web/**.
     Below a folder, pmem finds the instruction files that git does not ignore. It counts what it
     leaves out. Import again after a change: pmem updates the memories of what has changed, and
     names those whose text is gone, so that you can remove them.

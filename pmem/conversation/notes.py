@@ -12,7 +12,7 @@ from pmem.conversation.note_files import note_files
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped, UnusedPart
 from pmem.interchange.chat_forms import LOOKED_AT, program_of_chat
-from pmem.interchange.notes import Note, NotesFile, is_binding, read_notes, stated_types
+from pmem.interchange.notes import Note, NotesFile, read_notes, tag_of
 from pmem.interchange.rule_scope import is_instructions
 from pmem.memory.memories import add, edit_from
 from pmem.memory.requests import AddRequest, EditRequest
@@ -22,12 +22,11 @@ from pmem.storage.files.worktree import name_in
 from pmem.values.fields import asked
 from pmem.values.ids import short
 from pmem.values.programs import TITLES
-from pmem.values.records import Memory, MemoryType, Source, State
+from pmem.values.records import Memory, Source, State
 from pmem.values.requests import Admit, as_it_is
 
 KIND: Final = "notes"
 """The kind of source that such memories have."""
-_STATED: Final = (MemoryType.DECISION, MemoryType.CONSTRAINT, MemoryType.PREFERENCE)
 _STANDING: Final = (State.ACTIVE, State.SUPERSEDED, State.MERGED)
 _ALIKE: Final = 0.6
 """From here on one note is another one as it was changed (`SequenceMatcher.ratio`)."""
@@ -101,8 +100,8 @@ def _no_notes(
     parts = [f"{count} {what}{'s' * (count != 1)}" for what, count in counts.items()]
     why = [*(f"{one.where} {one.why}" for one in skipped), *filter(None, [", ".join(parts)])]
     return InvalidValue(
-        f"{names} has no bullets, and no short paragraph below a heading that states something",
-        f"left out: {'; '.join(why)}" if why else "each bullet of a file becomes a memory",
+        f"{names} has no lists, commands or tables, and no paragraph that says what to do",
+        f"left out: {'; '.join(why)}" if why else "each rule of a file becomes a memory",
     )
 
 
@@ -180,7 +179,8 @@ class _NotesImport:
         path = _path_of(self._workspace, file)
         wanted = AddRequest(
             content=note.text,
-            type=_type_of(note.text),
+            type=note.type,
+            subject=note.subject,
             tags=note.tags,
             source=Source(kind=KIND, file=file, lines=lines),
             cite=(f"{path}:{lines}",),
@@ -188,7 +188,12 @@ class _NotesImport:
         )
         done = add(self._workspace, wanted)
         known = done.record
-        if done.action == "suggested" and known is not None and known.places not in ((), places):
+        is_ours = known is not None and known.source.file == file and known.content != note.text
+        if (
+            done.action == "suggested"
+            and known is not None
+            and (is_ours or known.places not in ((), places))
+        ):
             done = add(self._workspace, msgspec.structs.replace(wanted, force=True))
         if done.action == "added":
             self.counts["added"] += 1
@@ -229,9 +234,14 @@ def _change(
     A note that says what it said stays cited where it was: `verify` follows it.
     """
     places = old.places if places is None else places
-    if (old.content, old.places) == (note.text, places):
+    subject = note.subject if _is_of_heading(old) else old.subject
+    if (old.content, old.places, old.subject) == (note.text, places, subject):
         return False
-    wanted = EditRequest(reference=old.id, places=places, not_places=old.places)
+    wanted = EditRequest(
+        reference=old.id, places=places, not_places=old.places, subject=subject or ""
+    )
+    if old.subject != subject:
+        wanted = msgspec.structs.replace(wanted, tags=note.tags)
     if old.content != note.text:
         path = _path_of(workspace, file)
         ours = [one.lines for one in old.citations if one.lines and one.symbol is None]
@@ -248,13 +258,10 @@ def _change(
     return True
 
 
+def _is_of_heading(memory: Memory) -> bool:
+    """Tell whether a memory has a heading as its subject, or none, and not one that people gave."""
+    return memory.subject is None or tag_of(memory.subject) in memory.tags
+
+
 def _path_of(workspace: Workspace, file: str) -> str:
     return os.path.join(os.path.dirname(workspace.root), *file.split("/"))
-
-
-def _type_of(text: str) -> MemoryType:
-    """Return what a note says, by the rules for what people say."""
-    stated = stated_types(text)
-    if stated and stated[0] in _STATED:
-        return stated[0]
-    return MemoryType.CONSTRAINT if is_binding(text) else MemoryType.FACT

@@ -15,6 +15,7 @@ from pmem.interchange.front_matter import FrontMatter, read_front_matter
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.token import Token
     from markdown_it.tree import SyntaxTreeNode
 
 _MOST_LEVELS: Final = 100
@@ -22,6 +23,10 @@ _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _BEGIN: Final = re.compile(r"<!--\s*BEGIN\b", re.IGNORECASE)
 _END: Final = re.compile(r"<!--\s*END\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"\w")
+_REFERENCE: Final = re.compile(r"\[([^\[\]]+)\]\[[^\[\]]*\]")
+_MARKUP: Final = re.compile(
+    r"<(?:!--|/?(?:a|b|br|code|em|i|img|kbd|p|span|strong|sub|sup|u)\b)", re.IGNORECASE
+)
 
 
 class MarkdownKind(StrEnum):
@@ -50,6 +55,9 @@ class MarkdownBlock(NamedTuple):
         headings: The headings above it, the outermost first.
         level: From 1 to 6 for a heading.
         rows: The cells of a table, the head first.
+        language: That of a code block, in small letters.
+        among: The first line of the list that it is in; none outside lists.
+        step: The number of an entry of a numbered list.
     """
 
     kind: MarkdownKind
@@ -58,6 +66,9 @@ class MarkdownBlock(NamedTuple):
     headings: tuple[str, ...] = ()
     level: int = 0
     rows: tuple[tuple[str, ...], ...] = ()
+    language: str = ""
+    among: int = 0
+    step: int = 0
 
 
 class MarkdownFile(NamedTuple):
@@ -102,9 +113,12 @@ def _parser() -> "MarkdownIt":
 
 def _blocks_of(node: "SyntaxTreeNode") -> Iterator[MarkdownBlock]:
     """Yield the blocks that a part of the tree is, without their headings."""
-    if node.type in ("bullet_list", "ordered_list"):
-        for item in node.children:
-            yield from _bullet(item)
+    if node.type in ("bullet_list", "ordered_list") and node.map is not None:
+        first = int(node.attrGet("start") or 1) if node.type == "ordered_list" else None
+        for place, item in enumerate(node.children):
+            step = 0 if first is None else first + place
+            for block in _bullet(item):
+                yield block._replace(among=node.map[0] + 1, step=step)
     elif node.type in _BY_TYPE and node.map is not None:
         text = _text_in(node)
         kind = _BY_TYPE[node.type]
@@ -113,7 +127,8 @@ def _blocks_of(node: "SyntaxTreeNode") -> Iterator[MarkdownBlock]:
         level = int(node.tag[1:]) if kind is MarkdownKind.HEADING else 0
         if _WORD.search(text):
             lines = (node.map[0] + 1, _last_line(node))
-            yield MarkdownBlock(kind, text, lines, level=level, rows=tuple(_rows(node)))
+            language = next(iter(node.info.casefold().split()), "")
+            yield MarkdownBlock(kind, text, lines, (), level, tuple(_rows(node)), language)
 
 
 def _bullet(item: "SyntaxTreeNode") -> Iterator[MarkdownBlock]:
@@ -163,14 +178,31 @@ def _rows(node: "SyntaxTreeNode") -> Iterator[tuple[str, ...]]:
             yield from _rows(part)
 
 
+def plain_text(text: str) -> str:
+    """Return what a text says, on one line: code in back quotes, and no other marks."""
+    parts = []
+    for token in _inline(_REFERENCE.sub(r"\1", text)):
+        if token.type == "code_inline":
+            parts.append(f"`{token.content}`")
+        elif token.type in ("softbreak", "hardbreak") or _MARKUP.match(token.content):
+            parts.append(" ")
+        else:
+            parts.append(token.content)
+    return " ".join("".join(parts).split())
+
+
+def _inline(text: str) -> "Sequence[Token]":
+    from markdown_it import MarkdownIt
+
+    (whole,) = MarkdownIt("commonmark").parseInline(text)
+    return whole.children or ()
+
+
 def _without_comments(text: str) -> str:
     """Return a text without the comments in it; what code shows stays."""
     if "<!--" not in text:
         return text
-    from markdown_it import MarkdownIt
-
-    (whole,) = MarkdownIt("commonmark").parseInline(text)
-    for child in whole.children or ():
+    for child in _inline(text):
         if child.type == "html_inline" and child.content.startswith("<!--"):
             text = text.replace(child.content, "", 1)
     return text.strip()

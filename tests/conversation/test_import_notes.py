@@ -1,4 +1,4 @@
-"""Instruction files: each bullet becomes a memory, and the memory follows its bullet."""
+"""Instruction files: each rule becomes a memory, and the memory follows its rule."""
 
 import os
 from pathlib import Path
@@ -169,5 +169,5 @@ def test_a_file_that_is_none_is_named(
 
 
 def test_a_file_without_bullets_is_named(workspace: Workspace) -> None:
-    with pytest.raises(InvalidValue, match="has no bullets"):
-        take(workspace, "Prose alone.\n")
+    with pytest.raises(InvalidValue, match="has no lists"):
+        take(workspace, "This page is prose.\n")

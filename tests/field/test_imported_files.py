@@ -108,8 +108,11 @@ def test_a_bullet_has_what_commonmark_counts_to_it(shell: Shell, text: str, said
 
 def test_a_paragraph_after_a_bullet_does_not_change_its_type(shell: Shell) -> None:
     write(shell, "CLAUDE.md", "- Keys live in the vault\n\nAlways run the checks first.\n")
-    assert "left out of CLAUDE.md: 1 paragraph (line 3)" in take(shell, "CLAUDE.md").text
-    assert [one["type"] for one in kept(shell)] == ["fact"]
+    take(shell, "CLAUDE.md")
+    assert {one["content"]: one["type"] for one in kept(shell)} == {
+        "Keys live in the vault": "fact",
+        "Always run the checks first.": "constraint",
+    }
 
 
 def test_a_paragraph_below_a_heading_that_states_something_is_a_memory(shell: Shell) -> None:
@@ -125,16 +128,72 @@ def test_a_paragraph_below_a_heading_that_states_something_is_a_memory(shell: Sh
 
 def test_all_that_is_left_out_is_counted_with_its_lines(shell: Shell) -> None:
     text = (
-        "# Guide\n\nThis file guides assistants.\n\nThe steps:\n\n- Keep it short\n- [ ] a task\n\n"
-        "| a | b |\n|---|---|\n| 1 | 2 |\n\n```sh\nmake\n```\n\n> A quotation\n\n<div>x</div>\n\n"
+        "# Guide\n\nThis file guides assistants.\n\n- Keep it short\n- [ ] a task\n- [b](#b)\n\n"
+        "```text\na/ b/\n```\n\nTBD\n\n> A quotation\n\n<div>x</div>\n\n"
         "<!-- a comment -->\n\n@docs/more.md\n\n[link]: https://example.org\n"
     )
     write(shell, "CLAUDE.md", text)
     assert take(shell, "CLAUDE.md").text.splitlines()[1] == (
-        "left out of CLAUDE.md: 2 paragraphs (lines 3, 5), 1 task (line 8), 1 table (lines 10-12), "
-        "1 code block (lines 14-16), 1 quotation (line 18), 1 HTML block (line 20), "
-        "1 comment (line 22), 1 import (line 24), 1 other line (line 26)"
+        "left out of CLAUDE.md: 2 paragraphs (lines 3, 13), 1 task (line 6), 1 link (line 7), "
+        "1 code block (lines 9-11), 1 quotation (line 15), 1 HTML block (line 17), "
+        "1 comment (line 19), 1 import (line 21), 1 other line (line 23)"
     )
+
+
+RULES = {
+    "**Never** push to [main](x.md) <!-- since May --> with `-f`": [
+        ("constraint", "Never push to main with `-f`")
+    ],
+    "Before a release:\n\n- raise the version\n- run the tests": [
+        ("constraint", "Before a release: raise the version; run the tests")
+    ],
+    "1. Open the file\n2. Run\n   ```sh\n   make x\n   ```\n   - twice": [
+        ("procedure", "1. Open the file; 2. Run twice; `make x`")
+    ],
+    "- `make dev` — a server that reloads\n- `make dist` — the files to ship": [
+        ("fact", "`make dev` — a server that reloads; `make dist` — the files to ship")
+    ],
+    "```bash\n# all of it\nmake check\nmake fmt  # layout alone\n```": [
+        ("procedure", "all of it: `make check`; `make fmt` (layout alone)")
+    ],
+    "| Job | Runs | For |\n|--|--|--|\n| `ci` | at a push | tests |\n| `rel` | by hand | |": [
+        ("fact", "`ci`: Runs at a push, For tests; `rel`: Runs by hand")
+    ],
+    "- Use the exact revisions\n- The server is in Oslo\n- {{ a rule }}\n- [A](#a)": [
+        ("constraint", "Use the exact revisions"),
+        ("fact", "The server is in Oslo"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("text", "wanted"), RULES.items())
+def test_what_belongs_together_is_one_memory_below_its_heading(
+    shell: Shell, text: str, wanted: list[tuple[str, str]]
+) -> None:
+    write(shell, "AGENTS.md", f"# Guide\n\n## 2. Ship *it*\n\n{text}\n")
+    take(shell, "AGENTS.md")
+    assert sorted((one["type"], one["content"]) for one in kept(shell)) == sorted(wanted)
+    assert {one["subject"] for one in kept(shell)} == {"Ship it"}
+    assert {tuple(one["tags"]) for one in kept(shell)} == {("guide", "ship-it")}
+
+
+def test_what_is_too_long_together_is_told_one_by_one_with_its_sentence(shell: Shell) -> None:
+    long = [f"Rule {n}: {'say what it is for, ' * 8}please" for n in range(6)]
+    write(shell, "AGENTS.md", "# G\n\nIn tests:\n\n" + "".join(f"- {one}\n" for one in long))
+    take(shell, "AGENTS.md")
+    assert texts(shell) == {f"In tests: {one}" for one in long}
+
+
+def test_a_heading_that_is_renamed_renames_the_subject_unless_a_person_did(shell: Shell) -> None:
+    text = "# Guide\n\n## Shipping\n\n- Ship on Tuesdays\n- Tell Ben first\n"
+    write(shell, "AGENTS.md", text)
+    take(shell, "AGENTS.md")
+    (mine,) = [one for one in kept(shell) if "Ben" in one["content"]]
+    shell.run(f"pmem edit {mine['id']} --subject Ben")
+    write(shell, "AGENTS.md", text.replace("Shipping", "Releases"))
+    assert take(shell, "AGENTS.md").text.startswith("0 added, 1 updated, 1 unchanged")
+    assert {one["subject"] for one in kept(shell)} == {"Ben", "Releases"}
+    assert "0 updated, 2 unchanged" in take(shell, "AGENTS.md").text
 
 
 def test_a_file_of_prose_alone_is_named_with_what_it_has(shell: Shell) -> None:
