@@ -36,10 +36,17 @@ def init(
     here: Annotated[
         bool, typer.Option("--here", help="Start a second memory below another one.")
     ] = False,
+    imports: Annotated[
+        bool | None,
+        typer.Option(
+            "--import/--no-import", help="Import the project's own files [asks on a terminal]."
+        ),
+    ] = None,
 ) -> Answer:
     """Start a memory in this folder; safe to repeat.
 
-    In a git work tree it also tells git, in this clone, to merge records field by field.
+    In a git work tree it also tells git, in this clone, to merge records field by field. It looks
+    for instruction files and decision records that `pmem import auto` would take in.
     """
     session: CommandSession = ctx.obj
     folder = (
@@ -57,13 +64,33 @@ def init(
     )
     done = session.run(table.INIT, request, place)
     word = "started" if done.created else "is ready:"
-    mine = " --mine" * session.mine
-    next_ = f'next: pmem add{mine} "what should be remembered"' if done.created else ""
-    return Answer(
-        data=done,
-        lines=[[("memory ", ""), (f"{word} ", "green"), (done.path, "cyan")]],
-        note="\n".join(filter(None, (done.git, next_))),
-    )
+    lines: list[Line] = [[("memory ", ""), (f"{word} ", "green"), (done.path, "cyan")]]
+    more, notes = _first_import(session, place, imports) if done.created else ([], [])
+    return Answer(data=done, lines=lines + more, note="\n".join(filter(None, (done.git, *notes))))
+
+
+def _first_import(
+    session: CommandSession, place: Workspace, imports: bool | None
+) -> tuple[list[Line], list[str]]:
+    """Take in what the project has written down, if somebody wants it, else say what there is."""
+    if session.mine:
+        return [], ['next: pmem add --mine "what should be remembered"']
+    next_ = 'next: pmem add "what should be remembered"'
+    if imports is False:
+        return [], [next_]
+    from pmem.cli import render
+    from pmem.cli.sessions import project_imported, sources_of
+    from pmem.conversation.project_sources import ProjectImportRequest, find_sources
+
+    found = " and ".join(sources_of(find_sources(place)))
+    if not found:
+        return [], [next_]
+    if imports is None and render.can_ask():
+        imports = render.confirmed(f"found {found}: import them?")
+    if not imports:
+        return [], [f"found {found}: `pmem import auto` takes them in", next_]
+    done = project_imported(session.run(table.IMPORT_PROJECT, ProjectImportRequest(), place))
+    return list(done.lines), [done.note]
 
 
 def _memory_folder(place: str, name: str) -> str:

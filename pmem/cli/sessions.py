@@ -1,5 +1,6 @@
 """The commands that take in the sessions of coding assistants."""
 
+from collections.abc import Sequence
 from typing import Annotated, Final
 
 import msgspec
@@ -9,12 +10,18 @@ from pmem.cli import render
 from pmem.cli.asking import asks
 from pmem.cli.left_out import left_out_lines, reasons_line
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.conversation.notes import NotesRequest
+from pmem.conversation.decision_records import DecisionsImported
+from pmem.conversation.notes import NotesImported, NotesRequest
+from pmem.conversation.project_sources import (
+    ProjectImported,
+    ProjectImportRequest,
+    ProjectSources,
+)
 from pmem.conversation.session_files import NoSession
 from pmem.conversation.sessions import SessionsImported, SessionsRequest
 from pmem.errors import UsageError
 from pmem.operations import table
-from pmem.values.programs import SessionProgram
+from pmem.values.programs import TITLES, SessionProgram
 
 _NOT_OF_ONE: Final = ("pending",)
 
@@ -57,15 +64,20 @@ def auto(
         str | None, typer.Argument(metavar="[FILE]", help="A session or a transcript.")
     ] = None,
 ) -> Answer:
-    """Import a session or a transcript, whichever a file is.
+    """Import the project's own files, or a session or transcript.
 
-    `pmem import --pending` is short for `pmem import auto --pending`. The other options are for
-    sessions. A transcript is taken in as `pmem import messages` does.
+    Without a file, pmem takes in the instruction files and the decision records that git does not
+    ignore: see `pmem import notes` and `pmem import adr`. Again updates what has changed; one
+    `pmem undo` takes all of it back. With --pending it imports the sessions that hooks noted;
+    `pmem import --pending` is short for that. The other options are for sessions.
     """
-    if request.pending == (file is not None):
-        raise UsageError(
-            "name either a file or --pending", "`pmem import --help` shows what can be imported"
-        )
+    if request.pending and file is not None:
+        raise UsageError("name either a file or --pending", "`pmem import --help` says more")
+    if not request.pending and file is None:
+        if request != SessionsRequest(dry_run=request.dry_run):
+            raise UsageError("that option is for sessions", "name a file, or --pending")
+        wanted = ProjectImportRequest(dry_run=request.dry_run)
+        return project_imported(session.run(table.IMPORT_PROJECT, wanted))
     try:
         return _import(session, msgspec.structs.replace(request, path=file))
     except NoSession:
@@ -111,13 +123,64 @@ def notes(session: CommandSession, request: NotesRequest) -> Answer:
     names those whose text is gone, so that you can remove them.
     """
     done = session.run(table.IMPORT_NOTES, request)
+    lines, told = _of_notes(done)
+    return Answer(data=done, lines=lines, note="\n".join(told))
+
+
+def project_imported(done: ProjectImported) -> Answer:
+    """Say what became of a project's own files."""
+    found, lines, told = done.found, list[Line](), _skipped(done.found)
+    if done.notes is None and found.rules:
+        lines.append([(f"{sources_of(found)[0]} would be read", "")])
+    if done.notes is not None:
+        more, also = _of_notes(done.notes)
+        lines += [[(f"{_named(found.instructions)}: ", ""), *more[0]], *more[1:]]
+        told += also
+    if done.decisions is not None:
+        would = "would be " * done.dry_run
+        figures = f"{done.decisions.added} {would}added, {done.decisions.updated} updated"
+        lines.append([(f"{', '.join(found.decisions)}: {figures}", "")])
+        told += _skipped(done.decisions)
+    told += [
+        f"{_many(count, 'session')} of {TITLES[SessionProgram(name)]}: `pmem import {name}`"
+        for name, count in found.sessions.items()
+    ]
+    return Answer(data=done, lines=lines, note="\n".join(told))
+
+
+def sources_of(found: ProjectSources) -> list[str]:
+    """Return what a project has written down, in words."""
+    told = []
+    if found.instructions:
+        told.append(f"{_named(found.instructions)} ({_many(found.rules, 'rule')})")
+    if found.decisions:
+        told.append(f"{_many(found.records, 'decision record')} in {', '.join(found.decisions)}")
+    return told
+
+
+def _named(files: Sequence[str]) -> str:
+    more = len(files) - 1
+    return f"{files[0]} and {_many(more, 'more instruction file')}" if more else files[0]
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def _skipped(done: ProjectSources | NotesImported | DecisionsImported) -> list[str]:
+    items = done.unread if isinstance(done, ProjectSources) else done.skipped
+    return [f"skipped {item.where}: it {item.why}" for item in items]
+
+
+def _of_notes(done: NotesImported) -> tuple[list[Line], list[str]]:
+    """Return the lines and notes of what became of instruction files."""
     figures = (
         f"{done.added} added, {done.updated} updated, {done.unchanged} unchanged, "
         f"{len(done.skipped)} skipped"
     )
     lines: list[Line] = [[(figures, "")], *left_out_lines(done.left_out)]
     lines += [[(one.id, "cyan"), (f"  gone from {one.file}: {one.text}", "")] for one in done.gone]
-    told = [f"skipped {item.where}: it {item.why}" for item in done.skipped]
+    told = _skipped(done)
     if done.gone:
         told.append(f"what no longer holds: pmem rm {' '.join(g.id for g in done.gone)}")
-    return Answer(data=done, lines=lines, note="\n".join(told))
+    return lines, told

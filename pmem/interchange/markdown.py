@@ -192,10 +192,15 @@ def plain_text(text: str) -> str:
 
 
 def _inline(text: str) -> "Sequence[Token]":
+    (whole,) = _inline_parser().parseInline(text)
+    return whole.children or ()
+
+
+@cache
+def _inline_parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
-    (whole,) = MarkdownIt("commonmark").parseInline(text)
-    return whole.children or ()
+    return MarkdownIt("commonmark")
 
 
 def _without_comments(text: str) -> str:

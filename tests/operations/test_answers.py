@@ -28,6 +28,7 @@ from pmem.conversation.git_history import HistoryImportRequest
 from pmem.conversation.message_changes import MarkRequest, RemoveMessageRequest
 from pmem.conversation.notes import NotesRequest
 from pmem.conversation.pages import MarkdownRequest
+from pmem.conversation.project_sources import ProjectImportRequest
 from pmem.conversation.pruning import PruneRequest
 from pmem.conversation.sessions import SessionsRequest
 from pmem.core.queries import QueryRequest
@@ -166,6 +167,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "import.git": lambda _: HistoryImportRequest(),
     "import.adr": lambda _: DecisionsRequest(paths=("0001-bake.md",)),
     "import.notes": lambda _: NotesRequest(paths=("RULES.md",)),
+    "import.project": lambda _: ProjectImportRequest(),
     "import.arrays": lambda _: ArraysRequest(folder="arrays"),
     "export.markdown": lambda _: MarkdownRequest(),
     "export.arrays": lambda _: ExportRequest(camel_case=True),
@@ -261,6 +263,7 @@ def kept_in(workspace: Workspace) -> Kept:
     session.ask("Which database?")
     Path("session.jsonl").write_bytes(session.bytes())
     Path("RULES.md").write_text("- Never burn it.\n")
+    Path("AGENTS.md").write_text("- Let it cool.\n")
     Path("0001-bake.md").write_text(DECISION)
     os.mkdir("arrays")
     for name, data in ask(workspace, table.EXPORT_ARRAYS, ExportRequest()).files.items():

@@ -25,9 +25,10 @@ BELOW: Final = {
     for group, (_, entries) in GROUPS.items()
     for name, entry in entries.items()
 }
-OTHER_WORDS: Final = {"memories", "assistant", "accept"}
+OTHER_WORDS: Final = {"memories", "assistant", "accept", "project"}
 """What is one command with another, or several: `app list` with an app's name lists its memories,
-every `setup` of an assistant is one operation, and `check --accept` accepts citations."""
+every `setup` of an assistant is one operation, `check --accept` accepts citations, and `import
+auto` without a file imports what the project has written down."""
 DECIDED: Final = {"consent.approve", "consent.reject"}
 """What `inbox accept` and `inbox reject` do to a proposal; to a fact it is another operation."""
 

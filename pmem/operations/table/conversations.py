@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     )
     from pmem.conversation.notes import NotesImported, NotesRequest
     from pmem.conversation.pages import MarkdownPages, MarkdownRequest
+    from pmem.conversation.project_sources import ProjectImported, ProjectImportRequest
     from pmem.conversation.pruning import PrunedListing, PruneRequest, Pruning
     from pmem.conversation.sessions import SessionsImported, SessionsRequest
     from pmem.core.extraction.episodes import Arc
@@ -155,6 +156,11 @@ IMPORT_DECISIONS: Final[Operation[DecisionsRequest, DecisionsImported]] = Operat
 IMPORT_NOTES: Final[Operation[NotesRequest, NotesImported]] = Operation(
     "import.notes", "Make memories of instruction files, and change what has changed",
     "conversation.notes:import_notes", "whole", doing="import", writes="records", gate="items"
+)  # fmt: skip
+IMPORT_PROJECT: Final[Operation[ProjectImportRequest, ProjectImported]] = Operation(
+    "import.project", "Make memories of the project's own files, and change what has changed",
+    "conversation.project_sources:import_project", "whole", doing="import",
+    writes="records", unless="dry_run", gate="items"
 )  # fmt: skip
 IMPORT_ARRAYS: Final[Operation[ArraysRequest, Imported]] = Operation(
     "import.arrays", "Import the four array files of the multi-tier design",

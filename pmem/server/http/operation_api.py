@@ -14,7 +14,7 @@ PREFIX: Final = "/pmem/1/"
 
 OF_THIS_MACHINE: Final = frozenset(
     """hook init setup.git setup.pre-commit setup.assistant setup.rules setup.list
-    import.auto import.git import.adr import.notes import.arrays eval.run eval.add
+    import.auto import.project import.git import.adr import.notes import.arrays eval.run eval.add
     eval.misses doctor repair check.staged operations""".split()
 )
 """Operations on files and settings around the memory: for a person's token alone."""

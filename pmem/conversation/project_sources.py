@@ -1,0 +1,199 @@
+"""What a project has written down already: instruction files, decision records, sessions."""
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+
+from pmem.conversation.decision_records import (
+    DecisionsImported,
+    DecisionsRequest,
+    import_decisions,
+)
+from pmem.conversation.notes import NotesImported, NotesRequest, import_notes
+from pmem.conversation.session_files import sessions_of
+from pmem.errors import InvalidValue, NotFound
+from pmem.interchange import Skipped
+from pmem.interchange.adr import read_decision
+from pmem.interchange.notes import read_notes
+from pmem.interchange.rule_scope import is_instructions
+from pmem.project.workspace import Workspace
+from pmem.storage.git.project_files import Unreadable
+from pmem.values.fields import DryRun
+from pmem.values.programs import SessionProgram
+from pmem.values.requests import Admit, as_it_is
+
+_CONTRIBUTING: Final = re.compile(r"(?:\.github/|docs/)?CONTRIBUTING\.md", re.IGNORECASE)
+_OWN: Final = re.compile(r"\.local\.md\Z", re.IGNORECASE)
+_PAGE: Final = re.compile(r"[a-z]+\.md")
+_RECORD: Final = re.compile(r"(?:adr[-_]?)?\d{1,8}[-_. ].*\.(?:md|markdown)", re.IGNORECASE)
+_LOOKED_AT: Final = 3
+"""Files of a folder that are looked at for a decision."""
+_LONGEST: Final = 1024 * 1024
+_PROGRAMS: Final = (SessionProgram.CLAUDE_CODE, SessionProgram.CODEX, SessionProgram.GEMINI)
+
+
+class ProjectSources(msgspec.Struct, frozen=True, kw_only=True):
+    """What is there to be imported, by paths relative to the project root.
+
+    Attributes:
+        instructions: Instruction files with a rule in them.
+        rules: How many they have.
+        decisions: Folders of decision records.
+        records: How many files these folders have that are named like records.
+        sessions: How many sessions each program keeps of this project.
+        unread: Instruction files that cannot be read.
+    """
+
+    instructions: tuple[str, ...] = ()
+    rules: int = 0
+    decisions: tuple[str, ...] = ()
+    records: int = 0
+    sessions: dict[str, int] = {}
+    unread: tuple[Skipped, ...] = ()
+
+
+class ProjectImportRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The project's own instruction files and decision records.
+
+    Attributes:
+        dry_run: Say what would be added, and add nothing.
+        admit: Lets in what holds no secret.
+    """
+
+    dry_run: DryRun = False
+    admit: Admit = as_it_is
+
+
+class ProjectImported(msgspec.Struct, frozen=True, kw_only=True):
+    """What an import of a project's own files led to.
+
+    Attributes:
+        found: What there was.
+        notes: What became of the instruction files; None where there are none, or in a dry run.
+        decisions: What became of the decision records; None where there are none.
+        dry_run: Whether nothing was added.
+    """
+
+    found: ProjectSources
+    notes: NotesImported | None
+    decisions: DecisionsImported | None
+    dry_run: bool
+
+
+def find_sources(workspace: Workspace) -> ProjectSources:
+    """Look for what a project has written down; nothing outside it is read but its sessions."""
+    files = workspace.sources.within("")
+    folders = sorted({file.rpartition("/")[0] for file in files if _is_record(file)})
+    kept = {folder: _records_in(folder, files) for folder in folders}
+    decisions = [folder for folder, named in kept.items() if _has_decision(workspace, named)]
+    rules, unread = _count_rules(workspace, filter(_is_instruction_file, files))
+    project = os.path.dirname(workspace.root)
+    sessions = {
+        program.value: len(sessions_of(program, project, workspace.environment).files)
+        for program in _PROGRAMS
+    }
+    return ProjectSources(
+        instructions=tuple(rules),
+        rules=sum(rules.values()),
+        decisions=tuple(decisions),
+        records=sum(len(kept[folder]) for folder in decisions),
+        sessions={name: count for name, count in sessions.items() if count},
+        unread=tuple(unread),
+    )
+
+
+def import_project(workspace: Workspace, request: ProjectImportRequest) -> ProjectImported:
+    """Make memories of a project's own files, and change those whose files have changed.
+
+    Raises:
+        NotFound: There are no such files.
+        StorageRefused: A file may not be read.
+    """
+    found = find_sources(workspace)
+    if not (found.instructions or found.decisions):
+        raise NotFound(
+            "the project has no instruction files and no decision records",
+            "`pmem import --help` shows what can be imported",
+        )
+    paths = _paths(workspace, found.instructions)
+    return ProjectImported(
+        found=found,
+        notes=_notes(workspace, request, paths) if paths and not request.dry_run else None,
+        decisions=_decisions(workspace, request, _paths(workspace, found.decisions)),
+        dry_run=request.dry_run,
+    )
+
+
+def _notes(
+    workspace: Workspace, request: ProjectImportRequest, paths: tuple[str, ...]
+) -> NotesImported:
+    return import_notes(workspace, NotesRequest(paths=paths, admit=request.admit))
+
+
+def _decisions(
+    workspace: Workspace, request: ProjectImportRequest, paths: tuple[str, ...]
+) -> DecisionsImported | None:
+    if not paths:
+        return None
+    wanted = DecisionsRequest(paths=paths, dry_run=request.dry_run, admit=request.admit)
+    return import_decisions(workspace, wanted)
+
+
+def _paths(workspace: Workspace, files: Iterable[str]) -> tuple[str, ...]:
+    return tuple(os.path.join(workspace.sources.top, *file.split("/")) for file in files)
+
+
+def _is_instruction_file(file: str) -> bool:
+    """Tell whether a file has a project's instructions.
+
+    One that is `.local` is somebody's own, and `docs/agents.md` is a page about agents.
+    """
+    folder, _, name = file.rpartition("/")
+    is_page = bool(folder) and _PAGE.fullmatch(name) and not is_instructions(f"{folder}/x.md")
+    is_wanted = is_instructions(file) or _CONTRIBUTING.fullmatch(file) is not None
+    return is_wanted and not is_page and not _OWN.search(file)
+
+
+def _is_record(file: str) -> bool:
+    return _RECORD.fullmatch(file.rpartition("/")[2]) is not None
+
+
+def _records_in(folder: str, files: Sequence[str]) -> list[str]:
+    return [one for one in files if one.rpartition("/")[0] == folder and _is_record(one)]
+
+
+def _has_decision(workspace: Workspace, files: Sequence[str]) -> bool:
+    """Tell whether one of the first files is a decision record."""
+    for file in files[:_LOOKED_AT]:
+        try:
+            found = read_decision(file, _text(workspace, file))
+        except (Unreadable, UnicodeDecodeError):
+            continue
+        if not isinstance(found, str):
+            return True
+    return False
+
+
+def _count_rules(
+    workspace: Workspace, files: Iterable[str]
+) -> tuple[dict[str, int], list[Skipped]]:
+    """Return how many rules each file has, and the files that cannot be read."""
+    rules: dict[str, int] = {}
+    unread: list[Skipped] = []
+    for file in files:
+        try:
+            count = len(read_notes(file, _text(workspace, file)).notes)
+        except UnicodeDecodeError:
+            unread.append(Skipped(file, "is not UTF-8"))
+        except (Unreadable, InvalidValue) as error:
+            unread.append(Skipped(file, str(error)))
+        else:
+            rules |= {file: count} if count else {}
+    return rules, unread
+
+
+def _text(workspace: Workspace, file: str) -> str:
+    return workspace.sources.read(file, _LONGEST).decode("utf-8-sig")

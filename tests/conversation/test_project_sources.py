@@ -1,0 +1,93 @@
+"""The first day: what a project has written down becomes its memory, by one command."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import Shell, new_repository
+
+RULES = "# Guide\n\n## Style\n\n- Use tabs\n- Never log a card number\n"
+RECORD = "# 1. Use SQLite\n\n## Status\n\nAccepted\n\n## Decision\n\nWe use SQLite.\n"
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    shell = Shell(new_repository(str(tmp_path / "p")))
+    for name, text in {
+        "AGENTS.md": RULES,
+        "web/CLAUDE.md": "- Keep components small\n",
+        "CLAUDE.local.md": "- Mine alone\n",
+        "docs/agents.md": "- A page about agents\n",
+        "CONTRIBUTING.md": "# C\n\nSign off each commit.\n",
+        "docs/adr/0001-use-sqlite.md": RECORD,
+        "docs/notes/2026-01-01-talk.md": "# Talk\n\nNothing was decided.\n",
+        ".gitignore": "vendor/\n",
+        "vendor/AGENTS.md": "- Theirs\n",
+    }.items():
+        write(shell, name, text)
+    return shell
+
+
+def write(shell: Shell, name: str, text: str) -> None:
+    path = Path(shell.folder, name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def kept(shell: Shell) -> dict[str, tuple[str | None, list[str]]]:
+    found = json.loads(shell.run("pmem list -n 200 --json").text)["data"]["items"]
+    return {one["content"]: (one.get("subject"), one.get("places", [])) for one in found}
+
+
+FOUND = "AGENTS.md and 2 more instruction files (4 rules) and 1 decision record in docs/adr"
+
+
+def test_init_says_what_it_found_and_takes_in_nothing(shell: Shell) -> None:
+    done = shell.run("pmem init")
+    assert f"found {FOUND}: `pmem import auto` takes them in" in done.said
+    assert kept(shell) == {}
+    assert "found" not in shell.run("pmem init").said
+
+
+def test_one_command_takes_it_in_and_one_takes_it_back(shell: Shell) -> None:
+    shell.run("pmem init --no-import")
+    done = shell.run("pmem import auto")
+    assert done.text.splitlines()[0].endswith("files: 4 added, 0 updated, 0 unchanged, 0 skipped")
+    memories = kept(shell)
+    assert memories["Use tabs"] == ("Style", [])
+    assert memories["Keep components small"] == (None, ["web/**"])
+    assert len(memories) == 5
+    assert "0 added, 0 updated, 4 unchanged" in shell.run("pmem import auto").text
+    assert shell.run("pmem undo").code == 0
+    assert kept(shell) == {}
+
+
+def test_scripts_say_yes_beforehand(shell: Shell) -> None:
+    assert "4 added" in shell.run("pmem init --import").text
+    assert len(kept(shell)) == 5
+
+
+def test_a_plan_adds_nothing(shell: Shell) -> None:
+    shell.run("pmem init -q")
+    done = shell.run("pmem import auto --dry-run")
+    assert "(4 rules) would be read" in done.text
+    assert "docs/adr: 1 would be added" in done.text
+    assert kept(shell) == {}
+
+
+def test_a_file_that_cannot_be_read_stops_no_other(shell: Shell) -> None:
+    Path(shell.folder, "GEMINI.md").write_bytes(b"- caf\xe9\n")
+    shell.run("pmem init -q")
+    done = shell.run("pmem import auto")
+    assert (done.code, len(kept(shell))) == (0, 5)
+    assert "skipped GEMINI.md: it is not UTF-8" in done.said
+
+
+def test_a_project_that_has_written_down_nothing_is_told_so(tmp_path: Path) -> None:
+    empty = Shell(new_repository(str(tmp_path / "q")))
+    assert "next: pmem add" in empty.run("pmem init").said
+    done = empty.run("pmem import auto")
+    assert (done.code, "no instruction files" in done.said) == (3, True)
+    assert empty.run("pmem import auto --learn").code == 2
+    assert empty.run("pmem import auto x.jsonl --pending").code == 2
