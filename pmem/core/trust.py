@@ -1,8 +1,8 @@
 """How far a memory can be trusted: what follows from where it came from and who changed it since.
 
-`high` a person wrote, changed or agreed to; `medium` an agent wrote, or pmem itself made of what
-was said; `low` came in by an import, or was contradicted in a merge, and no person has looked at
-it since. What follows is only as good as the history: whoever can commit to a project can write
+`high` a person wrote, changed or agreed to, or a file of the project says; `medium` an agent
+wrote, or pmem itself made of what was said; `low` came in by an import, or was contradicted in a
+merge, and no person has looked at it since. What follows is only as good as the history: whoever can commit to a project can write
 any history.
 """
 
@@ -57,6 +57,8 @@ _SAYS: Final = TOLD | {"type"}
 _GIT: Final = "git"
 _IMPORT: Final = "import"
 _MANUAL: Final = "manual"
+_FILES: Final = frozenset(("notes", "adr"))
+"""What follows a file of the project is as trusted as that."""
 
 
 def trust_of(record: Any) -> Trust | None:
@@ -191,7 +193,7 @@ def _begun(record: Memory | Episode) -> Trust:
     kind = record.source.kind
     if kind.startswith(_IMPORT):
         return Trust.LOW
-    return Trust.HIGH if kind == _MANUAL else Trust.MEDIUM
+    return Trust.HIGH if kind == _MANUAL or kind in _FILES else Trust.MEDIUM
 
 
 def _after(trust: Trust, event: Event) -> Trust:
@@ -204,6 +206,8 @@ def _after(trust: Trust, event: Event) -> Trust:
         return Trust.HIGH
     if event.source == _GIT or event.source.startswith(_IMPORT):
         return Trust.LOW
+    if event.source in _FILES and not event.agent:
+        return trust
     if event.agent or event.source:
         says = event.event is EventKind.ADD or not _SAYS.isdisjoint(event.before)
         return min(trust, _most(event), key=LEVELS.index) if says else trust

@@ -63,6 +63,15 @@ def test_one_command_takes_it_in_and_one_takes_it_back(shell: Shell) -> None:
     assert kept(shell) == {}
 
 
+def test_what_follows_a_file_is_as_trusted_as_that(shell: Shell) -> None:
+    shell.run("pmem init --import -q")
+    write(shell, "AGENTS.md", RULES.replace("a card number", "the card number"))
+    assert "1 updated" in shell.run("pmem import auto").text
+    assert "trust" not in shell.run("pmem context 'log a card number in the web part'").text
+    found = json.loads(shell.run("pmem list --json").text)["data"]["items"]
+    assert {one["trust"] for one in found} == {"high"}
+
+
 def test_scripts_say_yes_beforehand(shell: Shell) -> None:
     assert "4 added" in shell.run("pmem init --import").text
     assert len(kept(shell)) == 5
