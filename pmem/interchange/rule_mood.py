@@ -15,7 +15,9 @@ _STATED: Final = (MemoryType.DECISION, MemoryType.CONSTRAINT, MemoryType.PREFERE
 _PLACEHOLDER: Final = re.compile(
     r"\{\{.*?\}\}|\A\W*(?:TODO|TBD|FIXME|N/A)\b|\A\W*\[[^\]]{3,}\]\W*\Z|\A[\W_]*\Z"
 )
-_OPENING: Final = re.compile(r"\A(?:[\w`./-]+(?: [\w`./-]+){0,3}: )?([A-Za-z]+) ([`\w./*-]+)")
+_OPENING: Final = re.compile(
+    r"\A(?:([A-Z]?[a-z]+) |[\w`./-]+(?: [\w`./-]+){0,3}: ([a-z]+) )(?=[`\w./*-])"
+)
 _FINITE: Final = re.compile(
     r"\b(?:is|are|was|were|has|have|had|can|will|does|did)\b|\b[a-z]+[^s]s (?:the|an?|its|`)"
 )
@@ -57,10 +59,9 @@ def _is_imperative(text: str) -> bool:
     found = _OPENING.match(text)
     if found is None:
         return False
-    verb = found[1].casefold()
-    near = " ".join(text[found.start(1) :].split()[1:_NEAR])
-    is_verb = verb not in STOP_WORDS and not found[1].isupper() and not _FORM.search(verb)
-    return is_verb and not _FINITE.search(near)
+    verb = (found[1] or found[2]).casefold()
+    near = " ".join(text[found.end() :].split()[: _NEAR - 1])
+    return verb not in STOP_WORDS and not _FORM.search(verb) and not _FINITE.search(near)
 
 
 def _stated_types(text: str) -> list[MemoryType]:
