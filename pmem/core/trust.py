@@ -2,8 +2,8 @@
 
 `high` a person wrote, changed or agreed to, or a file of the project says; `medium` an agent
 wrote, or pmem itself made of what was said; `low` came in by an import, or was contradicted in a
-merge, and no person has looked at it since. What follows is only as good as the history: whoever can commit to a project can write
-any history.
+merge, and no person has looked at it since. What follows is only as good as the history: whoever
+can commit to a project can write any history.
 """
 
 from collections.abc import Collection, Iterable
@@ -200,14 +200,13 @@ def _after(trust: Trust, event: Event) -> Trust:
     restored = event.detail.get(INHERITED) if TAKES_BACK in event.detail else None
     if restored in LEVELS:
         return Trust(restored)
-    if event.event not in _WRITING:
+    follows = event.source in _FILES and not event.agent
+    if event.event not in _WRITING or (follows and AGREED not in event.detail):
         return trust
     if AGREED in event.detail:
         return Trust.HIGH
     if event.source == _GIT or event.source.startswith(_IMPORT):
         return Trust.LOW
-    if event.source in _FILES and not event.agent:
-        return trust
     if event.agent or event.source:
         says = event.event is EventKind.ADD or not _SAYS.isdisjoint(event.before)
         return min(trust, _most(event), key=LEVELS.index) if says else trust

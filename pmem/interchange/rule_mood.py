@@ -16,7 +16,7 @@ _PLACEHOLDER: Final = re.compile(
     r"\{\{.*?\}\}|\A\W*(?:TODO|TBD|FIXME|N/A)\b|\A\W*\[[^\]]{3,}\]\W*\Z|\A[\W_]*\Z"
 )
 _OPENING: Final = re.compile(
-    r"\A(?:([A-Z]?[a-z]+) |[\w`./-]+(?: [\w`./-]+){0,3}: ([a-z]+) )(?=[`\w./*-])"
+    r"\A(?:[\w`./-]+(?: [\w`./-]+){0,3}: ([a-z]+) |([A-Z]?[a-z]+) )(?=[`\w./*-])"
 )
 _FINITE: Final = re.compile(
     r"\b(?:is|are|was|were|has|have|had|can|will|does|did)\b|\b[a-z]+[^s]s (?:the|an?|its|`)"
