@@ -141,11 +141,7 @@ class AskedCommand(msgspec.Struct):
 
 @cache
 def completing(what: Completes) -> Callable[..., list[tuple[str, str]]] | None:
-    """Return what completes a value in a shell, as Typer takes it.
-
-    Args:
-        what: What the value is; nothing where its type says that.
-    """
+    """Return what completes a value in a shell, as Typer takes it."""
     if not what:
         return None
 

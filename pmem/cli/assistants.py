@@ -202,11 +202,7 @@ def _set_up(
 
 
 def anywhere(session: CommandSession) -> Workspace:
-    """Return the memory of this place, or one that is not there, where none is needed.
-
-    Args:
-        session: How the command was called.
-    """
+    """Return the memory of this place, or one that is not there, where none is needed."""
     place, name = os.path.abspath(session.directory or os.getcwd()), session.folder_name
     try:
         folder = discover(place, name, session.environment)

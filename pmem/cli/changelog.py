@@ -56,10 +56,6 @@ def _draw_sections(session: CommandSession, found: Differing, width: int) -> Ite
 def provenance_answer(session: CommandSession, request: HistoryRequest) -> Answer:
     """Return the commits that touched a record, the newest first.
 
-    Args:
-        session: This run of the command line.
-        request: Which record, at which revision.
-
     Raises:
         UsageError: It is asked for at a moment.
         NotFound, Ambiguous: The reference.

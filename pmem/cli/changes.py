@@ -80,10 +80,6 @@ def edit(
 def edit_draft(session: CommandSession, reference: str) -> Answer:
     """Let a person change a memory's content in their editor.
 
-    Args:
-        session: How the command was called.
-        reference: The memory.
-
     Raises:
         UsageError: Nobody sits at a terminal.
         NotFound: It is no memory.
@@ -243,11 +239,7 @@ def records_answer(word: str, done: ChangedRecords[R]) -> Answer:
 
 
 def text_stays(names: Sequence[str]) -> str:
-    """Say that the text of removed records can still be read, and what takes it out.
-
-    Args:
-        names: Their short ids.
-    """
+    """Say that the text of removed records can still be read, and what takes it out."""
     return (
         f"the text stays on disk until `pmem purge {' '.join(names)}`, or `pmem consolidate` after"
         " `purge_days`;"

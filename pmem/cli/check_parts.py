@@ -149,12 +149,7 @@ def _finding_line(finding: Finding) -> Line:
 
 
 def count_text(count: int, what: str) -> str:
-    """Return a number of things in words.
-
-    Args:
-        count: How many there are.
-        what: One of them.
-    """
+    """Return a number of things in words."""
     return f"{count} {what}{'s' * (count != 1)}"
 
 

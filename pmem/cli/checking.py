@@ -75,10 +75,6 @@ def check(session: CommandSession, options: CheckOptions) -> Answer:
 def _chosen(named: Sequence[CheckPart], given: Sequence[str]) -> list[CheckPart]:
     """Return the parts to check, in their order.
 
-    Args:
-        named: The parts that are named.
-        given: The options that are given.
-
     Raises:
         UsageError: An option does not go with a part, or with another option.
     """

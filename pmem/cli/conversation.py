@@ -173,12 +173,7 @@ def _overview_line(item: Overview) -> Line:
 
 
 def message_line(message: Message, *, is_pruned: bool = False) -> Line:
-    """Show a message with its marks: who said what, is it pinned, pruned or removed.
-
-    Args:
-        message: As it is kept.
-        is_pruned: Contexts leave it out.
-    """
+    """Show a message with its marks: who said what, is it pinned, pruned or removed."""
     who = (f"{message.speaker or message.role}: ", "bold")
     if message.removed is not None:
         reason = f": {message.removed.reason}" if message.removed.reason else ""

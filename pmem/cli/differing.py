@@ -58,11 +58,9 @@ class ChangelogRow(NamedTuple):
 
 
 def sections(found: Differing, say: Say) -> Iterator[tuple[str, list[ChangelogRow]]]:
-    """Yield every heading that has entries; what stands for another one is told once, there.
+    """Yield every heading that has entries; what replaces another one is shown once, there.
 
-    Args:
-        found: What was learned, changed and forgotten.
-        say: Makes a text fit for its surroundings.
+    `say` makes a text fit for its surroundings.
     """
     texts = {entry.id: entry for entry in (*found.changed, *found.learned)}
     replaced = [entry for entry in found.forgotten if entry.how in _REPLACED]
@@ -90,23 +88,13 @@ def _changed_row(entry: Changed, say: Say) -> ChangelogRow:
 
 
 def differences_of(entry: Changed | Touch, say: Say) -> Iterator[str]:
-    """Yield what has changed in a record: its fields, then its links.
-
-    Args:
-        entry: What has changed.
-        say: Makes a text fit for its surroundings.
-    """
+    """Yield what has changed in a record: its fields, then its links."""
     yield from _fields(entry.fields, say)
     yield from linked(entry, say)
 
 
 def linked(entry: Changed | Touch, say: Say) -> Iterator[str]:
-    """Yield where a record links to from now on, and where it links to no longer.
-
-    Args:
-        entry: What has changed in it.
-        say: Makes a text fit for its surroundings.
-    """
+    """Yield where a record links to from now on, and where it links to no longer."""
     yield from _ties(entry.linked, "", say)
     yield from _ties(entry.unlinked, "no longer ", say)
 
@@ -130,12 +118,7 @@ def _fields(fields: dict[str, FieldChange], say: Say) -> Iterator[str]:
 
 
 def sides_of(name: str, change: FieldChange) -> list[str]:
-    """Say what a field was and what it is.
-
-    Args:
-        name: The field's name.
-        change: Both of its values.
-    """
+    """Say what a field was and what it is."""
     most = _BODY if name in BODIES else _VALUE
     return sides(name, {name: change.before}, {name: change.after}, most)
 

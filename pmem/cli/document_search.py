@@ -34,12 +34,7 @@ def find_sections(words: Sequence[str], *, named: bool = False) -> list[FoundSec
 
 
 def find_commands(words: Sequence[str], commands: Mapping[str, Any]) -> dict[str, str]:
-    """Return the commands that have some words in their summary, or as an option, with that.
-
-    Args:
-        words: As for `find_sections`.
-        commands: The table of commands.
-    """
+    """Return the commands that have some words in their summary, or as an option, with that."""
     wanted = [_pattern(word) for word in words]
     found = {}
     for name, told in commands.items():

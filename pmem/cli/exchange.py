@@ -62,13 +62,7 @@ def import_messages(
 
 
 def transcript_imported(session: CommandSession, file: str, *, strict: bool = False) -> Answer:
-    """Import a transcript in JSON Lines.
-
-    Args:
-        session: Where.
-        file: Its path, or `-` for standard input.
-        strict: Whether one secret refuses all of it.
-    """
+    """Import a transcript in JSON Lines."""
     name = "stdin" if file == exchange.STDIN else os.path.splitext(os.path.basename(file))[0]
     request = MessagesRequest(
         lines=session.read_lines(file),

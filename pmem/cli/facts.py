@@ -110,11 +110,7 @@ def _spans(fact: Fact, *, every: bool) -> Iterator[tuple[str, str]]:
 
 
 def judgement_notes(item: Promotion) -> Iterator[str]:
-    """Say which memories a promoted fact updates or contradicts, and what to do about it.
-
-    Args:
-        item: What was promoted.
-    """
+    """Say which memories a promoted fact updates or contradicts, and what to do about it."""
     from pmem.cli.memory import neighbour_lines
 
     for line in neighbour_lines(item.memory, item.neighbours):
@@ -154,11 +150,7 @@ def _describe_left_facts(count: int) -> str:
 
 
 def told(held: "Held") -> str:
-    """Say that a fact waits, and not what it says.
-
-    Args:
-        held: What waits.
-    """
+    """Say that a fact waits, and not what it says."""
     return held.sentence if held.rejected else f"{held.sentence}; {held.hint}"
 
 

@@ -16,11 +16,7 @@ _PLACES: Final = 5
 
 
 def left_out_lines(parts: "Sequence[UnusedPart]") -> list[Line]:
-    """Return a line for each file, and one for all files after the first ten.
-
-    Args:
-        parts: What was left out, file by file.
-    """
+    """Return a line for each file, and one for all files after the first ten."""
     files = [(file, list(found)) for file, found in groupby(parts, key=lambda part: part.file)]
     lines = [f"left out of {file}: {', '.join(_counts(found))}" for file, found in files[:_FILES]]
     rest = [part for _, found in files[_FILES:] for part in found]

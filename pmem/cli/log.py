@@ -211,11 +211,7 @@ def _changes(entry: JournalEntry) -> list[str]:
 
 
 def version_line(version: MemoryVersion) -> Line:
-    """Say on one line what a version says, since when, and by whom.
-
-    Args:
-        version: One text of a memory.
-    """
+    """Say on one line what a version says, since when, and by whom."""
     told = f"  (conversation {short(version.conversation)})" if version.conversation else ""
     return [
         (f"v{version.number}", "cyan"),

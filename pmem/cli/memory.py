@@ -280,12 +280,7 @@ def added_lines(added: Added) -> Iterator[Line]:
 
 
 def neighbour_lines(memory: Memory, neighbours: "Sequence[Neighbour]") -> Iterator[Line]:
-    """Say what a memory has to do with others, and how one may take another's place.
-
-    Args:
-        memory: The newer one.
-        neighbours: Where its links lead.
-    """
+    """Say what a memory has to do with others, and how one may take another's place."""
     from pmem.core.lifecycle.neighbours import advice
 
     for neighbour in neighbours:

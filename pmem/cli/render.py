@@ -19,12 +19,7 @@ _PROGRESS_STEPS = 200
 
 
 def show(session: "CommandSession", answer: "Answer") -> None:
-    """Print a command's answer, and say what could not be read on the way.
-
-    Args:
-        session: How to print.
-        answer: What to print.
-    """
+    """Print a command's answer, and say what could not be read on the way."""
     if session.json:
         from pmem.operations.envelope import data_line
         from pmem.operations.outcome import plain_form
@@ -58,12 +53,7 @@ def _show_screen(session: "CommandSession", answer: "Answer") -> None:
 
 
 def fail(session: "CommandSession", error: "PmemError") -> None:
-    """Print an error: one sentence, and what to do next.
-
-    Args:
-        session: How to print.
-        error: What went wrong.
-    """
+    """Print an error: one sentence, and what to do next."""
     if session.json:
         from pmem.operations.envelope import error_line
 
@@ -78,12 +68,7 @@ def fail(session: "CommandSession", error: "PmemError") -> None:
 
 
 def masked(data: "T", *fields: str) -> "T":
-    """Return an answer's data without the secrets in what it repeats of the command line.
-
-    Args:
-        data: A struct.
-        fields: Its fields that hold what the command line said.
-    """
+    """Return an answer's data without the secrets in what it repeats of the command line."""
     from msgspec.structs import replace
 
     from pmem.core.secrets import unsecret
@@ -92,12 +77,7 @@ def masked(data: "T", *fields: str) -> "T":
 
 
 def progress(session: "CommandSession", what: str) -> "Callable[[int, int], None]":
-    """Return what reports progress: a line on a terminal, nothing elsewhere.
-
-    Args:
-        session: How to print.
-        what: What is counted.
-    """
+    """Return what reports progress: a line on a terminal, nothing elsewhere."""
     if session.quiet or session.json or not sys.stderr.isatty():
         return lambda done, total: None
 
@@ -120,11 +100,7 @@ def confirmed(question: str) -> bool:
 
 
 def draws(session: "CommandSession") -> bool:
-    """Tell whether the answer is drawn on a terminal, and not written for programs.
-
-    Args:
-        session: How to print.
-    """
+    """Tell whether the answer is drawn on a terminal, and not written for programs."""
     return not session.json and sys.stdout.isatty()
 
 
@@ -139,22 +115,13 @@ def has_screen() -> bool:
 
 
 def tell(session: "CommandSession", lines: "Iterable[Line]") -> None:
-    """Print lines at once, on a terminal, before the command's answer.
-
-    Args:
-        session: How to print.
-        lines: What to print.
-    """
+    """Print lines at once, on a terminal, before the command's answer."""
     _show_lines(session, lines)
     sys.stdout.flush()
 
 
 def read_key(prompt: str) -> str:
-    """Ask for one key on a terminal; return nothing where there are no keys any more.
-
-    Args:
-        prompt: What stands before the cursor.
-    """
+    """Ask for one key on a terminal; return nothing where there are no keys any more."""
     from pmem.cli.keys import next_key
 
     _write(sys.stdout, prompt)
@@ -165,12 +132,7 @@ def read_key(prompt: str) -> str:
 
 
 def leave(code: int, last: "str | bytes" = "") -> "NoReturn":
-    """Leave the process at once, with everything written.
-
-    Args:
-        code: The exit code.
-        last: A last word for standard output; bytes are written as they are.
-    """
+    """Leave the process at once, with a last word written; bytes are written as they are."""
     try:
         if isinstance(last, bytes):
             _write_bytes(last)

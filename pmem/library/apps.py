@@ -8,11 +8,7 @@ from pmem.operations import table
 
 
 class Apps:
-    """Operations on apps' memories. Threads may share it, as they may the project.
-
-    Args:
-        run: Runs an operation, and returns its answer.
-    """
+    """Operations on apps' memories. Threads may share it, as they may the project."""
 
     def __init__(self, run: Callable[..., Any]) -> None:
         self._run = run

@@ -28,9 +28,6 @@ from pmem.values.notation import flatten
 def checked_models(models: Any) -> Any:
     """Return models that a project can ask; None where there are none.
 
-    Args:
-        models: What was given as such.
-
     Raises:
         InvalidValue: They are something else.
     """
@@ -143,10 +140,6 @@ class Project(ProjectOperations):
     def discover(cls, start: str | os.PathLike[str] = ".", **options: Any) -> Self:
         """Open the memory of a place, looked for there and in every parent.
 
-        Args:
-            start: Where to look from.
-            options: See the class.
-
         Raises:
             NoProject: There is none.
             Refused: It may not be trusted; see the class, and a parent's must be the user's own.
@@ -157,9 +150,6 @@ class Project(ProjectOperations):
     @classmethod
     def mine(cls, **options: Any) -> Self:
         """Open the memory of whoever runs this, which is no project's; it is made if it is missing.
-
-        Args:
-            options: See the class.
 
         Raises:
             NoProject: There is none, and nothing may be written.

@@ -26,10 +26,6 @@ _LARGEST = 2**63 - 1
 def made(type_: type[T], **fields: Any) -> T:
     """Make a request of fields that have their types; some may be those of a struct inside it.
 
-    Args:
-        type_: The request's class.
-        fields: Its fields.
-
     Raises:
         InvalidValue: One has another type.
         TypeError: There is no such field, or a needed one is missing.

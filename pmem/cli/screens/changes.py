@@ -10,12 +10,7 @@ from pmem.core.changelog import Changed, FieldChange
 
 
 def section_screen(found: Differing, view: ScreenView) -> Iterator[Line]:
-    """Draw every heading that has entries, and its entries.
-
-    Args:
-        found: What was learned, changed and forgotten.
-        view: The terminal.
-    """
+    """Draw every heading that has entries, and its entries."""
     parts = list(sections(found, str))
     types = column(type_of(entry) for _, rows in parts for entry, _ in rows)
     for heading, rows in parts:

@@ -34,14 +34,7 @@ class _Group(NamedTuple):
 def hit_screen(
     found: SearchResult, view: ScreenView, *, explain: bool, around: bool
 ) -> Iterator[Line]:
-    """Draw what was found: the hits by rank, what they bring along, one's own, what is only recent.
-
-    Args:
-        found: The answer.
-        view: The terminal.
-        explain: Whether the parts of each score are shown.
-        around: Whether messages are shown that only stand beside a hit.
-    """
+    """Draw the hits by rank; `around` shows messages that are only next to one, too."""
     asked = set(terms(found.query))
     shown_hits = [*found.hits, *found.yours, *found.fill]
     signs = {
@@ -140,11 +133,7 @@ def _related_row(related: Related, asked: set[str]) -> Row:
 
 
 def tie_of(related: Related) -> str:
-    """Say what a memory has to do with the hit that brought it along.
-
-    Args:
-        related: The memory.
-    """
+    """Say what a memory has to do with the hit that brought it along."""
     hit, how = short(related.via), related.type.replace("_", " ")
     if related.type == _PLAIN_LINK:
         return f"related to {hit}"

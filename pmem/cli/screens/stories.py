@@ -23,12 +23,7 @@ _LOGGED: Final = 60
 
 
 def story_screen(entries: Iterable[JournalEntry], view: ScreenView) -> Iterator[Line]:
-    """Draw a block for each event of one record: who did it, and below it what changed.
-
-    Args:
-        entries: The events.
-        view: The terminal.
-    """
+    """Draw a block for each event of one record: who did it, and below it what changed."""
     for event in entries:
         head: Line = [
             *cell(view.when(event.at), view.when_width, "dim"),
@@ -44,13 +39,7 @@ def story_screen(entries: Iterable[JournalEntry], view: ScreenView) -> Iterator[
 
 
 def edit_screen(memory: Memory, view: ScreenView, *, is_changed: bool) -> Iterator[Line]:
-    """Draw what an edit has changed.
-
-    Args:
-        memory: As it now is.
-        view: The terminal.
-        is_changed: Whether the edit has changed anything.
-    """
+    """Draw what an edit has changed."""
     last = entry(steps(memory)[-1])
     head: Line = [("edited ", "green"), *cell(short(memory.id), 8, "cyan")]
     if not is_changed:
@@ -96,12 +85,7 @@ def _changed_words(name: str, before: Mapping[str, Any], after: Mapping[str, Any
 
 
 def log_screen(entries: Sequence[JournalEntry], view: ScreenView) -> Iterator[Line]:
-    """Draw the log: when, what, which record, and in two lines what that was about.
-
-    Args:
-        entries: What happened, the newest last.
-        view: The terminal.
-    """
+    """Draw the log, the newest first: when, what, which record, and what that was about."""
     names = [who_did(entry.actor, entry.agent, entry.source) for entry in entries]
     is_one = len(entries) > 1 and len(set(names)) == 1
     whens = [view.when(entry.at) for entry in entries]
