@@ -107,12 +107,14 @@ class AskedCommand(msgspec.Struct):
         kind: The request's class. A field that is a struct gives the options of its own fields.
         without: Fields that the command does not have.
         filled: What the request has in fields that the command fills by itself.
+        meaning: What help says of it, where several commands share what runs.
     """
 
     command: Callable[..., Answer]
     kind: type[msgspec.Struct]
     without: Collection[str]
     filled: dict[str, Any]
+    meaning: str = ""
 
     def function(self) -> Callable[..., Answer]:
         """Return it as a function from whose parameters Typer makes the options."""
@@ -135,6 +137,7 @@ class AskedCommand(msgspec.Struct):
             return self.command(session, _built(self.kind, values | self.filled), **given)
 
         run.__dict__["__signature__"] = inspect.Signature(parameters)
+        run.__doc__ = self.meaning or run.__doc__
         run.__annotations__ = {each.name: each.annotation for each in parameters}
         return run
 
@@ -154,10 +157,10 @@ def completing(what: Completes) -> Callable[..., list[tuple[str, str]]] | None:
 
 
 def asks(
-    kind: type[msgspec.Struct], *, without: Collection[str] = (), **filled: Any
+    kind: type[msgspec.Struct], *, without: Collection[str] = (), meaning: str = "", **filled: Any
 ) -> Callable[[Callable[..., Answer]], AskedCommand]:
     """Make a command of a function and the request that it runs; see `AskedCommand`."""
-    return lambda command: AskedCommand(command, kind, without, filled)
+    return lambda command: AskedCommand(command, kind, without, filled, meaning)
 
 
 def _built(kind: type[R], values: dict[str, Any]) -> R:

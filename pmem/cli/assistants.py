@@ -3,28 +3,22 @@
 import os
 from typing import Annotated
 
+import msgspec
 import typer
 
 from pmem.assistants import setup
 from pmem.assistants.events import EVENTS, TAKEN, event_of
 from pmem.assistants.harnesses import HARNESSES, Scope
+from pmem.cli.asking import AskedCommand, asks
 from pmem.cli.hook import answer
 from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.setup import Print, check_one_way
 from pmem.errors import NoProject, UsageError
 from pmem.operations import table
 from pmem.project.discovery import discover
 from pmem.project.workspace import Workspace
 from pmem.values.requests import NoArguments
 
-User = Annotated[bool, typer.Option("--user", help="In your own files, for every project.")]
-Project = Annotated[
-    bool, typer.Option("--project", help="In the project's files, for everybody [the default].")
-]
-Check = Annotated[
-    bool, typer.Option("--check", help="Only look, and try it; exits with 1 if it is not set up.")
-]
-Remove = Annotated[bool, typer.Option("--remove", help="Undo it.")]
-Print = Annotated[bool, typer.Option("--print", help="Only print what would go where.")]
 _WORDS = {
     "set": ("set", "green"),
     "missing": ("missing", "red"),
@@ -59,111 +53,6 @@ def hook(
     return Answer(data={"answer": text}, raw=text)
 
 
-def claude_code(
-    ctx: typer.Context,
-    user: User = False,
-    project: Project = False,
-    check: Check = False,
-    remove: Remove = False,
-    print_: Print = False,
-) -> Answer:
-    """Connect Claude Code: hooks and tools; safe to repeat.
-
-    VS Code runs these hooks as well.
-    """
-    return _set_up(ctx.obj, "claude-code", (user, project), (check, remove, print_))
-
-
-def codex(
-    ctx: typer.Context,
-    user: User = False,
-    project: Project = False,
-    check: Check = False,
-    remove: Remove = False,
-    print_: Print = False,
-) -> Answer:
-    """Connect Codex: hooks and tools; safe to repeat.
-
-    Codex runs hooks once you have trusted them there (`/hooks`), a project's in a trusted project.
-    """
-    return _set_up(ctx.obj, "codex", (user, project), (check, remove, print_))
-
-
-def gemini(
-    ctx: typer.Context,
-    user: User = False,
-    project: Project = False,
-    check: Check = False,
-    remove: Remove = False,
-    print_: Print = False,
-) -> Answer:
-    """Connect Gemini CLI: hooks and tools; safe to repeat."""
-    return _set_up(ctx.obj, "gemini", (user, project), (check, remove, print_))
-
-
-def cursor(
-    ctx: typer.Context,
-    user: User = False,
-    project: Project = False,
-    check: Check = False,
-    remove: Remove = False,
-    print_: Print = False,
-) -> Answer:
-    """Connect Cursor: hooks and tools; safe to repeat."""
-    return _set_up(ctx.obj, "cursor", (user, project), (check, remove, print_))
-
-
-def vscode(
-    ctx: typer.Context,
-    user: User = False,
-    project: Project = False,
-    check: Check = False,
-    remove: Remove = False,
-    print_: Print = False,
-) -> Answer:
-    """Connect VS Code: hooks and tools; safe to repeat.
-
-    It also reads the hooks of Claude Code: where those are set up, it gets none of its own.
-    """
-    return _set_up(ctx.obj, "vscode", (user, project), (check, remove, print_))
-
-
-def opencode(
-    ctx: typer.Context,
-    user: User = False,
-    project: Project = False,
-    check: Check = False,
-    remove: Remove = False,
-    print_: Print = False,
-) -> Answer:
-    """Connect OpenCode: tools; safe to repeat."""
-    return _set_up(ctx.obj, "opencode", (user, project), (check, remove, print_))
-
-
-def zed(
-    ctx: typer.Context,
-    user: User = False,
-    project: Project = False,
-    check: Check = False,
-    remove: Remove = False,
-    print_: Print = False,
-) -> Answer:
-    """Connect Zed: tools, in your own settings; safe to repeat."""
-    return _set_up(ctx.obj, "zed", (user, project), (check, remove, print_))
-
-
-def agents_md(
-    ctx: typer.Context,
-    user: User = False,
-    project: Project = False,
-    check: Check = False,
-    remove: Remove = False,
-    print_: Print = False,
-) -> Answer:
-    """Say in AGENTS.md how to use the memory; safe to repeat."""
-    return _set_up(ctx.obj, "agents-md", (user, project), (check, remove, print_))
-
-
 def list_(ctx: typer.Context) -> Answer:
     """Show which coding assistants are connected."""
     session: CommandSession = ctx.obj
@@ -176,29 +65,65 @@ def list_(ctx: typer.Context) -> Answer:
 
 
 def _set_up(
-    session: CommandSession, name: str, scopes: tuple[bool, bool], how: tuple[bool, bool, bool]
+    session: CommandSession,
+    request: setup.AssistantSetupRequest,
+    user: Annotated[bool, typer.Option("--user", help="In your own files, for every project.")] = (
+        False
+    ),
+    project: Annotated[
+        bool, typer.Option("--project", help="In the project's files, for everybody [the default].")
+    ] = False,
+    print_: Print = False,
 ) -> Answer:
-    user, project = scopes
-    check, remove, print_ = how
+    """Connect an assistant, look whether it is connected, or undo that."""
     if user and project:
         raise UsageError("--user and --project exclude each other", "give one of them")
-    if sum(how) > 1:
-        raise UsageError("--check, --remove and --print exclude each other", "give one of them")
+    check_one_way(request, print_)
     scope: Scope = "user" if user else "project"
-    request = setup.AssistantSetupRequest(harness=name, scope=scope, check=check, remove=remove)
+    request = msgspec.structs.replace(request, scope=scope)
     setup.files_of(request)  # before anything is looked for
     if print_:
         texts = setup.to_paste(anywhere(session), request)
         raw = "".join(f"# {path}\n{text}" for path, text in texts)
         return Answer(data={"files": [{"path": p, "text": t} for p, t in texts]}, raw=raw)
     found = session.run(table.SETUP_ASSISTANT, request, anywhere(session) if user else None)
-    lacks = "" if found.program or remove else "it will not find pmem: put it on the PATH"
+    lacks = "" if found.program or request.remove else "it will not find pmem: put it on the PATH"
     return Answer(
         data=found,
-        lines=[_part_line(part, is_removed=remove) for part in found.parts],
+        lines=[_part_line(part, is_removed=request.remove) for part in found.parts],
         note="\n".join(filter(None, (found.trouble, lacks, found.said))),
-        exit_code=1 if check and not found.ok else 0,
+        exit_code=1 if request.check and not found.ok else 0,
     )
+
+
+def _connecting(harness: str, meaning: str) -> AskedCommand:
+    asked = asks(setup.AssistantSetupRequest, harness=harness, scope="project", meaning=meaning)
+    return asked(_set_up)
+
+
+claude_code = _connecting(
+    "claude-code",
+    "Connect Claude Code: hooks and tools; safe to repeat.\n\nVS Code runs these hooks as well.",
+)
+codex = _connecting(
+    "codex",
+    """Connect Codex: hooks and tools; safe to repeat.
+
+    Codex runs hooks once you have trusted them there (`/hooks`), a project's in a trusted project.
+    """,
+)
+gemini = _connecting("gemini", "Connect Gemini CLI: hooks and tools; safe to repeat.")
+cursor = _connecting("cursor", "Connect Cursor: hooks and tools; safe to repeat.")
+vscode = _connecting(
+    "vscode",
+    """Connect VS Code: hooks and tools; safe to repeat.
+
+    It also reads the hooks of Claude Code: where those are set up, it gets none of its own.
+    """,
+)
+opencode = _connecting("opencode", "Connect OpenCode: tools; safe to repeat.")
+zed = _connecting("zed", "Connect Zed: tools, in your own settings; safe to repeat.")
+agents_md = _connecting("agents-md", "Say in AGENTS.md how to use the memory; safe to repeat.")
 
 
 def anywhere(session: CommandSession) -> Workspace:

@@ -4,9 +4,10 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
+import msgspec
 import typer
 
-from pmem.cli.asking import asks, completing
+from pmem.cli.asking import asks
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.operations import table
 from pmem.project.own_memory import own_folder
@@ -18,43 +19,26 @@ from pmem.values.requests import AtRequest, NoArguments
 from pmem.values.setting_groups import EVERYDAY, FURTHER
 from pmem.vcs.starting import InitRequest
 
-Name = Annotated[
-    str,
-    typer.Argument(metavar="NAME", help="A setting's name.", autocompletion=completing("setting")),
-]
 
-
+@asks(InitRequest, mine=False)
 def init(
-    ctx: typer.Context,
-    name: Annotated[str | None, typer.Option(help="The project's name.")] = None,
-    track_conversations: Annotated[
-        bool, typer.Option("--track-conversations", help="Let git track conversations too.")
-    ] = False,
+    session: CommandSession,
+    request: InitRequest,
     no_git: Annotated[
         bool, typer.Option("--no-git", help="Leave git's configuration as it is.")
-    ] = False,
-    here: Annotated[
-        bool, typer.Option("--here", help="Start a second memory below another one.")
     ] = False,
 ) -> Answer:
     """Start a memory in this folder; safe to repeat.
 
     In a git work tree it also tells git, in this clone, to merge records field by field.
     """
-    session: CommandSession = ctx.obj
     folder = (
         session.found_root
         if session.mine
         else _memory_folder(session.directory or os.getcwd(), session.folder_name)
     )
     place = Workspace(folder, environment=session.environment, read_only=session.read_only)
-    request = InitRequest(
-        name=name,
-        track_conversations=track_conversations,
-        git=not no_git,
-        here=here,
-        mine=session.mine,
-    )
+    request = msgspec.structs.replace(request, git=not no_git, mine=session.mine)
     done = session.run(table.INIT, request, place)
     word = "started" if done.created else "is ready:"
     mine = " --mine" * session.mine
@@ -88,15 +72,16 @@ def stats(session: CommandSession, request: AtRequest) -> Answer:
     )
 
 
+@asks(NoArguments)
 def config_list(
-    ctx: typer.Context,
+    session: CommandSession,
+    request: NoArguments,
     every: Annotated[
         bool, typer.Option("--all", help="Every setting, in groups; --json always has them.")
     ] = False,
 ) -> Answer:
     """Show the everyday settings and the others that were changed."""
-    session: CommandSession = ctx.obj
-    found = session.run(table.SETTINGS, NoArguments())
+    found = session.run(table.SETTINGS, request)
     by_name = {item.name: item for item in found.items}
     changed = [item.name for item in found.items if _differs(item) and item.name not in EVERYDAY]
     shown = [*EVERYDAY, *changed]
@@ -139,30 +124,24 @@ def _own_place(session: CommandSession) -> Iterator[str]:
         yield f"your own memory: {folder}"
 
 
-def config_get(ctx: typer.Context, name: Name) -> Answer:
+@asks(SettingRequest)
+def config_get(session: CommandSession, request: SettingRequest) -> Answer:
     """Show one setting."""
-    session: CommandSession = ctx.obj
-    found = session.run(table.SETTING, SettingRequest(name=name))
+    found = session.run(table.SETTING, request)
     return Answer(data=found, lines=[[(_value(found.value), "")]])
 
 
-def config_set(
-    ctx: typer.Context,
-    name: Name,
-    value: Annotated[
-        str, typer.Argument(metavar="VALUE", help="Its new value; lists take commas.")
-    ],
-) -> Answer:
+@asks(SettingChangeRequest)
+def config_set(session: CommandSession, request: SettingChangeRequest) -> Answer:
     """Change one of the project's settings."""
-    session: CommandSession = ctx.obj
-    done = session.run(table.CHANGE_SETTING, SettingChangeRequest(name=name, value=value))
+    done = session.run(table.CHANGE_SETTING, request)
     return Answer(data=done, lines=[_now(done.name, done.value)], note=done.doubt)
 
 
-def config_unset(ctx: typer.Context, name: Name) -> Answer:
+@asks(SettingRequest)
+def config_unset(session: CommandSession, request: SettingRequest) -> Answer:
     """Remove one of the project's settings, so that the default holds."""
-    session: CommandSession = ctx.obj
-    done = session.run(table.RESET_SETTING, SettingRequest(name=name))
+    done = session.run(table.RESET_SETTING, request)
     return Answer(data=done, lines=[_now(done.name, done.value)])
 
 

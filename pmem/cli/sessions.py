@@ -1,12 +1,12 @@
 """The commands that take in the sessions of coding assistants."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import msgspec
 import typer
 
 from pmem.cli import render
-from pmem.cli.asking import asks
+from pmem.cli.asking import AskedCommand, asks
 from pmem.cli.left_out import left_out_lines, reasons_line
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.notes import NotesRequest
@@ -15,38 +15,6 @@ from pmem.conversation.sessions import SessionsImported, SessionsRequest
 from pmem.errors import UsageError
 from pmem.operations import table
 from pmem.values.programs import SessionProgram
-
-_NOT_OF_ONE: Final = ("pending",)
-
-
-@asks(SessionsRequest, without=_NOT_OF_ONE, harness=SessionProgram.CLAUDE_CODE)
-def claude_code(session: CommandSession, request: SessionsRequest) -> Answer:
-    """Import sessions of Claude Code, each message once.
-
-    Without a path, the sessions of this project and of its other work trees are read from
-    ~/.claude/projects, or from CLAUDE_CONFIG_DIR. What pmem itself said is left out.
-    """
-    return _import(session, request)
-
-
-@asks(SessionsRequest, without=_NOT_OF_ONE, harness=SessionProgram.CODEX)
-def codex(session: CommandSession, request: SessionsRequest) -> Answer:
-    """Import sessions of Codex, each message once.
-
-    Without a path, the sessions of this project and of its other work trees are read from
-    ~/.codex/sessions, or from CODEX_HOME. What pmem itself said is left out.
-    """
-    return _import(session, request)
-
-
-@asks(SessionsRequest, without=_NOT_OF_ONE, harness=SessionProgram.GEMINI)
-def gemini(session: CommandSession, request: SessionsRequest) -> Answer:
-    """Import sessions of Gemini CLI, each message once.
-
-    Without a path, the sessions of this project and of its other work trees are read from
-    ~/.gemini/tmp. What pmem itself said is left out.
-    """
-    return _import(session, request)
 
 
 @asks(SessionsRequest, without=("path",))
@@ -80,6 +48,22 @@ def _import(session: CommandSession, request: SessionsRequest) -> Answer:
     told = render.progress(session, "bytes")
     request = msgspec.structs.replace(request, progress=told)
     return _imported(session.run(table.IMPORT_SESSIONS, request))
+
+
+def _of_program(harness: SessionProgram, name: str, place: str) -> AskedCommand:
+    meaning = f"""Import sessions of {name}, each message once.
+
+    Without a path, the sessions of this project and of its other work trees are read from
+    {place}. What pmem itself said is left out.
+    """
+    return asks(SessionsRequest, without=("pending",), harness=harness, meaning=meaning)(_import)
+
+
+claude_code = _of_program(
+    SessionProgram.CLAUDE_CODE, "Claude Code", "~/.claude/projects, or from CLAUDE_CONFIG_DIR"
+)
+codex = _of_program(SessionProgram.CODEX, "Codex", "~/.codex/sessions, or from CODEX_HOME")
+gemini = _of_program(SessionProgram.GEMINI, "Gemini CLI", "~/.gemini/tmp")
 
 
 def _imported(done: SessionsImported) -> Answer:

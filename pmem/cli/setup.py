@@ -2,8 +2,10 @@
 
 from typing import Annotated, Final, Literal
 
+import msgspec
 import typer
 
+from pmem.cli.asking import asks
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import ReadOnly, UsageError
 from pmem.operations import table
@@ -12,47 +14,34 @@ from pmem.vcs import gitsetup, hooksetup
 from pmem.vcs.rule_files import HOSTS, RulesRequest
 
 Shell = Literal["bash", "zsh", "fish", "powershell", "pwsh"]
+Print = Annotated[bool, typer.Option("--print", help="Only print what it would write.")]
 _COLOURS: Final = {"set": "green", "missing": "red", "differs": "red"}
 
 
-def git(
-    ctx: typer.Context,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only look; exits with 1 if something is missing.")
-    ] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Undo it.")] = False,
-    print_: Annotated[bool, typer.Option("--print", help="Only print what it would do.")] = False,
-) -> Answer:
+@asks(SetupRequest)
+def git(session: CommandSession, request: SetupRequest, print_: Print = False) -> Answer:
     """Teach git to merge and show records; safe to repeat.
 
     Records are merged field by field, and shown as text. It changes this clone's configuration, so
     each clone needs it once. The attributes that go with it are shared with the project.
     """
-    session: CommandSession = ctx.obj
-    _one_at_the_most(check, remove, print_)
+    check_one_way(request, print_)
     if print_:
         script = gitsetup.script()
         return Answer(data={"script": script}, raw=script)
-    found = session.run(table.SETUP_GIT, SetupRequest(check=check, remove=remove))
+    found = session.run(table.SETUP_GIT, request)
     return Answer(
         data=found,
-        lines=[_line(part, is_removed=remove) for part in found.parts],
-        note="" if found.program or remove else "git will not find pmem: put it on the PATH",
-        exit_code=1 if check and not found.ok else 0,
+        lines=[_line(part, is_removed=request.remove) for part in found.parts],
+        note=""
+        if found.program or request.remove
+        else "git will not find pmem: put it on the PATH",
+        exit_code=1 if request.check and not found.ok else 0,
     )
 
 
-def rules(
-    ctx: typer.Context,
-    hosts: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[HOST]...", help=f"{', '.join(HOSTS)} [those that have some]."),
-    ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only look; exits with 1 if one is out of date.")
-    ] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Undo it.")] = False,
-) -> Answer:
+@asks(RulesRequest)
+def rules(session: CommandSession, request: RulesRequest) -> Answer:
     """Write the memory into rule files of assistants; safe to repeat.
 
     AGENTS.md gets a block of what every task needs: what is pinned, dead ends, constraints and
@@ -60,33 +49,23 @@ def rules(
     for each place (`--for`) that they apply to its files. `pmem check` says when one is out of
     date, and `pmem resolve` writes it again.
     """
-    session: CommandSession = ctx.obj
-    _one_at_the_most(check, remove, False)
-    for host in hosts or ():
-        if host not in HOSTS:
-            raise UsageError(f"there is no host {host!r}", f"there are {', '.join(HOSTS)}")
-    request = RulesRequest(hosts=tuple(hosts or ()), check=check, remove=remove)
+    check_one_way(request)
     found = session.run(table.SETUP_RULES, request)
     note = "" if found.hosts else f"no host has rules yet: name one of {', '.join(HOSTS)}"
     lines: list[Line] = [
         [(f"{part.state:<9}", "green" if part.state == "set" else "yellow"), (part.path, "")]
         for part in found.parts
     ]
-    if remove:
+    if request.remove:
         lines = [[("removed", "green")]] if found.hosts else []
-    return Answer(data=found, lines=lines, note=note, exit_code=1 if check and not found.ok else 0)
+    return Answer(
+        data=found, lines=lines, note=note, exit_code=1 if request.check and not found.ok else 0
+    )
 
 
+@asks(hooksetup.PreCommitRequest)
 def pre_commit(
-    ctx: typer.Context,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only look; exits with 1 if it is not set up.")
-    ] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Undo it.")] = False,
-    print_: Annotated[bool, typer.Option("--print", help="Only print the lines.")] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Let a review stop a commit too.")
-    ] = False,
+    session: CommandSession, request: hooksetup.PreCommitRequest, print_: Print = False
 ) -> Answer:
     """Check every commit; safe to repeat.
 
@@ -96,31 +75,28 @@ def pre_commit(
     If the project has a .pre-commit-config.yaml, pmem adds an entry to it, else a few lines to
     git's own hook. If there is no safe place for the entry, it prints it and exits with 1.
     """
-    session: CommandSession = ctx.obj
-    _one_at_the_most(check, remove, print_)
-    request = hooksetup.PreCommitRequest(check=check or print_, remove=remove, strict=strict)
+    check_one_way(request, print_)
+    request = msgspec.structs.replace(request, check=request.check or print_)
     found = session.run(table.SETUP_PRE_COMMIT, request)
-    failed = not (found.ok or print_ or remove)
-    no_place = failed and not check
+    failed = not (found.ok or print_ or request.remove)
+    no_place = failed and not request.check
     return Answer(
         data=found,
         raw=found.wanted if print_ or no_place else None,
-        lines=[_hook_line(found, is_removed=remove)],
+        lines=[_hook_line(found, is_removed=request.remove)],
         note=_hook_note(found, no_place=no_place),
         exit_code=1 if failed else 0,
     )
 
 
+@asks(SetupRequest)
 def completion(
-    ctx: typer.Context,
+    session: CommandSession,
+    request: SetupRequest,
     shell: Annotated[
         Shell | None, typer.Argument(metavar="[SHELL]", help="Which shell [yours].")
     ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only look; exits with 1 if something is missing.")
-    ] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Undo it.")] = False,
-    print_: Annotated[bool, typer.Option("--print", help="Only print the script.")] = False,
+    print_: Print = False,
 ) -> Answer:
     """Complete commands, ids and tags in your shell; safe to repeat.
 
@@ -130,26 +106,38 @@ def completion(
     """
     from pmem.cli.completion import installing, shells
 
-    session: CommandSession = ctx.obj
-    _one_at_the_most(check, remove, print_)
+    check_one_way(request, print_)
     name = shell or installing.shell_of(session.environment)
     if print_:
         script = shells.script(name)
         return Answer(data={"shell": name, "script": script}, raw=script)
-    if session.read_only and not check:
+    if session.read_only and not request.check:
         raise ReadOnly
-    act = installing.look if check else installing.uninstall if remove else installing.install
+    act = (
+        installing.look
+        if request.check
+        else installing.uninstall
+        if request.remove
+        else installing.install
+    )
     found = act(name, session.environment)
     return Answer(
         data=found,
-        lines=[_file_line(part.path, part.state, is_removed=remove) for part in found.parts],
-        note="" if check or remove else f"open a new {name} to see it",
-        exit_code=1 if check and not found.ok else 0,
+        lines=[
+            _file_line(part.path, part.state, is_removed=request.remove) for part in found.parts
+        ],
+        note="" if request.check or request.remove else f"open a new {name} to see it",
+        exit_code=1 if request.check and not found.ok else 0,
     )
 
 
-def _one_at_the_most(*given: bool) -> None:
-    if sum(given) > 1:
+def check_one_way(request: SetupRequest, print_: bool = False) -> None:
+    """See that only one thing is asked for.
+
+    Raises:
+        UsageError: Several are.
+    """
+    if request.check + request.remove + print_ > 1:
         raise UsageError("--check, --remove and --print exclude each other", "give one of them")
 
 
