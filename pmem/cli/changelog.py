@@ -1,13 +1,13 @@
 """What the memory did between two git revisions, and which commits changed a record."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
-from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
 
 from pmem.cli.differing import HEADINGS, Differing, differences_of, sections, type_of
+from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.markdown import escaped
 from pmem.errors import UsageError
@@ -41,16 +41,9 @@ def changelog_answer(session: CommandSession, revisions: str, format_: str) -> A
     return Answer(
         data=found,
         lines=section_lines(found),
-        screen=partial(_draw_sections, session, found),
+        screen=drawn(session, "changes.section_screen", found),
         note="" if found.total else _nothing(found),
     )
-
-
-def _draw_sections(session: CommandSession, found: Differing, width: int) -> Iterable[Line]:
-    from pmem.cli.screens.changes import section_screen
-    from pmem.cli.screens.view import view_of
-
-    return section_screen(found, view_of(session, width))
 
 
 def provenance_answer(session: CommandSession, request: HistoryRequest) -> Answer:

@@ -79,8 +79,8 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
         "Decide what waits for you. `pmem inbox` goes through all of it.",
         {
             "walk": CommandEntry("inbox", "inbox", "pmem inbox walk --kind fact"),
-            "facts": CommandEntry("facts", "list_", "pmem inbox facts --above 0.7"),
-            "proposals": CommandEntry("consent", "list_", "pmem inbox proposals"),
+            "facts": CommandEntry("deciding", "facts", "pmem inbox facts --above 0.7"),
+            "proposals": CommandEntry("deciding", "proposals", "pmem inbox proposals"),
             "accept": CommandEntry("deciding", "accept", "pmem inbox accept k3v9"),
             "reject": CommandEntry("deciding", "reject", "pmem inbox reject k3v9"),
         },

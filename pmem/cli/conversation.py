@@ -1,14 +1,14 @@
 """The commands that keep conversations."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
 from pmem.cli import render
 from pmem.cli.asking import asks
-from pmem.cli.facts import judgement_notes, told
+from pmem.cli.deciding import judgement_notes, told
+from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.conversations import (
     ConversationsRequest,
@@ -103,18 +103,9 @@ def list_(session: CommandSession, request: ConversationsRequest) -> Answer:
     return Answer(
         data=found,
         lines=map(_overview_line, found.items),
-        screen=partial(_draw_conversations, session, found.items),
+        screen=drawn(session, "lists.conversation_screen", found.items),
         note="" if found.items else _none(request.status),
     )
-
-
-def _draw_conversations(
-    session: CommandSession, items: Sequence[Overview], width: int
-) -> Iterable[Line]:
-    from pmem.cli.screens.lists import conversation_screen
-    from pmem.cli.screens.view import view_of
-
-    return conversation_screen(items, view_of(session, width))
 
 
 def _none(status: Status | None) -> str:

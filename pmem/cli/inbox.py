@@ -59,7 +59,6 @@ def inbox(
     return Answer(
         data=found,
         lines=map(_item_line, found.items),
-        screen=lambda width: all_hung(map(_item_line, found.items), width),
         note=_counted(found),
     )
 

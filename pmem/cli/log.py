@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import partial
 from itertools import takewhile
 from typing import Annotated, Final, Literal
 
@@ -13,6 +12,7 @@ import typer
 from pmem.cli.asking import asks, completing
 from pmem.cli.event_words import COLOURS, VALUE, change_lines, details_of, sides, who_did
 from pmem.cli.panels import padded
+from pmem.cli.render import drawn
 from pmem.cli.screens.wrapping import cells
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.journal import JournalEntry, Wanted
@@ -117,16 +117,9 @@ def _events(session: CommandSession, request: EventsRequest, of: str | None) -> 
     return Answer(
         data=found,
         lines=log_lines(found.items) if of is None else story_lines(found.items),
-        screen=partial(_draw, session, found, is_story=of is not None),
+        screen=drawn(session, f"stories.{'log' if of is None else 'story'}_screen", found.items),
         note=_more(session, found, request.limit) if found.items else nothing,
     )
-
-
-def _draw(session: CommandSession, found: Journal, width: int, *, is_story: bool) -> Iterable[Line]:
-    from pmem.cli.screens.stories import log_screen, story_screen
-    from pmem.cli.screens.view import view_of
-
-    return (story_screen if is_story else log_screen)(found.items, view_of(session, width))
 
 
 def _ran(session: CommandSession, request: EventsRequest, of: str | None) -> Answer:

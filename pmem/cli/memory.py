@@ -1,6 +1,6 @@
 """The commands that add memories and show records."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import chain
@@ -12,13 +12,13 @@ import typer
 from pmem.cli import options
 from pmem.cli.asking import asks
 from pmem.cli.drafts import WrittenText, kept_draft, read_draft
-from pmem.cli.render import draws
+from pmem.cli.render import drawn, draws
 from pmem.cli.session import Answer, CommandSession, Line, start_of
 from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
 from pmem.core.lines import split_lines
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import UsageError
-from pmem.memory.reading import ListRequest, MemoryListing, MessageRef, ShownRecord, ShowRequest
+from pmem.memory.reading import ListRequest, MessageRef, ShownRecord, ShowRequest
 from pmem.memory.requests import AddAllRequest, Added, AddRequest
 from pmem.operations import table
 from pmem.values.ids import short
@@ -97,20 +97,14 @@ def show(session: CommandSession, request: ShowRequest) -> Answer:
             data=found, lines=_said_lines(said, iso(said.message.created_at)), screen=draw
         )
     lines = chain(record_lines(found.record), _use_lines(found), _doubts(found))
-    return Answer(
-        data=found, lines=lines, screen=partial(draw_record, session, found, found.record)
-    )
+    return Answer(data=found, lines=lines, screen=record_screen(session, found))
 
 
-def draw_record(
-    session: CommandSession, found: ShownRecord, record: Record, width: int
-) -> Iterable[Line]:
-    """Draw a record on a terminal of so many cells."""
-    from pmem.cli.screens.record import record_screen
-    from pmem.cli.screens.view import view_of
-
+def record_screen(session: CommandSession, found: ShownRecord) -> Callable[[int], Iterable[Line]]:
+    """Return what draws a record on a terminal."""
+    record: Any = found.record
     fields = list(fields_of(record))
-    return record_screen(found, title_of(record), fields, view_of(session, width))
+    return drawn(session, "record.record_screen", found, title_of(record), fields)
 
 
 def _draw_message(session: CommandSession, said: MessageRef, width: int) -> Iterable[Line]:
@@ -165,16 +159,9 @@ def list_(
     return Answer(
         data=found,
         lines=(memory_line(memory, found.moment) for memory in found.items),
-        screen=partial(_draw_list, session, found),
+        screen=drawn(session, "lists.memory_screen", found),
         note=found.reason,
     )
-
-
-def _draw_list(session: CommandSession, found: MemoryListing, width: int) -> Iterable[Line]:
-    from pmem.cli.screens.lists import memory_screen
-    from pmem.cli.screens.view import view_of
-
-    return memory_screen(found, view_of(session, width))
 
 
 def memory_line(memory: Memory, at: datetime | None = None) -> Line:

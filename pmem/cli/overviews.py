@@ -1,11 +1,11 @@
 """The tags and subjects that `list` counts."""
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Final
 
+from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.memory.overviews import NameListing, NamesRequest, Naming
+from pmem.memory.overviews import NamesRequest, Naming
 from pmem.operations import table
 from pmem.values.times import day
 
@@ -25,15 +25,6 @@ def names_answer(session: CommandSession, of: Naming) -> Answer:
     return Answer(
         data=found,
         lines=lines,
-        screen=partial(_draw_names, session, found, of.removesuffix("s")),
+        screen=drawn(session, "lists.name_screen", found, of.removesuffix("s")),
         note="" if found.items else _NOTHING[of],
     )
-
-
-def _draw_names(
-    session: CommandSession, found: NameListing, what: str, width: int
-) -> Iterator[Line]:
-    from pmem.cli.screens.lists import name_screen
-    from pmem.cli.screens.view import view_of
-
-    return name_screen(found, what, view_of(session, width))

@@ -104,6 +104,24 @@ def draws(session: "CommandSession") -> bool:
     return not session.json and sys.stdout.isatty()
 
 
+def drawn(
+    session: "CommandSession", screen: str, *given: "Any", **named: "Any"
+) -> "Callable[[int], Iterable[Line]]":
+    """Return what draws a screen, such as `lists.memory_screen`, on a terminal of so many cells."""
+
+    def draw(width: int) -> "Iterable[Line]":
+        from importlib import import_module
+
+        from pmem.cli.screens.view import view_of
+
+        module, _, name = screen.partition(".")
+        function = getattr(import_module(f"pmem.cli.screens.{module}"), name)
+        lines: Iterable[Line] = function(*given, view_of(session, width), **named)
+        return lines
+
+    return draw
+
+
 def can_ask() -> bool:
     """Tell whether there is a terminal with somebody to ask."""
     return sys.stdin.isatty() and sys.stderr.isatty()
