@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator
 
-from pmem.cli.differing import BODIES, HEADINGS, Differing, linked, sections, sides_of, type_of
+from pmem.cli.changelog import BODIES, HEADINGS, linked, sections, sides_of, type_of
 from pmem.cli.screens.differences import ADDED, REMOVED, word_difference
 from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
 from pmem.cli.session import Line
 from pmem.core.changelog import Changed, FieldChange
+from pmem.vcs.changelog import Changelog
 
 
-def section_screen(found: Differing, view: ScreenView) -> Iterator[Line]:
+def section_screen(found: Changelog, view: ScreenView) -> Iterator[Line]:
     """Draw every heading that has entries, and its entries."""
-    parts = list(sections(found, str))
+    parts = list(sections(found))
     types = column(type_of(entry) for _, rows in parts for entry, _ in rows)
     for heading, rows in parts:
         yield [(heading, f"bold {HEADINGS[heading]}".strip()), (f"  {len(rows)}", "dim")]
@@ -33,7 +34,7 @@ def _change_line(entry: Changed) -> Line:
         line += [(subject, "bold"), (entry.text, "")]
     for name, change in entry.fields.items():
         line += [("  " if line else "", ""), *_field(name, change)]
-    for tie in linked(entry, str):
+    for tie in linked(entry):
         line += [("  " if line else "", ""), (tie, "dim")]
     return line
 
