@@ -102,7 +102,7 @@ def _commits(session: CommandSession, request: HistoryRequest) -> Answer:
 def _texts(session: CommandSession, request: HistoryRequest) -> Answer:
     found = session.run(table.VERSIONS, request)
     found = msgspec.structs.replace(found, items=found.items[::-1])
-    return Answer(data=found, lines=list(map(version_line, found.items)))
+    return Answer(data=found, lines=list(map(_version_line, found.items)))
 
 
 def _events(session: CommandSession, request: EventsRequest, of: str | None) -> Answer:
@@ -116,7 +116,7 @@ def _events(session: CommandSession, request: EventsRequest, of: str | None) -> 
     nothing = "no event passes the filters" if is_filtered else _NOTHING
     return Answer(
         data=found,
-        lines=log_lines(found.items) if of is None else story_lines(found.items),
+        lines=_log_lines(found.items) if of is None else story_lines(found.items),
         screen=drawn(session, f"stories.{'log' if of is None else 'story'}_screen", found.items),
         note=_more(session, found, request.limit) if found.items else nothing,
     )
@@ -171,7 +171,7 @@ def story_lines(entries: Iterable[JournalEntry]) -> Iterator[Line]:
             yield [(f"    {said}", "")]
 
 
-def log_lines(entries: Sequence[JournalEntry]) -> Iterator[Line]:
+def _log_lines(entries: Sequence[JournalEntry]) -> Iterator[Line]:
     """Yield a line for each event, with who did it in a column of its own."""
     actors = [who_did(entry.actor, entry.agent, entry.source) for entry in entries]
     width = max(map(cells, actors), default=0)
@@ -203,8 +203,7 @@ def _changes(entry: JournalEntry) -> list[str]:
     ]
 
 
-def version_line(version: MemoryVersion) -> Line:
-    """Say on one line what a version says, since when, and by whom."""
+def _version_line(version: MemoryVersion) -> Line:
     told = f"  (conversation {short(version.conversation)})" if version.conversation else ""
     return [
         (f"v{version.number}", "cyan"),

@@ -50,6 +50,9 @@ def rules(session: CommandSession, request: RulesRequest) -> Answer:
     date, and `pmem resolve` writes it again.
     """
     check_one_way(request)
+    for host in request.hosts:
+        if host not in HOSTS:
+            raise UsageError(f"there is no host {host!r}", f"there are {', '.join(HOSTS)}")
     found = session.run(table.SETUP_RULES, request)
     note = "" if found.hosts else f"no host has rules yet: name one of {', '.join(HOSTS)}"
     lines: list[Line] = [
