@@ -1,18 +1,16 @@
 """The commands that stand between the memory and coding assistants."""
 
 import os
-from typing import Annotated
 
 import msgspec
-import typer
 
 from pmem.assistants import setup
 from pmem.assistants.events import EVENTS, TAKEN, event_of
 from pmem.assistants.harnesses import HARNESSES, Scope
-from pmem.cli.asking import AskedCommand, asks
+from pmem.cli.asking import AskedCommand, asks, own
 from pmem.cli.hook import answer
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.cli.setup import Print, check_one_way
+from pmem.cli.setup import PRINT, check_one_way
 from pmem.errors import NoProject, UsageError
 from pmem.operations import table
 from pmem.project.discovery import discover
@@ -28,12 +26,12 @@ _WORDS = {
 }
 
 
+@asks(NoArguments)
 def hook(
-    ctx: typer.Context,
-    event: Annotated[str, typer.Argument(metavar="EVENT", help=f"{', '.join(EVENTS)}.")],
-    harness: Annotated[
-        str, typer.Option(metavar="NAME", help=f"Who calls: {', '.join(TAKEN)}.")
-    ] = "",
+    session: CommandSession,
+    _: NoArguments,
+    event: str = own(f"{', '.join(EVENTS)}.", ..., shown="EVENT", is_argument=True),
+    harness: str = own(f"Who calls: {', '.join(TAKEN)}.", "", shown="NAME"),
 ) -> Answer:
     """Answer a hook of a coding assistant.
 
@@ -45,7 +43,6 @@ def hook(
     empty and the memory's log says why. `pmem setup` connects the assistants; PMEM_HOOKS=off and
     the setting hooks.enabled keep it quiet.
     """
-    session: CommandSession = ctx.obj
     known = event_of(event)
     if known is None:
         raise UsageError(f"there is no event {event!r}", f"give one of {', '.join(EVENTS)}")
@@ -53,9 +50,12 @@ def hook(
     return Answer(data={"answer": text}, raw=text)
 
 
-def list_(ctx: typer.Context) -> Answer:
+@asks(NoArguments)
+def list_(
+    session: CommandSession,
+    _: NoArguments,
+) -> Answer:
     """Show which coding assistants are connected."""
-    session: CommandSession = ctx.obj
     found = session.run(table.SETUP_LIST, NoArguments(), anywhere(session))
     width = max(len(name) for name in HARNESSES) + 2
     lines = [_overview_line(one, width) for one in found.items]
@@ -67,13 +67,9 @@ def list_(ctx: typer.Context) -> Answer:
 def _set_up(
     session: CommandSession,
     request: setup.AssistantSetupRequest,
-    user: Annotated[bool, typer.Option("--user", help="In your own files, for every project.")] = (
-        False
-    ),
-    project: Annotated[
-        bool, typer.Option("--project", help="In the project's files, for everybody [the default].")
-    ] = False,
-    print_: Print = False,
+    user: bool = own("In your own files, for every project."),
+    project: bool = own("In the project's files, for everybody [the default]."),
+    print_: bool = PRINT,
 ) -> Answer:
     """Connect an assistant, look whether it is connected, or undo that."""
     if user and project:

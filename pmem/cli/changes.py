@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
-import typer
 
-from pmem.cli.asking import asks, completing
+from pmem.cli.asking import asks, own
 from pmem.cli.drafts import WrittenText, kept_draft, read_draft
 from pmem.cli.memory import (
     EXIT_CODES,
@@ -40,18 +39,10 @@ _ALIKE: Final = 0.8
 def edit(
     session: CommandSession,
     request: EditRequest,
-    supersede: Annotated[
-        bool,
-        typer.Option("--supersede", help="Keep the old text as a memory that was valid until now."),
-    ] = False,
-    superseded_by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REF",
-            help="This memory replaces it from now on.",
-            autocompletion=completing("memory"),
-        ),
-    ] = None,
+    supersede: bool = own("Keep the old text as a memory that was valid until now."),
+    superseded_by: str | None = own(
+        "This memory replaces it from now on.", shown="REF", completes="memory"
+    ),
 ) -> Answer:
     """Change a memory; its history keeps what it was.
 

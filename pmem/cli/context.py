@@ -6,8 +6,7 @@ from typing import Final
 
 import msgspec
 
-from pmem.cli import options
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.context.parts import Context, Omitted, nearest_left_out
 from pmem.core.context.reasons import REASONS, say_why
@@ -21,7 +20,9 @@ _START: Final = 50
 
 @asks(ContextRequest)
 def context(
-    session: CommandSession, request: ContextRequest, no_mine: options.WithoutOwn = False
+    session: CommandSession,
+    request: ContextRequest,
+    no_mine: bool = own("Leave out your own memory."),
 ) -> Answer:
     """Print what a model should read first, within a token budget."""
     request = msgspec.structs.replace(

@@ -1,12 +1,9 @@
 """The commands that keep conversations."""
 
 from collections.abc import Iterator
-from typing import Annotated
-
-import typer
 
 from pmem.cli import render
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.deciding import judgement_notes, told
 from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
@@ -118,7 +115,7 @@ def _none(status: Status | None) -> str:
 def show(
     session: CommandSession,
     request: LookRequest,
-    ids: Annotated[bool, typer.Option("--ids", help="Show the messages' ids.")] = False,
+    ids: bool = own("Show the messages' ids."),
 ) -> Answer:
     """Show a conversation with everything that was said in it.
 
@@ -133,7 +130,7 @@ def show(
 def clear(
     session: CommandSession,
     request: ConversationRequest,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False,
+    yes: bool = own("Do not ask first.", flag="--yes -y"),
 ) -> Answer:
     """Let contexts start afresh; every message stays kept and searchable."""
     if not yes and render.can_ask():

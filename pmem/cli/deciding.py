@@ -5,9 +5,8 @@ from itertools import chain
 from typing import Annotated, Any, Final
 
 import msgspec
-import typer
 
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import Ambiguous, Refused, UsageError
@@ -81,7 +80,7 @@ def reject(session: CommandSession, request: RejectRequest) -> Answer:
 def facts(
     session: CommandSession,
     request: FactsRequest,
-    every: Annotated[bool, typer.Option("--all", help="With any standing.")] = False,
+    every: bool = own("With any standing.", flag="--all"),
 ) -> Answer:
     """List the facts that messages state, the surest first."""
     if every:

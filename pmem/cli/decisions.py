@@ -1,10 +1,6 @@
 """The command that notes what a decision led to."""
 
-from typing import Annotated
-
-import typer
-
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.memory import memory_line
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import UsageError
@@ -17,7 +13,7 @@ from pmem.values.ids import short
 def outcome(
     session: CommandSession,
     request: OutcomeRequest,
-    retract: Annotated[bool, typer.Option("--retract", help="Remove its latest outcome.")] = False,
+    retract: bool = own("Remove its latest outcome."),
 ) -> Answer:
     """Note how a decision turned out.
 

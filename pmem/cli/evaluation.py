@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 from shlex import quote
-from typing import Annotated
 
 import msgspec
-import typer
 
 from pmem.cli import render
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import UsageError
 from pmem.operations import table
@@ -16,6 +14,7 @@ from pmem.search import evaluation, golden
 from pmem.search.evaluation import Evaluation, EvaluationRequest, FigureChange, QuestionResult
 from pmem.search.golden import Golden, QuestionRequest
 from pmem.search.misses import Misses, MissesRequest
+from pmem.values.requests import NoArguments
 
 _STDIN = "-"
 
@@ -43,19 +42,14 @@ def add(session: CommandSession, request: QuestionRequest) -> Answer:
     return Answer(data=done, lines=[[(word, "green"), (done.file, "")]])
 
 
+@asks(NoArguments)
 def misses(
-    ctx: typer.Context,
-    take: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Add this one to the golden set [golden.jsonl]."),
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME|all", help="Forget this one, or all that was asked."),
-    ] = None,
+    session: CommandSession,
+    _: NoArguments,
+    take: tuple[str, ...] = own("Add this one to the golden set [golden.jsonl].", (), shown="NAME"),
+    drop: tuple[str, ...] = own("Forget this one, or all that was asked.", (), shown="NAME|all"),
 ) -> Answer:
     """List prompts that missed their answer, or add one."""
-    session: CommandSession = ctx.obj
     if take and drop:
         raise UsageError("a miss is either taken or dropped", "say one after the other")
     request = MissesRequest(

@@ -1,13 +1,12 @@
 """The commands that take records in and give them out."""
 
 import os
-from typing import Annotated, Final
+from typing import Final
 
 import msgspec
-import typer
 
 from pmem.cli import render
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.left_out import reasons_line
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation import exchange
@@ -49,7 +48,7 @@ class AuditWritten(msgspec.Struct, frozen=True, kw_only=True):
 def import_messages(
     session: CommandSession,
     request: MessagesRequest,
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="JSON Lines, one message each.")],
+    file: str = own("JSON Lines, one message each.", ..., shown="FILE|-", is_argument=True),
 ) -> Answer:
     """Import a transcript; importing it again adds nothing.
 
@@ -89,12 +88,12 @@ def import_arrays(session: CommandSession, request: ArraysRequest) -> Answer:
 def export_arrays(
     session: CommandSession,
     request: ExportRequest,
-    folder: Annotated[
-        str,
-        typer.Argument(
-            metavar="DIR|-", help="The folder, made if missing; `-` prints one JSON object."
-        ),
-    ] = "-",
+    folder: str = own(
+        "The folder, made if missing; `-` prints one JSON object.",
+        "-",
+        shown="DIR|-",
+        is_argument=True,
+    ),
 ) -> Answer:
     """Export everything as four array files.
 
@@ -111,12 +110,12 @@ def export_arrays(
 def export_markdown(
     session: CommandSession,
     request: MarkdownRequest,
-    place: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE.md|DIR|-", help="One page, or a folder with a page for each subject."
-        ),
-    ] = "-",
+    place: str = own(
+        "One page, or a folder with a page for each subject.",
+        "-",
+        shown="FILE.md|DIR|-",
+        is_argument=True,
+    ),
 ) -> Answer:
     """Write the memory as Markdown pages for people.
 
@@ -146,7 +145,7 @@ def export_markdown(
 def export_audit(
     session: CommandSession,
     request: AuditRequest,
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="The file to write.")] = "-",
+    file: str = own("The file to write.", "-", shown="FILE|-", is_argument=True),
 ) -> Answer:
     """Export the audit trail as JSON Lines, one event each.
 

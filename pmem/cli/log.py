@@ -4,12 +4,11 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import takewhile
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
 import msgspec
-import typer
 
-from pmem.cli.asking import asks, completing
+from pmem.cli.asking import asks, own
 from pmem.cli.event_words import COLOURS, VALUE, change_lines, details_of, sides, who_did
 from pmem.cli.panels import padded
 from pmem.cli.render import drawn
@@ -43,24 +42,16 @@ Format = Literal["text", "markdown"]
 def log(
     session: CommandSession,
     request: EventsRequest,
-    of: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[REF|A..B]",
-            help="A record, or two git revisions [all records].",
-            autocompletion=completing("any"),
-        ),
-    ] = None,
-    git: Annotated[
-        bool, typer.Option("--git", help="Show the commits that changed a record.")
-    ] = False,
-    versions: Annotated[
-        bool, typer.Option("--versions", help="List the texts of a memory, numbered.")
-    ] = False,
-    format: Annotated[Format, typer.Option(help="How to write a range.")] = "text",  # noqa: A002
-    operations: Annotated[
-        bool, typer.Option("--operations", help="Show what ran in this clone instead.")
-    ] = False,
+    of: str | None = own(
+        "A record, or two git revisions [all records].",
+        shown="[REF|A..B]",
+        completes="any",
+        is_argument=True,
+    ),
+    git: bool = own("Show the commits that changed a record."),
+    versions: bool = own("List the texts of a memory, numbered."),
+    format: Format = own("How to write a range.", "text"),  # noqa: A002
+    operations: bool = own("Show what ran in this clone instead."),
 ) -> Answer:
     """Show what happened to all records or to one, the newest first.
 

@@ -4,13 +4,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-import typer
 
-from pmem.cli import options
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own, scoped
 from pmem.cli.drafts import WrittenText, kept_draft, read_draft
 from pmem.cli.render import drawn, draws
 from pmem.cli.session import Answer, CommandSession, Line, start_of
@@ -51,16 +49,10 @@ EXIT_CODES = {"added": 0, "suggested": SUGGESTED, "queued": 7, "waiting": 7, "re
 def add(
     session: CommandSession,
     request: AddRequest,
-    text: Annotated[str | None, typer.Argument(metavar="TEXT|-", help="What to remember.")] = None,
-    each_line: Annotated[
-        bool, typer.Option("--each-line", help="Add each line of the text as a memory.")
-    ] = False,
-    batch: Annotated[
-        str | None, typer.Option(metavar="FILE|-", help="Add many memories, as JSON Lines.")
-    ] = None,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Of many, show each that was added.")
-    ] = False,
+    text: str | None = own("What to remember.", shown="TEXT|-", is_argument=True),
+    each_line: bool = own("Add each line of the text as a memory."),
+    batch: str | None = own("Add many memories, as JSON Lines.", shown="FILE|-"),
+    verbose: bool = own("Of many, show each that was added."),
 ) -> Answer:
     """Add a memory, or name the one to update instead.
 
@@ -135,21 +127,17 @@ def _doubts(found: ShownRecord) -> Iterator[Line]:
 def list_(
     session: CommandSession,
     request: ListRequest,
-    all_states: options.AllStates = False,
-    block: Annotated[
-        bool, typer.Option("--block", help="Print a block for a system prompt, by category.")
-    ] = False,
-    of_tags: Annotated[bool, typer.Option("--tags", help="List the tags instead.")] = False,
-    of_subjects: Annotated[
-        bool, typer.Option("--subjects", help="List the subjects instead.")
-    ] = False,
+    all_states: bool = own("In any state.", group="Filters"),
+    block: bool = own("Print a block for a system prompt, by category."),
+    of_tags: bool = own("List the tags instead.", flag="--tags"),
+    of_subjects: bool = own("List the subjects instead.", flag="--subjects"),
 ) -> Answer:
     """List memories, the oldest first."""
     if of_tags or of_subjects:
         from pmem.cli.overviews import names_answer
 
         return names_answer(session, "tags" if of_tags else "subjects")
-    wanted = options.scoped(session, request.wanted, all_states=all_states)
+    wanted = scoped(session, request.wanted, all_states=all_states)
     doubts = draws(session) and not block
     request = msgspec.structs.replace(request, wanted=wanted, doubts=doubts)
     if block:

@@ -1,12 +1,11 @@
 """The commands about places in the project's files: why, tried."""
 
 from collections.abc import Iterator
-from typing import Annotated, Final
+from typing import Final
 
 import msgspec
-import typer
 
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.memory import EXIT_CODES, added_lines, added_note, memory_line
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.error_fingerprint import evidence_of
@@ -38,10 +37,7 @@ def why(session: CommandSession, request: WhyRequest) -> Answer:
 def tried(
     session: CommandSession,
     request: TriedRequest,
-    error: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT|-", help="The error; only a fingerprint is kept."),
-    ] = None,
+    error: str | None = own("The error; only a fingerprint is kept.", shown="TEXT|-"),
 ) -> Answer:
     """Note what was tried and failed, and what worked instead."""
     if request.failed is None and request.worked is None:

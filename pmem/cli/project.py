@@ -2,12 +2,11 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-import typer
 
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.operations import table
 from pmem.project.own_memory import own_folder
@@ -24,9 +23,7 @@ from pmem.vcs.starting import InitRequest
 def init(
     session: CommandSession,
     request: InitRequest,
-    no_git: Annotated[
-        bool, typer.Option("--no-git", help="Leave git's configuration as it is.")
-    ] = False,
+    no_git: bool = own("Leave git's configuration as it is."),
 ) -> Answer:
     """Start a memory in this folder; safe to repeat.
 
@@ -76,9 +73,7 @@ def stats(session: CommandSession, request: AtRequest) -> Answer:
 def config_list(
     session: CommandSession,
     request: NoArguments,
-    every: Annotated[
-        bool, typer.Option("--all", help="Every setting, in groups; --json always has them.")
-    ] = False,
+    every: bool = own("Every setting, in groups; --json always has them.", flag="--all"),
 ) -> Answer:
     """Show the everyday settings and the others that were changed."""
     found = session.run(table.SETTINGS, request)

@@ -2,11 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Annotated
 
-import typer
-
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.panels import bar, figure, panel
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.pruning import (
@@ -77,9 +74,7 @@ def stats(session: CommandSession, request: LookRequest) -> Answer:
 def prune(
     session: CommandSession,
     request: PruneRequest,
-    listed: Annotated[
-        bool, typer.Option("--list", help="List what was pruned so far, when and why.")
-    ] = False,
+    listed: bool = own("List what was pruned so far, when and why.", flag="--list"),
 ) -> Answer:
     """Leave messages out of contexts; every one stays kept and searchable.
 

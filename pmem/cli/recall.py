@@ -3,13 +3,10 @@
 from collections.abc import Iterator
 from functools import partial
 from itertools import chain
-from typing import Annotated
 
 import msgspec
-import typer
 
-from pmem.cli import options
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own, scoped
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.lifecycle.out_of_recall import describe_matches, state_mark, state_option
 from pmem.core.retrieval.weighted_sum import Weights
@@ -32,36 +29,24 @@ _PLAIN_LINK = "related_to"
 def search(
     session: CommandSession,
     request: SearchRequest,
-    query: Annotated[
-        str | None, typer.Argument(metavar="QUERY|-", help="What to look for.")
-    ] = None,
-    all_states: options.AllStates = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show each score's parts.")] = False,
-    weights: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME=N,...",
-            help="Rank by a weighted sum: semantic, keyword, recency, importance, access.",
-        ),
-    ] = None,
-    no_related: Annotated[
-        bool, typer.Option("--no-related", help="Leave out linked memories.")
-    ] = False,
-    around: Annotated[
-        bool,
-        typer.Option("--around", help="Show the messages next to a hit, too."),
-    ] = False,
-    no_mine: options.WithoutOwn = False,
-    exit_status: Annotated[
-        bool, typer.Option("--exit-status", help="Exit with 1 when nothing is found.")
-    ] = False,
+    query: str | None = own("What to look for.", shown="QUERY|-", is_argument=True),
+    all_states: bool = own("In any state.", group="Filters"),
+    explain: bool = own("Show each score's parts."),
+    weights: str | None = own(
+        "Rank by a weighted sum: semantic, keyword, recency, importance, access.",
+        shown="NAME=N,...",
+    ),
+    no_related: bool = own("Leave out linked memories."),
+    around: bool = own("Show the messages next to a hit, too."),
+    no_mine: bool = own("Leave out your own memory."),
+    exit_status: bool = own("Exit with 1 when nothing is found."),
 ) -> Answer:
     """Find memories, episodes, chunk summaries and messages."""
     is_error = query is None and request.error is not None
     request = msgspec.structs.replace(
         request,
         query="" if is_error else session.input(query, "the query"),
-        wanted=options.scoped(session, request.wanted, all_states=all_states),
+        wanted=scoped(session, request.wanted, all_states=all_states),
         weights=None if weights is None else _weights(weights),
         related=0 if no_related else None,
         mine=not no_mine and request.expect is None,

@@ -1,12 +1,11 @@
 """The command that makes a page of the memory: report."""
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-import typer
 
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.extras import needing
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.secrets import unsecret
@@ -24,18 +23,13 @@ _OPEN_IT: Final = "open it in a browser, or add --open to have it opened"
 def report(
     session: CommandSession,
     request: ReportRequest,
-    file: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[FILE]",
-            help="Where to write the page, `-` for standard output [memory-report.html].",
-        ),
-    ] = None,
-    site: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="Write a folder with a page for each subject instead."),
-    ] = None,
-    opens: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    file: str | None = own(
+        "Where to write the page, `-` for standard output [memory-report.html].",
+        shown="[FILE]",
+        is_argument=True,
+    ),
+    site: str | None = own("Write a folder with a page for each subject instead.", shown="DIR"),
+    opens: bool = own("Open it in the browser.", flag="--open"),
 ) -> Answer:
     """Make a page of the memory to look at in a browser.
 

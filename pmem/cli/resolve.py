@@ -2,12 +2,11 @@
 
 import os
 from collections.abc import Iterator
-from typing import Annotated, Final
+from typing import Final
 
 import msgspec
-import typer
 
-from pmem.cli.asking import asks, completing
+from pmem.cli.asking import asks, own
 from pmem.cli.changes import records_answer
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.visible import one_visible_line
@@ -36,15 +35,10 @@ _SHOWN: Final = 5
 def resolve(
     session: CommandSession,
     request: SettleRequest,
-    references: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[REF]...", help="Ids [all that git left].", autocompletion=completing("memory")
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would be done and change nothing.")
-    ] = False,
+    references: tuple[str, ...] = own(
+        "Ids [all that git left].", (), shown="[REF]...", completes="memory", is_argument=True
+    ),
+    dry_run: bool = own("Print what would be done and change nothing."),
 ) -> Answer:
     """Finish a merge that git could not, or decide a conflict.
 

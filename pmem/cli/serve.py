@@ -5,16 +5,16 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from signal import SIGINT, SIGTERM, default_int_handler, signal
-from typing import TYPE_CHECKING, Annotated, Any, Final
-
-import typer
+from typing import TYPE_CHECKING, Any, Final
 
 from pmem.cli import render
+from pmem.cli.asking import asks, own
 from pmem.cli.extras import needing
 from pmem.cli.mcp import AGENT, thread_of
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import Refused, UsageError
 from pmem.storage.shared import Shared
+from pmem.values.requests import NoArguments
 
 if TYPE_CHECKING:
     from pmem.server.http.connections import ListeningPlace
@@ -23,41 +23,29 @@ if TYPE_CHECKING:
 _WHO: Final = "WHO"
 
 
+@asks(NoArguments)
 def serve(
-    ctx: typer.Context,
-    host: Annotated[
-        str, typer.Option(metavar="NAME", help="Where to listen; this machine alone by default.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="N", help="The port; 0 takes a free one.")] = 7636,
-    socket: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Listen at a unix socket instead.")
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Another name that clients use for it; repeatable."),
-    ] = None,
-    tools: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME,...", help="What /mcp offers: read, agent, admin, work, all, or tools."
-        ),
-    ] = "agent",
-    token: Annotated[
-        str | None,
-        typer.Option(
-            metavar=_WHO, help="Print the token of `person`, `agent:NAME` or `app:NAME`, and end."
-        ),
-    ] = None,
-    revoke: Annotated[
-        str | None, typer.Option(metavar=_WHO, help="Let a token count no more, and end.")
-    ] = None,
+    session: CommandSession,
+    _: NoArguments,
+    host: str = own("Where to listen; this machine alone by default.", "127.0.0.1", shown="NAME"),
+    port: int = own("The port; 0 takes a free one.", 7636, shown="N"),
+    socket: str | None = own("Listen at a unix socket instead.", shown="FILE"),
+    allow_host: tuple[str, ...] = own(
+        "Another name that clients use for it.", (), shown="NAME"
+    ),
+    tools: str = own(
+        "What /mcp offers: read, agent, admin, work, all, or tools.", "agent", shown="NAME,..."
+    ),
+    token: str | None = own(
+        "Print the token of `person`, `agent:NAME` or `app:NAME`, and end.", shown=_WHO
+    ),
+    revoke: str | None = own("Let a token count no more, and end.", shown=_WHO),
 ) -> Answer | None:
     """Serve the memory over HTTP, to anyone who has a token.
 
     A token says who asks: a person, an agent within its allowlist, or an app. It serves until you
     interrupt it.
     """
-    session: CommandSession = ctx.obj
     if token is not None and revoke is not None:
         raise UsageError("--token and --revoke exclude each other", "give one of them")
     root = session.found_root

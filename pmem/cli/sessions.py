@@ -1,12 +1,9 @@
 """The commands that take in the sessions of coding assistants."""
 
-from typing import Annotated
-
 import msgspec
-import typer
 
 from pmem.cli import render
-from pmem.cli.asking import AskedCommand, asks
+from pmem.cli.asking import AskedCommand, asks, own
 from pmem.cli.left_out import left_out_lines, reasons_line
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.notes import NotesRequest
@@ -21,9 +18,7 @@ from pmem.values.programs import SessionProgram
 def auto(
     session: CommandSession,
     request: SessionsRequest,
-    file: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="A session or a transcript.")
-    ] = None,
+    file: str | None = own("A session or a transcript.", shown="[FILE]", is_argument=True),
 ) -> Answer:
     """Import a session or a transcript, whichever a file is.
 

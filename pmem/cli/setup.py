@@ -1,11 +1,10 @@
 """The commands that teach other programs about the memory."""
 
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
 import msgspec
-import typer
 
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import ReadOnly, UsageError
 from pmem.operations import table
@@ -14,12 +13,12 @@ from pmem.vcs import gitsetup, hooksetup
 from pmem.vcs.rule_files import HOSTS, RulesRequest
 
 Shell = Literal["bash", "zsh", "fish", "powershell", "pwsh"]
-Print = Annotated[bool, typer.Option("--print", help="Only print what it would write.")]
+PRINT: Final = own("Only print what it would write.", flag="--print")
 _COLOURS: Final = {"set": "green", "missing": "red", "differs": "red"}
 
 
 @asks(SetupRequest)
-def git(session: CommandSession, request: SetupRequest, print_: Print = False) -> Answer:
+def git(session: CommandSession, request: SetupRequest, print_: bool = PRINT) -> Answer:
     """Teach git to merge and show records; safe to repeat.
 
     Records are merged field by field, and shown as text. It changes this clone's configuration, so
@@ -68,7 +67,7 @@ def rules(session: CommandSession, request: RulesRequest) -> Answer:
 
 @asks(hooksetup.PreCommitRequest)
 def pre_commit(
-    session: CommandSession, request: hooksetup.PreCommitRequest, print_: Print = False
+    session: CommandSession, request: hooksetup.PreCommitRequest, print_: bool = PRINT
 ) -> Answer:
     """Check every commit; safe to repeat.
 
@@ -96,10 +95,8 @@ def pre_commit(
 def completion(
     session: CommandSession,
     request: SetupRequest,
-    shell: Annotated[
-        Shell | None, typer.Argument(metavar="[SHELL]", help="Which shell [yours].")
-    ] = None,
-    print_: Print = False,
+    shell: Shell | None = own("Which shell [yours].", shown="[SHELL]", is_argument=True),
+    print_: bool = PRINT,
 ) -> Answer:
     """Complete commands, ids and tags in your shell; safe to repeat.
 

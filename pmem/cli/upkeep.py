@@ -1,12 +1,11 @@
 """The command that keeps the whole memory in order."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
-import typer
 
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.lifecycle.plan import Action
 from pmem.core.shortening import shortened
@@ -54,10 +53,7 @@ class _PlanFile(msgspec.Struct):
 def consolidate(
     session: CommandSession,
     request: UpkeepRequest,
-    plan: Annotated[
-        str | None,
-        typer.Option(metavar="FILE|-", help="Do only what this plan says (from --dry-run --json)."),
-    ] = None,
+    plan: str | None = own("Do only what this plan says (from --dry-run --json).", shown="FILE|-"),
 ) -> Answer:
     """Archive what faded, merge duplicates, remove what is unused.
 

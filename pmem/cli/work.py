@@ -1,12 +1,11 @@
 """The commands for the work that there is for models, and for trying one."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-import typer
 
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.lines import split_lines
 from pmem.errors import InvalidValue
@@ -15,6 +14,7 @@ from pmem.upkeep.work.applying import AnsweredAll, AnsweredWork, WorkAnswer, Wor
 from pmem.upkeep.work.handing_out import WaitingWork, WorkListRequest, WorkPiece, WorkRequest
 from pmem.upkeep.work.trying import ModelTestRequest, ModelTrial
 from pmem.values.records import dump_line
+from pmem.values.requests import NoArguments
 
 MOVED, REFUSED = 9, 3
 """Exit codes: something has to be looked at first; an answer is not allowed."""
@@ -46,11 +46,11 @@ def next_(session: CommandSession, request: WorkRequest) -> Answer:
     )
 
 
+@asks(NoArguments)
 def apply(
-    ctx: typer.Context,
-    answers: Annotated[
-        str | None, typer.Argument(metavar="[JSON|-]", help="Answers, one or several.")
-    ] = None,
+    session: CommandSession,
+    _: NoArguments,
+    answers: str | None = own("Answers, one or several.", shown="[JSON|-]", is_argument=True),
 ) -> Answer:
     """Apply answers, each to the work whose id and digest it has.
 
@@ -58,7 +58,6 @@ def apply(
     and applied only while what it rests on has not moved. Exit code 9 says that something has, and
     shows the work as it is now; 3 says that a check refused an answer.
     """
-    session: CommandSession = ctx.obj
     text = session.input(answers, "the JSON of answers")
     done = session.run(table.APPLY_WORK, WorkAnswersRequest(answers=_read_answers(text)))
     return Answer(data=done, lines=map(_answered_line, done.items), exit_code=_exit_code(done))
