@@ -59,7 +59,7 @@ def changelog_answer(session: CommandSession, revisions: str, format_: str) -> A
     return Answer(
         data=found,
         lines=_section_lines(found),
-        screen=drawn(session, "changes.section_screen", found),
+        screen=drawn(session, "stories.section_screen", found),
         note="" if found.total else f"nothing changed between {ends}",
     )
 

@@ -7,8 +7,7 @@ from itertools import chain, product
 from typing import Final
 
 from pmem.cli.asking import asks
-from pmem.cli.check_parts import PARTS
-from pmem.cli.check_report import CheckOptions, CheckPart, Format, Report
+from pmem.cli.check_parts import PARTS, CheckOptions, CheckPart, Format, Report
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import findings
 from pmem.errors import PmemError, UsageError

@@ -32,7 +32,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
         "places", "tried", 'pmem tried "Raise the retries to 5" --failed "The vendor blocked us"'
     ),
     "outcome": CommandEntry(
-        "decisions", "outcome", 'pmem outcome k3v9 bad "It lost messages under load"'
+        "places", "outcome", 'pmem outcome k3v9 bad "It lost messages under load"'
     ),
     "browse": CommandEntry("browse", "browse", "pmem browse"),
     "report": CommandEntry("report", "report", 'pmem report memory.html --task "Move billing out"'),
@@ -47,7 +47,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "stats": CommandEntry("project", "stats", "pmem stats"),
     "check": CommandEntry("checking", "check", "pmem check citations --fix"),
     "resolve": CommandEntry("resolve", "resolve", "pmem resolve k3v9 --other"),
-    "hook": CommandEntry("assistants", "hook", "pmem hook prompt --harness codex"),
+    "hook": CommandEntry("setup", "hook", "pmem hook prompt --harness codex"),
     "help": CommandEntry("manual", "help_", "pmem help merging"),
 }
 
@@ -158,43 +158,43 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
         {
             "git": CommandEntry("setup", "git", "pmem setup git"),
             "pre-commit": CommandEntry("setup", "pre_commit", "pmem setup pre-commit"),
-            "claude-code": CommandEntry("assistants", "claude_code", "pmem setup claude-code"),
-            "codex": CommandEntry("assistants", "codex", "pmem setup codex"),
-            "gemini": CommandEntry("assistants", "gemini", "pmem setup gemini --print"),
-            "cursor": CommandEntry("assistants", "cursor", "pmem setup cursor"),
-            "vscode": CommandEntry("assistants", "vscode", "pmem setup vscode"),
-            "opencode": CommandEntry("assistants", "opencode", "pmem setup opencode"),
-            "zed": CommandEntry("assistants", "zed", "pmem setup zed --user"),
-            "agents-md": CommandEntry("assistants", "agents_md", "pmem setup agents-md"),
+            "claude-code": CommandEntry("setup", "claude_code", "pmem setup claude-code"),
+            "codex": CommandEntry("setup", "codex", "pmem setup codex"),
+            "gemini": CommandEntry("setup", "gemini", "pmem setup gemini --print"),
+            "cursor": CommandEntry("setup", "cursor", "pmem setup cursor"),
+            "vscode": CommandEntry("setup", "vscode", "pmem setup vscode"),
+            "opencode": CommandEntry("setup", "opencode", "pmem setup opencode"),
+            "zed": CommandEntry("setup", "zed", "pmem setup zed --user"),
+            "agents-md": CommandEntry("setup", "agents_md", "pmem setup agents-md"),
             "rules": CommandEntry("setup", "rules", "pmem setup rules agents-md cursor"),
             "completion": CommandEntry("setup", "completion", "pmem setup completion zsh"),
-            "list": CommandEntry("assistants", "list_", "pmem setup list"),
+            "list": CommandEntry("setup", "list_", "pmem setup list"),
         },
     ),
     "import": (
         "Import sessions, notes, decisions and git history.",
         {
             "messages": CommandEntry(
-                "exchange", "import_messages", "pmem import messages chat.jsonl"
+                "imports", "import_messages", "pmem import messages chat.jsonl"
             ),
-            "claude-code": CommandEntry("sessions", "claude_code", "pmem import claude-code"),
-            "codex": CommandEntry("sessions", "codex", "pmem import codex --since 1w"),
-            "gemini": CommandEntry("sessions", "gemini", "pmem import gemini --learn"),
-            "auto": CommandEntry("sessions", "auto", "pmem import auto session.jsonl"),
-            "notes": CommandEntry("sessions", "notes", "pmem import notes AGENTS.md"),
-            "git": CommandEntry("history", "git", "pmem import git --dry-run"),
-            "adr": CommandEntry("history", "adr", "pmem import adr 0001-queue.md"),
-            "arrays": CommandEntry("exchange", "import_arrays", "pmem import arrays old-memory"),
+            "claude-code": CommandEntry("imports", "claude_code", "pmem import claude-code"),
+            "codex": CommandEntry("imports", "codex", "pmem import codex --since 1w"),
+            "gemini": CommandEntry("imports", "gemini", "pmem import gemini --learn"),
+            "auto": CommandEntry("imports", "auto", "pmem import auto session.jsonl"),
+            "notes": CommandEntry("imports", "notes", "pmem import notes AGENTS.md"),
+            "git": CommandEntry("imports", "git", "pmem import git --dry-run"),
+            "adr": CommandEntry("imports", "adr", "pmem import adr 0001-queue.md"),
+            "arrays": CommandEntry("imports", "import_arrays", "pmem import arrays old-memory"),
         },
     ),
     "export": (
         "Export the memory to files.",
         {
-            "arrays": CommandEntry("exchange", "export_arrays", "pmem export arrays backup"),
+            "arrays": CommandEntry("exports", "export_arrays", "pmem export arrays backup"),
             "markdown": CommandEntry(
-                "exchange", "export_markdown", "pmem export markdown memory.md"
+                "exports", "export_markdown", "pmem export markdown memory.md"
             ),
-            "audit": CommandEntry("exchange", "export_audit", "pmem export audit trail.jsonl"),
+            "audit": CommandEntry("exports", "export_audit", "pmem export audit trail.jsonl"),
         },
     ),
     "eval": (

@@ -38,11 +38,17 @@ from pmem.values.times import day, iso
 
 if TYPE_CHECKING:
     from pmem.core.lifecycle.neighbours import Neighbour
+    from pmem.memory.overviews import Naming
 
 SUGGESTED = 9
 """The exit code of `add` when a memory should be updated instead."""
 EXIT_CODES = {"added": 0, "suggested": SUGGESTED, "queued": 7, "waiting": 7, "rejected": 7}
 """What `add` exits with: 7 where it waits for somebody's consent, or for a second signal."""
+
+_NAMELESS = {
+    "tags": "no memory has a tag: `pmem edit REF --add-tag TAG`",
+    "subjects": "no memory has a subject: `--subject` gives one",
+}
 
 
 @asks(AddRequest, content="")
@@ -134,9 +140,7 @@ def list_(
 ) -> Answer:
     """List memories, the oldest first."""
     if of_tags or of_subjects:
-        from pmem.cli.overviews import names_answer
-
-        return names_answer(session, "tags" if of_tags else "subjects")
+        return _names_answer(session, "tags" if of_tags else "subjects")
     wanted = scoped(session, request.wanted, all_states=all_states)
     doubts = draws(session) and not block
     request = msgspec.structs.replace(request, wanted=wanted, doubts=doubts)
@@ -149,6 +153,23 @@ def list_(
         lines=(memory_line(memory, found.moment) for memory in found.items),
         screen=drawn(session, "lists.memory_screen", found),
         note=found.reason,
+    )
+
+
+def _names_answer(session: CommandSession, of: "Naming") -> Answer:
+    """List the tags or the subjects, and how many memories have each."""
+    from pmem.memory.overviews import NamesRequest
+
+    found = session.run(table.NAMES, NamesRequest(of=of))
+    lines: Iterator[Line] = (
+        [(f"{item.count:>5}  ", "dim"), (f"{day(item.latest)}  ", "dim"), (item.name, "cyan")]
+        for item in found.items
+    )
+    return Answer(
+        data=found,
+        lines=lines,
+        screen=drawn(session, "lists.name_screen", found, of.removesuffix("s")),
+        note="" if found.items else _NAMELESS[of],
     )
 
 

@@ -1,4 +1,4 @@
-"""The commands about places in the project's files: why, tried."""
+"""The commands about decisions, and about places in the project's files: outcome, why, tried."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -13,11 +13,33 @@ from pmem.core.outcomes import how_it_went
 from pmem.core.visible import one_visible_line
 from pmem.errors import UsageError
 from pmem.memory.dead_ends import TriedRequest
+from pmem.memory.outcomes import OutcomeRequest
 from pmem.memory.why import Reason, Why, WhyRequest
 from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.records import State
 from pmem.values.times import day
+
+
+@asks(OutcomeRequest)
+def outcome(
+    session: CommandSession,
+    request: OutcomeRequest,
+    retract: bool = own("Remove its latest outcome."),
+) -> Answer:
+    """Note how a decision turned out.
+
+    Contexts show a decision that went badly as a dead end. Constraints, entities and dead ends have
+    no outcome.
+    """
+    if retract is (request.verdict is not None):
+        raise UsageError("give either a verdict or --retract", "a verdict is good, bad or mixed")
+    done = session.run(table.OUTCOME, request)
+    step = done.next_step.format(short(done.memory.id))
+    word = "removed an outcome of " if retract else "noted "
+    line: Line = [(word, "green"), *memory_line(done.memory)]
+    return Answer(data=done, lines=[line], note=f"next: {step}" if step else "")
+
 
 _VAGUE: Final = (
     "the error says too little to be told from others, so it will not bring this back: give the"

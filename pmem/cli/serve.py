@@ -30,9 +30,7 @@ def serve(
     host: str = own("Where to listen; this machine alone by default.", "127.0.0.1", shown="NAME"),
     port: int = own("The port; 0 takes a free one.", 7636, shown="N"),
     socket: str | None = own("Listen at a unix socket instead.", shown="FILE"),
-    allow_host: tuple[str, ...] = own(
-        "Another name that clients use for it.", (), shown="NAME"
-    ),
+    allow_host: tuple[str, ...] = own("Another name that clients use for it.", (), shown="NAME"),
     tools: str = own(
         "What /mcp offers: read, agent, admin, work, all, or tools.", "agent", shown="NAME,..."
     ),

@@ -100,7 +100,7 @@ def _lines(found: Undone, when: Callable[[datetime], str]) -> Iterator[Line]:
     for command in found.items:
         yield [
             (f"{word}: ", "green"),
-            (_command(command.operation), "bold"),
+            (_COMMANDS.get(command.operation, command.operation.replace(".", " ")), "bold"),
             (f", {when(command.at)}", "dim"),
         ]
         for fact in command.facts:
@@ -111,11 +111,6 @@ def _lines(found: Undone, when: Callable[[datetime], str]) -> Iterator[Line]:
             yield from _change_lines(change)
         if len(command.changes) > _MOST:
             yield [(f"  and {len(command.changes) - _MOST} more; --json has them all", "dim")]
-
-
-def _command(operation: str) -> str:
-    """Return the words of the command that does something."""
-    return _COMMANDS.get(operation, operation.replace(".", " "))
 
 
 def _change_lines(change: UndoneChange) -> Iterator[Line]:

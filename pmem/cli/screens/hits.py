@@ -100,12 +100,8 @@ def _groups(hits: Sequence[SearchHit], asked: set[str], *, around: bool) -> Iter
     for hit in hits:
         together.setdefault(hit.conversation or hit.id, []).append(hit)
     for best, *others in together.values():
-        kept = [hit for hit in others if around or _holds_a_word(hit, asked)]
+        kept = [hit for hit in others if around or not asked.isdisjoint(terms(hit.text))]
         yield _Group(best, kept, len(others) - len(kept))
-
-
-def _holds_a_word(hit: SearchHit, asked: set[str]) -> bool:
-    return not asked.isdisjoint(terms(hit.text))
 
 
 def _text(hit: SearchHit, asked: set[str]) -> Iterator[tuple[str, str]]:

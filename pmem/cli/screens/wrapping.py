@@ -240,17 +240,12 @@ def _words(line: Line) -> Iterator[_Word]:
                     gap, parts = [], []
                 gap.append((piece, style))
                 continue
-            if parts and (number or _may_part(parts[-1], piece)):
+            if parts and (number or (_is_wide(piece) and _is_wide(parts[-1][0]))):
                 yield _word(gap, parts)
                 gap, parts = [], []
             parts.append((piece, style))
     if parts:
         yield _word(gap, parts)
-
-
-def _may_part(before: Span, piece: str) -> bool:
-    """Tell whether a line may be broken where the style changes without a space."""
-    return _is_wide(piece) and _is_wide(before[0])
 
 
 def _word(gap: Line, parts: Line) -> _Word:
