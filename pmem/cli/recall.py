@@ -1,12 +1,12 @@
 """The command that finds what is kept."""
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import chain
 
 import msgspec
 
 from pmem.cli.asking import asks, own, scoped
+from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.lifecycle.out_of_recall import describe_matches, state_mark, state_option
 from pmem.core.retrieval.weighted_sum import Weights
@@ -21,7 +21,7 @@ from pmem.values.ids import short
 from pmem.values.times import day
 
 _SNIPPET_WORDS = 40
-_RELATED_WORDS = 20
+RELATED_WORDS = 20
 _PLAIN_LINK = "related_to"
 
 
@@ -57,12 +57,12 @@ def search(
         lines=chain(
             _hit_lines(found, explain=explain),
             _related_lines(found),
-            _lines_elsewhere(found),
+            lines_elsewhere(found),
             _lines_of_yours(found),
             _fill_lines(found),
-            _expected_lines(found.expected),
+            expected_lines(found.expected),
         ),
-        screen=partial(_draw_hits, session, found, explain=explain, around=around),
+        screen=drawn(session, "hits.hit_screen", found, explain=explain, around=around),
         note="\n".join(
             [
                 *found.notes,
@@ -74,25 +74,13 @@ def search(
     )
 
 
-def _draw_hits(
-    session: CommandSession, found: SearchResult, width: int, *, explain: bool, around: bool
-) -> Iterator[Line]:
-    from pmem.cli.screens.hits import hit_screen
-    from pmem.cli.screens.view import view_of
-    from pmem.cli.screens.wrapping import all_hung
-
-    yield from hit_screen(found, view_of(session, width), explain=explain, around=around)
-    others = chain(_lines_elsewhere(found), _expected_lines(found.expected))
-    yield from all_hung(others, width)
-
-
 def _is_no(found: SearchResult, *, asked: bool) -> bool:
     """Tell whether the answer is no, where that was asked."""
     is_lost = found.expected is not None and not found.expected.is_met
     return is_lost or (asked and not found.is_answered)
 
 
-def _expected_lines(expected: Expectation | None) -> Iterator[Line]:
+def expected_lines(expected: Expectation | None) -> Iterator[Line]:
     """Yield what became of what was expected; the parts of scores stand below one another."""
     if expected is None:
         return
@@ -110,7 +98,7 @@ def _expected_lines(expected: Expectation | None) -> Iterator[Line]:
             ]
 
 
-def _lines_elsewhere(found: SearchResult) -> Iterator[Line]:
+def lines_elsewhere(found: SearchResult) -> Iterator[Line]:
     """Yield the memories of other work trees, each with its branch."""
     for hit in found.elsewhere:
         yield [
@@ -187,11 +175,11 @@ def _related_lines(found: SearchResult) -> Iterator[Line]:
     """Yield what the hits bring along, and what it has to do with which of them."""
     asked = set(terms(found.query))
     for related in found.related:
-        text = snippet(related.text.split(), asked, _RELATED_WORDS)
+        text = snippet(related.text.split(), asked, RELATED_WORDS)
         yield [
             ("  ", ""),
             (related.short, "cyan"),
-            (f" {_tie(related)}: ", "dim"),
+            (f" {tie_of(related)}: ", "dim"),
             (text, ""),
         ]
 
@@ -202,7 +190,7 @@ def _fill_lines(found: SearchResult) -> Iterator[Line]:
         yield _hit_line(hit, set(), "[not a match, only recent] ")
 
 
-def _tie(related: Related) -> str:
+def tie_of(related: Related) -> str:
     """Say what a memory has to do with the hit that brought it along."""
     hit, how = short(related.via), related.type.replace("_", " ")
     if related.type == _PLAIN_LINK:

@@ -38,16 +38,14 @@ def _show_screen(session: "CommandSession", answer: "Answer") -> None:
     """Print an answer for a reader, as wide as the terminal is."""
     if answer.raw is not None:
         _write(sys.stdout, clean(answer.raw) if sys.stdout.isatty() else answer.raw)
-    elif answer.screen is not None and sys.stdout.isatty():
-        from shutil import get_terminal_size
-
-        _show_lines(session, answer.screen(get_terminal_size().columns))
     elif sys.stdout.isatty():
         from shutil import get_terminal_size
 
         from pmem.cli.screens.wrapping import all_hung
 
-        _show_lines(session, all_hung(answer.lines, get_terminal_size().columns))
+        width = get_terminal_size().columns
+        screen = answer.screen
+        _show_lines(session, screen(width) if screen else all_hung(answer.lines, width))
     else:
         _show_lines(session, answer.lines)
 

@@ -1,11 +1,14 @@
 """How what a search finds looks on a terminal."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
+from pmem.cli.recall import RELATED_WORDS, expected_lines, lines_elsewhere, tie_of
 from pmem.cli.screens.lists import folded
 from pmem.cli.screens.marks import legend, marked, marks_of
 from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
+from pmem.cli.screens.wrapping import all_hung
 from pmem.cli.session import Line
 from pmem.core.lifecycle.out_of_recall import state_mark
 from pmem.core.snippets import snippet
@@ -19,8 +22,6 @@ _DOTS: Final = 3
 _STEPS: Final = (0.3, 0.6)
 """Scores from which on a hit has two dots, and three."""
 _WORDS: Final = 60
-_RELATED_WORDS: Final = 20
-_PLAIN_LINK: Final = "related_to"
 
 
 class _Group(NamedTuple):
@@ -61,6 +62,7 @@ def hit_screen(
         for hit in found.fill:
             yield from columns.drawn(hit, explain=False, is_match=False)
     yield from legend(signs.values(), view.width)
+    yield from all_hung(chain(lines_elsewhere(found), expected_lines(found.expected)), view.width)
 
 
 class _Columns(NamedTuple):
@@ -121,19 +123,11 @@ def _tail(hit: SearchHit, view: ScreenView) -> Line:
 
 
 def _related_row(related: Related, asked: set[str]) -> Row:
-    text = snippet(related.text.split(), asked, _RELATED_WORDS)
+    text = snippet(related.text.split(), asked, RELATED_WORDS)
     return Row(
         [("  ", ""), *cell(short(related.id), 8, "cyan")],
         [(f"{tie_of(related)}: ", "dim"), (text, "")],
     )
-
-
-def tie_of(related: Related) -> str:
-    """Say what a memory has to do with the hit that brought it along."""
-    hit, how = short(related.via), related.type.replace("_", " ")
-    if related.type == _PLAIN_LINK:
-        return f"related to {hit}"
-    return f"({hit} {how} it)" if related.forward else f"{how} {hit}"
 
 
 def _dots(score: float) -> str:
