@@ -174,14 +174,13 @@ def _pinned_answer(session: CommandSession, request: EditRequest) -> Answer:
     return records_answer(words[not _has_written(session)], ChangedRecords(records=(done,)))
 
 
-def _doubt(link: Relationship) -> str:
-    """Say which type of link may have been meant; any is allowed."""
+def _doubts(links: Iterable[Relationship]) -> Iterator[str]:
+    """Say which types of links may have been meant; any is allowed."""
     from difflib import get_close_matches
 
-    meant = get_close_matches(link.type.casefold(), LINK_TYPES, 1, _ALIKE)
-    if link.type in LINK_TYPES or not meant:
-        return ""
-    return f"{link.type} is a type of its own; did you mean {meant[0]}?"
+    for type_ in (link.type for link in links if link.type not in LINK_TYPES):
+        if meant := get_close_matches(type_.casefold(), LINK_TYPES, 1, _ALIKE):
+            yield f"{type_} is a type of its own; did you mean {meant[0]}?"
 
 
 def _has_written(session: CommandSession) -> bool:
@@ -200,7 +199,7 @@ def _superseded_answer(done: Superseded) -> Answer:
 
 def _edited_answer(session: CommandSession, done: Edited) -> Answer:
     lines = [_done_line("edited", done.memory), *_edited_lines(done)]
-    note = "\n".join(filter(None, map(_doubt, done.linked)))
+    note = "\n".join(_doubts(done.linked))
     if done.same is not None:
         one, other = short(done.same.id), short(done.memory.id)
         note = f"{one} says the same: `pmem edit {one} --superseded-by {other}` keeps one of them"

@@ -97,18 +97,15 @@ def resume(session: CommandSession, request: ConversationRequest) -> Answer:
 def list_(session: CommandSession, request: ConversationsRequest) -> Answer:
     """List conversations, the earliest first."""
     found = session.run(table.CONVERSATIONS, request)
+    none = "no conversation yet; `pmem conversation start` starts one"
+    if request.status is not None:
+        none = f"no conversation is {request.status}"
     return Answer(
         data=found,
         lines=map(_overview_line, found.items),
         screen=drawn(session, "lists.conversation_screen", found.items),
-        note="" if found.items else _none(request.status),
+        note="" if found.items else none,
     )
-
-
-def _none(status: Status | None) -> str:
-    if status is None:
-        return "no conversation yet; `pmem conversation start` starts one"
-    return f"no conversation is {status}"
 
 
 @asks(LookRequest)

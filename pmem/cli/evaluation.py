@@ -22,7 +22,10 @@ _STDIN = "-"
 @asks(EvaluationRequest)
 def run(session: CommandSession, request: EvaluationRequest) -> Answer:
     """Measure recall on a golden set; exits with 1 when it got worse."""
-    given, told = _given(session, request.file), render.progress(session, "questions")
+    given = None
+    if request.file == _STDIN:
+        given = Golden(golden.parse(session.read_lines(_STDIN), "standard input"))
+    told = render.progress(session, "questions")
     done = session.run(
         table.EVALUATE, msgspec.structs.replace(request, golden=given, progress=told)
     )
@@ -77,13 +80,6 @@ def _miss_note(done: Misses) -> str:
     return "" if done.taken or done.dropped else "no session has missed a memory that answers it"
 
 
-def _given(session: CommandSession, file: str | None) -> Golden | None:
-    """Return the golden set that standard input has, where that is meant."""
-    if file != _STDIN:
-        return None
-    return Golden(golden.parse(session.read_lines(file), "standard input"))
-
-
 def _lines(done: Evaluation) -> Iterator[Line]:
     for judged in done.questions:
         yield from _question_lines(judged)
@@ -98,17 +94,11 @@ def _lines(done: Evaluation) -> Iterator[Line]:
 
 def _question_lines(judged: QuestionResult) -> Iterator[Line]:
     word: Line = [("ok    ", "green")] if judged.passed else [("miss  ", "red")]
-    found = ", ".join(_question_line(judged, name) for name in judged.ranks)
+    labels = ((evaluation.label(name), rank) for name, rank in judged.ranks.items())
+    found = ", ".join(f"no {it}" if rank is None else f"{it} at {rank}" for it, rank in labels)
     yield [*word, (judged.query, "bold"), (f": {found}", "")]
     if judged.reason:
         yield [(f"      {judged.reason}", "dim")]
-
-
-def _question_line(judged: QuestionResult, name: str) -> str:
-    rank, label = judged.ranks[name], evaluation.label(name)
-    if rank is None:
-        return f"no {label}"
-    return f"{label} at {rank}"
 
 
 def _change_line(change: FigureChange) -> Line:

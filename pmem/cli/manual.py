@@ -58,19 +58,20 @@ def help_(
     wanted = " ".join(words)
     name = find_document(wanted)
     if name is None:
-        return _found_by(words) or _fail(ctx, wanted)
+        found_by = _found_by(words)
+        if found_by is None:
+            sentence = f"there is no command or document {wanted!r}"
+            raise NotFound(sentence, _nearest(ctx, wanted))
+        return found_by
     text = text_of(name)
-    return Answer(data={"document": name, "title": _title(text), "text": text}, raw=text)
+    title = text.partition("\n")[0].removeprefix("# ")
+    return Answer(data={"document": name, "title": title, "text": text}, raw=text)
 
 
 @cache
 def reference() -> dict[str, Any]:
     """Return the table of all commands; it is read once."""
     return read_table()
-
-
-def _title(text: str) -> str:
-    return text.partition("\n")[0].removeprefix("# ")
 
 
 def _overview(session: CommandSession) -> Answer:
@@ -107,11 +108,9 @@ def _found_by(words: list[str]) -> Answer | None:
     if not commands and not parts:
         return None
     told: dict[str, Mapping[str, str]] = {"commands": commands, "documents": parts}
-    return Answer(
-        data=told,
-        lines=list(_rows(told)),
-        note="`pmem help NAME` prints one" + _left_out(told),
-    )
+    left = sum(max(0, len(found) - _MOST) for found in told.values())
+    more = f"; {left} more were found: add a word" if left else ""
+    return Answer(data=told, lines=list(_rows(told)), note=f"`pmem help NAME` prints one{more}")
 
 
 def _rows(told: Mapping[str, Mapping[str, str]]) -> Iterator[Line]:
@@ -122,15 +121,6 @@ def _rows(told: Mapping[str, Mapping[str, str]]) -> Iterator[Line]:
         yield [(("\n" if place else "") + f"{kind.capitalize()}:", "bold")]
         for name, text in found.items():
             yield [(f"  {name:<{width}}", "cyan"), (text, "")]
-
-
-def _left_out(told: Mapping[str, Mapping[str, str]]) -> str:
-    count = sum(max(0, len(found) - _MOST) for found in told.values())
-    return f"; {count} more were found: add a word" if count else ""
-
-
-def _fail(ctx: typer.Context, wanted: str) -> Answer:
-    raise NotFound(f"there is no command or document {wanted!r}", _nearest(ctx, wanted))
 
 
 def _command_context(context: Any, words: list[str]) -> Any:

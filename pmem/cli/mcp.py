@@ -51,7 +51,8 @@ def mcp(
         agent = session.environment.get("PMEM_AGENT", AGENT)
     asked_by(session.opened_anew(root, shared), Caller(agent)).reach  # noqa: B018 - is it allowed?
     source, sink = _own_streams()
-    serve = _protocol()
+    with needing("mcp", "pmem mcp"):
+        from pmem.server.mcp import serve
 
     def make_calls() -> Any:
         from pmem.server.calls import ToolCalls
@@ -61,17 +62,6 @@ def mcp(
 
     serve(make_calls, offered, source, sink, partial(thread_of, thread, session.environment))
     shared.close()
-
-
-def _protocol() -> Any:
-    """Load what speaks the protocol.
-
-    Raises:
-        InvalidValue: It is not installed.
-    """
-    with needing("mcp", "pmem mcp"):
-        from pmem.server.mcp import serve
-    return serve
 
 
 def _own_streams() -> tuple[BinaryIO, BinaryIO]:

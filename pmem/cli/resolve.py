@@ -57,7 +57,9 @@ def resolve(
     if references:
         if dry_run:
             raise UsageError("--dry-run goes without REF", "leave one of them out")
-        return _decided(session, msgspec.structs.replace(request, references=tuple(references)))
+        decided = session.run(table.SETTLE, msgspec.structs.replace(request, references=references))
+        answer = records_answer("resolved", ChangedRecords(records=decided.records))
+        return msgspec.structs.replace(answer, note=f"next: {decided.next}" * bool(decided.next))
     if request != SettleRequest(references=()):
         raise UsageError("which memory is missing", "`pmem check` lists the conflicts")
     done = session.run(table.REPAIR, RepairRequest(dry_run=dry_run))
@@ -67,12 +69,6 @@ def resolve(
         note=_repair_note(done, dry_run=dry_run),
         exit_code=1 if done.left else 0,
     )
-
-
-def _decided(session: CommandSession, request: SettleRequest) -> Answer:
-    done = session.run(table.SETTLE, request)
-    answer = records_answer("resolved", ChangedRecords(records=done.records))
-    return msgspec.structs.replace(answer, note=f"next: {done.next}") if done.next else answer
 
 
 def _lines(done: Repair) -> Iterator[Line]:

@@ -1,6 +1,6 @@
 """The commands about threads: what is new to one, and its checkpoint."""
 
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -49,7 +49,10 @@ def save(
     state: str | None = own("The state, a JSON object.", shown="JSON|-", is_argument=True),
 ) -> Answer:
     """Save a thread's state in place of the one saved before."""
-    value = _parse_state(session.input(state, "the state"))
+    try:
+        value = exactjson.read(session.input(state, "the state"))
+    except exactjson.InexactJson as error:
+        raise InvalidValue(f"the state is not valid JSON: {error}", _EXAMPLE) from None
     request = msgspec.structs.replace(request, state=value)
     saved = session.run(table.SAVE_CHECKPOINT, request)
     return Answer(data=saved, lines=[[("saved ", "green"), *_line(saved)]])
@@ -78,13 +81,6 @@ def remove(session: CommandSession, request: CheckpointRequest) -> Answer:
     """Remove a thread's saved state for good."""
     gone = session.run(table.REMOVE_CHECKPOINT, request)
     return Answer(data=gone, lines=[[("removed ", "green"), (request.thread, "")]])
-
-
-def _parse_state(text: str) -> Any:
-    try:
-        return exactjson.read(text)
-    except exactjson.InexactJson as error:
-        raise InvalidValue(f"the state is not valid JSON: {error}", _EXAMPLE) from None
 
 
 def _line(item: CheckpointInfo) -> Line:
