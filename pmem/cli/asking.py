@@ -121,7 +121,8 @@ class AskedCommand(msgspec.Struct):
         """Return it as a function from whose parameters Typer makes the options."""
         hidden = {*self.without, *self.filled}
         fields = {field.name: field for field in _fields(self.kind) if field.name not in hidden}
-        own = [_own_field(each) for each in _parameters(self.command)[2:]]
+        _, _, *others = inspect.signature(self.command).parameters.values()
+        own = [_own_field(each) for each in others]
         parameters = [
             inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
             *(field.parameter() for field in (*fields.values(), *own)),
@@ -154,10 +155,6 @@ class _Own(msgspec.Struct):
 def own(meaning: str, default: Any = None, **hints: Any) -> Any:
     """Make an option of a command's parameter, described as `asked` describes a field."""
     return _Own(default, asked(meaning, **hints))
-
-
-def _parameters(command: Callable[..., Any]) -> list[inspect.Parameter]:
-    return list(inspect.signature(command).parameters.values())
 
 
 def _own_field(parameter: inspect.Parameter) -> _Field:

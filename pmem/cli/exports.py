@@ -57,7 +57,10 @@ def export_arrays(
     done = session.run(table.EXPORT_ARRAYS, request)
     if folder == "-":
         return Answer(data=done, raw=escaped(exchange.one_document(done.files).decode()))
-    return _written(session, folder, done.files)
+    _write(session, folder, done.files)
+    paths = tuple(unsecret(os.path.join(folder, name)) for name in sorted(done.files))
+    lines: list[Line] = [[("wrote ", "green"), (path, "")] for path in paths]
+    return Answer(data=ArraysWritten(files=paths), lines=lines)
 
 
 @asks(MarkdownRequest)
@@ -127,13 +130,6 @@ def _folder_of(file: str) -> str:
     if folder and not os.path.isdir(folder):
         raise InvalidValue(f"there is no folder {folder} to write into", "make it first")
     return folder
-
-
-def _written(session: CommandSession, folder: str, files: dict[str, bytes]) -> Answer:
-    _write(session, folder, files)
-    paths = tuple(unsecret(os.path.join(folder, name)) for name in sorted(files))
-    lines: list[Line] = [[("wrote ", "green"), (path, "")] for path in paths]
-    return Answer(data=ArraysWritten(files=paths), lines=lines)
 
 
 def _write(session: CommandSession, folder: str, files: dict[str, bytes]) -> None:

@@ -185,7 +185,10 @@ def git(session: CommandSession, request: HistoryImportRequest) -> Answer:
     told = render.progress(session, "commits")
     request = msgspec.structs.replace(request, progress=told)
     done = session.run(table.IMPORT_GIT, request)
-    return Answer(data=done, lines=_history_lines(done), note=_history_note(done))
+    notes = [f"skipped {item.where}: it {item.why}" for item in done.skipped]
+    if done.added and not done.dry_run:
+        notes.append("`pmem inbox facts` shows them, `pmem inbox accept` keeps one")
+    return Answer(data=done, lines=_history_lines(done), note="\n".join(notes))
 
 
 def _history_lines(done: HistoryImported) -> list[Line]:
@@ -205,13 +208,6 @@ def _history_lines(done: HistoryImported) -> list[Line]:
             for one in done.items
         ]
     return lines
-
-
-def _history_note(done: HistoryImported) -> str:
-    told = [f"skipped {item.where}: it {item.why}" for item in done.skipped]
-    if done.added and not done.dry_run:
-        told.append("`pmem inbox facts` shows them, `pmem inbox accept` keeps one")
-    return "\n".join(told)
 
 
 @asks(DecisionsRequest)

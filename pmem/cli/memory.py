@@ -79,7 +79,9 @@ def add(
     request = msgspec.structs.replace(request, content=draft.text, valid_from=start)
     with kept_draft(draft):
         if each_line:
-            return _add_lines(session, request, verbose=verbose)
+            texts = filter(None, map(str.strip, split_lines(request.content)))
+            each = [msgspec.structs.replace(request, content=one) for one in texts]
+            return _add_requests(session, each, verbose=verbose)
         return _add_draft(session, request, draft)
 
 
@@ -94,7 +96,7 @@ def show(session: CommandSession, request: ShowRequest) -> Answer:
         return Answer(
             data=found, lines=_said_lines(said, iso(said.message.created_at)), screen=draw
         )
-    lines = chain(record_lines(found.record), _use_lines(found), _doubts(found))
+    lines = chain(record_lines(found.record), _remarks(found))
     return Answer(data=found, lines=lines, screen=record_screen(session, found))
 
 
@@ -113,15 +115,11 @@ def _draw_message(session: CommandSession, said: MessageRef, width: int) -> Iter
     return all_hung(_said_lines(said, at), width)
 
 
-def _use_lines(found: ShownRecord) -> Iterator[Line]:
-    """Yield how often a record was of use, where sessions have been shown it."""
+def _remarks(found: ShownRecord) -> Iterator[Line]:
+    """Yield how often a record was of use, and what speaks against it."""
     if found.use is not None:
         sentence = f"in {found.use.used} of {found.use.shown} sessions that were shown it"
         yield [(f"{'used:':<15}", "dim"), (sentence, "")]
-
-
-def _doubts(found: ShownRecord) -> Iterator[Line]:
-    """Yield what speaks against a record: stale citations, what the other side of a merge says."""
     if found.stale:
         yield [(f"{'stale:':<15}", "yellow"), (", ".join(found.stale), "")]
     for field, value in found.disputed.items():
@@ -205,13 +203,6 @@ def _add_draft(session: CommandSession, request: AddRequest, draft: WrittenText)
         note="\n".join(filter(None, notes)),
         exit_code=EXIT_CODES[added.action],
     )
-
-
-def _add_lines(session: CommandSession, request: AddRequest, *, verbose: bool) -> Answer:
-    """Add each line of a text that says something as a memory, all or none."""
-    texts = [line.strip() for line in split_lines(request.content) if line.strip()]
-    requests = [msgspec.structs.replace(request, content=text) for text in texts]
-    return _add_requests(session, requests, verbose=verbose)
 
 
 def _add_batch(session: CommandSession, path: str, asked: AddRequest, *, verbose: bool) -> Answer:

@@ -80,7 +80,10 @@ def config_list(
     by_name = {item.name: item for item in found.items}
     changed = [item.name for item in found.items if _differs(item) and item.name not in EVERYDAY]
     shown = [*EVERYDAY, *changed]
-    notes = [*found.unknown, *_own_place(session)]
+    notes = [*found.unknown]
+    own_place = own_folder(session.environment)
+    if os.path.isdir(own_place):
+        notes.append(f"your own memory: {own_place}")
     if not (every or session.json):
         notes.append(
             f"{len(by_name) - len(shown)} more at their defaults: `pmem config list --all`"
@@ -110,13 +113,6 @@ def _setting_line(setting: Resolved) -> Line:
         (f"{setting.origin:<13}", "dim"),
         (_value(setting.value), ""),
     ]
-
-
-def _own_place(session: CommandSession) -> Iterator[str]:
-    """Yield where one's own memory is, if there is one."""
-    folder = own_folder(session.environment)
-    if os.path.isdir(folder):
-        yield f"your own memory: {folder}"
 
 
 @asks(SettingRequest)

@@ -52,14 +52,17 @@ def search(
         mine=not no_mine and request.expect is None,
     )
     found = session.run(table.SEARCH, request)
+    asked = set(terms(found.query))
+    is_lost = found.expected is not None and not found.expected.is_met
+    is_no = is_lost or (exit_status and not found.is_answered)
     return Answer(
         data=found,
         lines=chain(
-            _hit_lines(found, explain=explain),
-            _related_lines(found),
+            _hit_lines(found, asked, explain=explain),
+            _related_lines(found, asked),
             lines_elsewhere(found),
-            _lines_of_yours(found),
-            _fill_lines(found),
+            (_hit_line(hit, asked, "[yours] ") for hit in found.yours),
+            (_hit_line(hit, set(), "[not a match, only recent] ") for hit in found.fill),
             expected_lines(found.expected),
         ),
         screen=drawn(session, "hits.hit_screen", found, explain=explain, around=around),
@@ -70,14 +73,8 @@ def search(
                 *_notes_on(found),
             ]
         ),
-        exit_code=1 if _is_no(found, asked=exit_status) else 0,
+        exit_code=int(is_no),
     )
-
-
-def _is_no(found: SearchResult, *, asked: bool) -> bool:
-    """Tell whether the answer is no, where that was asked."""
-    is_lost = found.expected is not None and not found.expected.is_met
-    return is_lost or (asked and not found.is_answered)
 
 
 def expected_lines(expected: Expectation | None) -> Iterator[Line]:
@@ -109,13 +106,6 @@ def lines_elsewhere(found: SearchResult) -> Iterator[Line]:
         ]
 
 
-def _lines_of_yours(found: SearchResult) -> Iterator[Line]:
-    """Yield what one's own memory has, and say on each line that it is not the project's."""
-    asked = set(terms(found.query))
-    for hit in found.yours:
-        yield _hit_line(hit, asked, "[yours] ")
-
-
 def _notes_on(found: SearchResult) -> Iterator[str]:
     """Say what the hits themselves do not: that none holds a word, that some have expired."""
     if found.hits and not found.is_answered:
@@ -130,27 +120,20 @@ def _weights(text: str) -> Weights:
     """Read weights such as `semantic=0.4,keyword=0.3`; those that are left out are 0."""
     given: dict[str, float] = dict.fromkeys(Weights._fields, 0.0)
     for part in text.split(","):
-        name, _, number = part.partition("=")
+        name, _, number = map(str.strip, part.partition("="))
         try:
-            given[_is_known_kind(name.strip())] = float(number)
+            weight = float(number)
         except ValueError:
-            raise InvalidValue(
-                f"{part.strip()!r} is not a weight", "write it as semantic=0.4,keyword=0.3"
-            ) from None
+            hint = "write it as semantic=0.4,keyword=0.3"
+            raise InvalidValue(f"{part.strip()!r} is not a weight", hint) from None
+        if name not in given:
+            raise InvalidValue(f"there is no weight {name!r}", f"there are {', '.join(given)}")
+        given[name] = weight
     return Weights(**given)
 
 
-def _is_known_kind(name: str) -> str:
-    if name not in Weights._fields:
-        raise InvalidValue(
-            f"there is no weight {name!r}", f"there are {', '.join(Weights._fields)}"
-        )
-    return name
-
-
-def _hit_lines(found: SearchResult, *, explain: bool) -> Iterator[Line]:
+def _hit_lines(found: SearchResult, asked: set[str], *, explain: bool) -> Iterator[Line]:
     """Yield the hits by rank; further ones from one conversation follow its best, indented."""
-    asked = set(terms(found.query))
     groups: dict[str, list[SearchHit]] = {}
     for hit in found.hits:
         groups.setdefault(hit.conversation or hit.id, []).append(hit)
@@ -171,9 +154,8 @@ def _mark(identifier: str, found: SearchResult) -> str:
     return "[only related] " if identifier in found.associated else ""
 
 
-def _related_lines(found: SearchResult) -> Iterator[Line]:
+def _related_lines(found: SearchResult, asked: set[str]) -> Iterator[Line]:
     """Yield what the hits bring along, and what it has to do with which of them."""
-    asked = set(terms(found.query))
     for related in found.related:
         text = snippet(related.text.split(), asked, RELATED_WORDS)
         yield [
@@ -182,12 +164,6 @@ def _related_lines(found: SearchResult) -> Iterator[Line]:
             (f" {tie_of(related)}: ", "dim"),
             (text, ""),
         ]
-
-
-def _fill_lines(found: SearchResult) -> Iterator[Line]:
-    """Yield what answers nothing and is only the newest, and say so on each line."""
-    for hit in found.fill:
-        yield _hit_line(hit, set(), "[not a match, only recent] ")
 
 
 def tie_of(related: Related) -> str:
