@@ -43,8 +43,7 @@ ARROWS: Final[dict[str, str]] = {
     "report": "errors values core storage.files project memory search upkeep",
     "operations": "errors values core storage project embedding memory vcs upkeep",
     "browse": "errors values core memory project upkeep operations",
-    "library": "errors values core storage storage.local storage.shared storage.git "
-    "project model memory vcs apps conversation search upkeep report operations",
+    "library": "errors values core storage storage.shared storage.git project model operations",
     "server": "errors values core storage.files storage.postgres project memory apps search "
     "report operations library",
     "cli": "errors values core storage storage.files storage.local storage.index "

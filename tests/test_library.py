@@ -147,10 +147,10 @@ def test_the_package_offers_what_it_names_and_nothing_else() -> None:
 def test_what_is_no_text_gets_a_sentence(root: str) -> None:
     project = Project(root)
     for call in (
-        lambda: project.apps.remember(5, "x"),  # type: ignore[arg-type]
-        lambda: project.apps.remember("mail", 5),  # type: ignore[arg-type]
+        lambda: project.apps.remember(5, "x"),
+        lambda: project.apps.remember("mail", 5),
         lambda: project.apps.remember("mail", "x", importance="much"),
-        lambda: project.add(5),  # type: ignore[arg-type]
+        lambda: project.add(5),
     ):
         with pytest.raises(InvalidValue, match=r"must be (text|a number), not (text|a whole)"):
             call()

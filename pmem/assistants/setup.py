@@ -39,20 +39,18 @@ from pmem.errors import (
 )
 from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals, write_file
-from pmem.values.requests import NoArguments
+from pmem.values.requests import NoArguments, SetupRequest
 
 MOST_BYTES: Final = 4_000_000
 BACKUP: Final = ".pmem.bak"
 _DO_IT_BY_HAND: Final = "`pmem setup {name} --print` shows what to put there by hand"
 
 
-class AssistantSetupRequest(msgspec.Struct, frozen=True, kw_only=True):
+class AssistantSetupRequest(SetupRequest, frozen=True, kw_only=True):
     """Which assistant, in whose files; whether only to look, or to take it back."""
 
     harness: str
     scope: Scope
-    check: bool = False
-    remove: bool = False
 
 
 class SetupPart(msgspec.Struct, frozen=True, kw_only=True):

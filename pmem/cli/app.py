@@ -39,10 +39,6 @@ _MORE: Final = "`pmem help COMMAND` explains a command, `pmem help` lists the do
 def run(arguments: Sequence[str], session: CommandSession | None = None) -> int:
     """Run one command line and print its answer.
 
-    Args:
-        arguments: Without the program's name.
-        session: What global options have said already.
-
     Returns:
         The exit code.
     """

@@ -1,17 +1,15 @@
 """The commands for what apps remember."""
 
 from collections.abc import Iterator
-from typing import Annotated
 
 import msgspec
-import typer
 
 from pmem.apps.figures import AppFigures
 from pmem.apps.reading import AppContextRequest, AppListRequest, AppOverview, AppShowRequest
 from pmem.apps.remembering import Remembered, RememberRequest
 from pmem.apps.removal import AppDeleteRequest, Purged, UninstallRequest
 from pmem.cli import render
-from pmem.cli.asking import asks, completing
+from pmem.cli.asking import asks, own
 from pmem.cli.panels import figure
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.secrets import unsecret
@@ -28,9 +26,7 @@ from pmem.values.times import day
 def remember(
     session: CommandSession,
     request: RememberRequest,
-    text: Annotated[
-        str | None, typer.Argument(metavar="[TEXT|-]", help="What to remember.")
-    ] = None,
+    text: str | None = own("What to remember.", shown="[TEXT|-]", is_argument=True),
 ) -> Answer:
     """Make a memory for an app; at its limit, another makes room."""
     if request.conversation is None or text is not None:
@@ -69,14 +65,9 @@ def _consequences(done: Remembered) -> Iterator[str]:
 def list_(
     session: CommandSession,
     request: AppListRequest,
-    app: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[APP]",
-            help="Its memories [all apps, counted].",
-            autocompletion=completing("app"),
-        ),
-    ] = None,
+    app: str | None = own(
+        "Its memories [all apps, counted].", shown="[APP]", completes="app", is_argument=True
+    ),
 ) -> Answer:
     """List the apps, or an app's memories, newest update first."""
     if app is None and (request.user or request.limit):
@@ -137,7 +128,7 @@ def delete(session: CommandSession, request: AppDeleteRequest) -> Answer:
 def purge(
     session: CommandSession,
     request: AppRequest,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False,
+    yes: bool = own("Do not ask first.", flag="--yes -y"),
 ) -> Answer:
     """Delete all memories of an app for good."""
     _ask_to_purge(request.app, "not purged", yes=yes)
@@ -149,7 +140,7 @@ def purge(
 def uninstall(
     session: CommandSession,
     request: UninstallRequest,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a purge.")] = False,
+    yes: bool = own("Do not ask before a purge.", flag="--yes -y"),
 ) -> Answer:
     """Note that an app is gone; its memories stay until purged."""
     if request.purge:
@@ -164,9 +155,7 @@ def uninstall(
 def stats(
     session: CommandSession,
     request: AtRequest,
-    poll: Annotated[
-        bool, typer.Option("--poll", help="Count energy since now from here on.")
-    ] = False,
+    poll: bool = own("Count energy since now from here on."),
 ) -> Answer:
     """Show what apps remember, and what models have spent on it."""
     found = session.run(table.APP_STATS, request)

@@ -12,8 +12,9 @@ import msgspec
 import typer
 
 from pmem.cli.session import Answer, CommandSession
+from pmem.core.filters import Filter
 from pmem.errors import InvalidValue
-from pmem.values.fields import Completes
+from pmem.values.fields import Completes, asked
 
 R = TypeVar("R", bound=msgspec.Struct)
 _SEVERAL: Final = "; repeatable."
@@ -107,45 +108,66 @@ class AskedCommand(msgspec.Struct):
         kind: The request's class. A field that is a struct gives the options of its own fields.
         without: Fields that the command does not have.
         filled: What the request has in fields that the command fills by itself.
+        meaning: What help says of it, where several commands share what runs.
     """
 
-    command: Callable[..., Answer]
+    command: Callable[..., Answer | None]
     kind: type[msgspec.Struct]
     without: Collection[str]
     filled: dict[str, Any]
+    meaning: str = ""
 
-    def function(self) -> Callable[..., Answer]:
+    def function(self) -> Callable[..., Answer | None]:
         """Return it as a function from whose parameters Typer makes the options."""
         hidden = {*self.without, *self.filled}
         fields = {field.name: field for field in _fields(self.kind) if field.name not in hidden}
-        named = inspect.Parameter.KEYWORD_ONLY
-        own = list(inspect.signature(self.command).parameters.values())[2:]
+        _, _, *others = inspect.signature(self.command).parameters.values()
+        own = [_own_field(each) for each in others]
         parameters = [
-            inspect.Parameter("ctx", named, annotation=typer.Context),
-            *(field.parameter() for field in fields.values()),
-            *(each.replace(kind=named) for each in own),
+            inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
+            *(field.parameter() for field in (*fields.values(), *own)),
         ]
 
         @wraps(self.command)
-        def run(ctx: typer.Context, **given: Any) -> Answer:
+        def run(ctx: typer.Context, **given: Any) -> Answer | None:
             session: CommandSession = ctx.obj
             values: dict[str, Any] = {}
             for name, field in fields.items():
-                values |= field.values(session, given.pop(name))
-            return self.command(session, _built(self.kind, values | self.filled), **given)
+                values |= field.values(session, given[name])
+            named = {each.name: each.default for each in own}
+            for each in own:
+                named |= each.values(session, given[each.name])
+            return self.command(session, _built(self.kind, values | self.filled), **named)
 
         run.__dict__["__signature__"] = inspect.Signature(parameters)
+        run.__doc__ = self.meaning or run.__doc__
         run.__annotations__ = {each.name: each.annotation for each in parameters}
         return run
 
 
+class _Own(msgspec.Struct):
+    """What says of a command's parameter that it is an option."""
+
+    default: Any
+    meta: msgspec.Meta
+
+
+def own(meaning: str, default: Any = None, **hints: Any) -> Any:
+    """Make an option of a command's parameter, described as `asked` describes a field."""
+    return _Own(default, asked(meaning, **hints))
+
+
+def _own_field(parameter: inspect.Parameter) -> _Field:
+    described: _Own = parameter.default
+    field = _field(parameter.name, parameter.annotation, described.default, described.meta)
+    if parameter.annotation is bool:
+        field.default = bool(field.default)
+    return field
+
+
 @cache
 def completing(what: Completes) -> Callable[..., list[tuple[str, str]]] | None:
-    """Return what completes a value in a shell, as Typer takes it.
-
-    Args:
-        what: What the value is; nothing where its type says that.
-    """
+    """Return what completes a value in a shell, as Typer takes it."""
     if not what:
         return None
 
@@ -158,10 +180,17 @@ def completing(what: Completes) -> Callable[..., list[tuple[str, str]]] | None:
 
 
 def asks(
-    kind: type[msgspec.Struct], *, without: Collection[str] = (), **filled: Any
-) -> Callable[[Callable[..., Answer]], AskedCommand]:
+    kind: type[msgspec.Struct], *, without: Collection[str] = (), meaning: str = "", **filled: Any
+) -> Callable[[Callable[..., Answer | None]], AskedCommand]:
     """Make a command of a function and the request that it runs; see `AskedCommand`."""
-    return lambda command: AskedCommand(command, kind, without, filled)
+    return lambda command: AskedCommand(command, kind, without, filled, meaning)
+
+
+def scoped(session: CommandSession, wanted: Filter, *, all_states: bool) -> Filter:
+    """Return a filter for the agent that a command is about, and for records in any state."""
+    states = () if all_states else wanted.states
+    agent = session.asker and session.concerned
+    return msgspec.structs.replace(wanted, agent=agent, states=states)
 
 
 def _built(kind: type[R], values: dict[str, Any]) -> R:
@@ -184,15 +213,15 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[_Field, ...]:
             found += _fields(field.type)
         elif get_origin(field.type) is Annotated:
             hint, *metas = get_args(field.type)
-            found += (_field(field, hint, meta) for meta in metas if meta.extra is not None)
+            told = (meta for meta in metas if meta.extra is not None)
+            found += (_field(field.name, hint, field.default, meta) for meta in told)
     return tuple(found)
 
 
-def _field(field: msgspec.structs.FieldInfo, hint: Any, meta: msgspec.Meta) -> _Field:
+def _field(name: str, hint: Any, default: Any, meta: msgspec.Meta) -> _Field:
     hints: dict[str, Any] = (meta.extra or {})["command_line"]
     type_, is_many = _one_value(hint)
-    type_ = hints["choices"] or type_
-    return _Field(field.name, type_, is_many, field.default, meta.description or "", hints)
+    return _Field(name, hints["choices"] or type_, is_many, default, meta.description or "", hints)
 
 
 def _json(text: str, flag: str) -> Any:

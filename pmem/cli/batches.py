@@ -17,11 +17,6 @@ _NOTHING: Final = "nothing was added; fix that line and run it again"
 def read_batch(session: CommandSession, path: str, *, force: bool) -> Iterator[AddRequest]:
     """Yield the memories that a file of JSON Lines asks for.
 
-    Args:
-        session: How the command was called.
-        path: The file, or `-`.
-        force: Whether all are added even where a similar memory exists.
-
     Raises:
         InvalidValue: A line asks for none; the sentence says which.
     """

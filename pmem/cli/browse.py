@@ -6,25 +6,28 @@ from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
 from typing import Any
 
-import typer
-
 from pmem.cli import render
 from pmem.cli.app import run
+from pmem.cli.asking import asks
 from pmem.cli.drafts import write_draft
 from pmem.cli.extras import needing
 from pmem.cli.session import CommandSession, once_more
 from pmem.errors import Refused, UsageError
 from pmem.operations import table
 from pmem.project.setup import SettingRequest
+from pmem.values.requests import NoArguments
 
 
-def browse(ctx: typer.Context) -> None:
+@asks(NoArguments)
+def browse(
+    session: CommandSession,
+    _: NoArguments,
+) -> None:
     """Look through the memory in the terminal, and change it.
 
     Type to narrow the list, Enter to read an entry with its history, `i` for what waits for
     somebody. The keys stand at the bottom.
     """
-    session: CommandSession = ctx.obj
     if session.json or not render.can_ask():
         raise UsageError("`pmem browse` needs a terminal", "`pmem list` prints the memories")
     with needing("tui", "pmem browse"):

@@ -1,32 +1,49 @@
 """What the memory did between two git revisions, and which commits changed a record."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
-from pmem.cli.differing import HEADINGS, Differing, differences_of, sections, type_of
+from pmem.cli.event_words import sides
+from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
+from pmem.core.changelog import About, Changed, ChangeReason, FieldChange, LinkChange
 from pmem.core.markdown import escaped
 from pmem.errors import UsageError
 from pmem.memory.journal import HistoryRequest
 from pmem.operations import table
 from pmem.storage.git import repository
+from pmem.values.ids import short
 from pmem.values.requests import RangeRequest
 from pmem.values.times import iso
 from pmem.vcs.changelog import Changelog
-from pmem.vcs.provenance import Provenance, What
+from pmem.vcs.provenance import Provenance, Touch, What
 
 _MOST: Final = 200
 """Entries under one heading of a Markdown page; GitHub takes no page beyond 1 MiB."""
+_VALUE: Final = 60
+_BODY: Final = 120
+BODIES: Final = ("content", "summary")
+_REPLACED: Final = (ChangeReason.SUPERSEDED, ChangeReason.MERGED)
 _DONE: Final = {
     What.ADDED: "green",
     What.CHANGED: "",
     What.REMOVED: "red",
     What.DAMAGED: "red",
 }
+HEADINGS: Final = {
+    "Learned": "green",
+    "Changed": "",
+    "Replaced": "magenta",
+    "Forgotten": "red",
+}
+
+Say = Callable[[str], str]
+"""Turns a text from the memory into one that its surroundings can hold."""
+ChangelogRow = tuple[About, str]
+"""Which record an entry is about, and what is said of it."""
 
 
 def changelog_answer(session: CommandSession, revisions: str, format_: str) -> Answer:
@@ -38,27 +55,17 @@ def changelog_answer(session: CommandSession, revisions: str, format_: str) -> A
     found = session.run(table.CHANGELOG, RangeRequest(revisions=revisions)).changelog
     if format_ == "markdown" and not session.json:
         return Answer(data=found, raw="".join(f"{line}\n" for line in _page(found)))
+    ends = f"{_end(found.start.commit)} and {_end(found.end.commit)}"
     return Answer(
         data=found,
-        lines=section_lines(found),
-        screen=partial(_draw_sections, session, found),
-        note="" if found.total else _nothing(found),
+        lines=_section_lines(found),
+        screen=drawn(session, "stories.section_screen", found),
+        note="" if found.total else f"nothing changed between {ends}",
     )
-
-
-def _draw_sections(session: CommandSession, found: Differing, width: int) -> Iterable[Line]:
-    from pmem.cli.screens.changes import section_screen
-    from pmem.cli.screens.view import view_of
-
-    return section_screen(found, view_of(session, width))
 
 
 def provenance_answer(session: CommandSession, request: HistoryRequest) -> Answer:
     """Return the commits that touched a record, the newest first.
-
-    Args:
-        session: This run of the command line.
-        request: Which record, at which revision.
 
     Raises:
         UsageError: It is asked for at a moment.
@@ -73,51 +80,95 @@ def provenance_answer(session: CommandSession, request: HistoryRequest) -> Answe
     return Answer(data=found, lines=_provenance_lines(found), note=note)
 
 
-def section_lines(found: Differing) -> Iterator[Line]:
-    """Yield every heading that has entries, and its entries."""
-    for heading, rows in sections(found, str):
+def sections(found: Changelog, say: Say = str) -> Iterator[tuple[str, list[ChangelogRow]]]:
+    """Yield every heading that has entries; what replaces another one is shown once, there."""
+    texts = {entry.id: entry for entry in (*found.changed, *found.learned)}
+    replaced = [entry for entry in found.forgotten if entry.how in _REPLACED]
+    told = {entry.by for entry in replaced}
+    rows: dict[str, list[ChangelogRow]] = {name: [] for name in HEADINGS}
+    for new in found.learned:
+        if new.id not in told:
+            restored = " (restored)" * (new.how is ChangeReason.RESTORED)
+            ties = "".join(f"; {tie}" for tie in _ties(new.linked, "", say))
+            rows["Learned"].append((new, f"{_titled(new, say)}{restored}{ties}"))
+    for changed in found.changed:
+        rewritten = any(name in changed.fields for name in BODIES)
+        title = [] if rewritten else [_titled(changed, say)]
+        rows["Changed"].append((changed, "; ".join([*title, *_differences_of(changed, say)])))
+    for gone in replaced:
+        successor = texts.get(gone.by or "")
+        into = "" if gone.by is None else say(short(gone.by))
+        now = f"{say(successor.text)} ({into})" if successor else into or "nothing"
+        word = " (merged)" * (gone.how is ChangeReason.MERGED)
+        rows["Replaced"].append((gone, f"{_titled(gone, say)} → {now}{word}"))
+    for gone in found.forgotten:
+        if gone.how not in _REPLACED:
+            rows["Forgotten"].append((gone, f"{_titled(gone, say)} ({gone.how})"))
+    yield from ((heading, entries) for heading, entries in rows.items() if entries)
+
+
+def _differences_of(entry: Changed | Touch, say: Say = str) -> Iterator[str]:
+    """Yield what has changed in a record, texts from where they begin to differ; then its links."""
+    for name, change in entry.fields.items():
+        yield f"{say(name)}: " + " → ".join(map(say, sides_of(name, change)))
+    yield from linked(entry, say)
+
+
+def linked(entry: Changed | Touch, say: Say = str) -> Iterator[str]:
+    """Yield where a record links to from now on, and where it links to no longer."""
+    yield from _ties(entry.linked, "", say)
+    yield from _ties(entry.unlinked, "no longer ", say)
+
+
+def sides_of(name: str, change: FieldChange) -> list[str]:
+    """Say what a field was and what it is."""
+    most = _BODY if name in BODIES else _VALUE
+    return sides(name, {name: change.before}, {name: change.after}, most)
+
+
+def _ties(links: Iterable[LinkChange], word: str, say: Say) -> Iterator[str]:
+    for link in links:
+        yield f"{word}{say(link.type.replace('_', ' '))} {say(short(link.target))}"
+
+
+def _titled(entry: About, say: Say) -> str:
+    return f"{say(entry.subject)}: {say(entry.text)}" if entry.subject else say(entry.text)
+
+
+def type_of(entry: About) -> str:
+    """Return the type of what an entry is about: of a memory as `--type` takes it."""
+    return entry.type if entry.kind == "memory" else entry.type.replace("_", " ")
+
+
+def _section_lines(found: Changelog) -> Iterator[Line]:
+    for heading, rows in sections(found):
         yield [(heading, f"bold {HEADINGS[heading]}".strip()), (f"  {len(rows)}", "dim")]
         for entry, said in rows:
-            yield [
-                (f"  {entry.short}", "cyan"),
-                (f"  {type_of(entry):<10} ", "dim"),
-                (said, ""),
-            ]
+            yield [(f"  {entry.short}", "cyan"), (f"  {type_of(entry):<10} ", "dim"), (said, "")]
 
 
 def _page(found: Changelog) -> Iterator[str]:
     """Yield the lines of a Markdown page."""
-    yield f"## Memory: {_counts(found)}"
+    counts: dict[str, Any] = {
+        name: len(getattr(found, name)) for name in ("learned", "changed", "forgotten")
+    }
+    said = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
+    end = _end(found.end.commit)
+    yield f"## Memory: {said or 'nothing changed'}"
     yield ""
-    yield f"`{_end(found.start.commit)}` to {_markdown_end(found)}"
+    yield f"`{_end(found.start.commit)}` to {f'`{end}`' if found.end.commit else end}"
     for heading, rows in sections(found, escaped):
         yield ""
         yield f"### {heading} ({len(rows)})"
         yield ""
-        for entry, said in rows[:_MOST]:
-            yield f"- **{escaped(type_of(entry))}** {said} `{entry.short}`"
+        for entry, text in rows[:_MOST]:
+            yield f"- **{escaped(type_of(entry))}** {text} `{entry.short}`"
         if len(rows) > _MOST:
             yield f"- and {len(rows) - _MOST} more"
 
 
-def _counts(found: Changelog) -> str:
-    counts = {name: len(getattr(found, name)) for name in ("learned", "changed", "forgotten")}
-    said = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
-    return said or "nothing changed"
-
-
-def _nothing(found: Changelog) -> str:
-    ends = f"{_end(found.start.commit)} and {_end(found.end.commit)}"
-    return f"nothing changed between {ends}"
-
-
 def _end(commit: str | None) -> str:
     return "the working tree" if commit is None else repository.short(commit)
-
-
-def _markdown_end(found: Changelog) -> str:
-    end = _end(found.end.commit)
-    return f"`{end}`" if found.end.commit else end
 
 
 def _provenance_lines(found: Provenance) -> Iterator[Line]:
@@ -131,4 +182,4 @@ def _provenance_lines(found: Provenance) -> Iterator[Line]:
             (f"  {' '.join(touch.subject.split())}", ""),
             ("  (the present content)" if here else "", "green"),
         ]
-        yield from ([(f"    {said}", "")] for said in differences_of(touch, str))
+        yield from ([(f"    {said}", "")] for said in _differences_of(touch))

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
-import typer
 
-from pmem.cli.asking import asks, completing
+from pmem.cli.asking import asks, own
 from pmem.cli.drafts import WrittenText, kept_draft, read_draft
 from pmem.cli.memory import (
     EXIT_CODES,
@@ -40,18 +39,10 @@ _ALIKE: Final = 0.8
 def edit(
     session: CommandSession,
     request: EditRequest,
-    supersede: Annotated[
-        bool,
-        typer.Option("--supersede", help="Keep the old text as a memory that was valid until now."),
-    ] = False,
-    superseded_by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REF",
-            help="This memory replaces it from now on.",
-            autocompletion=completing("memory"),
-        ),
-    ] = None,
+    supersede: bool = own("Keep the old text as a memory that was valid until now."),
+    superseded_by: str | None = own(
+        "This memory replaces it from now on.", shown="REF", completes="memory"
+    ),
 ) -> Answer:
     """Change a memory; its history keeps what it was.
 
@@ -79,10 +70,6 @@ def edit(
 
 def edit_draft(session: CommandSession, reference: str) -> Answer:
     """Let a person change a memory's content in their editor.
-
-    Args:
-        session: How the command was called.
-        reference: The memory.
 
     Raises:
         UsageError: Nobody sits at a terminal.
@@ -187,14 +174,13 @@ def _pinned_answer(session: CommandSession, request: EditRequest) -> Answer:
     return records_answer(words[not _has_written(session)], ChangedRecords(records=(done,)))
 
 
-def _doubt(link: Relationship) -> str:
-    """Say which type of link may have been meant; any is allowed."""
+def _doubts(links: Iterable[Relationship]) -> Iterator[str]:
+    """Say which types of links may have been meant; any is allowed."""
     from difflib import get_close_matches
 
-    meant = get_close_matches(link.type.casefold(), LINK_TYPES, 1, _ALIKE)
-    if link.type in LINK_TYPES or not meant:
-        return ""
-    return f"{link.type} is a type of its own; did you mean {meant[0]}?"
+    for type_ in (link.type for link in links if link.type not in LINK_TYPES):
+        if meant := get_close_matches(type_.casefold(), LINK_TYPES, 1, _ALIKE):
+            yield f"{type_} is a type of its own; did you mean {meant[0]}?"
 
 
 def _has_written(session: CommandSession) -> bool:
@@ -213,7 +199,7 @@ def _superseded_answer(done: Superseded) -> Answer:
 
 def _edited_answer(session: CommandSession, done: Edited) -> Answer:
     lines = [_done_line("edited", done.memory), *_edited_lines(done)]
-    note = "\n".join(filter(None, map(_doubt, done.linked)))
+    note = "\n".join(_doubts(done.linked))
     if done.same is not None:
         one, other = short(done.same.id), short(done.memory.id)
         note = f"{one} says the same: `pmem edit {one} --superseded-by {other}` keeps one of them"
@@ -243,11 +229,7 @@ def records_answer(word: str, done: ChangedRecords[R]) -> Answer:
 
 
 def text_stays(names: Sequence[str]) -> str:
-    """Say that the text of removed records can still be read, and what takes it out.
-
-    Args:
-        names: Their short ids.
-    """
+    """Say that the text of removed records can still be read, and what takes it out."""
     return (
         f"the text stays on disk until `pmem purge {' '.join(names)}`, or `pmem consolidate` after"
         " `purge_days`;"

@@ -1,22 +1,89 @@
-"""The parts of the check: what each looks at, and how people read what it found."""
+"""The parts of the check: what each is asked, looks at and reports."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from pmem.cli.check_report import CheckOptions, CheckPart, Report
+import msgspec
+
 from pmem.cli.session import CommandSession, Line
 from pmem.core import findings
+from pmem.core.citations import CitationState, Lines
 from pmem.core.findings import Finding
+from pmem.core.visible import one_visible_line
 from pmem.errors import UsageError
+from pmem.memory.accepting import AcceptedCitation
+from pmem.memory.changes import RecordsRequest
+from pmem.memory.citations import BrokenCitation, Verified, VerifyRequest
 from pmem.operations import table
+from pmem.values.fields import asked
+from pmem.values.records import Citation
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from pmem.upkeep.doctor import Diagnosis
     from pmem.values.records import Memory
+
+Format = Literal["text", "github", "gitlab"]
+
+
+class CheckPart(StrEnum):
+    """What can be checked."""
+
+    RECORDS = "records"
+    CITATIONS = "citations"
+    DUE = "due"
+    SECRETS = "secrets"
+    SETUP = "setup"
+    MERGES = "merges"
+
+
+class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What the command is asked."""
+
+    parts: Annotated[
+        tuple[CheckPart, ...],
+        asked("Check only this, and print all of it.", shown="PART...", is_argument=True),
+    ] = ()
+    fix: Annotated[bool, asked("Update citations of code that moved; fix the setup.")] = False
+    accept: Annotated[
+        tuple[str, ...],
+        asked("It is still right: cite the text as it is.", shown="REF", completes="memory"),
+    ] = ()
+    within: Annotated[
+        str | None, asked("Also what is due within this time, such as 2w.", shown="TIME")
+    ] = None
+    staged: Annotated[bool, asked("Only what is staged for the next commit.")] = False
+    history: Annotated[bool, asked("Look for secrets in every version that git has.")] = False
+    range: Annotated[
+        str | None, asked("Redo the merges between two git revisions.", shown="A..B")
+    ] = None
+    full: Annotated[bool, asked("Check unchanged records too.")] = False
+    strict: Annotated[bool, asked("Fail on warnings too.")] = False
+    format: Annotated[Format, asked("For people, or for the CI of GitHub or GitLab.")] = "text"
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What one part found.
+
+    `summary` is a few words for its line among other parts, `problems` the lines of each problem
+    below them. `lines` and `note` are printed where the part is alone. `found` is what a CI reads.
+    `exit_code` is that of the error which kept the part from being checked.
+    """
+
+    data: object
+    summary: str
+    problems: Sequence[Sequence[Line]] = ()
+    lines: Iterable[Line] = ()
+    note: str = ""
+    errors: int = 0
+    warnings: int = 0
+    found: Sequence[Finding] = ()
+    is_fixable: bool = False
+    exit_code: int = 0
 
 
 def _records(session: CommandSession, options: CheckOptions) -> Report:
@@ -38,11 +105,9 @@ def _records(session: CommandSession, options: CheckOptions) -> Report:
 
 
 def _citations(session: CommandSession, options: CheckOptions) -> Report:
-    from pmem.cli import citations
-
     if options.accept:
-        return citations.accept(session, options)
-    return citations.verify(session, options)
+        return _accept(session, options)
+    return _verify(session, options)
 
 
 def _due(session: CommandSession, options: CheckOptions) -> Report:
@@ -149,13 +214,110 @@ def _finding_line(finding: Finding) -> Line:
 
 
 def count_text(count: int, what: str) -> str:
-    """Return a number of things in words.
-
-    Args:
-        count: How many there are.
-        what: One of them.
-    """
+    """Return a number of things in words."""
     return f"{count} {what}{'s' * (count != 1)}"
+
+
+_COLOURS = {CitationState.MOVED: "yellow", CitationState.CHANGED: "red", CitationState.GONE: "red"}
+
+_LOST: Final = (CitationState.CHANGED, CitationState.GONE)
+_HAPPENED: Final = {
+    CitationState.MOVED: "has moved",
+    CitationState.CHANGED: "has changed",
+    CitationState.GONE: "is gone",
+}
+
+
+def _verify(session: CommandSession, options: CheckOptions) -> Report:
+    """Check whether the code that memories cite still says the same."""
+    done = session.run(table.VERIFY, VerifyRequest(update=options.fix))
+    moved = done.counts[CitationState.MOVED] - done.updated
+    warnings = 0 if options.parts else moved
+    problems = [[_citation_line(finding)] for finding in done.items]
+    counts = {"ok": done.counts[CitationState.FRESH], "updated": done.updated, "moved": moved}
+    counts |= {str(state): done.counts[state] for state in _LOST}
+    summary = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
+    return Report(
+        data=done,
+        summary=summary or "none",
+        problems=problems,
+        lines=chain(*problems),
+        note=_citations_note(done, summary),
+        errors=done.stale - warnings,
+        warnings=warnings,
+        found=[_citation_finding(each, named=bool(options.parts)) for each in done.items],
+        is_fixable=bool(moved),
+    )
+
+
+def _accept(session: CommandSession, options: CheckOptions) -> Report:
+    """Note that memories are still right: they cite the text as it is now."""
+    done = session.run(table.ACCEPT, RecordsRequest(references=options.accept))
+    return Report(
+        data=done,
+        summary=f"{len(done.items)} accepted",
+        lines=map(_accepted_line, done.items),
+        note="" if done.items else "what is cited stands as it was; nothing to _accept",
+    )
+
+
+def _accepted_line(each: AcceptedCitation) -> Line:
+    was, now = one_visible_line(each.was), one_visible_line(each.now)
+    return [
+        (each.short, "cyan"),
+        (" accepted ", "green"),
+        (now if was == now else f"{was} -> {now}", "bold"),
+        (f"  {each.text}", "dim"),
+    ]
+
+
+def _citation_line(finding: BrokenCitation) -> Line:
+    place = _cited_place(finding.file, finding, finding.lines)
+    return [
+        (finding.short, "cyan"),
+        (f" {finding.state:<8}", _COLOURS[finding.state]),
+        (one_visible_line(place), "bold"),
+        (_whither(finding), ""),
+        (f"  {finding.text}", "dim"),
+    ]
+
+
+def _citation_finding(broken: BrokenCitation, *, named: bool) -> Finding:
+    """Return a citation as a CI shows it: at the lines that are cited."""
+    is_warning = broken.state is CitationState.MOVED and not named
+    happened = f"{_HAPPENED[broken.state]}{_whither(broken)}"
+    return Finding(
+        broken.file,
+        "citation",
+        f"what memory {broken.short} cites here {happened}: {broken.text}",
+        broken.lines[0] if broken.lines else None,
+        "warning" if is_warning else "error",
+    )
+
+
+def _whither(finding: BrokenCitation) -> str:
+    if finding.now is None:
+        return f" ({one_visible_line(finding.reason)})" if finding.reason else ""
+    return f" -> {one_visible_line(_cited_place(finding.now.file, finding, finding.now.lines))}"
+
+
+def _cited_place(file: str, finding: BrokenCitation, lines: Lines | None) -> str:
+    """Say what is cited, or would be, in a file."""
+    return Citation(file=file, lines=lines, symbol=finding.symbol, digest="").place
+
+
+def _citations_note(done: Verified, summary: str) -> str:
+    total = sum(done.counts.values())
+    if not total:
+        return "no memory cites a file; `pmem add --cite FILE:10-20` makes one that does"
+    said = f"{total} citation{'s' * (total > 1)}: {summary}"
+    if done.counts[CitationState.MOVED] > done.updated:
+        said += "; `pmem check --fix` cites what has moved where it is now"
+    if any(done.counts[state] for state in _LOST):
+        said += "; `pmem inbox` settles what has changed"
+    if not done.complete:
+        said += "\nthe project is too large to be looked through: a text may have moved further"
+    return said
 
 
 PARTS: Final[Mapping[CheckPart, Callable[[CommandSession, CheckOptions], Report]]] = {

@@ -7,8 +7,7 @@ from itertools import chain, product
 from typing import Final
 
 from pmem.cli.asking import asks
-from pmem.cli.check_parts import PARTS
-from pmem.cli.check_report import CheckOptions, CheckPart, Format, Report
+from pmem.cli.check_parts import PARTS, CheckOptions, CheckPart, Format, Report
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import findings
 from pmem.errors import PmemError, UsageError
@@ -74,10 +73,6 @@ def check(session: CommandSession, options: CheckOptions) -> Answer:
 
 def _chosen(named: Sequence[CheckPart], given: Sequence[str]) -> list[CheckPart]:
     """Return the parts to check, in their order.
-
-    Args:
-        named: The parts that are named.
-        given: The options that are given.
 
     Raises:
         UsageError: An option does not go with a part, or with another option.

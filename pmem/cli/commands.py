@@ -13,200 +13,193 @@ class CommandEntry(msgspec.Struct, frozen=True):
     example: str
 
 
-COMMANDS: Final[dict[str, CommandEntry]] = {
-    "init": CommandEntry("project", "init", "pmem init --name Phoenix"),
-    "add": CommandEntry("memory", "add", 'pmem add "We use PostgreSQL" --type decision'),
-    "share": CommandEntry("changes", "share", "pmem share k3v9"),
-    "show": CommandEntry("memory", "show", "pmem show k3v9"),
-    "list": CommandEntry("memory", "list_", "pmem list --type decision --tag database"),
-    "edit": CommandEntry(
-        "changes", "edit", 'pmem edit k3v9 "We use PostgreSQL 17" --importance 0.9'
+def _table(rows: dict[str, tuple[str, str, str]]) -> dict[str, CommandEntry]:
+    return {name: CommandEntry(*row) for name, row in rows.items()}
+
+
+_COMMANDS: Final = {
+    "init": ("project", "init", "pmem init --name Phoenix"),
+    "add": ("memory", "add", 'pmem add "We use PostgreSQL" --type decision'),
+    "share": ("changes", "share", "pmem share k3v9"),
+    "show": ("memory", "show", "pmem show k3v9"),
+    "list": ("memory", "list_", "pmem list --type decision --tag database"),
+    "edit": ("changes", "edit", 'pmem edit k3v9 "We use PostgreSQL 17" --importance 0.9'),
+    "rm": ("changes", "rm", "pmem rm k3v9"),
+    "restore": ("changes", "restore", "pmem restore k3v9"),
+    "undo": ("undo", "undo", "pmem undo --dry-run"),
+    "purge": ("changes", "purge", "pmem purge k3v9"),
+    "log": ("log", "log", "pmem log --since 1w --by ada"),
+    "why": ("places", "why", "pmem why src/billing/retry.py"),
+    "tried": (
+        "places",
+        "tried",
+        'pmem tried "Raise the retries to 5" --failed "The vendor blocked us"',
     ),
-    "rm": CommandEntry("changes", "rm", "pmem rm k3v9"),
-    "restore": CommandEntry("changes", "restore", "pmem restore k3v9"),
-    "undo": CommandEntry("undo", "undo", "pmem undo --dry-run"),
-    "purge": CommandEntry("changes", "purge", "pmem purge k3v9"),
-    "log": CommandEntry("log", "log", "pmem log --since 1w --by ada"),
-    "why": CommandEntry("places", "why", "pmem why src/billing/retry.py"),
-    "tried": CommandEntry(
-        "places", "tried", 'pmem tried "Raise the retries to 5" --failed "The vendor blocked us"'
-    ),
-    "outcome": CommandEntry(
-        "decisions", "outcome", 'pmem outcome k3v9 bad "It lost messages under load"'
-    ),
-    "browse": CommandEntry("browse", "browse", "pmem browse"),
-    "report": CommandEntry("report", "report", 'pmem report memory.html --task "Move billing out"'),
-    "review": CommandEntry("review", "review", "pmem review main..HEAD --format markdown"),
-    "search": CommandEntry("recall", "search", 'pmem search "which database" --kind memory'),
-    "query": CommandEntry("query", "query", "pmem query request.json --agent planner"),
-    "context": CommandEntry("context", "context", 'pmem context "which database" --budget 1000'),
-    "mcp": CommandEntry("mcp", "mcp", "pmem mcp --tools read"),
-    "serve": CommandEntry("serve", "serve", "pmem serve --token agent:planner"),
-    "consolidate": CommandEntry("upkeep", "consolidate", "pmem consolidate --dry-run"),
-    "delta": CommandEntry("threads", "delta", "pmem delta --thread review-42"),
-    "stats": CommandEntry("project", "stats", "pmem stats"),
-    "check": CommandEntry("checking", "check", "pmem check citations --fix"),
-    "resolve": CommandEntry("resolve", "resolve", "pmem resolve k3v9 --other"),
-    "hook": CommandEntry("assistants", "hook", "pmem hook prompt --harness codex"),
-    "help": CommandEntry("manual", "help_", "pmem help merging"),
+    "outcome": ("places", "outcome", 'pmem outcome k3v9 bad "It lost messages under load"'),
+    "browse": ("browse", "browse", "pmem browse"),
+    "report": ("report", "report", 'pmem report memory.html --task "Move billing out"'),
+    "review": ("review", "review", "pmem review main..HEAD --format markdown"),
+    "search": ("recall", "search", 'pmem search "which database" --kind memory'),
+    "query": ("query", "query", "pmem query request.json --agent planner"),
+    "context": ("context", "context", 'pmem context "which database" --budget 1000'),
+    "mcp": ("mcp", "mcp", "pmem mcp --tools read"),
+    "serve": ("serve", "serve", "pmem serve --token agent:planner"),
+    "consolidate": ("upkeep", "consolidate", "pmem consolidate --dry-run"),
+    "delta": ("threads", "delta", "pmem delta --thread review-42"),
+    "stats": ("project", "stats", "pmem stats"),
+    "check": ("checking", "check", "pmem check citations --fix"),
+    "resolve": ("resolve", "resolve", "pmem resolve k3v9 --other"),
+    "hook": ("setup", "hook", "pmem hook prompt --harness codex"),
+    "help": ("manual", "help_", "pmem help merging"),
 }
 
-GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
+_GROUPS: Final[dict[str, tuple[str, dict[str, tuple[str, str, str]]]]] = {
     "conversation": (
         "Record conversations, and look back at them.",
         {
-            "start": CommandEntry(
-                "conversation", "start", 'pmem conversation start "Database choice"'
-            ),
-            "say": CommandEntry(
-                "conversation", "say", 'pmem conversation say "Which one?" --role user'
-            ),
-            "end": CommandEntry("conversation", "end", 'pmem conversation end "PostgreSQL it is"'),
-            "pause": CommandEntry("conversation", "pause", "pmem conversation pause"),
-            "resume": CommandEntry("conversation", "resume", "pmem conversation resume"),
-            "list": CommandEntry("conversation", "list_", "pmem conversation list --status active"),
-            "show": CommandEntry("conversation", "show", "pmem conversation show k3v9"),
-            "clear": CommandEntry("conversation", "clear", "pmem conversation clear --yes"),
-            "mark": CommandEntry("messages", "mark", "pmem conversation mark k3v9 --pin"),
-            "rm": CommandEntry(
-                "messages", "remove", 'pmem conversation rm k3v9 --reason "wrong person"'
-            ),
-            "stats": CommandEntry("pruning", "stats", "pmem conversation stats"),
-            "prune": CommandEntry("pruning", "prune", "pmem conversation prune --dry-run"),
+            "start": ("conversation", "start", 'pmem conversation start "Database choice"'),
+            "say": ("conversation", "say", 'pmem conversation say "Which one?" --role user'),
+            "end": ("conversation", "end", 'pmem conversation end "PostgreSQL it is"'),
+            "pause": ("conversation", "pause", "pmem conversation pause"),
+            "resume": ("conversation", "resume", "pmem conversation resume"),
+            "list": ("conversation", "list_", "pmem conversation list --status active"),
+            "show": ("conversation", "show", "pmem conversation show k3v9"),
+            "clear": ("conversation", "clear", "pmem conversation clear --yes"),
+            "mark": ("messages", "mark", "pmem conversation mark k3v9 --pin"),
+            "rm": ("messages", "remove", 'pmem conversation rm k3v9 --reason "wrong person"'),
+            "stats": ("pruning", "stats", "pmem conversation stats"),
+            "prune": ("pruning", "prune", "pmem conversation prune --dry-run"),
         },
     ),
     "inbox": (
         "Decide what waits for you. `pmem inbox` goes through all of it.",
         {
-            "walk": CommandEntry("inbox", "inbox", "pmem inbox walk --kind fact"),
-            "facts": CommandEntry("facts", "list_", "pmem inbox facts --above 0.7"),
-            "proposals": CommandEntry("consent", "list_", "pmem inbox proposals"),
-            "accept": CommandEntry("deciding", "accept", "pmem inbox accept k3v9"),
-            "reject": CommandEntry("deciding", "reject", "pmem inbox reject k3v9"),
+            "walk": ("inbox", "inbox", "pmem inbox walk --kind fact"),
+            "facts": ("deciding", "facts", "pmem inbox facts --above 0.7"),
+            "proposals": ("deciding", "proposals", "pmem inbox proposals"),
+            "accept": ("deciding", "accept", "pmem inbox accept k3v9"),
+            "reject": ("deciding", "reject", "pmem inbox reject k3v9"),
         },
     ),
     "episode": (
         "List key moments of conversations, and add your own.",
         {
-            "add": CommandEntry(
-                "episode", "add", 'pmem episode add "The queue is RabbitMQ" --title Queue'
-            ),
-            "list": CommandEntry("episode", "list_", "pmem episode list --type decision_made"),
-            "show": CommandEntry("episode", "show", "pmem episode show k3v9"),
-            "arc": CommandEntry("episode", "arc", "pmem episode arc"),
+            "add": ("episode", "add", 'pmem episode add "The queue is RabbitMQ" --title Queue'),
+            "list": ("episode", "list_", "pmem episode list --type decision_made"),
+            "show": ("episode", "show", "pmem episode show k3v9"),
+            "arc": ("episode", "arc", "pmem episode arc"),
         },
     ),
     "app": (
         "Keep what each app remembers, apart from the others.",
         {
-            "remember": CommandEntry(
-                "apps", "remember", 'pmem app remember calendar "Meetings after 2pm only"'
+            "remember": (
+                "apps",
+                "remember",
+                'pmem app remember calendar "Meetings after 2pm only"',
             ),
-            "list": CommandEntry("apps", "list_", "pmem app list calendar"),
-            "show": CommandEntry("apps", "show", "pmem app show calendar k3v9"),
-            "context": CommandEntry("apps", "context", "pmem app context calendar"),
-            "compact": CommandEntry("apps", "compact", "pmem app compact calendar"),
-            "delete": CommandEntry("apps", "delete", "pmem app delete calendar k3v9"),
-            "purge": CommandEntry("apps", "purge", "pmem app purge calendar --yes"),
-            "uninstall": CommandEntry("apps", "uninstall", "pmem app uninstall calendar"),
-            "stats": CommandEntry("apps", "stats", "pmem app stats"),
+            "list": ("apps", "list_", "pmem app list calendar"),
+            "show": ("apps", "show", "pmem app show calendar k3v9"),
+            "context": ("apps", "context", "pmem app context calendar"),
+            "compact": ("apps", "compact", "pmem app compact calendar"),
+            "delete": ("apps", "delete", "pmem app delete calendar k3v9"),
+            "purge": ("apps", "purge", "pmem app purge calendar --yes"),
+            "uninstall": ("apps", "uninstall", "pmem app uninstall calendar"),
+            "stats": ("apps", "stats", "pmem app stats"),
         },
     ),
     "work": (
         "Hand out work for a model, and apply answers.",
         {
-            "list": CommandEntry("work", "list_", "pmem work list"),
-            "next": CommandEntry("work", "next_", "pmem work next --json"),
-            "apply": CommandEntry("work", "apply", "pmem work apply - < answers.jsonl"),
+            "list": ("work", "list_", "pmem work list"),
+            "next": ("work", "next_", "pmem work next --json"),
+            "apply": ("work", "apply", "pmem work apply - < answers.jsonl"),
         },
     ),
     "model": (
         "Try the language model that your own settings choose.",
-        {"test": CommandEntry("work", "try_", "pmem model test")},
+        {"test": ("work", "try_", "pmem model test")},
     ),
     "checkpoint": (
         "Save and load the state of a thread of work.",
         {
-            "save": CommandEntry(
-                "threads", "save", 'pmem checkpoint save review-42 \'{"context": "step 3"}\''
-            ),
-            "load": CommandEntry("threads", "load", "pmem checkpoint load review-42"),
-            "list": CommandEntry("threads", "list_", "pmem checkpoint list"),
-            "rm": CommandEntry("threads", "remove", "pmem checkpoint rm review-42"),
+            "save": ("threads", "save", 'pmem checkpoint save review-42 \'{"context": "step 3"}\''),
+            "load": ("threads", "load", "pmem checkpoint load review-42"),
+            "list": ("threads", "list_", "pmem checkpoint list"),
+            "rm": ("threads", "remove", "pmem checkpoint rm review-42"),
         },
     ),
     "config": (
         "Show the settings, and change the project's.",
         {
-            "list": CommandEntry("project", "config_list", "pmem config list"),
-            "get": CommandEntry("project", "config_get", "pmem config get chunk_size"),
-            "set": CommandEntry("project", "config_set", "pmem config set chunk_size 20"),
-            "unset": CommandEntry("project", "config_unset", "pmem config unset chunk_size"),
+            "list": ("project", "config_list", "pmem config list"),
+            "get": ("project", "config_get", "pmem config get chunk_size"),
+            "set": ("project", "config_set", "pmem config set chunk_size 20"),
+            "unset": ("project", "config_unset", "pmem config unset chunk_size"),
         },
     ),
     "db": (
         "Keep the records on a PostgreSQL server.",
         {
-            "init": CommandEntry("database", "init", "pmem db init"),
-            "migrate": CommandEntry("database", "migrate", "pmem db migrate"),
-            "status": CommandEntry("database", "status", "pmem db status"),
-            "sync": CommandEntry("database", "sync", "pmem db sync --dry-run"),
+            "init": ("database", "init", "pmem db init"),
+            "migrate": ("database", "migrate", "pmem db migrate"),
+            "status": ("database", "status", "pmem db status"),
+            "sync": ("database", "sync", "pmem db sync --dry-run"),
         },
     ),
     "setup": (
         "Connect git, pre-commit and coding assistants.",
         {
-            "git": CommandEntry("setup", "git", "pmem setup git"),
-            "pre-commit": CommandEntry("setup", "pre_commit", "pmem setup pre-commit"),
-            "claude-code": CommandEntry("assistants", "claude_code", "pmem setup claude-code"),
-            "codex": CommandEntry("assistants", "codex", "pmem setup codex"),
-            "gemini": CommandEntry("assistants", "gemini", "pmem setup gemini --print"),
-            "cursor": CommandEntry("assistants", "cursor", "pmem setup cursor"),
-            "vscode": CommandEntry("assistants", "vscode", "pmem setup vscode"),
-            "opencode": CommandEntry("assistants", "opencode", "pmem setup opencode"),
-            "zed": CommandEntry("assistants", "zed", "pmem setup zed --user"),
-            "agents-md": CommandEntry("assistants", "agents_md", "pmem setup agents-md"),
-            "rules": CommandEntry("setup", "rules", "pmem setup rules agents-md cursor"),
-            "completion": CommandEntry("setup", "completion", "pmem setup completion zsh"),
-            "list": CommandEntry("assistants", "list_", "pmem setup list"),
+            "git": ("setup", "git", "pmem setup git"),
+            "pre-commit": ("setup", "pre_commit", "pmem setup pre-commit"),
+            "claude-code": ("setup", "claude_code", "pmem setup claude-code"),
+            "codex": ("setup", "codex", "pmem setup codex"),
+            "gemini": ("setup", "gemini", "pmem setup gemini --print"),
+            "cursor": ("setup", "cursor", "pmem setup cursor"),
+            "vscode": ("setup", "vscode", "pmem setup vscode"),
+            "opencode": ("setup", "opencode", "pmem setup opencode"),
+            "zed": ("setup", "zed", "pmem setup zed --user"),
+            "agents-md": ("setup", "agents_md", "pmem setup agents-md"),
+            "rules": ("setup", "rules", "pmem setup rules agents-md cursor"),
+            "completion": ("setup", "completion", "pmem setup completion zsh"),
+            "list": ("setup", "list_", "pmem setup list"),
         },
     ),
     "import": (
         "Import sessions, notes, decisions and git history.",
         {
-            "messages": CommandEntry(
-                "exchange", "import_messages", "pmem import messages chat.jsonl"
-            ),
-            "claude-code": CommandEntry("sessions", "claude_code", "pmem import claude-code"),
-            "codex": CommandEntry("sessions", "codex", "pmem import codex --since 1w"),
-            "gemini": CommandEntry("sessions", "gemini", "pmem import gemini --learn"),
-            "auto": CommandEntry("sessions", "auto", "pmem import auto session.jsonl"),
-            "notes": CommandEntry("sessions", "notes", "pmem import notes AGENTS.md"),
-            "git": CommandEntry("history", "git", "pmem import git --dry-run"),
-            "adr": CommandEntry("history", "adr", "pmem import adr 0001-queue.md"),
-            "arrays": CommandEntry("exchange", "import_arrays", "pmem import arrays old-memory"),
+            "messages": ("imports", "import_messages", "pmem import messages chat.jsonl"),
+            "claude-code": ("imports", "claude_code", "pmem import claude-code"),
+            "codex": ("imports", "codex", "pmem import codex --since 1w"),
+            "gemini": ("imports", "gemini", "pmem import gemini --learn"),
+            "auto": ("imports", "auto", "pmem import auto session.jsonl"),
+            "notes": ("imports", "notes", "pmem import notes AGENTS.md"),
+            "git": ("imports", "git", "pmem import git --dry-run"),
+            "adr": ("imports", "adr", "pmem import adr 0001-queue.md"),
+            "arrays": ("imports", "import_arrays", "pmem import arrays old-memory"),
         },
     ),
     "export": (
         "Export the memory to files.",
         {
-            "arrays": CommandEntry("exchange", "export_arrays", "pmem export arrays backup"),
-            "markdown": CommandEntry(
-                "exchange", "export_markdown", "pmem export markdown memory.md"
-            ),
-            "audit": CommandEntry("exchange", "export_audit", "pmem export audit trail.jsonl"),
+            "arrays": ("exports", "export_arrays", "pmem export arrays backup"),
+            "markdown": ("exports", "export_markdown", "pmem export markdown memory.md"),
+            "audit": ("exports", "export_audit", "pmem export audit trail.jsonl"),
         },
     ),
     "eval": (
         "Test search with questions whose answers you know."
         " `pmem eval FILE` is short for `pmem eval run FILE`.",
         {
-            "run": CommandEntry("evaluation", "run", "pmem eval run golden.jsonl"),
-            "add": CommandEntry("evaluation", "add", 'pmem eval add "which database" k3v9'),
-            "misses": CommandEntry("evaluation", "misses", "pmem eval misses"),
+            "run": ("evaluation", "run", "pmem eval run golden.jsonl"),
+            "add": ("evaluation", "add", 'pmem eval add "which database" k3v9'),
+            "misses": ("evaluation", "misses", "pmem eval misses"),
         },
     ),
 }
+
+COMMANDS: Final = _table(_COMMANDS)
+GROUPS: Final = {name: (meaning, _table(rows)) for name, (meaning, rows) in _GROUPS.items()}
 
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Keep": ("init", "add", "tried", "edit", "rm", "undo"),

@@ -1,15 +1,14 @@
 """The command that builds contexts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
 import msgspec
 
-from pmem.cli import options
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.core.context.parts import Context, Omitted, nearest_left_out
+from pmem.core.context.parts import Context, nearest_left_out
 from pmem.core.context.reasons import REASONS, say_why
 from pmem.core.shortening import shortened
 from pmem.operations import table
@@ -21,7 +20,9 @@ _START: Final = 50
 
 @asks(ContextRequest)
 def context(
-    session: CommandSession, request: ContextRequest, no_mine: options.WithoutOwn = False
+    session: CommandSession,
+    request: ContextRequest,
+    no_mine: bool = own("Leave out your own memory."),
 ) -> Answer:
     """Print what a model should read first, within a token budget."""
     request = msgspec.structs.replace(
@@ -64,15 +65,12 @@ def _fates(built: Context) -> Iterator[str]:
             yield f"  in   {_start(item.id, item.text)}  {why}{_scored(item.score)}"
     nearest = nearest_left_out(built)
     if built.omitted:
-        yield f"left out: {len(built.omitted)}{_which(built, nearest)}"
+        hidden = len(built.omitted) > len(nearest)
+        which = f"; the nearest {len(nearest)}, --json has all" * hidden
+        yield f"left out: {len(built.omitted)}{which}"
     for left in nearest:
         why = say_why(left.reason)
         yield f"  out  {_start(left.id, left.text)}  {why}{_scored(left.score)}"
-
-
-def _which(built: Context, nearest: Sequence[Omitted]) -> str:
-    hidden = len(built.omitted) > len(nearest)
-    return f"; the nearest {len(nearest)}, --json has all" * hidden
 
 
 def _start(identifier: str, text: str) -> str:

@@ -1,14 +1,11 @@
 """The commands that keep conversations."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
-from typing import Annotated
-
-import typer
+from collections.abc import Iterator
 
 from pmem.cli import render
-from pmem.cli.asking import asks
-from pmem.cli.facts import judgement_notes, told
+from pmem.cli.asking import asks, own
+from pmem.cli.deciding import judgement_notes, told
+from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.conversations import (
     ConversationsRequest,
@@ -100,34 +97,22 @@ def resume(session: CommandSession, request: ConversationRequest) -> Answer:
 def list_(session: CommandSession, request: ConversationsRequest) -> Answer:
     """List conversations, the earliest first."""
     found = session.run(table.CONVERSATIONS, request)
+    none = "no conversation yet; `pmem conversation start` starts one"
+    if request.status is not None:
+        none = f"no conversation is {request.status}"
     return Answer(
         data=found,
         lines=map(_overview_line, found.items),
-        screen=partial(_draw_conversations, session, found.items),
-        note="" if found.items else _none(request.status),
+        screen=drawn(session, "lists.conversation_screen", found.items),
+        note="" if found.items else none,
     )
-
-
-def _draw_conversations(
-    session: CommandSession, items: Sequence[Overview], width: int
-) -> Iterable[Line]:
-    from pmem.cli.screens.lists import conversation_screen
-    from pmem.cli.screens.view import view_of
-
-    return conversation_screen(items, view_of(session, width))
-
-
-def _none(status: Status | None) -> str:
-    if status is None:
-        return "no conversation yet; `pmem conversation start` starts one"
-    return f"no conversation is {status}"
 
 
 @asks(LookRequest)
 def show(
     session: CommandSession,
     request: LookRequest,
-    ids: Annotated[bool, typer.Option("--ids", help="Show the messages' ids.")] = False,
+    ids: bool = own("Show the messages' ids."),
 ) -> Answer:
     """Show a conversation with everything that was said in it.
 
@@ -142,7 +127,7 @@ def show(
 def clear(
     session: CommandSession,
     request: ConversationRequest,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False,
+    yes: bool = own("Do not ask first.", flag="--yes -y"),
 ) -> Answer:
     """Let contexts start afresh; every message stays kept and searchable."""
     if not yes and render.can_ask():
@@ -173,12 +158,7 @@ def _overview_line(item: Overview) -> Line:
 
 
 def message_line(message: Message, *, is_pruned: bool = False) -> Line:
-    """Show a message with its marks: who said what, is it pinned, pruned or removed.
-
-    Args:
-        message: As it is kept.
-        is_pruned: Contexts leave it out.
-    """
+    """Show a message with its marks: who said what, is it pinned, pruned or removed."""
     who = (f"{message.speaker or message.role}: ", "bold")
     if message.removed is not None:
         reason = f": {message.removed.reason}" if message.removed.reason else ""

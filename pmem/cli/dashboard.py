@@ -65,7 +65,7 @@ def plain_lines(figures: MemoryFigures, width: int | None = None) -> Iterator[Li
     yield from _figures(
         ("by category", _counted(figures.by_category)),
         ("by state", _counted(figures.by_state)),
-        ("by age", _counted({name: count for name, count in _ages(figures).items() if count})),
+        ("by age", _counted({k.replace("_", " "): n for k, n in figures.by_age.items() if n})),
         ("growth", _growth_text(figures)),
         ("pinned", f"{figures.pinned}" * bool(figures.pinned)),
         ("faded", f"{figures.due} to archive with `pmem consolidate`" * bool(figures.due)),
@@ -111,10 +111,6 @@ def _current(figures: MemoryFigures) -> int:
 
 def _counted(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items())
-
-
-def _ages(figures: MemoryFigures) -> dict[str, int]:
-    return {name.replace("_", " "): count for name, count in figures.by_age.items()}
 
 
 def _growth_text(figures: MemoryFigures) -> str:

@@ -1,11 +1,9 @@
 """The commands of a PostgreSQL server: setting up, migrating, looking."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Final
+from typing import Final
 
-import typer
-
-from pmem.cli.asking import completing
+from pmem.cli.asking import asks
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.journal import one_line
 from pmem.operations import table
@@ -25,26 +23,15 @@ _FATES: Final = {
 }
 
 
-def init(
-    ctx: typer.Context,
-    app: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--app",
-            metavar="APP",
-            help="Make a role for this app; may be repeated.",
-            autocompletion=completing("app"),
-        ),
-    ] = None,
-) -> Answer:
+@asks(DatabaseRequest)
+def init(session: CommandSession, request: DatabaseRequest) -> Answer:
     """Put this project on a PostgreSQL server; safe to repeat.
 
     The setting `database` or PMEM_DATABASE says where the server is. It makes the tables, and a
     role for each agent that has an allowlist. The key by which the server knows the project goes
     into the project's config.toml; the address never does.
     """
-    session: CommandSession = ctx.obj
-    found = session.run(table.DATABASE_INIT, DatabaseRequest(apps=tuple(app or ())))
+    found = session.run(table.DATABASE_INIT, request)
     status = found.status
     bring = status.in_folder and not status.records
     many = "1 record" if status.in_folder == 1 else f"{status.in_folder} records"
@@ -52,43 +39,35 @@ def init(
     return Answer(data=found, lines=_setup_lines(found), note=note if bring else "")
 
 
-def migrate(ctx: typer.Context) -> Answer:
+@asks(NoArguments)
+def migrate(session: CommandSession, request: NoArguments) -> Answer:
     """Bring the server's tables up to date."""
-    session: CommandSession = ctx.obj
-    found = session.run(table.DATABASE_MIGRATE, NoArguments())
+    found = session.run(table.DATABASE_MIGRATE, request)
     return Answer(data=found, lines=_setup_lines(found))
 
 
-def status(ctx: typer.Context) -> Answer:
+@asks(NoArguments)
+def status(session: CommandSession, request: NoArguments) -> Answer:
     """Say which server there is, and where this project stands on it.
 
     It exits with 1 where the records are not on a server yet.
     """
-    session: CommandSession = ctx.obj
-    found = session.run(table.DATABASE_STATUS, NoArguments())
+    found = session.run(table.DATABASE_STATUS, request)
     is_ready = found.is_known and not found.is_stale and found.version == found.wanted
     return Answer(
         data=found, lines=_lines(found), note=_next_step(found), exit_code=0 if is_ready else 1
     )
 
 
-def sync(
-    ctx: typer.Context,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would be done and change nothing.")
-    ] = False,
-    conversations: Annotated[
-        bool, typer.Option("--conversations", help="Take transcripts along that git ignores.")
-    ] = False,
-) -> Answer:
+@asks(SyncRequest)
+def sync(session: CommandSession, request: SyncRequest) -> Answer:
     """Make the memory folder and the server equal.
 
     Each record is merged as git's branches are; what both sides contradict each other in is
     reported, and `pmem check` reports it until `pmem resolve REF` decides. Cut short, run it again.
     It exits with 1 where a record cannot be read on a side.
     """
-    session: CommandSession = ctx.obj
-    found = session.run(table.SYNC, SyncRequest(dry_run=dry_run, conversations=conversations))
+    found = session.run(table.SYNC, request)
     note = "" if found.records else f"the folder and {found.server} are equal"
     return Answer(data=found, lines=_sync_lines(found), note=note, exit_code=1 if found.left else 0)
 

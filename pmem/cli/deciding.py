@@ -1,94 +1,122 @@
-"""The commands that decide what waits: facts of conversations, and proposals of agents."""
+"""The commands for what waits for a decision: facts of conversations, and proposals of agents."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
-import typer
+import msgspec
 
-from pmem.cli.asking import completing
-from pmem.cli.session import Answer, CommandSession
-from pmem.errors import Ambiguous, UsageError
+from pmem.cli.asking import asks, own
+from pmem.cli.render import drawn
+from pmem.cli.session import Answer, CommandSession, Line
+from pmem.errors import Ambiguous, Refused, UsageError
+from pmem.memory.changes import RecordsRequest
+from pmem.memory.consent import ApproveRequest, WaitingProposal, WaitingRequest
+from pmem.memory.facts import FactsRequest, PromoteRequest, Promotion
+from pmem.memory.proposals import Held
 from pmem.operations import table
 from pmem.operations.outcome import plain_form
+from pmem.storage.local.proposals import ProposalOutcome
+from pmem.values.fields import asked, refs
 from pmem.values.ids import matches, short
+from pmem.values.records import Fact, Memory, MemoryType
+from pmem.values.times import iso
 
 _MOST: Final = 10
 """Of the ids that a reference fits, so many are named."""
 
 
-def accept(
-    ctx: typer.Context,
-    references: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[REF]...", help="Ids, or their starts.", autocompletion=completing("decision")
-        ),
-    ] = None,
-    above: Annotated[
-        float | None,
-        typer.Option(metavar="N", help="Also all pending facts at least this certain."),
-    ] = None,
-    edit: Annotated[
-        bool, typer.Option("--edit", help="First change what each says in your editor.")
-    ] = False,
-    message: Annotated[
-        str | None,
-        typer.Option(metavar="REF", help="The message by which a person agreed to a proposal."),
-    ] = None,
-) -> Answer:
-    """Accept facts and proposals: they become memories."""
-    from pmem.cli import consent, facts
+class AcceptRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What the command is asked."""
 
-    session: CommandSession = ctx.obj
-    if not references and above is None:
+    references: Annotated[tuple[str, ...], refs(shown="[REF]...", completes="decision")] = ()
+    above: Annotated[
+        float | None, asked("Also all pending facts at least this certain.", shown="N")
+    ] = None
+    edit: Annotated[bool, asked("First change what each says in your editor.")] = False
+    message: Annotated[
+        str | None, asked("The message by which a person agreed to a proposal.", shown="REF")
+    ] = None
+
+
+class RejectRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be asked no more."""
+
+    references: Annotated[tuple[str, ...], refs(completes="decision")]
+
+
+@asks(AcceptRequest)
+def accept(session: CommandSession, request: AcceptRequest) -> Answer:
+    """Accept facts and proposals: they become memories."""
+    if not request.references and request.above is None:
         raise UsageError("nothing to accept is named", "give a reference, or --above for facts")
-    proposed, others = _sorted(session, references or ())
+    proposed, others = _sorted(session, request.references)
     answers: dict[str, Answer] = {}
-    if others or above is not None:  # first, as one of them may be unknown
-        answers["facts"] = facts.promoted(session, others, above, edit=edit)
+    if others or request.above is not None:  # first, as one of them may be unknown
+        facts = PromoteRequest(references=others, above=request.above)
+        answers["facts"] = _promoted(session, facts, edit=request.edit)
     if proposed:
-        answers["proposals"] = consent.approved(session, proposed, message, edit=edit)
+        agreed = ApproveRequest(references=proposed, message=request.message)
+        answers["proposals"] = _approved(session, agreed, edit=request.edit)
     return _together(answers)
 
 
-def reject(
-    ctx: typer.Context,
-    references: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="REF...",
-            help="Ids, or their starts.",
-            autocompletion=completing("decision"),
-        ),
-    ],
-) -> Answer:
+@asks(RejectRequest)
+def reject(session: CommandSession, request: RejectRequest) -> Answer:
     """Reject facts and proposals: they are not asked about again."""
-    from pmem.cli import consent, facts
-
-    session: CommandSession = ctx.obj
-    proposed, others = _sorted(session, references)
+    proposed, others = _sorted(session, request.references)
     answers: dict[str, Answer] = {}
     if others:
-        answers["facts"] = facts.rejected(session, others)
+        done = session.run(table.REJECT_FACTS, RecordsRequest(references=others))
+        lines = ([("rejected ", "green"), *_fact_line(fact)] for fact in done.items)
+        answers["facts"] = Answer(data=done, lines=lines)
     if proposed:
-        answers["proposals"] = consent.rejected(session, proposed)
+        gone = session.run(table.REJECT, RecordsRequest(references=proposed))
+        answers["proposals"] = Answer(data=gone, lines=map(_decision_line, gone.items))
     return _together(answers)
+
+
+@asks(FactsRequest)
+def facts(
+    session: CommandSession,
+    request: FactsRequest,
+    every: bool = own("With any standing.", flag="--all"),
+) -> Answer:
+    """List the facts that messages state, the surest first."""
+    if every:
+        request = msgspec.structs.replace(request, standing=None)
+    found = session.run(table.FACTS, request)
+    items = [item.fact for item in found.items]
+    none = "no fact was noted yet" if every else f"no fact is {request.standing}"
+    return Answer(
+        data=found,
+        lines=(_fact_line(fact, every=every) for fact in items),
+        screen=drawn(session, "lists.fact_screen", items, every=every),
+        note="" if items else none,
+    )
+
+
+@asks(WaitingRequest)
+def proposals(session: CommandSession, request: WaitingRequest) -> Answer:
+    """List what waits for consent or a second signal, oldest first."""
+    found = session.run(table.WAITING, request)
+    return Answer(
+        data=found,
+        lines=chain(map(_decision_line, found.decisions), map(_waiting_line, found.items)),
+        note="" if found.items else "nothing waits for consent",
+    )
 
 
 def _sorted(
     session: CommandSession, references: Sequence[str]
-) -> tuple[Sequence[str], Sequence[str]]:
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the references of proposals, and the others, which name facts.
 
     Raises:
         Ambiguous: One fits several of what waits.
     """
-    from pmem.memory.consent import WaitingRequest
-    from pmem.memory.facts import FactsRequest
-
     waiting = [item.id for item in session.run(table.WAITING, WaitingRequest()).items]
-    proposed = [name for name in references if any(matches(name, each) for each in waiting)]
+    proposed = tuple(name for name in references if any(matches(name, each) for each in waiting))
     if proposed:
         found = session.run(table.FACTS, FactsRequest()).items
         waiting += (item.fact.id for item in found)
@@ -96,10 +124,10 @@ def _sorted(
         fitting = [short(each) for each in waiting if matches(name, each)]
         if len(fitting) > 1:
             raise Ambiguous(f"{name!r} fits {', '.join(fitting[:_MOST])}", "give more of the id")
-    return proposed, [name for name in references if name not in proposed]
+    return proposed, tuple(name for name in references if name not in proposed)
 
 
-def _together(answers: dict[str, Answer]) -> Answer:
+def _together(answers: Mapping[str, Answer]) -> Answer:
     """Return the answers about proposals and about facts as one."""
     if len(answers) == 1:
         return next(iter(answers.values()))
@@ -109,3 +137,141 @@ def _together(answers: dict[str, Answer]) -> Answer:
         note="\n".join(answer.note for answer in answers.values() if answer.note),
         exit_code=max(answer.exit_code for answer in answers.values()),
     )
+
+
+def _promoted(session: CommandSession, request: PromoteRequest, *, edit: bool) -> Answer:
+    """Make memories of facts; a person may change first what pending ones say."""
+    pending: list[Fact] = []
+    if edit:
+        facts = [item.fact for item in session.run(table.FACTS, FactsRequest()).items]
+        above = request.above
+        pending = _only_ones(request.references, facts)
+        pending += (fact for fact in facts if above is not None and fact.confidence >= above)
+    kept = _Drafts(session, {short(fact.id): fact.content for fact in pending}, edit=edit)
+    done = session.run(table.PROMOTE, request)
+    left = len(request.references) - len(done.items) - len(done.held)
+    notes = [told(held) for held in done.held]
+    notes += (f"{short(one.fact)} stays pending: {one.reason}" for one in done.unpromoted)
+    if left > 0:
+        notes.append(f"{left} not promoted: {'a memory' if left == 1 else 'memories'} already")
+    return Answer(
+        data=done,
+        lines=[
+            *chain.from_iterable(map(_promotion_lines, done.items)),
+            *kept.lines({short(item.fact.id): item.memory for item in done.items}),
+        ],
+        note="\n".join(notes or ([] if done.items else ["nothing to promote"])),
+        exit_code=Refused.exit_code if done.held else 0,
+    )
+
+
+def _approved(session: CommandSession, request: ApproveRequest, *, edit: bool) -> Answer:
+    """Remember what was proposed; a person may change first what it says."""
+    chosen: list[WaitingProposal] = []
+    if edit:
+        waiting = session.run(table.WAITING, WaitingRequest()).items
+        chosen = _only_ones(request.references, waiting)
+    for item in chosen:
+        if item.target is not None:
+            raise UsageError(
+                f"{item.short} changes a memory, so --edit does not go with it",
+                f"approve it, then `pmem edit {short(item.target)}`",
+            )
+    from pmem.cli.memory import memory_line
+
+    known = {item.short: item.content for item in chosen if item.content}
+    kept = _Drafts(session, known, edit=edit)
+    done = session.run(table.APPROVE, request)
+    return Answer(
+        data=done,
+        lines=[
+            *([("approved ", "green"), *memory_line(item.memory)] for item in done.items),
+            *kept.lines({short(item.id): item.memory for item in done.items}),
+        ],
+    )
+
+
+class _Drafts:
+    """What a person makes of texts before they are kept; nothing where they do not edit."""
+
+    def __init__(self, session: CommandSession, known: Mapping[str, str], *, edit: bool) -> None:
+        from pmem.cli.drafts import write_drafts
+
+        self._session = session
+        self._drafts = write_drafts(session, known) if edit else {}
+
+    def lines(self, memories: Mapping[str, Memory]) -> Iterable[Line]:
+        """Make memories say what was written, and yield what is said of each."""
+        from pmem.cli.changes import keep_drafts  # slow, rarely needed
+
+        return keep_drafts(self._session, memories, self._drafts) if self._drafts else ()
+
+
+def _only_ones(references: Sequence[str], items: Sequence[Any]) -> list[Any]:
+    """Return the items that references mean, each the only one that its reference fits."""
+    fitting = [[item for item in items if matches(name, item.id)] for name in references]
+    return [found[0] for found in fitting if len(found) == 1]
+
+
+def _fact_line(fact: Fact, *, every: bool = False) -> Line:
+    return [
+        (short(fact.id), "cyan"),
+        (f"  {fact.confidence:.2f}", "green"),
+        (f"  {fact.type:<{max(map(len, MemoryType))}}", "dim"),
+        (f"  {fact.standing:<8}" if every else "", "dim"),
+        (f"  {' '.join(fact.content.split())}", ""),
+    ]
+
+
+def judgement_notes(item: Promotion) -> Iterator[str]:
+    """Say which memories a promoted fact updates or contradicts, and what to do about it."""
+    from pmem.cli.memory import neighbour_lines
+
+    for line in neighbour_lines(item.memory, item.neighbours):
+        yield "".join(text for text, _ in line)
+
+
+def _promotion_lines(item: Promotion) -> Iterator[Line]:
+    from pmem.cli.memory import neighbour_lines
+    from pmem.core.lifecycle.neighbours import advice
+
+    yield [
+        ("promoted " if item.added else "known ", "green"),
+        (short(item.fact.id), "cyan"),
+        (" as ", "dim"),
+        (short(item.memory.id), "cyan"),
+        (f"  {item.memory.type}  ", "dim"),
+        (" ".join(item.memory.content.split()), ""),
+    ]
+    beside, told_of = item.beside, {one.link.target for one in item.neighbours}
+    if beside is not None and beside.id not in told_of:
+        yield [(f"  beside {short(beside.id)}: ", "dim"), (" ".join(beside.content.split()), "")]
+        yield [(f"    {advice('updates', beside.id, item.memory.id)}", "dim")]
+    yield from neighbour_lines(item.memory, item.neighbours)
+
+
+def told(held: Held) -> str:
+    """Say that a fact waits, and not what it says."""
+    return held.sentence if held.rejected else f"{held.sentence}; {held.hint}"
+
+
+def _waiting_line(item: WaitingProposal) -> Line:
+    return [
+        (item.short, "cyan"),
+        (f"  {item.field.replace('_', ' '):<14}", "dim"),
+        (f"  until {iso(item.until.replace(microsecond=0))}", "dim"),
+        (f"  {item.agent or 'a conversation'}: ", "green"),
+        ("" if item.target is None else f"of {short(item.target)}: ", "dim"),
+        (f"{' '.join(item.subject.split())}: " if item.subject else "", "bold"),
+        (" ".join((item.content or "(only people see what it says)").split()), ""),
+        ("  (waits for a second signal)" if item.kind == "signals" else "", "yellow"),
+    ]
+
+
+def _decision_line(item: ProposalOutcome) -> Line:
+    by = f" by {item.actor}" if item.actor else ""
+    return [
+        (f"{item.decision} ", "green" if item.decision == "approved" else "yellow"),
+        (short(item.id), "cyan"),
+        (f"  {item.field.replace('_', ' ')}{by}  {iso(item.at.replace(microsecond=0))}", "dim"),
+    ]

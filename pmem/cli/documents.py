@@ -55,11 +55,7 @@ def find_document(name: str) -> str | None:
 
 
 def text_of(name: str) -> str:
-    """Return what a document says.
-
-    Args:
-        name: What `documents` or `find_document` gave.
-    """
+    """Return what a document says."""
     with open(os.path.join(_folder(), name + ENDING), encoding="utf-8") as file:
         return file.read()
 

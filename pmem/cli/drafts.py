@@ -66,10 +66,6 @@ def read_draft(
 def write_draft(session: CommandSession, known: str) -> WrittenText:
     """Return what somebody at a terminal writes in an editor.
 
-    Args:
-        session: How the command was called.
-        known: What the editor starts with.
-
     Raises:
         UsageError: There is no editor.
         InvalidValue: Nothing was written, or it is not UTF-8, or far too long.
@@ -85,10 +81,6 @@ def write_draft(session: CommandSession, known: str) -> WrittenText:
 
 def write_drafts(session: CommandSession, known: Mapping[str, str]) -> dict[str, WrittenText]:
     """Return what somebody at a terminal makes of several texts, each in an editor of its own.
-
-    Args:
-        session: How the command was called.
-        known: What the editor starts with, by a name.
 
     Raises:
         UsageError: Nobody sits at a terminal, or there is no editor.

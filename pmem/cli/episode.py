@@ -1,10 +1,10 @@
 """The commands for episodes: key moments, and the arc that they draw."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
 
 from pmem.cli.asking import asks
-from pmem.cli.memory import draw_record, record_lines
+from pmem.cli.memory import record_lines, record_screen
+from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
 from pmem.core.extraction.episodes import Arc
@@ -31,26 +31,17 @@ def list_(session: CommandSession, request: EpisodesRequest) -> Answer:
     return Answer(
         data=found,
         lines=map(episode_line, found.items),
-        screen=partial(_draw_episodes, session, found.items),
+        screen=drawn(session, "lists.episode_screen", found.items),
         note="" if found.items else "no episode; `pmem episode add` adds one",
     )
-
-
-def _draw_episodes(
-    session: CommandSession, episodes: Sequence[Episode], width: int
-) -> Iterable[Line]:
-    from pmem.cli.screens.lists import episode_screen
-    from pmem.cli.screens.view import view_of
-
-    return episode_screen(episodes, view_of(session, width))
 
 
 @asks(EpisodeShowRequest)
 def show(session: CommandSession, request: EpisodeShowRequest) -> Answer:
     """Show an episode."""
     record = session.run(table.EPISODE, request)
-    draw = partial(draw_record, session, ShownRecord(record=record), record)
-    return Answer(data=record, lines=record_lines(record), screen=draw)
+    screen = record_screen(session, ShownRecord(record=record))
+    return Answer(data=record, lines=record_lines(record), screen=screen)
 
 
 @asks(LookRequest)

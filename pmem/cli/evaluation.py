@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 from shlex import quote
-from typing import Annotated
 
 import msgspec
-import typer
 
 from pmem.cli import render
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import UsageError
 from pmem.operations import table
@@ -16,6 +14,7 @@ from pmem.search import evaluation, golden
 from pmem.search.evaluation import Evaluation, EvaluationRequest, FigureChange, QuestionResult
 from pmem.search.golden import Golden, QuestionRequest
 from pmem.search.misses import Misses, MissesRequest
+from pmem.values.requests import NoArguments
 
 _STDIN = "-"
 
@@ -23,7 +22,10 @@ _STDIN = "-"
 @asks(EvaluationRequest)
 def run(session: CommandSession, request: EvaluationRequest) -> Answer:
     """Measure recall on a golden set; exits with 1 when it got worse."""
-    given, told = _given(session, request.file), render.progress(session, "questions")
+    given = None
+    if request.file == _STDIN:
+        given = Golden(golden.parse(session.read_lines(_STDIN), "standard input"))
+    told = render.progress(session, "questions")
     done = session.run(
         table.EVALUATE, msgspec.structs.replace(request, golden=given, progress=told)
     )
@@ -43,19 +45,14 @@ def add(session: CommandSession, request: QuestionRequest) -> Answer:
     return Answer(data=done, lines=[[(word, "green"), (done.file, "")]])
 
 
+@asks(NoArguments)
 def misses(
-    ctx: typer.Context,
-    take: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Add this one to the golden set [golden.jsonl]."),
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME|all", help="Forget this one, or all that was asked."),
-    ] = None,
+    session: CommandSession,
+    _: NoArguments,
+    take: tuple[str, ...] = own("Add this one to the golden set [golden.jsonl].", (), shown="NAME"),
+    drop: tuple[str, ...] = own("Forget this one, or all that was asked.", (), shown="NAME|all"),
 ) -> Answer:
     """List prompts that missed their answer, or add one."""
-    session: CommandSession = ctx.obj
     if take and drop:
         raise UsageError("a miss is either taken or dropped", "say one after the other")
     request = MissesRequest(
@@ -83,13 +80,6 @@ def _miss_note(done: Misses) -> str:
     return "" if done.taken or done.dropped else "no session has missed a memory that answers it"
 
 
-def _given(session: CommandSession, file: str | None) -> Golden | None:
-    """Return the golden set that standard input has, where that is meant."""
-    if file != _STDIN:
-        return None
-    return Golden(golden.parse(session.read_lines(file), "standard input"))
-
-
 def _lines(done: Evaluation) -> Iterator[Line]:
     for judged in done.questions:
         yield from _question_lines(judged)
@@ -104,17 +94,11 @@ def _lines(done: Evaluation) -> Iterator[Line]:
 
 def _question_lines(judged: QuestionResult) -> Iterator[Line]:
     word: Line = [("ok    ", "green")] if judged.passed else [("miss  ", "red")]
-    found = ", ".join(_question_line(judged, name) for name in judged.ranks)
+    labels = ((evaluation.label(name), rank) for name, rank in judged.ranks.items())
+    found = ", ".join(f"no {it}" if rank is None else f"{it} at {rank}" for it, rank in labels)
     yield [*word, (judged.query, "bold"), (f": {found}", "")]
     if judged.reason:
         yield [(f"      {judged.reason}", "dim")]
-
-
-def _question_line(judged: QuestionResult, name: str) -> str:
-    rank, label = judged.ranks[name], evaluation.label(name)
-    if rank is None:
-        return f"no {label}"
-    return f"{label} at {rank}"
 
 
 def _change_line(change: FigureChange) -> Line:

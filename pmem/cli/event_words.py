@@ -33,13 +33,7 @@ _UNSAID: Final = ("replaced", "branch")
 
 
 def change_lines(name: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[Line]:
-    """Yield a change on one line where it fits, else each side on a line of its own.
-
-    Args:
-        name: The field's name.
-        before: Earlier values by field.
-        after: Later values by field.
-    """
+    """Yield a change on one line where it fits, else each side on a line of its own."""
     was, *became = sides(name, before, after, _LONG_VALUE)
     label = name.replace("_", " ")
     if len(label) + len(was) + sum(map(len, became)) <= _ONE_LINE:
@@ -52,14 +46,7 @@ def change_lines(name: str, before: dict[str, Any], after: dict[str, Any]) -> It
 
 
 def sides(name: str, before: dict[str, Any], after: dict[str, Any], most: int) -> list[str]:
-    """Say what a field was and, where that is known, what it became.
-
-    Args:
-        name: The field's name.
-        before: Earlier values by field.
-        after: Later values by field, where they are known.
-        most: Characters of each side.
-    """
+    """Say what a field was and, where that is known, what it became, each in `most` characters."""
     if name not in after:
         return [say_value(name, before[name], most)]
     was, became = before[name], after[name]
@@ -92,12 +79,7 @@ def _excerpt(text: str, other: str, most: int) -> str:
 
 
 def details_of(detail: dict[str, Any], reason: int = VALUE) -> Iterator[str]:
-    """Say what an event holds beside the earlier values: links by what they mean.
-
-    Args:
-        detail: What it holds.
-        reason: Characters of a reason, and of a failure, at the most.
-    """
+    """Say what an event holds beside the earlier values; `reason` limits a reason's characters."""
     for name, value in detail.items():
         if name == "link" and isinstance(value, dict):
             yield f"{say_link(value)}{_replaced_ids(detail.get('replaced'))}"
@@ -114,12 +96,6 @@ def _replaced_ids(links: Any) -> str:
 
 
 def who_did(actor: str, agent: str, source: str) -> str:
-    """Say who did something: a person, or the agent that did it for them in brackets.
-
-    Args:
-        actor: The person, if one did it.
-        agent: The agent, if one did it.
-        source: What else did it.
-    """
+    """Say who did something: a person, or the agent that did it for them in brackets."""
     who = actor or agent or source or "-"
     return f"{who} ({agent})" if actor and agent else who

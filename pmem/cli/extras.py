@@ -10,10 +10,6 @@ from pmem.errors import InvalidValue
 def needing(extra: str, command: str) -> Iterator[None]:
     """Import in its body what an extra brings.
 
-    Args:
-        extra: Its name, as `pip install` takes it.
-        command: What needs it, as it is typed.
-
     Raises:
         InvalidValue: It is not installed.
     """

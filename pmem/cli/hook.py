@@ -43,10 +43,6 @@ _FOLDER = "-C"
 def quick_answer(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> str | None:
     """Answer `pmem hook`.
 
-    Args:
-        arguments: What follows its name.
-        environment: The environment's variables.
-
     Returns:
         What goes to standard output; None where the arguments say something else than an event,
         a harness and a folder.

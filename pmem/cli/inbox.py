@@ -4,13 +4,11 @@ import shlex
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from shutil import get_terminal_size
-from typing import Annotated, Final
-
-import typer
+from typing import Final
 
 from pmem.cli import render
 from pmem.cli.app import run
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.screens.wrapping import all_hung, cells
 from pmem.cli.session import Answer, CommandSession, Line, once_more
 from pmem.core.inbox import InboxChoice, InboxItem, InboxKind
@@ -42,9 +40,7 @@ _NOUNS: Final = ("contradiction", "proposal", "fact", "subject", "duplicate", "c
 def inbox(
     session: CommandSession,
     request: InboxRequest,
-    list_: Annotated[
-        bool, typer.Option("--list", help="List it, also on a terminal, and ask nothing.")
-    ] = False,
+    list_: bool = own("List it, also on a terminal, and ask nothing.", flag="--list"),
 ) -> Answer:
     """Go through what needs your attention, one key each.
 
@@ -59,7 +55,6 @@ def inbox(
     return Answer(
         data=found,
         lines=map(_item_line, found.items),
-        screen=lambda width: all_hung(map(_item_line, found.items), width),
         note=_counted(found),
     )
 

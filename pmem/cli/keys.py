@@ -12,9 +12,6 @@ def next_key(terminal: int) -> str:
 
     A key that was pressed before it was asked for counts, and one that sends several characters,
     as an arrow does, is one key.
-
-    Args:
-        terminal: The file descriptor of the terminal.
     """
     try:
         import termios

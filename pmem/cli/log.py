@@ -3,16 +3,15 @@
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import partial
 from itertools import takewhile
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
 import msgspec
-import typer
 
-from pmem.cli.asking import asks, completing
+from pmem.cli.asking import asks, own
 from pmem.cli.event_words import COLOURS, VALUE, change_lines, details_of, sides, who_did
 from pmem.cli.panels import padded
+from pmem.cli.render import drawn
 from pmem.cli.screens.wrapping import cells
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.journal import JournalEntry, Wanted
@@ -43,24 +42,16 @@ Format = Literal["text", "markdown"]
 def log(
     session: CommandSession,
     request: EventsRequest,
-    of: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[REF|A..B]",
-            help="A record, or two git revisions [all records].",
-            autocompletion=completing("any"),
-        ),
-    ] = None,
-    git: Annotated[
-        bool, typer.Option("--git", help="Show the commits that changed a record.")
-    ] = False,
-    versions: Annotated[
-        bool, typer.Option("--versions", help="List the texts of a memory, numbered.")
-    ] = False,
-    format: Annotated[Format, typer.Option(help="How to write a range.")] = "text",  # noqa: A002
-    operations: Annotated[
-        bool, typer.Option("--operations", help="Show what ran in this clone instead.")
-    ] = False,
+    of: str | None = own(
+        "A record, or two git revisions [all records].",
+        shown="[REF|A..B]",
+        completes="any",
+        is_argument=True,
+    ),
+    git: bool = own("Show the commits that changed a record."),
+    versions: bool = own("List the texts of a memory, numbered."),
+    format: Format = own("How to write a range.", "text"),  # noqa: A002
+    operations: bool = own("Show what ran in this clone instead."),
 ) -> Answer:
     """Show what happened to all records or to one, the newest first.
 
@@ -102,7 +93,7 @@ def _commits(session: CommandSession, request: HistoryRequest) -> Answer:
 def _texts(session: CommandSession, request: HistoryRequest) -> Answer:
     found = session.run(table.VERSIONS, request)
     found = msgspec.structs.replace(found, items=found.items[::-1])
-    return Answer(data=found, lines=list(map(version_line, found.items)))
+    return Answer(data=found, lines=list(map(_version_line, found.items)))
 
 
 def _events(session: CommandSession, request: EventsRequest, of: str | None) -> Answer:
@@ -116,17 +107,10 @@ def _events(session: CommandSession, request: EventsRequest, of: str | None) -> 
     nothing = "no event passes the filters" if is_filtered else _NOTHING
     return Answer(
         data=found,
-        lines=log_lines(found.items) if of is None else story_lines(found.items),
-        screen=partial(_draw, session, found, is_story=of is not None),
+        lines=_log_lines(found.items) if of is None else story_lines(found.items),
+        screen=drawn(session, f"stories.{'log' if of is None else 'story'}_screen", found.items),
         note=_more(session, found, request.limit) if found.items else nothing,
     )
-
-
-def _draw(session: CommandSession, found: Journal, width: int, *, is_story: bool) -> Iterable[Line]:
-    from pmem.cli.screens.stories import log_screen, story_screen
-    from pmem.cli.screens.view import view_of
-
-    return (story_screen if is_story else log_screen)(found.items, view_of(session, width))
 
 
 def _ran(session: CommandSession, request: EventsRequest, of: str | None) -> Answer:
@@ -178,7 +162,7 @@ def story_lines(entries: Iterable[JournalEntry]) -> Iterator[Line]:
             yield [(f"    {said}", "")]
 
 
-def log_lines(entries: Sequence[JournalEntry]) -> Iterator[Line]:
+def _log_lines(entries: Sequence[JournalEntry]) -> Iterator[Line]:
     """Yield a line for each event, with who did it in a column of its own."""
     actors = [who_did(entry.actor, entry.agent, entry.source) for entry in entries]
     width = max(map(cells, actors), default=0)
@@ -210,12 +194,7 @@ def _changes(entry: JournalEntry) -> list[str]:
     ]
 
 
-def version_line(version: MemoryVersion) -> Line:
-    """Say on one line what a version says, since when, and by whom.
-
-    Args:
-        version: One text of a memory.
-    """
+def _version_line(version: MemoryVersion) -> Line:
     told = f"  (conversation {short(version.conversation)})" if version.conversation else ""
     return [
         (f"v{version.number}", "cyan"),

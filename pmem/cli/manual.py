@@ -1,8 +1,9 @@
 """`pmem help`: a command's help, a document, what is about a word, or all of them."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
@@ -57,19 +58,20 @@ def help_(
     wanted = " ".join(words)
     name = find_document(wanted)
     if name is None:
-        return _found_by(words) or _fail(ctx, wanted)
+        found_by = _found_by(words)
+        if found_by is None:
+            sentence = f"there is no command or document {wanted!r}"
+            raise NotFound(sentence, _nearest(ctx, wanted))
+        return found_by
     text = text_of(name)
-    return Answer(data={"document": name, "title": _title(text), "text": text}, raw=text)
+    title = text.partition("\n")[0].removeprefix("# ")
+    return Answer(data={"document": name, "title": title, "text": text}, raw=text)
 
 
 @cache
 def reference() -> dict[str, Any]:
     """Return the table of all commands; it is read once."""
     return read_table()
-
-
-def _title(text: str) -> str:
-    return text.partition("\n")[0].removeprefix("# ")
 
 
 def _overview(session: CommandSession) -> Answer:
@@ -94,8 +96,6 @@ def _contents() -> Iterator[Line]:
 
 def _documents_on(words: list[str]) -> str:
     """Say which documents are about the subject of a command's name, if a few are."""
-    from pmem.cli.document_search import find_sections
-
     told = [part.document for part in find_sections(words, named=True)]
     found = [f"`pmem help {name}{ENDING}`" for name in told if name not in sections()["Why"]]
     return f"see also {', '.join(found[:_FEW])}" if found else ""
@@ -103,18 +103,14 @@ def _documents_on(words: list[str]) -> str:
 
 def _found_by(words: list[str]) -> Answer | None:
     """List the commands and documents that are about some words; None where none is."""
-    from pmem.cli.document_search import find_commands, find_sections
-
     commands = find_commands(words, reference()["commands"])
     parts = {part.document + ENDING: part.heading for part in find_sections(words)}
     if not commands and not parts:
         return None
     told: dict[str, Mapping[str, str]] = {"commands": commands, "documents": parts}
-    return Answer(
-        data=told,
-        lines=list(_rows(told)),
-        note="`pmem help NAME` prints one" + _left_out(told),
-    )
+    left = sum(max(0, len(found) - _MOST) for found in told.values())
+    more = f"; {left} more were found: add a word" if left else ""
+    return Answer(data=told, lines=list(_rows(told)), note=f"`pmem help NAME` prints one{more}")
 
 
 def _rows(told: Mapping[str, Mapping[str, str]]) -> Iterator[Line]:
@@ -125,15 +121,6 @@ def _rows(told: Mapping[str, Mapping[str, str]]) -> Iterator[Line]:
         yield [(("\n" if place else "") + f"{kind.capitalize()}:", "bold")]
         for name, text in found.items():
             yield [(f"  {name:<{width}}", "cyan"), (text, "")]
-
-
-def _left_out(told: Mapping[str, Mapping[str, str]]) -> str:
-    count = sum(max(0, len(found) - _MOST) for found in told.values())
-    return f"; {count} more were found: add a word" if count else ""
-
-
-def _fail(ctx: typer.Context, wanted: str) -> Answer:
-    raise NotFound(f"there is no command or document {wanted!r}", _nearest(ctx, wanted))
 
 
 def _command_context(context: Any, words: list[str]) -> Any:
@@ -156,3 +143,64 @@ def _nearest(ctx: Any, name: str) -> str:
     if not close:
         return "`pmem help` lists the documents, `pmem --help` the commands"
     return f"did you mean {' or '.join(dict.fromkeys(close))}?"
+
+
+class FoundSection(NamedTuple):
+    """A part of a document below a heading: the document's name, the heading, the text."""
+
+    document: str
+    heading: str
+    text: str
+
+
+def find_sections(words: Sequence[str], *, named: bool = False) -> list[FoundSection]:
+    """Return the sections that are about some words, one of each document, in the index's order.
+
+    They are those with all words in their heading or in their document's name; where there are
+    none, those with all words in their text.
+
+    Args:
+        words: Such as `two people`; other endings of a word match, too.
+        named: Leave out those that only have them in their text.
+    """
+    wanted = [_pattern(word) for word in words]
+    parts = [part for name in documents() if name != "commands" for part in _sections_of(name)]
+    found = [part for part in parts if _has_all(wanted, f"{_last(part.document)} {part.heading}")]
+    if not found and not named:
+        found = [part for part in parts if _has_all(wanted, part.text)]
+    return list({part.document: part for part in reversed(found)}.values())[::-1]
+
+
+def find_commands(words: Sequence[str], commands: Mapping[str, Any]) -> dict[str, str]:
+    """Return the commands that have some words in their summary, or as an option, with that."""
+    wanted = [_pattern(word) for word in words]
+    found = {}
+    for name, told in commands.items():
+        if _has_all(wanted, f"{name} {told['summary']}"):
+            found[name] = told["summary"]
+        elif len(words) == 1:
+            flags = (one for one in told["options"] if f"--{words[0].lower()}" in one["flags"])
+            found |= {f"{name} --{words[0].lower()}": one["help"] for one in flags}
+    return found
+
+
+def _sections_of(name: str) -> Iterator[FoundSection]:
+    """Yield the sections of a document; the first has its title as heading."""
+    for part in re.split(r"^#+ ", text_of(name), flags=re.MULTILINE)[1:]:
+        heading, _, text = part.partition("\n")
+        yield FoundSection(name, heading, text)
+
+
+def _pattern(word: str) -> re.Pattern[str]:
+    """Return what finds a word with any of the usual endings."""
+    stem = re.sub(r"(?<=\w\w\w)(?:ing|e?s|ed|e)$", "", word.lower())
+    return re.compile(rf"(?<!\w){re.escape(stem)}(?:e|e?s|e?d|ing|er)?(?!\w)")
+
+
+def _has_all(wanted: Iterable[re.Pattern[str]], text: str) -> bool:
+    low = text.lower()
+    return all(each.search(low) for each in wanted)
+
+
+def _last(name: str) -> str:
+    return name.rpartition("/")[2].replace("-", " ")

@@ -4,15 +4,14 @@ import os
 import sys
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
-import typer
-
-from pmem.cli.asking import completing
+from pmem.cli.asking import asks, own
 from pmem.cli.extras import needing
 from pmem.cli.session import CommandSession
 from pmem.project.caller import Caller, asked_by
 from pmem.storage.shared import Shared
+from pmem.values.requests import NoArguments
 
 AGENT: Final = "assistant"
 """Who calls, where nobody says."""
@@ -23,32 +22,26 @@ _TURN: Final = "x-codex-turn-metadata"
 """Where a client says so with each call."""
 
 
+@asks(NoArguments)
 def mcp(
-    ctx: typer.Context,
-    tools: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME,...", help="What to offer: read, agent, admin, work, all, or tools."
-        ),
-    ] = "agent",
-    thread: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME|auto",
-            help="The thread of contexts: a name, or the session's.",
-            autocompletion=completing("thread"),
-        ),
-    ] = "auto",
-    structured: Annotated[
-        bool, typer.Option("--structured", help="Answer in JSON too, for programs.")
-    ] = False,
+    session: CommandSession,
+    _: NoArguments,
+    tools: str = own(
+        "What to offer: read, agent, admin, work, all, or tools.", "agent", shown="NAME,..."
+    ),
+    thread: str = own(
+        "The thread of contexts: a name, or the session's.",
+        "auto",
+        shown="NAME|auto",
+        completes="thread",
+    ),
+    structured: bool = own("Answer in JSON too, for programs."),
 ) -> None:
     """Serve the memory over the Model Context Protocol (MCP).
 
     It talks on standard input and output. Its caller is the agent `assistant`, or the one that you
     name with --agent.
     """
-    session: CommandSession = ctx.obj
     from pmem.server.tools import chosen
 
     offered = chosen(tools, read_only=session.read_only)
@@ -58,7 +51,8 @@ def mcp(
         agent = session.environment.get("PMEM_AGENT", AGENT)
     asked_by(session.opened_anew(root, shared), Caller(agent)).reach  # noqa: B018 - is it allowed?
     source, sink = _own_streams()
-    serve = _protocol()
+    with needing("mcp", "pmem mcp"):
+        from pmem.server.mcp import serve
 
     def make_calls() -> Any:
         from pmem.server.calls import ToolCalls
@@ -68,17 +62,6 @@ def mcp(
 
     serve(make_calls, offered, source, sink, partial(thread_of, thread, session.environment))
     shared.close()
-
-
-def _protocol() -> Any:
-    """Load what speaks the protocol.
-
-    Raises:
-        InvalidValue: It is not installed.
-    """
-    with needing("mcp", "pmem mcp"):
-        from pmem.server.mcp import serve
-    return serve
 
 
 def _own_streams() -> tuple[BinaryIO, BinaryIO]:

@@ -1,24 +1,22 @@
 """The commands that add memories and show records."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-import typer
 
-from pmem.cli import options
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own, scoped
 from pmem.cli.drafts import WrittenText, kept_draft, read_draft
-from pmem.cli.render import draws
+from pmem.cli.render import drawn, draws
 from pmem.cli.session import Answer, CommandSession, Line, start_of
 from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
 from pmem.core.lines import split_lines
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import UsageError
-from pmem.memory.reading import ListRequest, MemoryListing, MessageRef, ShownRecord, ShowRequest
+from pmem.memory.reading import ListRequest, MessageRef, ShownRecord, ShowRequest
 from pmem.memory.requests import AddAllRequest, Added, AddRequest
 from pmem.operations import table
 from pmem.values.ids import short
@@ -40,27 +38,27 @@ from pmem.values.times import day, iso
 
 if TYPE_CHECKING:
     from pmem.core.lifecycle.neighbours import Neighbour
+    from pmem.memory.overviews import Naming
 
 SUGGESTED = 9
 """The exit code of `add` when a memory should be updated instead."""
 EXIT_CODES = {"added": 0, "suggested": SUGGESTED, "queued": 7, "waiting": 7, "rejected": 7}
 """What `add` exits with: 7 where it waits for somebody's consent, or for a second signal."""
 
+_NAMELESS = {
+    "tags": "no memory has a tag: `pmem edit REF --add-tag TAG`",
+    "subjects": "no memory has a subject: `--subject` gives one",
+}
+
 
 @asks(AddRequest, content="")
 def add(
     session: CommandSession,
     request: AddRequest,
-    text: Annotated[str | None, typer.Argument(metavar="TEXT|-", help="What to remember.")] = None,
-    each_line: Annotated[
-        bool, typer.Option("--each-line", help="Add each line of the text as a memory.")
-    ] = False,
-    batch: Annotated[
-        str | None, typer.Option(metavar="FILE|-", help="Add many memories, as JSON Lines.")
-    ] = None,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Of many, show each that was added.")
-    ] = False,
+    text: str | None = own("What to remember.", shown="TEXT|-", is_argument=True),
+    each_line: bool = own("Add each line of the text as a memory."),
+    batch: str | None = own("Add many memories, as JSON Lines.", shown="FILE|-"),
+    verbose: bool = own("Of many, show each that was added."),
 ) -> Answer:
     """Add a memory, or name the one to update instead.
 
@@ -81,7 +79,9 @@ def add(
     request = msgspec.structs.replace(request, content=draft.text, valid_from=start)
     with kept_draft(draft):
         if each_line:
-            return _add_lines(session, request, verbose=verbose)
+            texts = filter(None, map(str.strip, split_lines(request.content)))
+            each = [msgspec.structs.replace(request, content=one) for one in texts]
+            return _add_requests(session, each, verbose=verbose)
         return _add_draft(session, request, draft)
 
 
@@ -96,21 +96,15 @@ def show(session: CommandSession, request: ShowRequest) -> Answer:
         return Answer(
             data=found, lines=_said_lines(said, iso(said.message.created_at)), screen=draw
         )
-    lines = chain(record_lines(found.record), _use_lines(found), _doubts(found))
-    return Answer(
-        data=found, lines=lines, screen=partial(draw_record, session, found, found.record)
-    )
+    lines = chain(record_lines(found.record), _remarks(found))
+    return Answer(data=found, lines=lines, screen=record_screen(session, found))
 
 
-def draw_record(
-    session: CommandSession, found: ShownRecord, record: Record, width: int
-) -> Iterable[Line]:
-    """Draw a record on a terminal of so many cells."""
-    from pmem.cli.screens.record import record_screen
-    from pmem.cli.screens.view import view_of
-
+def record_screen(session: CommandSession, found: ShownRecord) -> Callable[[int], Iterable[Line]]:
+    """Return what draws a record on a terminal."""
+    record: Any = found.record
     fields = list(fields_of(record))
-    return record_screen(found, title_of(record), fields, view_of(session, width))
+    return drawn(session, "record.record_screen", found, title_of(record), fields)
 
 
 def _draw_message(session: CommandSession, said: MessageRef, width: int) -> Iterable[Line]:
@@ -121,15 +115,11 @@ def _draw_message(session: CommandSession, said: MessageRef, width: int) -> Iter
     return all_hung(_said_lines(said, at), width)
 
 
-def _use_lines(found: ShownRecord) -> Iterator[Line]:
-    """Yield how often a record was of use, where sessions have been shown it."""
+def _remarks(found: ShownRecord) -> Iterator[Line]:
+    """Yield how often a record was of use, and what speaks against it."""
     if found.use is not None:
         sentence = f"in {found.use.used} of {found.use.shown} sessions that were shown it"
         yield [(f"{'used:':<15}", "dim"), (sentence, "")]
-
-
-def _doubts(found: ShownRecord) -> Iterator[Line]:
-    """Yield what speaks against a record: stale citations, what the other side of a merge says."""
     if found.stale:
         yield [(f"{'stale:':<15}", "yellow"), (", ".join(found.stale), "")]
     for field, value in found.disputed.items():
@@ -141,21 +131,15 @@ def _doubts(found: ShownRecord) -> Iterator[Line]:
 def list_(
     session: CommandSession,
     request: ListRequest,
-    all_states: options.AllStates = False,
-    block: Annotated[
-        bool, typer.Option("--block", help="Print a block for a system prompt, by category.")
-    ] = False,
-    of_tags: Annotated[bool, typer.Option("--tags", help="List the tags instead.")] = False,
-    of_subjects: Annotated[
-        bool, typer.Option("--subjects", help="List the subjects instead.")
-    ] = False,
+    all_states: bool = own("In any state.", group="Filters"),
+    block: bool = own("Print a block for a system prompt, by category."),
+    of_tags: bool = own("List the tags instead.", flag="--tags"),
+    of_subjects: bool = own("List the subjects instead.", flag="--subjects"),
 ) -> Answer:
     """List memories, the oldest first."""
     if of_tags or of_subjects:
-        from pmem.cli.overviews import names_answer
-
-        return names_answer(session, "tags" if of_tags else "subjects")
-    wanted = options.scoped(session, request.wanted, all_states=all_states)
+        return _names_answer(session, "tags" if of_tags else "subjects")
+    wanted = scoped(session, request.wanted, all_states=all_states)
     doubts = draws(session) and not block
     request = msgspec.structs.replace(request, wanted=wanted, doubts=doubts)
     if block:
@@ -165,16 +149,26 @@ def list_(
     return Answer(
         data=found,
         lines=(memory_line(memory, found.moment) for memory in found.items),
-        screen=partial(_draw_list, session, found),
+        screen=drawn(session, "lists.memory_screen", found),
         note=found.reason,
     )
 
 
-def _draw_list(session: CommandSession, found: MemoryListing, width: int) -> Iterable[Line]:
-    from pmem.cli.screens.lists import memory_screen
-    from pmem.cli.screens.view import view_of
+def _names_answer(session: CommandSession, of: "Naming") -> Answer:
+    """List the tags or the subjects, and how many memories have each."""
+    from pmem.memory.overviews import NamesRequest
 
-    return memory_screen(found, view_of(session, width))
+    found = session.run(table.NAMES, NamesRequest(of=of))
+    lines: Iterator[Line] = (
+        [(f"{item.count:>5}  ", "dim"), (f"{day(item.latest)}  ", "dim"), (item.name, "cyan")]
+        for item in found.items
+    )
+    return Answer(
+        data=found,
+        lines=lines,
+        screen=drawn(session, "lists.name_screen", found, of.removesuffix("s")),
+        note="" if found.items else _NAMELESS[of],
+    )
 
 
 def memory_line(memory: Memory, at: datetime | None = None) -> Line:
@@ -209,13 +203,6 @@ def _add_draft(session: CommandSession, request: AddRequest, draft: WrittenText)
         note="\n".join(filter(None, notes)),
         exit_code=EXIT_CODES[added.action],
     )
-
-
-def _add_lines(session: CommandSession, request: AddRequest, *, verbose: bool) -> Answer:
-    """Add each line of a text that says something as a memory, all or none."""
-    texts = [line.strip() for line in split_lines(request.content) if line.strip()]
-    requests = [msgspec.structs.replace(request, content=text) for text in texts]
-    return _add_requests(session, requests, verbose=verbose)
 
 
 def _add_batch(session: CommandSession, path: str, asked: AddRequest, *, verbose: bool) -> Answer:
@@ -280,12 +267,7 @@ def added_lines(added: Added) -> Iterator[Line]:
 
 
 def neighbour_lines(memory: Memory, neighbours: "Sequence[Neighbour]") -> Iterator[Line]:
-    """Say what a memory has to do with others, and how one may take another's place.
-
-    Args:
-        memory: The newer one.
-        neighbours: Where its links lead.
-    """
+    """Say what a memory has to do with others, and how one may take another's place."""
     from pmem.core.lifecycle.neighbours import advice
 
     for neighbour in neighbours:

@@ -1,11 +1,9 @@
 """The commands that change one message of a conversation."""
 
-from collections.abc import Iterator
-
 from pmem.cli.asking import asks
 from pmem.cli.conversation import message_line
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.conversation.message_changes import MarkRequest, RemovedMessage, RemoveMessageRequest
+from pmem.conversation.message_changes import MarkRequest, RemoveMessageRequest
 from pmem.errors import UsageError
 from pmem.operations import table
 from pmem.values.ids import short
@@ -34,12 +32,10 @@ def remove(session: CommandSession, request: RemoveMessageRequest) -> Answer:
     """
     done = session.run(table.REMOVE_MESSAGE, request)
     line: Line = [("removed the text of ", "green"), (short(done.message.id), "cyan")]
-    return Answer(data=done, lines=[line], note="\n".join(_derived(done)))
-
-
-def _derived(done: RemovedMessage) -> Iterator[str]:
-    """Yield what was made of the message, a line for each kind."""
-    for what, found in (("a memory", done.memories), ("an episode", done.episodes)):
-        if found:
-            named = ", ".join(map(short, found))
-            yield f"{what} was made of it and stays: {named}; `pmem rm` takes it out of recall"
+    notes = [
+        f"{what} was made of it and stays: {', '.join(map(short, made))}; `pmem rm` takes it out of"
+        " recall"
+        for what, made in (("a memory", done.memories), ("an episode", done.episodes))
+        if made
+    ]
+    return Answer(data=done, lines=[line], note="\n".join(notes))

@@ -9,12 +9,7 @@ if TYPE_CHECKING:
 
 
 def memory_folder(place: str, environment: "Mapping[str, str]") -> str:
-    """Return the memory folder of a place; empty where only the long way can tell.
-
-    Args:
-        place: A folder.
-        environment: The environment's variables.
-    """
+    """Return the memory folder of a place; empty where only the long way can tell."""
     if "PMEM_MEMORY_DIR" in environment or names_folder(environment):
         return ""
     return folder_near(place, ".project-memory")
@@ -39,20 +34,12 @@ def folder_near(place: str, name: str) -> str:
 
 
 def names_folder(environment: "Mapping[str, str]") -> bool:
-    """Tell whether the user's own settings may call memory folders something else.
-
-    Args:
-        environment: The environment's variables.
-    """
+    """Tell whether the user's own settings may call memory folders something else."""
     return _may_set(b"memory_dir", environment)
 
 
 def names_database(environment: "Mapping[str, str]") -> bool:
-    """Tell whether records may live on a server, so that no file here tells what they say.
-
-    Args:
-        environment: The environment's variables.
-    """
+    """Tell whether records may live on a server, so that no file here tells what they say."""
     return "PMEM_DATABASE" in environment or _may_set(b"database", environment)
 
 

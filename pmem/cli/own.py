@@ -33,10 +33,6 @@ def own_root(directory: str | None, environment: Mapping[str, str]) -> str:
 def see_to_own(workspace: Workspace, operation: Operation[Any, Any]) -> None:
     """Make the memory of one's own where there is none and something is to be kept in it.
 
-    Args:
-        workspace: That memory.
-        operation: What is to run on it.
-
     Raises:
         NoProject: There is none, and nothing is to be kept.
         Refused: An agent or an app asks.
@@ -50,13 +46,7 @@ def see_to_own(workspace: Workspace, operation: Operation[Any, Any]) -> None:
 
 
 def name_own(error: NotFound, reference: str, workspace: Workspace) -> None:
-    """Let an error say that a reference means something of one's own, where it does.
-
-    Args:
-        error: The project has nothing of that name.
-        reference: What was looked for.
-        workspace: The project.
-    """
+    """Let an error say that a reference means something of one's own, where it does."""
     if workspace.caller != NOBODY:
         return
     folder = own_folder(workspace.environment)

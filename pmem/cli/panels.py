@@ -34,13 +34,7 @@ def panel(title: str, lines: Sequence[Line], width: int) -> Iterator[Line]:
 
 
 def figure(name: str, value: str, width: int = LABEL) -> Line:
-    """Write a figure behind its name.
-
-    Args:
-        name: What it is a figure of.
-        value: The figure, in words.
-        width: Cells of the column of names.
-    """
+    """Write a figure behind its name."""
     return [(name + " " * (width - cells(name)), "bold"), (value, "")]
 
 
@@ -58,11 +52,7 @@ def bar(share: float, width: int) -> str:
 
 
 def sparkline(values: Sequence[float]) -> str:
-    """Draw one cell for each value, as high as its share of the highest.
-
-    Args:
-        values: What to draw; one above zero never looks like none.
-    """
+    """Draw one cell for each value, as high as its share of the highest."""
     most = max((value for value in values if value > 0), default=1)
     steps = len(_HEIGHTS) - 1
     return "".join(
@@ -71,13 +61,7 @@ def sparkline(values: Sequence[float]) -> str:
 
 
 def beside(left: Sequence[Line], right: Sequence[Line], gap: int = 2) -> Iterator[Line]:
-    """Put two columns of lines next to each other.
-
-    Args:
-        left: Lines of one width.
-        right: What stands beside them.
-        gap: Cells between the columns.
-    """
+    """Put two columns of lines next to each other."""
     width = max((line_cells(line) for line in left), default=0)
     nothing: Line = []
     for one, other in zip_longest(left, right, fillvalue=nothing):

@@ -1,12 +1,11 @@
-"""The commands about places in the project's files: why, tried."""
+"""The commands about decisions, and about places in the project's files: outcome, why, tried."""
 
 from collections.abc import Iterator
-from typing import Annotated, Final
+from typing import Final
 
 import msgspec
-import typer
 
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.memory import EXIT_CODES, added_lines, added_note, memory_line
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.error_fingerprint import evidence_of
@@ -14,11 +13,33 @@ from pmem.core.outcomes import how_it_went
 from pmem.core.visible import one_visible_line
 from pmem.errors import UsageError
 from pmem.memory.dead_ends import TriedRequest
+from pmem.memory.outcomes import OutcomeRequest
 from pmem.memory.why import Reason, Why, WhyRequest
 from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.records import State
 from pmem.values.times import day
+
+
+@asks(OutcomeRequest)
+def outcome(
+    session: CommandSession,
+    request: OutcomeRequest,
+    retract: bool = own("Remove its latest outcome."),
+) -> Answer:
+    """Note how a decision turned out.
+
+    Contexts show a decision that went badly as a dead end. Constraints, entities and dead ends have
+    no outcome.
+    """
+    if retract is (request.verdict is not None):
+        raise UsageError("give either a verdict or --retract", "a verdict is good, bad or mixed")
+    done = session.run(table.OUTCOME, request)
+    step = done.next_step.format(short(done.memory.id))
+    word = "removed an outcome of " if retract else "noted "
+    line: Line = [(word, "green"), *memory_line(done.memory)]
+    return Answer(data=done, lines=[line], note=f"next: {step}" if step else "")
+
 
 _VAGUE: Final = (
     "the error says too little to be told from others, so it will not bring this back: give the"
@@ -38,10 +59,7 @@ def why(session: CommandSession, request: WhyRequest) -> Answer:
 def tried(
     session: CommandSession,
     request: TriedRequest,
-    error: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT|-", help="The error; only a fingerprint is kept."),
-    ] = None,
+    error: str | None = own("The error; only a fingerprint is kept.", shown="TEXT|-"),
 ) -> Answer:
     """Note what was tried and failed, and what worked instead."""
     if request.failed is None and request.worked is None:

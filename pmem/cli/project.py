@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import msgspec
 
-from pmem.cli.asking import asks, completing
+from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.operations import table
 from pmem.project.own_memory import own_folder
@@ -18,50 +18,28 @@ from pmem.values.requests import AtRequest, NoArguments
 from pmem.values.setting_groups import EVERYDAY, FURTHER
 from pmem.vcs.starting import InitRequest
 
-Name = Annotated[
-    str,
-    typer.Argument(metavar="NAME", help="A setting's name.", autocompletion=completing("setting")),
-]
 
-
+@asks(InitRequest, mine=False)
 def init(
-    ctx: typer.Context,
-    name: Annotated[str | None, typer.Option(help="The project's name.")] = None,
-    track_conversations: Annotated[
-        bool, typer.Option("--track-conversations", help="Let git track conversations too.")
-    ] = False,
-    no_git: Annotated[
-        bool, typer.Option("--no-git", help="Leave git's configuration as it is.")
-    ] = False,
-    here: Annotated[
-        bool, typer.Option("--here", help="Start a second memory below another one.")
-    ] = False,
-    imports: Annotated[
-        bool | None,
-        typer.Option(
-            "--import/--no-import", help="Import the project's own files [asks on a terminal]."
-        ),
-    ] = None,
+    session: CommandSession,
+    request: InitRequest,
+    no_git: bool = own("Leave git's configuration as it is."),
+    imports: bool | None = own(
+        "Import the project's own files [asks on a terminal].", flag="--import/--no-import"
+    ),
 ) -> Answer:
     """Start a memory in this folder; safe to repeat.
 
     In a git work tree it also tells git, in this clone, to merge records field by field. It looks
     for instruction files and decision records that `pmem import auto` would take in.
     """
-    session: CommandSession = ctx.obj
     folder = (
         session.found_root
         if session.mine
         else _memory_folder(session.directory or os.getcwd(), session.folder_name)
     )
     place = Workspace(folder, environment=session.environment, read_only=session.read_only)
-    request = InitRequest(
-        name=name,
-        track_conversations=track_conversations,
-        git=not no_git,
-        here=here,
-        mine=session.mine,
-    )
+    request = msgspec.structs.replace(request, git=not no_git, mine=session.mine)
     done = session.run(table.INIT, request, place)
     word = "started" if done.created else "is ready:"
     lines: list[Line] = [[("memory ", ""), (f"{word} ", "green"), (done.path, "cyan")]]
@@ -79,7 +57,7 @@ def _first_import(
     if imports is False:
         return [], [next_]
     from pmem.cli import render
-    from pmem.cli.sessions import project_imported, sources_of
+    from pmem.cli.imports import project_imported, sources_of
     from pmem.conversation.project_sources import ProjectImportRequest, find_sources
 
     found = " and ".join(sources_of(find_sources(place)))
@@ -115,19 +93,21 @@ def stats(session: CommandSession, request: AtRequest) -> Answer:
     )
 
 
+@asks(NoArguments)
 def config_list(
-    ctx: typer.Context,
-    every: Annotated[
-        bool, typer.Option("--all", help="Every setting, in groups; --json always has them.")
-    ] = False,
+    session: CommandSession,
+    request: NoArguments,
+    every: bool = own("Every setting, in groups; --json always has them.", flag="--all"),
 ) -> Answer:
     """Show the everyday settings and the others that were changed."""
-    session: CommandSession = ctx.obj
-    found = session.run(table.SETTINGS, NoArguments())
+    found = session.run(table.SETTINGS, request)
     by_name = {item.name: item for item in found.items}
     changed = [item.name for item in found.items if _differs(item) and item.name not in EVERYDAY]
     shown = [*EVERYDAY, *changed]
-    notes = [*found.unknown, *_own_place(session)]
+    notes = [*found.unknown]
+    own_place = own_folder(session.environment)
+    if os.path.isdir(own_place):
+        notes.append(f"your own memory: {own_place}")
     if not (every or session.json):
         notes.append(
             f"{len(by_name) - len(shown)} more at their defaults: `pmem config list --all`"
@@ -159,37 +139,24 @@ def _setting_line(setting: Resolved) -> Line:
     ]
 
 
-def _own_place(session: CommandSession) -> Iterator[str]:
-    """Yield where one's own memory is, if there is one."""
-    folder = own_folder(session.environment)
-    if os.path.isdir(folder):
-        yield f"your own memory: {folder}"
-
-
-def config_get(ctx: typer.Context, name: Name) -> Answer:
+@asks(SettingRequest)
+def config_get(session: CommandSession, request: SettingRequest) -> Answer:
     """Show one setting."""
-    session: CommandSession = ctx.obj
-    found = session.run(table.SETTING, SettingRequest(name=name))
+    found = session.run(table.SETTING, request)
     return Answer(data=found, lines=[[(_value(found.value), "")]])
 
 
-def config_set(
-    ctx: typer.Context,
-    name: Name,
-    value: Annotated[
-        str, typer.Argument(metavar="VALUE", help="Its new value; lists take commas.")
-    ],
-) -> Answer:
+@asks(SettingChangeRequest)
+def config_set(session: CommandSession, request: SettingChangeRequest) -> Answer:
     """Change one of the project's settings."""
-    session: CommandSession = ctx.obj
-    done = session.run(table.CHANGE_SETTING, SettingChangeRequest(name=name, value=value))
+    done = session.run(table.CHANGE_SETTING, request)
     return Answer(data=done, lines=[_now(done.name, done.value)], note=done.doubt)
 
 
-def config_unset(ctx: typer.Context, name: Name) -> Answer:
+@asks(SettingRequest)
+def config_unset(session: CommandSession, request: SettingRequest) -> Answer:
     """Remove one of the project's settings, so that the default holds."""
-    session: CommandSession = ctx.obj
-    done = session.run(table.RESET_SETTING, SettingRequest(name=name))
+    done = session.run(table.RESET_SETTING, request)
     return Answer(data=done, lines=[_now(done.name, done.value)])
 
 

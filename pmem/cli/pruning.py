@@ -1,12 +1,9 @@
 """The commands that show and change what a context sees of a conversation."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import Annotated
 
-import typer
-
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.panels import bar, figure, panel
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.pruning import (
@@ -68,7 +65,11 @@ def stats(session: CommandSession, request: LookRequest) -> Answer:
     return Answer(
         data=found,
         lines=_plain(found),
-        screen=lambda width: _screen(found, title, width),
+        screen=lambda width: (
+            _plain(found)
+            if width < _NARROW
+            else panel(f"Conversation: {title}", list(_overlay(found, width)), width)
+        ),
         note=_filled_note(found.usage),
     )
 
@@ -77,9 +78,7 @@ def stats(session: CommandSession, request: LookRequest) -> Answer:
 def prune(
     session: CommandSession,
     request: PruneRequest,
-    listed: Annotated[
-        bool, typer.Option("--list", help="List what was pruned so far, when and why.")
-    ] = False,
+    listed: bool = own("List what was pruned so far, when and why.", flag="--list"),
 ) -> Answer:
     """Leave messages out of contexts; every one stays kept and searchable.
 
@@ -149,13 +148,6 @@ def _pruned_note(done: Pruning) -> str:
     if not done.could_go:
         further = "what is left is never pruned; `pmem conversation clear` starts afresh"
     return f"nothing to prune: {state}; {further}"
-
-
-def _screen(found: ContextUsage, title: str, width: int) -> Iterable[Line]:
-    """Draw the panel; a terminal too narrow for its bars gets the plain lines."""
-    if width < _NARROW:
-        return _plain(found)
-    return panel(f"Conversation: {title}", list(_overlay(found, width)), width)
 
 
 def _plain(found: ContextUsage) -> Iterator[Line]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-import typer
 
+from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import exactjson
 from pmem.core.queries import EXAMPLE, Bullet, Full, Item, QueryRequest, Via, parse
@@ -14,14 +14,15 @@ from pmem.errors import InvalidValue
 from pmem.operations import table
 from pmem.values.bounds import TEXT_BYTES
 from pmem.values.ids import short
+from pmem.values.requests import NoArguments
 from pmem.values.times import iso
 
 
+@asks(NoArguments)
 def query(
-    ctx: typer.Context,
-    file: Annotated[
-        str, typer.Argument(metavar="FILE|-", help="The request, a JSON object.")
-    ] = "-",
+    session: CommandSession,
+    _: NoArguments,
+    file: str = own("The request, a JSON object.", "-", shown="FILE|-", is_argument=True),
 ) -> Answer:
     """Answer an agent's request in JSON, within its allowlist.
 
@@ -33,7 +34,6 @@ def query(
     "bullets" or "full", "budget_tokens": 512}. Only the query is needed; importance has grades
     from 1 to 5.
     """
-    session: CommandSession = ctx.obj
     found = session.run(table.QUERY, _request(session, file))
     return Answer(data=found, lines=_lines(found.items), note=found.reason)
 

@@ -1,15 +1,12 @@
 """The command that finds what is kept."""
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import chain
-from typing import Annotated
 
 import msgspec
-import typer
 
-from pmem.cli import options
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own, scoped
+from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.lifecycle.out_of_recall import describe_matches, state_mark, state_option
 from pmem.core.retrieval.weighted_sum import Weights
@@ -24,7 +21,7 @@ from pmem.values.ids import short
 from pmem.values.times import day
 
 _SNIPPET_WORDS = 40
-_RELATED_WORDS = 20
+RELATED_WORDS = 20
 _PLAIN_LINK = "related_to"
 
 
@@ -32,52 +29,43 @@ _PLAIN_LINK = "related_to"
 def search(
     session: CommandSession,
     request: SearchRequest,
-    query: Annotated[
-        str | None, typer.Argument(metavar="QUERY|-", help="What to look for.")
-    ] = None,
-    all_states: options.AllStates = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show each score's parts.")] = False,
-    weights: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME=N,...",
-            help="Rank by a weighted sum: semantic, keyword, recency, importance, access.",
-        ),
-    ] = None,
-    no_related: Annotated[
-        bool, typer.Option("--no-related", help="Leave out linked memories.")
-    ] = False,
-    around: Annotated[
-        bool,
-        typer.Option("--around", help="Show the messages next to a hit, too."),
-    ] = False,
-    no_mine: options.WithoutOwn = False,
-    exit_status: Annotated[
-        bool, typer.Option("--exit-status", help="Exit with 1 when nothing is found.")
-    ] = False,
+    query: str | None = own("What to look for.", shown="QUERY|-", is_argument=True),
+    all_states: bool = own("In any state.", group="Filters"),
+    explain: bool = own("Show each score's parts."),
+    weights: str | None = own(
+        "Rank by a weighted sum: semantic, keyword, recency, importance, access.",
+        shown="NAME=N,...",
+    ),
+    no_related: bool = own("Leave out linked memories."),
+    around: bool = own("Show the messages next to a hit, too."),
+    no_mine: bool = own("Leave out your own memory."),
+    exit_status: bool = own("Exit with 1 when nothing is found."),
 ) -> Answer:
     """Find memories, episodes, chunk summaries and messages."""
     is_error = query is None and request.error is not None
     request = msgspec.structs.replace(
         request,
         query="" if is_error else session.input(query, "the query"),
-        wanted=options.scoped(session, request.wanted, all_states=all_states),
+        wanted=scoped(session, request.wanted, all_states=all_states),
         weights=None if weights is None else _weights(weights),
         related=0 if no_related else None,
         mine=not no_mine and request.expect is None,
     )
     found = session.run(table.SEARCH, request)
+    asked = set(terms(found.query))
+    is_lost = found.expected is not None and not found.expected.is_met
+    is_no = is_lost or (exit_status and not found.is_answered)
     return Answer(
         data=found,
         lines=chain(
-            _hit_lines(found, explain=explain),
-            _related_lines(found),
-            _lines_elsewhere(found),
-            _lines_of_yours(found),
-            _fill_lines(found),
-            _expected_lines(found.expected),
+            _hit_lines(found, asked, explain=explain),
+            _related_lines(found, asked),
+            lines_elsewhere(found),
+            (_hit_line(hit, asked, "[yours] ") for hit in found.yours),
+            (_hit_line(hit, set(), "[not a match, only recent] ") for hit in found.fill),
+            expected_lines(found.expected),
         ),
-        screen=partial(_draw_hits, session, found, explain=explain, around=around),
+        screen=drawn(session, "hits.hit_screen", found, explain=explain, around=around),
         note="\n".join(
             [
                 *found.notes,
@@ -85,29 +73,11 @@ def search(
                 *_notes_on(found),
             ]
         ),
-        exit_code=1 if _is_no(found, asked=exit_status) else 0,
+        exit_code=int(is_no),
     )
 
 
-def _draw_hits(
-    session: CommandSession, found: SearchResult, width: int, *, explain: bool, around: bool
-) -> Iterator[Line]:
-    from pmem.cli.screens.hits import hit_screen
-    from pmem.cli.screens.view import view_of
-    from pmem.cli.screens.wrapping import all_hung
-
-    yield from hit_screen(found, view_of(session, width), explain=explain, around=around)
-    others = chain(_lines_elsewhere(found), _expected_lines(found.expected))
-    yield from all_hung(others, width)
-
-
-def _is_no(found: SearchResult, *, asked: bool) -> bool:
-    """Tell whether the answer is no, where that was asked."""
-    is_lost = found.expected is not None and not found.expected.is_met
-    return is_lost or (asked and not found.is_answered)
-
-
-def _expected_lines(expected: Expectation | None) -> Iterator[Line]:
+def expected_lines(expected: Expectation | None) -> Iterator[Line]:
     """Yield what became of what was expected; the parts of scores stand below one another."""
     if expected is None:
         return
@@ -125,7 +95,7 @@ def _expected_lines(expected: Expectation | None) -> Iterator[Line]:
             ]
 
 
-def _lines_elsewhere(found: SearchResult) -> Iterator[Line]:
+def lines_elsewhere(found: SearchResult) -> Iterator[Line]:
     """Yield the memories of other work trees, each with its branch."""
     for hit in found.elsewhere:
         yield [
@@ -134,13 +104,6 @@ def _lines_elsewhere(found: SearchResult) -> Iterator[Line]:
             (f"[{hit.branch}] ", "yellow"),
             (" ".join(hit.text.split()), ""),
         ]
-
-
-def _lines_of_yours(found: SearchResult) -> Iterator[Line]:
-    """Yield what one's own memory has, and say on each line that it is not the project's."""
-    asked = set(terms(found.query))
-    for hit in found.yours:
-        yield _hit_line(hit, asked, "[yours] ")
 
 
 def _notes_on(found: SearchResult) -> Iterator[str]:
@@ -157,27 +120,20 @@ def _weights(text: str) -> Weights:
     """Read weights such as `semantic=0.4,keyword=0.3`; those that are left out are 0."""
     given: dict[str, float] = dict.fromkeys(Weights._fields, 0.0)
     for part in text.split(","):
-        name, _, number = part.partition("=")
+        name, _, number = map(str.strip, part.partition("="))
         try:
-            given[_is_known_kind(name.strip())] = float(number)
+            weight = float(number)
         except ValueError:
-            raise InvalidValue(
-                f"{part.strip()!r} is not a weight", "write it as semantic=0.4,keyword=0.3"
-            ) from None
+            hint = "write it as semantic=0.4,keyword=0.3"
+            raise InvalidValue(f"{part.strip()!r} is not a weight", hint) from None
+        if name not in given:
+            raise InvalidValue(f"there is no weight {name!r}", f"there are {', '.join(given)}")
+        given[name] = weight
     return Weights(**given)
 
 
-def _is_known_kind(name: str) -> str:
-    if name not in Weights._fields:
-        raise InvalidValue(
-            f"there is no weight {name!r}", f"there are {', '.join(Weights._fields)}"
-        )
-    return name
-
-
-def _hit_lines(found: SearchResult, *, explain: bool) -> Iterator[Line]:
+def _hit_lines(found: SearchResult, asked: set[str], *, explain: bool) -> Iterator[Line]:
     """Yield the hits by rank; further ones from one conversation follow its best, indented."""
-    asked = set(terms(found.query))
     groups: dict[str, list[SearchHit]] = {}
     for hit in found.hits:
         groups.setdefault(hit.conversation or hit.id, []).append(hit)
@@ -198,26 +154,19 @@ def _mark(identifier: str, found: SearchResult) -> str:
     return "[only related] " if identifier in found.associated else ""
 
 
-def _related_lines(found: SearchResult) -> Iterator[Line]:
+def _related_lines(found: SearchResult, asked: set[str]) -> Iterator[Line]:
     """Yield what the hits bring along, and what it has to do with which of them."""
-    asked = set(terms(found.query))
     for related in found.related:
-        text = snippet(related.text.split(), asked, _RELATED_WORDS)
+        text = snippet(related.text.split(), asked, RELATED_WORDS)
         yield [
             ("  ", ""),
             (related.short, "cyan"),
-            (f" {_tie(related)}: ", "dim"),
+            (f" {tie_of(related)}: ", "dim"),
             (text, ""),
         ]
 
 
-def _fill_lines(found: SearchResult) -> Iterator[Line]:
-    """Yield what answers nothing and is only the newest, and say so on each line."""
-    for hit in found.fill:
-        yield _hit_line(hit, set(), "[not a match, only recent] ")
-
-
-def _tie(related: Related) -> str:
+def tie_of(related: Related) -> str:
     """Say what a memory has to do with the hit that brought it along."""
     hit, how = short(related.via), related.type.replace("_", " ")
     if related.type == _PLAIN_LINK:

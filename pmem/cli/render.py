@@ -19,12 +19,7 @@ _PROGRESS_STEPS = 200
 
 
 def show(session: "CommandSession", answer: "Answer") -> None:
-    """Print a command's answer, and say what could not be read on the way.
-
-    Args:
-        session: How to print.
-        answer: What to print.
-    """
+    """Print a command's answer, and say what could not be read on the way."""
     if session.json:
         from pmem.operations.envelope import data_line
         from pmem.operations.outcome import plain_form
@@ -43,27 +38,20 @@ def _show_screen(session: "CommandSession", answer: "Answer") -> None:
     """Print an answer for a reader, as wide as the terminal is."""
     if answer.raw is not None:
         _write(sys.stdout, clean(answer.raw) if sys.stdout.isatty() else answer.raw)
-    elif answer.screen is not None and sys.stdout.isatty():
-        from shutil import get_terminal_size
-
-        _show_lines(session, answer.screen(get_terminal_size().columns))
     elif sys.stdout.isatty():
         from shutil import get_terminal_size
 
         from pmem.cli.screens.wrapping import all_hung
 
-        _show_lines(session, all_hung(answer.lines, get_terminal_size().columns))
+        width = get_terminal_size().columns
+        screen = answer.screen
+        _show_lines(session, screen(width) if screen else all_hung(answer.lines, width))
     else:
         _show_lines(session, answer.lines)
 
 
 def fail(session: "CommandSession", error: "PmemError") -> None:
-    """Print an error: one sentence, and what to do next.
-
-    Args:
-        session: How to print.
-        error: What went wrong.
-    """
+    """Print an error: one sentence, and what to do next."""
     if session.json:
         from pmem.operations.envelope import error_line
 
@@ -78,12 +66,7 @@ def fail(session: "CommandSession", error: "PmemError") -> None:
 
 
 def masked(data: "T", *fields: str) -> "T":
-    """Return an answer's data without the secrets in what it repeats of the command line.
-
-    Args:
-        data: A struct.
-        fields: Its fields that hold what the command line said.
-    """
+    """Return an answer's data without the secrets in what it repeats of the command line."""
     from msgspec.structs import replace
 
     from pmem.core.secrets import unsecret
@@ -92,12 +75,7 @@ def masked(data: "T", *fields: str) -> "T":
 
 
 def progress(session: "CommandSession", what: str) -> "Callable[[int, int], None]":
-    """Return what reports progress: a line on a terminal, nothing elsewhere.
-
-    Args:
-        session: How to print.
-        what: What is counted.
-    """
+    """Return what reports progress: a line on a terminal, nothing elsewhere."""
     if session.quiet or session.json or not sys.stderr.isatty():
         return lambda done, total: None
 
@@ -120,12 +98,26 @@ def confirmed(question: str) -> bool:
 
 
 def draws(session: "CommandSession") -> bool:
-    """Tell whether the answer is drawn on a terminal, and not written for programs.
-
-    Args:
-        session: How to print.
-    """
+    """Tell whether the answer is drawn on a terminal, and not written for programs."""
     return not session.json and sys.stdout.isatty()
+
+
+def drawn(
+    session: "CommandSession", screen: str, *given: "Any", **named: "Any"
+) -> "Callable[[int], Iterable[Line]]":
+    """Return what draws a screen, such as `lists.memory_screen`, on a terminal of so many cells."""
+
+    def draw(width: int) -> "Iterable[Line]":
+        from importlib import import_module
+
+        from pmem.cli.screens.view import view_of
+
+        module, _, name = screen.partition(".")
+        function = getattr(import_module(f"pmem.cli.screens.{module}"), name)
+        lines: Iterable[Line] = function(*given, view_of(session, width), **named)
+        return lines
+
+    return draw
 
 
 def can_ask() -> bool:
@@ -139,22 +131,13 @@ def has_screen() -> bool:
 
 
 def tell(session: "CommandSession", lines: "Iterable[Line]") -> None:
-    """Print lines at once, on a terminal, before the command's answer.
-
-    Args:
-        session: How to print.
-        lines: What to print.
-    """
+    """Print lines at once, on a terminal, before the command's answer."""
     _show_lines(session, lines)
     sys.stdout.flush()
 
 
 def read_key(prompt: str) -> str:
-    """Ask for one key on a terminal; return nothing where there are no keys any more.
-
-    Args:
-        prompt: What stands before the cursor.
-    """
+    """Ask for one key on a terminal; return nothing where there are no keys any more."""
     from pmem.cli.keys import next_key
 
     _write(sys.stdout, prompt)
@@ -165,12 +148,7 @@ def read_key(prompt: str) -> str:
 
 
 def leave(code: int, last: "str | bytes" = "") -> "NoReturn":
-    """Leave the process at once, with everything written.
-
-    Args:
-        code: The exit code.
-        last: A last word for standard output; bytes are written as they are.
-    """
+    """Leave the process at once, with a last word written; bytes are written as they are."""
     try:
         if isinstance(last, bytes):
             _write_bytes(last)

@@ -1,16 +1,17 @@
 """The command that makes a page of the memory: report."""
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-import typer
 
+from pmem.cli.asking import asks, own
 from pmem.cli.extras import needing
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.secrets import unsecret
 from pmem.errors import UsageError
 from pmem.operations import table
+from pmem.report.collecting import ReportRequest
 
 if TYPE_CHECKING:
     from pmem.report.document import ReportDocument
@@ -18,28 +19,17 @@ if TYPE_CHECKING:
 _OPEN_IT: Final = "open it in a browser, or add --open to have it opened"
 
 
+@asks(ReportRequest)
 def report(
-    ctx: typer.Context,
-    file: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[FILE]",
-            help="Where to write the page, `-` for standard output [memory-report.html].",
-        ),
-    ] = None,
-    task: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TEXT", help="Show what a context for this task holds; repeatable."),
-    ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Since when to tell what changed [7 days ago]."),
-    ] = None,
-    site: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="Write a folder with a page for each subject instead."),
-    ] = None,
-    opens: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    session: CommandSession,
+    request: ReportRequest,
+    file: str | None = own(
+        "Where to write the page, `-` for standard output [memory-report.html].",
+        shown="[FILE]",
+        is_argument=True,
+    ),
+    site: str | None = own("Write a folder with a page for each subject instead.", shown="DIR"),
+    opens: bool = own("Open it in the browser.", flag="--open"),
 ) -> Answer:
     """Make a page of the memory to look at in a browser.
 
@@ -47,12 +37,8 @@ def report(
     be given. It is one HTML file that needs no network. Transcripts, what waits for consent, and
     what belongs to apps are never in it.
     """
-    session: CommandSession = ctx.obj
     if site is not None and file is not None:
         raise UsageError("both a file and `--site` are given", "give one of them")
-    from pmem.report.collecting import ReportRequest
-
-    request = ReportRequest(tasks=tuple(task or ()), since=session.time(since))
     if file == "-" and session.json:
         return Answer(data=session.run(table.REPORT, request))
     with needing("report", "pmem report"):

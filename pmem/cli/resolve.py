@@ -2,12 +2,11 @@
 
 import os
 from collections.abc import Iterator
-from typing import Annotated, Final
+from typing import Final
 
 import msgspec
-import typer
 
-from pmem.cli.asking import asks, completing
+from pmem.cli.asking import asks, own
 from pmem.cli.changes import records_answer
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.visible import one_visible_line
@@ -36,15 +35,10 @@ _SHOWN: Final = 5
 def resolve(
     session: CommandSession,
     request: SettleRequest,
-    references: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[REF]...", help="Ids [all that git left].", autocompletion=completing("memory")
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would be done and change nothing.")
-    ] = False,
+    references: tuple[str, ...] = own(
+        "Ids [all that git left].", (), shown="[REF]...", completes="memory", is_argument=True
+    ),
+    dry_run: bool = own("Print what would be done and change nothing."),
 ) -> Answer:
     """Finish a merge that git could not, or decide a conflict.
 
@@ -63,7 +57,9 @@ def resolve(
     if references:
         if dry_run:
             raise UsageError("--dry-run goes without REF", "leave one of them out")
-        return _decided(session, msgspec.structs.replace(request, references=tuple(references)))
+        decided = session.run(table.SETTLE, msgspec.structs.replace(request, references=references))
+        answer = records_answer("resolved", ChangedRecords(records=decided.records))
+        return msgspec.structs.replace(answer, note=f"next: {decided.next}" * bool(decided.next))
     if request != SettleRequest(references=()):
         raise UsageError("which memory is missing", "`pmem check` lists the conflicts")
     done = session.run(table.REPAIR, RepairRequest(dry_run=dry_run))
@@ -73,12 +69,6 @@ def resolve(
         note=_repair_note(done, dry_run=dry_run),
         exit_code=1 if done.left else 0,
     )
-
-
-def _decided(session: CommandSession, request: SettleRequest) -> Answer:
-    done = session.run(table.SETTLE, request)
-    answer = records_answer("resolved", ChangedRecords(records=done.records))
-    return msgspec.structs.replace(answer, note=f"next: {done.next}") if done.next else answer
 
 
 def _lines(done: Repair) -> Iterator[Line]:

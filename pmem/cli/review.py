@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
-import typer
-
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import findings
 from pmem.core.findings import Finding
@@ -50,13 +48,10 @@ _HEADINGS: Final = {
 def review(
     session: CommandSession,
     request: ReviewRequest,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 if anything waits for an answer.")
-    ] = False,
-    format_: Annotated[
-        Format,
-        typer.Option("--format", help="For people, a pull request, or the CI of GitHub or GitLab."),
-    ] = "text",
+    strict: bool = own("Exit with 1 if anything waits for an answer."),
+    format_: Format = own(
+        "For people, a pull request, or the CI of GitHub or GitLab.", "text", flag="--format"
+    ),
 ) -> Answer:
     """Show which memories a change to the project touches.
 

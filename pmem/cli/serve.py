@@ -1,20 +1,21 @@
 """The command that serves the memory over HTTP."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from signal import SIGINT, SIGTERM, default_int_handler, signal
-from typing import TYPE_CHECKING, Annotated, Any, Final
-
-import typer
+from typing import TYPE_CHECKING, Any, Final
 
 from pmem.cli import render
+from pmem.cli.asking import asks, own
 from pmem.cli.extras import needing
 from pmem.cli.mcp import AGENT, thread_of
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import Refused, UsageError
 from pmem.storage.shared import Shared
+from pmem.values.requests import NoArguments
 
 if TYPE_CHECKING:
     from pmem.server.http.connections import ListeningPlace
@@ -23,57 +24,40 @@ if TYPE_CHECKING:
 _WHO: Final = "WHO"
 
 
+@asks(NoArguments)
 def serve(
-    ctx: typer.Context,
-    host: Annotated[
-        str, typer.Option(metavar="NAME", help="Where to listen; this machine alone by default.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="N", help="The port; 0 takes a free one.")] = 7636,
-    socket: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Listen at a unix socket instead.")
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Another name that clients use for it; repeatable."),
-    ] = None,
-    tools: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME,...", help="What /mcp offers: read, agent, admin, work, all, or tools."
-        ),
-    ] = "agent",
-    token: Annotated[
-        str | None,
-        typer.Option(
-            metavar=_WHO, help="Print the token of `person`, `agent:NAME` or `app:NAME`, and end."
-        ),
-    ] = None,
-    revoke: Annotated[
-        str | None, typer.Option(metavar=_WHO, help="Let a token count no more, and end.")
-    ] = None,
+    session: CommandSession,
+    _: NoArguments,
+    host: str = own("Where to listen; this machine alone by default.", "127.0.0.1", shown="NAME"),
+    port: int = own("The port; 0 takes a free one.", 7636, shown="N"),
+    socket: str | None = own("Listen at a unix socket instead.", shown="FILE"),
+    allow_host: tuple[str, ...] = own("Another name that clients use for it.", (), shown="NAME"),
+    tools: str = own(
+        "What /mcp offers: read, agent, admin, work, all, or tools.", "agent", shown="NAME,..."
+    ),
+    token: str | None = own(
+        "Print the token of `person`, `agent:NAME` or `app:NAME`, and end.", shown=_WHO
+    ),
+    revoke: str | None = own("Let a token count no more, and end.", shown=_WHO),
 ) -> Answer | None:
     """Serve the memory over HTTP, to anyone who has a token.
 
     A token says who asks: a person, an agent within its allowlist, or an app. It serves until you
     interrupt it.
     """
-    session: CommandSession = ctx.obj
     if token is not None and revoke is not None:
         raise UsageError("--token and --revoke exclude each other", "give one of them")
     root = session.found_root
     tokens = _tokens(session, root)
-    if token is not None or revoke is not None:
-        _check_person(session)
-    if token is not None:
-        return _tell_token(tokens, token)
-    if revoke is not None:
-        return _revoke(tokens, revoke)
+    named = revoke if token is None else token
+    if named is not None:
+        return _changed_token(session, tokens, named, is_revoked=token is None)
     with needing("server", "pmem serve"):
         from pmem.server.http import application
         from pmem.server.http.connections import ListeningPlace
 
     place = ListeningPlace(host=host, port=port, socket=socket)
-    _serve(session, root, tokens, place, tuple(allow_host or ()), tools, application)
+    _serve(session, root, tokens, place, allow_host, tools, application)
     return None
 
 
@@ -105,7 +89,9 @@ def _serve(
     listener = listen(place)
     address = _address(place, listener.getsockname())
     try:
-        signal(SIGTERM, _end)  # what was begun is ended, and the socket's file is removed
+        signal(
+            SIGTERM, lambda *_: sys.exit(0)
+        )  # what was begun is ended, and the socket's file is removed
         signal(SIGINT, default_int_handler)
         key = own if place.socket is None and _program_in(session) is None else ""
         render.show(session, _announced(session, place, address, tokens, key))
@@ -115,21 +101,6 @@ def _serve(
         if place.socket is not None:
             with suppress(FileNotFoundError):  # somebody tidied up before
                 os.unlink(place.socket)
-
-
-def _end(*_: object) -> None:
-    raise SystemExit(0)
-
-
-def _check_person(session: CommandSession) -> None:
-    """See that no agent and no app takes somebody's token.
-
-    Raises:
-        Refused: One does.
-    """
-    program = _program_in(session)
-    if program is not None:
-        raise Refused(f"{program} may not look after tokens: a person does")
 
 
 def _program_in(session: CommandSession) -> str | None:
@@ -144,22 +115,26 @@ def _tokens(session: CommandSession, root: str) -> "Tokens":
     return Tokens(file_of(root, session.environment), session.environment.get(VARIABLE) or None)
 
 
-def _tell_token(tokens: "Tokens", words: str) -> Answer:
+def _changed_token(
+    session: CommandSession, tokens: "Tokens", words: str, *, is_revoked: bool
+) -> Answer:
+    """Return the token of whom some words name, or see that it counts no more.
+
+    Raises:
+        Refused: An agent or an app runs the command.
+    """
     from pmem.server.http.tokens import holder_named
 
+    program = _program_in(session)
+    if program is not None:
+        raise Refused(f"{program} may not look after tokens: a person does")
     holder = holder_named(words)
-    found = tokens.token_of(holder)
-    return Answer(data={"holder": str(holder), "token": found.secret}, lines=[[(found.secret, "")]])
-
-
-def _revoke(tokens: "Tokens", words: str) -> Answer:
-    from pmem.server.http.tokens import holder_named
-
-    holder = holder_named(words)
-    tokens.revoke(holder)
-    return Answer(
-        data={"holder": str(holder), "revoked": True}, lines=[[(f"revoked {holder}", "")]]
-    )
+    if is_revoked:
+        tokens.revoke(holder)
+        gone = {"holder": str(holder), "revoked": True}
+        return Answer(data=gone, lines=[[(f"revoked {holder}", "")]])
+    secret = tokens.token_of(holder).secret
+    return Answer(data={"holder": str(holder), "token": secret}, lines=[[(secret, "")]])
 
 
 def _address(place: "ListeningPlace", bound: Any) -> str:
@@ -179,19 +154,15 @@ def _announced(
     server. A pipe may be a log, so that it is told the bare address.
     """
     line: Line = [("serving ", "green"), (address, "bold")]
-    keyed: Line = [*line, (f"#token={key}", "dim")] if key and _has_page() else line
+    from pmem.server.http.live_page import is_installed
+
+    keyed: Line = [*line, (f"#token={key}", "dim")] if key and is_installed() else line
     return Answer(
         data={"address": address, "tokens": tokens.path, "read_only": session.read_only},
         lines=[line],
         screen=lambda _: [keyed],
         note="\n".join(_notes(session, place, tokens)),
     )
-
-
-def _has_page() -> bool:
-    from pmem.server.http.live_page import is_installed
-
-    return is_installed()
 
 
 def _notes(session: CommandSession, place: "ListeningPlace", tokens: "Tokens") -> Iterator[str]:

@@ -74,10 +74,6 @@ def _read_input(session: "CommandSession", most: int, what: str) -> bytes:
 def utf8(text: str, what: str) -> str:
     """Return a text that came from outside, unless it cannot be written as UTF-8.
 
-    Args:
-        text: An argument or an environment variable.
-        what: What it is, for the error's sentence.
-
     Raises:
         InvalidValue: It holds bytes that are not UTF-8.
     """
@@ -95,11 +91,7 @@ def _given_settings(session: "CommandSession") -> dict[str, Any]:
 
 
 class CommandSession:
-    """One run of the command line.
-
-    Args:
-        environment: The environment's variables.
-    """
+    """One run of the command line."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.environment = environment
@@ -140,12 +132,7 @@ class CommandSession:
         return discover(self.directory or os.getcwd(), self.folder_name, self.environment)
 
     def opened_anew(self, root: str, shared: "Shared | None" = None) -> Workspace:
-        """Open a memory folder as the options say.
-
-        Args:
-            root: Its path.
-            shared: What several such units of work have in common.
-        """
+        """Open a memory folder as the options say."""
         return Workspace(
             root,
             shared=shared,
@@ -169,10 +156,6 @@ class CommandSession:
 
     def run(self, operation: Operation[Q, A], request: Q, workspace: Workspace | None = None) -> A:
         """Run an operation on the memory folder of this place, and keep what is to be told of it.
-
-        Args:
-            operation: Its row in the table.
-            workspace: Another memory folder, such as one that is to be made.
 
         Returns:
             Its answer.
@@ -284,10 +267,6 @@ class CommandSession:
     def input(self, text: str | None, what: str) -> str:
         """Return an argument, or standard input where it is `-`.
 
-        Args:
-            text: The argument.
-            what: What it is, for the error's sentence.
-
         Raises:
             UsageError: It is missing.
             InvalidValue: Standard input is not UTF-8, or far longer than any text may be.
@@ -309,10 +288,6 @@ class CommandSession:
 
         What is not UTF-8 in it reads as something that nobody writes.
 
-        Args:
-            text: The argument.
-            what: What it is, for the error's sentence.
-
         Raises:
             InvalidValue: It is far longer than any text may be.
         """
@@ -322,11 +297,7 @@ class CommandSession:
         return data.decode("utf-8", "replace")
 
     def read_lines(self, path: str, most: int = LINES_BYTES) -> list[bytes]:
-        """Return the lines of a file, or of standard input for `-`.
-
-        Args:
-            path: The file.
-            most: Bytes at the most.
+        """Return the lines of a file of at most so many bytes, or of standard input for `-`.
 
         Raises:
             InvalidValue: There is no such file, or it is larger than that.

@@ -1,58 +1,53 @@
-"""The commands that teach other programs about the memory."""
+"""The commands that connect git, shells, rule files and coding assistants."""
 
-from typing import Annotated, Final, Literal
+import os
+from typing import Final, Literal
 
-import typer
+import msgspec
 
+from pmem.assistants import setup as assistants
+from pmem.assistants.events import EVENTS, TAKEN, event_of
+from pmem.assistants.harnesses import HARNESSES, Scope
+from pmem.cli.asking import AskedCommand, asks, own
+from pmem.cli.hook import answer
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.errors import ReadOnly, UsageError
+from pmem.errors import NoProject, ReadOnly, UsageError
 from pmem.operations import table
-from pmem.values.requests import SetupRequest
+from pmem.project.discovery import discover
+from pmem.project.workspace import Workspace
+from pmem.values.requests import NoArguments, SetupRequest
 from pmem.vcs import gitsetup, hooksetup
 from pmem.vcs.rule_files import HOSTS, RulesRequest
 
 Shell = Literal["bash", "zsh", "fish", "powershell", "pwsh"]
+PRINT: Final = own("Only print what it would write.", flag="--print")
 _COLOURS: Final = {"set": "green", "missing": "red", "differs": "red"}
 
 
-def git(
-    ctx: typer.Context,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only look; exits with 1 if something is missing.")
-    ] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Undo it.")] = False,
-    print_: Annotated[bool, typer.Option("--print", help="Only print what it would do.")] = False,
-) -> Answer:
+@asks(SetupRequest)
+def git(session: CommandSession, request: SetupRequest, print_: bool = PRINT) -> Answer:
     """Teach git to merge and show records; safe to repeat.
 
     Records are merged field by field, and shown as text. It changes this clone's configuration, so
     each clone needs it once. The attributes that go with it are shared with the project.
     """
-    session: CommandSession = ctx.obj
-    _one_at_the_most(check, remove, print_)
+    check_one_way(request, print_)
     if print_:
         script = gitsetup.script()
         return Answer(data={"script": script}, raw=script)
-    found = session.run(table.SETUP_GIT, SetupRequest(check=check, remove=remove))
+    found = session.run(table.SETUP_GIT, request)
     return Answer(
         data=found,
-        lines=[_line(part, is_removed=remove) for part in found.parts],
-        note="" if found.program or remove else "git will not find pmem: put it on the PATH",
-        exit_code=1 if check and not found.ok else 0,
+        lines=[_git_line(part, is_removed=request.remove) for part in found.parts],
+        note=""
+        if found.program or request.remove
+        else "git will not find pmem: put it on the PATH",
+        exit_code=1 if request.check and not found.ok else 0,
     )
 
 
-def rules(
-    ctx: typer.Context,
-    hosts: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[HOST]...", help=f"{', '.join(HOSTS)} [those that have some]."),
-    ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only look; exits with 1 if one is out of date.")
-    ] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Undo it.")] = False,
-) -> Answer:
+@asks(RulesRequest)
+def rules(session: CommandSession, request: RulesRequest) -> Answer:
     """Write the memory into rule files of assistants; safe to repeat.
 
     AGENTS.md gets a block of what every task needs: what is pinned, dead ends, constraints and
@@ -60,33 +55,26 @@ def rules(
     for each place (`--for`) that they apply to its files. `pmem check` says when one is out of
     date, and `pmem resolve` writes it again.
     """
-    session: CommandSession = ctx.obj
-    _one_at_the_most(check, remove, False)
-    for host in hosts or ():
+    check_one_way(request)
+    for host in request.hosts:
         if host not in HOSTS:
             raise UsageError(f"there is no host {host!r}", f"there are {', '.join(HOSTS)}")
-    request = RulesRequest(hosts=tuple(hosts or ()), check=check, remove=remove)
     found = session.run(table.SETUP_RULES, request)
     note = "" if found.hosts else f"no host has rules yet: name one of {', '.join(HOSTS)}"
     lines: list[Line] = [
         [(f"{part.state:<9}", "green" if part.state == "set" else "yellow"), (part.path, "")]
         for part in found.parts
     ]
-    if remove:
+    if request.remove:
         lines = [[("removed", "green")]] if found.hosts else []
-    return Answer(data=found, lines=lines, note=note, exit_code=1 if check and not found.ok else 0)
+    return Answer(
+        data=found, lines=lines, note=note, exit_code=1 if request.check and not found.ok else 0
+    )
 
 
+@asks(hooksetup.PreCommitRequest)
 def pre_commit(
-    ctx: typer.Context,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only look; exits with 1 if it is not set up.")
-    ] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Undo it.")] = False,
-    print_: Annotated[bool, typer.Option("--print", help="Only print the lines.")] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Let a review stop a commit too.")
-    ] = False,
+    session: CommandSession, request: hooksetup.PreCommitRequest, print_: bool = PRINT
 ) -> Answer:
     """Check every commit; safe to repeat.
 
@@ -96,31 +84,26 @@ def pre_commit(
     If the project has a .pre-commit-config.yaml, pmem adds an entry to it, else a few lines to
     git's own hook. If there is no safe place for the entry, it prints it and exits with 1.
     """
-    session: CommandSession = ctx.obj
-    _one_at_the_most(check, remove, print_)
-    request = hooksetup.PreCommitRequest(check=check or print_, remove=remove, strict=strict)
+    check_one_way(request, print_)
+    request = msgspec.structs.replace(request, check=request.check or print_)
     found = session.run(table.SETUP_PRE_COMMIT, request)
-    failed = not (found.ok or print_ or remove)
-    no_place = failed and not check
+    failed = not (found.ok or print_ or request.remove)
+    no_place = failed and not request.check
     return Answer(
         data=found,
         raw=found.wanted if print_ or no_place else None,
-        lines=[_hook_line(found, is_removed=remove)],
+        lines=[_hook_line(found, is_removed=request.remove)],
         note=_hook_note(found, no_place=no_place),
         exit_code=1 if failed else 0,
     )
 
 
+@asks(SetupRequest)
 def completion(
-    ctx: typer.Context,
-    shell: Annotated[
-        Shell | None, typer.Argument(metavar="[SHELL]", help="Which shell [yours].")
-    ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only look; exits with 1 if something is missing.")
-    ] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Undo it.")] = False,
-    print_: Annotated[bool, typer.Option("--print", help="Only print the script.")] = False,
+    session: CommandSession,
+    request: SetupRequest,
+    shell: Shell | None = own("Which shell [yours].", shown="[SHELL]", is_argument=True),
+    print_: bool = PRINT,
 ) -> Answer:
     """Complete commands, ids and tags in your shell; safe to repeat.
 
@@ -130,26 +113,38 @@ def completion(
     """
     from pmem.cli.completion import installing, shells
 
-    session: CommandSession = ctx.obj
-    _one_at_the_most(check, remove, print_)
+    check_one_way(request, print_)
     name = shell or installing.shell_of(session.environment)
     if print_:
         script = shells.script(name)
         return Answer(data={"shell": name, "script": script}, raw=script)
-    if session.read_only and not check:
+    if session.read_only and not request.check:
         raise ReadOnly
-    act = installing.look if check else installing.uninstall if remove else installing.install
+    act = (
+        installing.look
+        if request.check
+        else installing.uninstall
+        if request.remove
+        else installing.install
+    )
     found = act(name, session.environment)
     return Answer(
         data=found,
-        lines=[_file_line(part.path, part.state, is_removed=remove) for part in found.parts],
-        note="" if check or remove else f"open a new {name} to see it",
-        exit_code=1 if check and not found.ok else 0,
+        lines=[
+            _file_line(part.path, part.state, is_removed=request.remove) for part in found.parts
+        ],
+        note="" if request.check or request.remove else f"open a new {name} to see it",
+        exit_code=1 if request.check and not found.ok else 0,
     )
 
 
-def _one_at_the_most(*given: bool) -> None:
-    if sum(given) > 1:
+def check_one_way(request: SetupRequest, print_: bool = False) -> None:
+    """See that only one thing is asked for.
+
+    Raises:
+        UsageError: Several are.
+    """
+    if request.check + request.remove + print_ > 1:
         raise UsageError("--check, --remove and --print exclude each other", "give one of them")
 
 
@@ -178,10 +173,150 @@ def _hook_note(found: hooksetup.HookSetup, *, no_place: bool) -> str:
     return "each clone needs `pre-commit install` once" if runs_by_tool else ""
 
 
-def _line(part: gitsetup.GitSetting, *, is_removed: bool) -> Line:
+def _git_line(part: gitsetup.GitSetting, *, is_removed: bool) -> Line:
     """Say how git has been told one thing; what the project shares stays when a clone forgets."""
     well, not_there = ("kept", "removed") if is_removed else ("set", "missing")
     word, colour = (well, "green") if part.ok else (not_there, "green" if is_removed else "red")
     if part.found is not None and not part.ok:
         word = "differs"
     return [(f"{word:<8}", colour), (f"{part.name:<24}", "bold"), (part.wanted, "")]
+
+
+_WORDS = {
+    "set": ("set", "green"),
+    "missing": ("missing", "red"),
+    "differs": ("differs", "red"),
+    "partly": ("partly", "yellow"),
+    "unclear": ("unclear", "yellow"),
+}
+
+
+@asks(NoArguments)
+def hook(
+    session: CommandSession,
+    _: NoArguments,
+    event: str = own(f"{', '.join(EVENTS)}.", ..., shown="EVENT", is_argument=True),
+    harness: str = own(f"Who calls: {', '.join(TAKEN)}.", "", shown="NAME"),
+) -> Answer:
+    """Answer a hook of a coding assistant.
+
+    The assistant says on standard input what happened. When a session starts, pmem answers with a
+    context; at a prompt, with the memory that answers it best, and near ones not shown yet. Before
+    a file is read or edited, it names memories about that file, and after a command failed, what
+    failed or fixed that error earlier: at most three lines, each once a session. For other events
+    it notes where the transcript is. It always exits with 0; if anything goes wrong, the answer is
+    empty and the memory's log says why. `pmem setup` connects the assistants; PMEM_HOOKS=off and
+    the setting hooks.enabled keep it quiet.
+    """
+    known = event_of(event)
+    if known is None:
+        raise UsageError(f"there is no event {event!r}", f"give one of {', '.join(EVENTS)}")
+    text = answer(known, harness, session.directory or "", session.environment)
+    return Answer(data={"answer": text}, raw=text)
+
+
+@asks(NoArguments)
+def list_(
+    session: CommandSession,
+    _: NoArguments,
+) -> Answer:
+    """Show which coding assistants are connected."""
+    found = session.run(table.SETUP_LIST, NoArguments(), anywhere(session))
+    width = max(len(name) for name in HARNESSES) + 2
+    lines = [_overview_line(one, width) for one in found.items]
+    return Answer(
+        data=found, lines=lines, note="`pmem setup NAME` sets one up, `--remove` undoes that"
+    )
+
+
+def _set_up(
+    session: CommandSession,
+    request: assistants.AssistantSetupRequest,
+    user: bool = own("In your own files, for every project."),
+    project: bool = own("In the project's files, for everybody [the default]."),
+    print_: bool = PRINT,
+) -> Answer:
+    """Connect an assistant, look whether it is connected, or undo that."""
+    if user and project:
+        raise UsageError("--user and --project exclude each other", "give one of them")
+    check_one_way(request, print_)
+    scope: Scope = "user" if user else "project"
+    request = msgspec.structs.replace(request, scope=scope)
+    assistants.files_of(request)  # before anything is looked for
+    if print_:
+        texts = assistants.to_paste(anywhere(session), request)
+        raw = "".join(f"# {path}\n{text}" for path, text in texts)
+        return Answer(data={"files": [{"path": p, "text": t} for p, t in texts]}, raw=raw)
+    found = session.run(table.SETUP_ASSISTANT, request, anywhere(session) if user else None)
+    lacks = "" if found.program or request.remove else "it will not find pmem: put it on the PATH"
+    return Answer(
+        data=found,
+        lines=[_part_line(part, is_removed=request.remove) for part in found.parts],
+        note="\n".join(filter(None, (found.trouble, lacks, found.said))),
+        exit_code=1 if request.check and not found.ok else 0,
+    )
+
+
+def _connecting(harness: str, meaning: str) -> AskedCommand:
+    asked = asks(
+        assistants.AssistantSetupRequest, harness=harness, scope="project", meaning=meaning
+    )
+    return asked(_set_up)
+
+
+claude_code = _connecting(
+    "claude-code",
+    "Connect Claude Code: hooks and tools; safe to repeat.\n\nVS Code runs these hooks as well.",
+)
+codex = _connecting(
+    "codex",
+    """Connect Codex: hooks and tools; safe to repeat.
+
+    Codex runs hooks once you have trusted them there (`/hooks`), a project's in a trusted project.
+    """,
+)
+gemini = _connecting("gemini", "Connect Gemini CLI: hooks and tools; safe to repeat.")
+cursor = _connecting("cursor", "Connect Cursor: hooks and tools; safe to repeat.")
+vscode = _connecting(
+    "vscode",
+    """Connect VS Code: hooks and tools; safe to repeat.
+
+    It also reads the hooks of Claude Code: where those are set up, it gets none of its own.
+    """,
+)
+opencode = _connecting("opencode", "Connect OpenCode: tools; safe to repeat.")
+zed = _connecting("zed", "Connect Zed: tools, in your own settings; safe to repeat.")
+agents_md = _connecting("agents-md", "Say in AGENTS.md how to use the memory; safe to repeat.")
+
+
+def anywhere(session: CommandSession) -> Workspace:
+    """Return the memory of this place, or one that is not there, where none is needed."""
+    place, name = os.path.abspath(session.directory or os.getcwd()), session.folder_name
+    try:
+        folder = discover(place, name, session.environment)
+    except NoProject:
+        folder = os.path.join(place, name)
+    return Workspace(
+        folder,
+        environment=session.environment,
+        read_only=session.read_only,
+        caller=session.caller,
+    )
+
+
+def _part_line(part: assistants.SetupPart, *, is_removed: bool) -> Line:
+    is_gone = is_removed and part.state == "missing"
+    word, colour = ("removed", "green") if is_gone else _WORDS[part.state]
+    why = f" ({part.why})" if part.why else ""
+    return [(f"{word:<9}", colour), (f"{part.what:<18}", "bold"), (f"{part.path}{why}", "")]
+
+
+def _overview_line(one: assistants.SetupOverview, width: int) -> Line:
+    word, colour = _WORDS[one.state]
+    seen = "" if one.seen or one.state == "set" else "not installed"
+    return [
+        (f"{word:<9}", colour),
+        (f"{one.harness:<{width}}", "bold"),
+        (f"{'--' + one.scope:<11}", ""),
+        (one.why or seen, "dim"),
+    ]

@@ -1,11 +1,10 @@
 """The commands about threads: what is new to one, and its checkpoint."""
 
-from typing import Annotated, Any, Final
+from typing import Final
 
 import msgspec
-import typer
 
-from pmem.cli.asking import asks, completing
+from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import exactjson
 from pmem.core.visible import escaped
@@ -20,26 +19,23 @@ from pmem.search.threads import (
     ThreadRequest,
 )
 from pmem.values.records import dump_line
+from pmem.values.requests import NoArguments
 from pmem.values.times import iso
 
 _EXAMPLE: Final = 'give one object, such as {"context": "step 3"}'
 
 
+@asks(NoArguments)
 def delta(
-    ctx: typer.Context,
-    thread: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="Who asks: a session's name.", autocompletion=completing("thread")
-        ),
-    ],
+    session: CommandSession,
+    _: NoArguments,
+    thread: str = own("Who asks: a session's name.", ..., shown="NAME", completes="thread"),
 ) -> Answer:
     """Show what is new to a thread since it last asked.
 
     A thread's first call sets where it starts. With --read-only, the same is shown again next
     time.
     """
-    session: CommandSession = ctx.obj
     found = session.run(table.DELTA, ThreadRequest(thread=thread))
     return Answer(
         data=found, lines=[[(line, "")] for line in found.lines], note=_delta_note(session, found)
@@ -50,12 +46,13 @@ def delta(
 def save(
     session: CommandSession,
     request: SaveRequest,
-    state: Annotated[
-        str | None, typer.Argument(metavar="JSON|-", help="The state, a JSON object.")
-    ] = None,
+    state: str | None = own("The state, a JSON object.", shown="JSON|-", is_argument=True),
 ) -> Answer:
     """Save a thread's state in place of the one saved before."""
-    value = _parse_state(session.input(state, "the state"))
+    try:
+        value = exactjson.read(session.input(state, "the state"))
+    except exactjson.InexactJson as error:
+        raise InvalidValue(f"the state is not valid JSON: {error}", _EXAMPLE) from None
     request = msgspec.structs.replace(request, state=value)
     saved = session.run(table.SAVE_CHECKPOINT, request)
     return Answer(data=saved, lines=[[("saved ", "green"), *_line(saved)]])
@@ -84,13 +81,6 @@ def remove(session: CommandSession, request: CheckpointRequest) -> Answer:
     """Remove a thread's saved state for good."""
     gone = session.run(table.REMOVE_CHECKPOINT, request)
     return Answer(data=gone, lines=[[("removed ", "green"), (request.thread, "")]])
-
-
-def _parse_state(text: str) -> Any:
-    try:
-        return exactjson.read(text)
-    except exactjson.InexactJson as error:
-        raise InvalidValue(f"the state is not valid JSON: {error}", _EXAMPLE) from None
 
 
 def _line(item: CheckpointInfo) -> Line:

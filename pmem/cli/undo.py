@@ -4,12 +4,11 @@ import os
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Final
+from typing import Final
 
 import msgspec
-import typer
 
-from pmem.cli.asking import asks, completing
+from pmem.cli.asking import asks, own
 from pmem.cli.event_words import change_lines
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.memory.undo import Undone, UndoneChange, UndoRequest
@@ -43,14 +42,13 @@ _TEXTS: Final = frozenset({"content", "summary"})
 def undo(
     session: CommandSession,
     request: UndoRequest,
-    what: Annotated[
-        str,
-        typer.Argument(
-            metavar="[N|REF]",
-            help="The last N, or the last one on a record.",
-            autocompletion=completing("memory"),
-        ),
-    ] = "1",
+    what: str = own(
+        "The last N, or the last one on a record.",
+        "1",
+        shown="[N|REF]",
+        completes="memory",
+        is_argument=True,
+    ),
 ) -> Answer:
     """Undo the last command of this clone.
 
@@ -102,7 +100,7 @@ def _lines(found: Undone, when: Callable[[datetime], str]) -> Iterator[Line]:
     for command in found.items:
         yield [
             (f"{word}: ", "green"),
-            (_command(command.operation), "bold"),
+            (_COMMANDS.get(command.operation, command.operation.replace(".", " ")), "bold"),
             (f", {when(command.at)}", "dim"),
         ]
         for fact in command.facts:
@@ -113,11 +111,6 @@ def _lines(found: Undone, when: Callable[[datetime], str]) -> Iterator[Line]:
             yield from _change_lines(change)
         if len(command.changes) > _MOST:
             yield [(f"  and {len(command.changes) - _MOST} more; --json has them all", "dim")]
-
-
-def _command(operation: str) -> str:
-    """Return the words of the command that does something."""
-    return _COMMANDS.get(operation, operation.replace(".", " "))
 
 
 def _change_lines(change: UndoneChange) -> Iterator[Line]:

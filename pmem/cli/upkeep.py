@@ -1,12 +1,11 @@
 """The command that keeps the whole memory in order."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
-import typer
 
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.lifecycle.plan import Action
 from pmem.core.shortening import shortened
@@ -54,10 +53,7 @@ class _PlanFile(msgspec.Struct):
 def consolidate(
     session: CommandSession,
     request: UpkeepRequest,
-    plan: Annotated[
-        str | None,
-        typer.Option(metavar="FILE|-", help="Do only what this plan says (from --dry-run --json)."),
-    ] = None,
+    plan: str | None = own("Do only what this plan says (from --dry-run --json).", shown="FILE|-"),
 ) -> Answer:
     """Archive what faded, merge duplicates, remove what is unused.
 
@@ -65,9 +61,13 @@ def consolidate(
     the records. What was removed long ago is deleted for good.
     """
     expected = None if plan is None else _planned(session, plan)
-    kept, removed = _split(expected)
-    first = session.run(table.CONSOLIDATE, msgspec.structs.replace(request, expected=kept))
-    second = session.run(table.SWEEP, msgspec.structs.replace(request, expected=removed))
+    first, second = (
+        session.run(operation, msgspec.structs.replace(request, expected=steps))
+        for operation, steps in (
+            (table.CONSOLIDATE, _part_of(expected, removes=False)),
+            (table.SWEEP, _part_of(expected, removes=True)),
+        )
+    )
     done = together(first, second)
     left = done.missing or any(step.outcome == "changed" for step in done.steps)
     is_changed = any(outcome.has_written for outcome in session.outcomes[-2:])
@@ -79,14 +79,13 @@ def consolidate(
     )
 
 
-def _split(
-    planned: tuple[PlannedStep, ...] | None,
-) -> tuple[tuple[PlannedStep, ...] | None, tuple[PlannedStep, ...] | None]:
-    """Return the steps of a plan that consolidation does, and those that remove."""
+def _part_of(
+    planned: tuple[PlannedStep, ...] | None, *, removes: bool
+) -> tuple[PlannedStep, ...] | None:
+    """Return the steps of a plan that remove, or the others."""
     if planned is None:
-        return None, None
-    removing = tuple(step for step in planned if step.action in REMOVING)
-    return tuple(step for step in planned if step.action not in REMOVING), removing
+        return None
+    return tuple(step for step in planned if (step.action in REMOVING) is removes)
 
 
 def _planned(session: CommandSession, path: str) -> tuple[PlannedStep, ...]:

@@ -65,11 +65,7 @@ _NO_READER: Final = (
 
 
 def sentence(error: ClickException) -> tuple[str, str]:
-    """Return what is wrong with a command line, and what to do next.
-
-    Args:
-        error: What click says against it.
-    """
+    """Return what is wrong with a command line, and what to do next."""
     context = getattr(error, "ctx", None)
     hint = f"`{context.command_path} --help` shows how" if context else ""
     message = " ".join(error.format_message().split())

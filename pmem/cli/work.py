@@ -1,20 +1,20 @@
 """The commands for the work that there is for models, and for trying one."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-import typer
 
-from pmem.cli.asking import asks
+from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.lines import split_lines
 from pmem.errors import InvalidValue
 from pmem.operations import table
-from pmem.upkeep.work.applying import AnsweredAll, AnsweredWork, WorkAnswer, WorkAnswersRequest
-from pmem.upkeep.work.handing_out import WaitingWork, WorkListRequest, WorkPiece, WorkRequest
+from pmem.upkeep.work.applying import AnsweredWork, WorkAnswer, WorkAnswersRequest
+from pmem.upkeep.work.handing_out import WorkListRequest, WorkRequest
 from pmem.upkeep.work.trying import ModelTestRequest, ModelTrial
 from pmem.values.records import dump_line
+from pmem.values.requests import NoArguments
 
 MOVED, REFUSED = 9, 3
 """Exit codes: something has to be looked at first; an answer is not allowed."""
@@ -26,7 +26,7 @@ def list_(session: CommandSession, request: WorkListRequest) -> Answer:
     found = session.run(table.WORK, request)
     return Answer(
         data=found,
-        lines=map(_waiting_line, found.items),
+        lines=([(item.id, "cyan"), (f"  {item.meaning}", "")] for item in found.items),
         note="" if found.items else "no work waits",
     )
 
@@ -41,16 +41,16 @@ def next_(session: CommandSession, request: WorkRequest) -> Answer:
     found = session.run(table.NEXT_WORK, request)
     return Answer(
         data=found,
-        raw="\n".join(map(_piece_text, found.items)),
+        raw="\n".join(f"id: {it.id}\ndigest: {it.digest}\n\n{it.prompt}" for it in found.items),
         note="" if found.items else "no work waits",
     )
 
 
+@asks(NoArguments)
 def apply(
-    ctx: typer.Context,
-    answers: Annotated[
-        str | None, typer.Argument(metavar="[JSON|-]", help="Answers, one or several.")
-    ] = None,
+    session: CommandSession,
+    _: NoArguments,
+    answers: str | None = own("Answers, one or several.", shown="[JSON|-]", is_argument=True),
 ) -> Answer:
     """Apply answers, each to the work whose id and digest it has.
 
@@ -58,10 +58,10 @@ def apply(
     and applied only while what it rests on has not moved. Exit code 9 says that something has, and
     shows the work as it is now; 3 says that a check refused an answer.
     """
-    session: CommandSession = ctx.obj
     text = session.input(answers, "the JSON of answers")
     done = session.run(table.APPLY_WORK, WorkAnswersRequest(answers=_read_answers(text)))
-    return Answer(data=done, lines=map(_answered_line, done.items), exit_code=_exit_code(done))
+    code = MOVED if done.has("moved") else REFUSED if done.has("refused") else 0
+    return Answer(data=done, lines=map(_answered_line, done.items), exit_code=code)
 
 
 @asks(ModelTestRequest)
@@ -106,20 +106,6 @@ def _read_lines(text: str) -> list[Any]:
             except msgspec.DecodeError as error:
                 raise InvalidValue(f"line {number} of the answers is no JSON: {error}") from None
     return found
-
-
-def _exit_code(done: AnsweredAll) -> int:
-    if done.has("moved"):
-        return MOVED
-    return REFUSED if done.has("refused") else 0
-
-
-def _waiting_line(item: WaitingWork) -> Line:
-    return [(item.id, "cyan"), (f"  {item.meaning}", "")]
-
-
-def _piece_text(piece: WorkPiece) -> str:
-    return f"id: {piece.id}\ndigest: {piece.digest}\n\n{piece.prompt}"
 
 
 def _answered_line(item: AnsweredWork) -> Line:

@@ -1,26 +1,16 @@
 """The project: one memory folder, opened."""
 
 import os
-from collections.abc import Iterable
 from copy import copy
 from datetime import datetime
 from functools import partial
 from typing import Any, Self
 
-from pmem.conversation.exchange import ArraysRequest, ExportRequest, Imported, MessagesRequest
-from pmem.conversation.pages import MarkdownRequest
-from pmem.conversation.sessions import SessionsImported, SessionsRequest
 from pmem.errors import InvalidValue
 from pmem.library.apps import Apps
-from pmem.library.asking import A, Q
-from pmem.library.conversations import Conversations
-from pmem.library.memories import Memories
-from pmem.library.models import ModelWork
-from pmem.library.moments import Moments
-from pmem.library.typed import made
-from pmem.library.upkeep import Upkeep
-from pmem.operations import table
-from pmem.operations.operation import Operation
+from pmem.library.operations import ProjectOperations
+from pmem.library.typed import checked
+from pmem.operations.operation import A, Operation, Q
 from pmem.operations.pipeline import run
 from pmem.project import setup
 from pmem.project.borders import check_borders
@@ -29,22 +19,14 @@ from pmem.project.discovery import discover
 from pmem.project.own_memory import found_or_started
 from pmem.project.views import seen_at
 from pmem.project.workspace import Workspace
-from pmem.search.evaluation import Evaluation, EvaluationRequest
-from pmem.search.golden import QuestionAdded, QuestionRequest
 from pmem.storage.backend import Backend, Problem
 from pmem.storage.git.revision import Revision
 from pmem.storage.shared import Shared
-from pmem.upkeep.statistics import MemoryFigures
 from pmem.values.notation import flatten
-from pmem.values.programs import SessionProgram
-from pmem.values.requests import AtRequest
 
 
 def checked_models(models: Any) -> Any:
     """Return models that a project can ask; None where there are none.
-
-    Args:
-        models: What was given as such.
 
     Raises:
         InvalidValue: They are something else.
@@ -61,7 +43,7 @@ def checked_models(models: Any) -> Any:
     return models
 
 
-class Project(Memories, Moments, Conversations, ModelWork, Upkeep):
+class Project(ProjectOperations):
     """A project's memory, open for as long as you like.
 
     Threads may share it, `asyncio.to_thread` included, and so may any number of processes work
@@ -94,6 +76,7 @@ class Project(Memories, Moments, Conversations, ModelWork, Upkeep):
         StorageRefused: The folder cannot be made.
     """
 
+    @checked
     def __init__(
         self,
         memory_dir: str | os.PathLike[str] = ".project-memory",
@@ -153,12 +136,9 @@ class Project(Memories, Moments, Conversations, ModelWork, Upkeep):
         self._shared.close()
 
     @classmethod
+    @checked
     def discover(cls, start: str | os.PathLike[str] = ".", **options: Any) -> Self:
         """Open the memory of a place, looked for there and in every parent.
-
-        Args:
-            start: Where to look from.
-            options: See the class.
 
         Raises:
             NoProject: There is none.
@@ -171,9 +151,6 @@ class Project(Memories, Moments, Conversations, ModelWork, Upkeep):
     def mine(cls, **options: Any) -> Self:
         """Open the memory of whoever runs this, which is no project's; it is made if it is missing.
 
-        Args:
-            options: See the class.
-
         Raises:
             NoProject: There is none, and nothing may be written.
             Refused: It is a link, or leads elsewhere.
@@ -181,6 +158,7 @@ class Project(Memories, Moments, Conversations, ModelWork, Upkeep):
         is_read_only = bool(options.get("read_only"))
         return cls(found_or_started(os.environ, read_only=is_read_only), **options)
 
+    @checked
     def at(self, when: datetime | str) -> Self:
         """Return the project as it was, to read only.
 
@@ -210,60 +188,6 @@ class Project(Memories, Moments, Conversations, ModelWork, Upkeep):
         One that is met again, and can be used or is gone, is no longer among them.
         """
         return self.workspace.problems
-
-    def evaluate(self, file: str | None = None, **request: Any) -> Evaluation:
-        """Ask a golden set's questions; `request` has the other fields of EvaluationRequest."""
-        return self._run(table.EVALUATE, made(EvaluationRequest, file=file, **request))
-
-    def add_question(self, query: str, reference: str, **request: Any) -> QuestionAdded:
-        """Add to a golden set what a query must find; see QuestionRequest for more."""
-        line = made(QuestionRequest, query=query, reference=reference, **request)
-        return self._run(table.ADD_QUESTION, line)
-
-    def import_messages(
-        self, lines: Iterable[bytes], name: str = "transcript", *, strict: bool = False
-    ) -> Imported:
-        """Take in a transcript in JSON Lines; a second time adds nothing.
-
-        Args:
-            lines: The transcript.
-            name: What to call the conversation of lines that name none.
-            strict: Whether one secret refuses the whole; else only what people said with one is
-                left out.
-        """
-        request = MessagesRequest(lines=lines, name=name, strict=strict)
-        return self._run(table.IMPORT_MESSAGES, request)
-
-    def import_sessions(
-        self, harness: SessionProgram | None = None, path: str | None = None, **options: Any
-    ) -> SessionsImported:
-        """Take in the sessions of a coding assistant; again adds what is new.
-
-        Args:
-            harness: The program; None for the one that wrote the file.
-            path: A session's file, or a folder with some of this project; None for those of this
-                project where their program keeps them.
-            options: The other fields of `SessionsRequest`.
-        """
-        request = made(SessionsRequest, harness=harness, path=path, **options)
-        return self._run(table.IMPORT_SESSIONS, request)
-
-    def import_arrays(self, folder: str, *, untrusted: bool = False) -> Imported:
-        """Take in the four array files of a folder, perhaps somebody else's."""
-        request = ArraysRequest(folder=folder, untrusted=untrusted)
-        return self._run(table.IMPORT_ARRAYS, request)
-
-    def export_arrays(self, **options: Any) -> dict[str, bytes]:
-        """Return the four array files' contents by name; `options` are `ExportRequest`'s fields."""
-        return self._run(table.EXPORT_ARRAYS, made(ExportRequest, **options)).files
-
-    def export_markdown(self, **options: Any) -> dict[str, str]:
-        """Return the memory as Markdown pages by name; `options` are `MarkdownRequest`'s fields."""
-        return self._run(table.EXPORT_MARKDOWN, made(MarkdownRequest, **options)).files
-
-    def stats(self) -> MemoryFigures:
-        """Count what the memory holds."""
-        return self._run(table.STATS, AtRequest())
 
     def flush(self) -> None:
         """Return at once: every operation is on disk when it returns.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import cache, wraps
 from types import NoneType, UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -14,6 +14,7 @@ from pmem.core import decode_errors
 from pmem.errors import InvalidValue
 from pmem.values.times import in_utc
 
+P = ParamSpec("P")
 T = TypeVar("T")
 _ITERABLE = (Iterable, list)
 _NO_LISTS = (str, bytes, bytearray, Mapping)
@@ -22,44 +23,31 @@ _PATHS = ("memory_dir", "start", "file", "folder")
 _LARGEST = 2**63 - 1
 
 
-class Typed:
-    """A class that is made, and whose public methods are called, with the types that they name."""
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Put the look at the arguments in front of every public method."""
-        super().__init_subclass__(**options)
-        for name, method in list(vars(cls).items()):
-            if isinstance(method, classmethod):
-                setattr(cls, name, classmethod(_looking(method.__func__)))
-            elif inspect.isfunction(method) and (name == "__init__" or not name.startswith("_")):
-                setattr(cls, name, _looking(method))
-
-
 def made(type_: type[T], **fields: Any) -> T:
-    """Make a request of fields that have their types.
-
-    Args:
-        type_: The request's class.
-        fields: Its fields.
+    """Make a request of fields that have their types; some may be those of a struct inside it.
 
     Raises:
         InvalidValue: One has another type.
         TypeError: There is no such field, or a needed one is missing.
     """
+    hints: dict[str, Any] = _hints(type_)  # type: ignore[arg-type]  # a class has a hash
+    for name, hint in hints.items():
+        if isinstance(hint, type) and issubclass(hint, msgspec.Struct) and name not in fields:
+            within = fields.keys() & {*hint.__struct_fields__} - hints.keys()
+            if within:
+                fields[name] = made(hint, **{each: fields.pop(each) for each in within})
     return type_(**{name: _field(name, value, type_) for name, value in fields.items()})
 
 
-def _looking(method: Callable[..., T]) -> Callable[..., T]:
+def checked(method: Callable[P, T]) -> Callable[P, T]:
+    """Return a method that looks first whether its arguments have the types that they name."""
     signature = inspect.signature(method)
 
     @wraps(method)
-    def looked(*given: Any, **named: Any) -> T:
+    def looked(*given: P.args, **named: P.kwargs) -> T:
         bound = signature.bind(*given, **named)
         for name, value in bound.arguments.items():
-            kind = signature.parameters[name].kind
-            if kind is inspect.Parameter.VAR_POSITIONAL:
-                bound.arguments[name] = tuple(_field(name, one, method) for one in value)
-            elif kind is not inspect.Parameter.VAR_KEYWORD:
+            if signature.parameters[name].kind is not inspect.Parameter.VAR_KEYWORD:
                 bound.arguments[name] = _field(name, value, method)
         return method(*bound.args, **bound.kwargs)
 
@@ -94,6 +82,8 @@ def _value(value: Any, hint: Any) -> Any:
         return _one_of(value, get_args(hint))
     if origin in _ITERABLE and isinstance(value, Iterable) and not isinstance(value, _NO_LISTS):
         return [_value(one, get_args(hint)[0]) for one in value]
+    if origin is tuple and isinstance(value, Iterable) and not isinstance(value, _NO_LISTS):
+        value = [_struct(one, get_args(hint)[0]) for one in value]
     if getattr(hint, "_is_protocol", False):
         return _able(value, hint)
     if hint is bytes and not isinstance(value, bytes):  # the decoder takes a text for base64

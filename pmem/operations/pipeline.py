@@ -8,6 +8,7 @@ all of it is decided here from the operation's row in the table, and nowhere els
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -174,6 +175,13 @@ def function_of(operation: Operation[Any, Any]) -> Any:
     """Load the function of an operation, and nothing before it is to run."""
     module, _, name = operation.function.partition(":")
     return getattr(import_module(f"pmem.{module}"), name)
+
+
+@cache
+def request_of(operation: Operation[Any, Any]) -> type[msgspec.Struct]:
+    """Return the class of an operation's request, which its function takes second."""
+    _, request, *_ = function_of(operation).__annotations__.values()
+    return cast(type[msgspec.Struct], request)
 
 
 def _check_scope(unit: Workspace, operation: Operation[Q, A], request: Q) -> None:

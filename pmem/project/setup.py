@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from functools import reduce
 from itertools import chain
 from operator import getitem
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -23,6 +23,7 @@ from pmem.storage.jsonfiles import JsonFiles, scratch
 from pmem.values.config import Resolved, Settings, checked, known
 from pmem.values.config import table as settings_table
 from pmem.values.contradictions import check_together
+from pmem.values.fields import asked
 from pmem.values.notation import TABLE
 from pmem.values.records import STORES, plain
 from pmem.values.requests import NoArguments
@@ -139,10 +140,15 @@ def missing_files(folder: str) -> list[str]:
     ]
 
 
+SettingName = Annotated[
+    str, asked("A setting's name.", shown="NAME", is_argument=True, completes="setting")
+]
+
+
 class SettingRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which setting is meant, by its dotted name."""
 
-    name: str
+    name: SettingName
 
 
 class SettingChangeRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,8 +157,10 @@ class SettingChangeRequest(msgspec.Struct, frozen=True, kw_only=True):
     What is given for `secrets.allow` is added to its list.
     """
 
-    name: str
-    value: str
+    name: SettingName
+    value: Annotated[
+        str, asked("Its new value; lists take commas.", shown="VALUE", is_argument=True)
+    ]
 
 
 class SettingsListing(msgspec.Struct, frozen=True, kw_only=True):

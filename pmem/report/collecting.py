@@ -7,7 +7,7 @@ hidden characters written out, in every text whatever field it stands in.
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 
@@ -37,6 +37,7 @@ from pmem.report.needs import Broken, find_broken, list_needs
 from pmem.report.receipts import DEFAULT_BUDGETS, write_receipts
 from pmem.upkeep.consolidation import rules_of
 from pmem.upkeep.statistics import MemoryFigures, statistics
+from pmem.values.fields import asked
 from pmem.values.records import Memory, State, plain
 from pmem.values.requests import AtRequest
 
@@ -60,9 +61,14 @@ class ReportRequest(msgspec.Struct, frozen=True, kw_only=True):
     that these may cost. `since` is when the week begins: seven days ago when None.
     """
 
-    tasks: tuple[str, ...] = ()
+    tasks: Annotated[
+        tuple[str, ...],
+        asked("Show what a context for this task holds.", flag="--task", shown="TEXT"),
+    ] = ()
     budgets: tuple[int, ...] = DEFAULT_BUDGETS
-    since: datetime | None = None
+    since: Annotated[
+        datetime | None, asked("Since when to tell what changed [7 days ago].", reading="time")
+    ] = None
 
 
 class ReceiptsRequest(msgspec.Struct, frozen=True, kw_only=True):

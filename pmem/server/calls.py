@@ -32,10 +32,6 @@ _MASKED: Final = frozenset(("search", "context", "memory_query"))
 _CHANGING: Final = frozenset(("update_memory", "forget"))
 
 
-class UnknownTool(Exception):
-    """No tool of that name is offered."""
-
-
 class ToolAnswer(msgspec.Struct, frozen=True):
     """What a call led to.
 

@@ -6,7 +6,6 @@ and answer its plain form: they are for who asks for them.
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from inspect import signature
 from typing import Any, Final, Literal
 
 import msgspec
@@ -14,7 +13,7 @@ import msgspec
 from pmem.errors import InvalidValue
 from pmem.operations import table
 from pmem.operations.operation import Operation
-from pmem.operations.pipeline import function_of
+from pmem.operations.pipeline import request_of
 from pmem.server.arguments import Argument, schema_of, schema_of_request
 
 Form = Literal["text", "json"]
@@ -38,10 +37,7 @@ class ModelTool(msgspec.Struct, frozen=True):
     @property
     def request(self) -> type[msgspec.Struct]:
         """The request that it makes."""
-        function = function_of(self.operation)
-        _, request = list(signature(function).parameters.values())[:2]
-        made: type[msgspec.Struct] = request.annotation
-        return made
+        return request_of(self.operation)
 
     @property
     def takes(self) -> tuple[Argument, ...]:

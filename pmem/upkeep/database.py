@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
 
@@ -13,6 +13,7 @@ from pmem.project.record_home import files_of
 from pmem.project.setup import locked, write_setting
 from pmem.project.workspace import Workspace
 from pmem.storage.jsonfiles import scratch
+from pmem.values.fields import asked
 from pmem.values.records import RECORD_TYPES
 from pmem.values.requests import NoArguments
 
@@ -25,7 +26,10 @@ T = TypeVar("T")
 class DatabaseRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which apps get a role of their own, beside the agents that have allowlists."""
 
-    apps: tuple[str, ...] = ()
+    apps: Annotated[
+        tuple[str, ...],
+        asked("Make a role for this app.", flag="--app", shown="APP", completes="app"),
+    ] = ()
 
 
 class DatabaseStatus(msgspec.Struct, frozen=True, kw_only=True):

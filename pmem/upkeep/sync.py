@@ -8,7 +8,7 @@ the next run knows what the server has already taken in, and goes on from there.
 import os
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
-from typing import Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 from uuid import uuid4
 
 import msgspec
@@ -31,6 +31,7 @@ from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.local.state import LocalState
 from pmem.storage.local.sync_base import RecordKey, SyncBase, UnfinishedBatch
 from pmem.storage.postgres.exchange import ServerSide, server_side
+from pmem.values.fields import DryRun, asked
 from pmem.values.ids import is_id
 from pmem.values.records import RECORD_TYPES, STORES, Chunk, Conversation, Episode, Memory
 
@@ -45,8 +46,8 @@ Fate = Literal["to_server", "to_folder", "merged", "removed"]
 class SyncRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Whether to change nothing, and whether transcripts that git does not track go along."""
 
-    dry_run: bool = False
-    conversations: bool = False
+    dry_run: DryRun = False
+    conversations: Annotated[bool, asked("Take transcripts along that git ignores.")] = False
 
 
 class SyncedRecord(msgspec.Struct, frozen=True, kw_only=True):

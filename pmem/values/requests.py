@@ -1,11 +1,11 @@
 """What several use cases are asked with."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import msgspec
 
-from pmem.values.fields import AsOf
+from pmem.values.fields import AsOf, asked
 
 Progress = Callable[[int, int], None]
 """Called with how much is done and how much there is."""
@@ -51,5 +51,5 @@ class RangeRequest(msgspec.Struct, frozen=True, kw_only=True):
 class SetupRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Whether to set something up, only to look whether it is, or to take it back."""
 
-    check: bool = False
-    remove: bool = False
+    check: Annotated[bool, asked("Only look; exits with 1 if it is not all there.")] = False
+    remove: Annotated[bool, asked("Undo it.")] = False

@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import shutil
-from typing import Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -19,6 +19,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals, write_file
 from pmem.storage.git import git
 from pmem.storage.git.repository import Repository
+from pmem.values.fields import asked
 from pmem.values.requests import SetupRequest
 
 CONFIG: Final = ".pre-commit-config.yaml"
@@ -141,7 +142,7 @@ _MANAGERS: Final = (
 class PreCommitRequest(SetupRequest, frozen=True, kw_only=True):
     """Whether to have commits checked; `strict` lets a review stop them as well."""
 
-    strict: bool = False
+    strict: Annotated[bool, asked("Let a review stop a commit too.")] = False
 
 
 class HookSetup(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -14,6 +14,7 @@ from pmem.core.retention import valid_at
 from pmem.errors import Damaged, FileNotRead, InvalidValue, PmemError, Refused
 from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals, write_file
+from pmem.values.fields import asked
 from pmem.values.records import Memory
 from pmem.values.requests import SetupRequest
 
@@ -29,7 +30,10 @@ RuleState = Literal["set", "missing", "differs", "foreign"]
 class RulesRequest(SetupRequest, frozen=True, kw_only=True):
     """Which hosts read the memory from files; those that do already when none is named."""
 
-    hosts: tuple[str, ...] = ()
+    hosts: Annotated[
+        tuple[str, ...],
+        asked(f"{', '.join(HOSTS)} [those that have some].", shown="[HOST]...", is_argument=True),
+    ] = ()
 
 
 class RuleFile(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,7 +1,7 @@
 """Starting a memory where somebody works: its folder, and what git is told in this clone."""
 
 import os
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -11,6 +11,7 @@ from pmem.project.discovery import check_new, memory_above
 from pmem.project.own_memory import start_own
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
+from pmem.values.fields import asked
 from pmem.vcs import gitsetup
 from pmem.vcs.ignoring import ignored
 
@@ -22,10 +23,10 @@ class InitRequest(msgspec.Struct, frozen=True, kw_only=True):
     whoever runs this, which stands where it stands and is nobody else's.
     """
 
-    name: str | None = None
-    track_conversations: bool = False
+    name: Annotated[str | None, asked("The project's name.")] = None
+    track_conversations: Annotated[bool, asked("Let git track conversations too.")] = False
     git: bool = True
-    here: bool = False
+    here: Annotated[bool, asked("Start a second memory below another one.")] = False
     mine: bool = False
 
 

@@ -124,7 +124,7 @@ class Apps(RuleBasedStateMachine):
         project = self.project(fakes.model(DECIDERS[decider], summarise))
         talk = project.start_conversation().id
         project.add_message("user", f"We decided this: {self.text()} I live in Quuxville.")
-        project.end_conversation(reference=talk)
+        project.end_conversation(conversation=talk)
         self.holds(app, lambda: project.apps.remember(app, conversation=talk))
 
     @rule(app=st.sampled_from(APPS), count=st.integers(1, 9), decider=st.sampled_from(sorted(LIES)))

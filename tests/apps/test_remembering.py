@@ -31,7 +31,7 @@ def ended(project: Project, *said: str, app: str | None = "calendar") -> str:
     conversation = project.start_conversation(app=app)
     for text in said:
         project.add_message("user", text)
-    return project.end_conversation(reference=conversation.id).id
+    return project.end_conversation(conversation=conversation.id).id
 
 
 def contents(project: Project, app: str = "calendar") -> list[str]:
@@ -163,7 +163,7 @@ def test_a_memory_that_took_another_one_in_is_left_alone(root: str) -> None:
     later = fakes.limited(root, limit=2)
     later.resume_conversation(talk)
     later.add_message("user", "The archive moves in March.")
-    later.end_conversation(reference=talk)
+    later.end_conversation(conversation=talk)
     assert later.apps.show("calendar", first.id).content == first.content
     assert len(contents(later)) == 2
 
@@ -204,7 +204,7 @@ def test_a_conversation_that_says_nothing_leaves_nothing(
 def test_what_an_assistant_does_next_leaves_nothing(project: Project, said: str) -> None:
     talk = project.start_conversation(app="calendar").id
     project.add_message("assistant", said)
-    project.end_conversation(reference=talk)
+    project.end_conversation(conversation=talk)
     assert contents(project) == []
 
 
@@ -307,7 +307,7 @@ def test_what_is_said_of_people_is_in_no_apps_memory(
 def test_an_outcome_that_tells_of_people_is_left_out(project: Project) -> None:
     talk = project.start_conversation(app="calendar").id
     project.add_message("user", "We decided to use PostgreSQL.")
-    project.end_conversation(reference=talk, outcome="The user's pronouns are they/them.")
+    project.end_conversation(conversation=talk, outcome="The user's pronouns are they/them.")
     assert contents(project) == ["user: We decided to use PostgreSQL."]
 
 
@@ -384,7 +384,7 @@ def kept_of(project: Project, *said: tuple[str, str, str], outcome: str | None =
     talk = project.start_conversation(app="calendar").id
     for role, speaker, words in said:
         project.add_message(role, words, speaker=speaker or None)
-    project.end_conversation(reference=talk, outcome=outcome)
+    project.end_conversation(conversation=talk, outcome=outcome)
     (memory,) = contents(project)
     return memory
 
@@ -440,7 +440,7 @@ def test_f14_a_later_correction_wins_when_a_conversation_is_resumed_and_ended_ag
     talk = ended(project, before)
     project.resume_conversation(talk)
     project.add_message("user", after)
-    project.end_conversation(reference=talk)
+    project.end_conversation(conversation=talk)
     assert contents(project) == [kept]
 
 

@@ -27,7 +27,7 @@ def talk(project: Project, *said: str, app: str = "calendar") -> str:
     begun = project.start_conversation(app=app).id
     for words in said:
         project.add_message("user", words)
-    project.end_conversation(reference=begun)
+    project.end_conversation(conversation=begun)
     return begun
 
 

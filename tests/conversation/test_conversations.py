@@ -317,7 +317,7 @@ def test_resuming_takes_the_paused_conversation_or_else_the_one_that_ended_last(
         made.resume_conversation()
     first, second = made.start_conversation("First"), made.start_conversation("Second")
     made.pause_conversation(first.id)
-    made.end_conversation(reference=second.id)
+    made.end_conversation(conversation=second.id)
     assert made.resume_conversation().id == first.id
     assert made.resume_conversation().id == second.id
 

@@ -244,8 +244,8 @@ def test_events_of_a_project(workspace: Workspace) -> None:
     memory.edit(first, "One and a half")
     memory.start_conversation("Talk")
     assert 4 == memory.events().total
-    assert [first] * 2 == [item.id for item in memory.events(record=first).items]
-    assert [second] == [item.id for item in memory.events(record=second, limit=9).items]
+    assert [first] * 2 == [item.id for item in memory.events(reference=first).items]
+    assert [second] == [item.id for item in memory.events(reference=second, limit=9).items]
     found = memory.events(limit=1, events=(EventKind.UPDATE,), kinds=(JournalKind.MEMORY,))
     assert [({"content": "One"}, {"content": "One and a half"})] == [
         (item.before, item.after) for item in found.items
@@ -257,9 +257,9 @@ def test_events_of_a_project(workspace: Workspace) -> None:
     ("wrong", "error"),
     [
         (lambda memory: memory.events(limit=-1), InvalidValue),
-        (lambda memory: memory.events(record="nothing"), NotFound),
-        (lambda memory: memory.events(record="c-"), InvalidValue),
-        (lambda memory: memory.events(record="m"), Ambiguous),
+        (lambda memory: memory.events(reference="nothing"), NotFound),
+        (lambda memory: memory.events(reference="c-"), InvalidValue),
+        (lambda memory: memory.events(reference="m"), Ambiguous),
     ],
 )
 def test_what_cannot_be_told_is_refused_in_one_sentence(

@@ -79,7 +79,7 @@ def fill(root: str) -> None:
     project.add_episode("SQLite was slow while the report read orders.", title="Slow report")
     app = project.start_conversation("Meetings", app="calendar")
     project.add_message("user", "Ada prefers meetings after 14:00 on weekdays.", speaker="ada")
-    project.end_conversation(reference=app.id)
+    project.end_conversation(conversation=app.id)
     wider = opened(root, **{"apps.limit": 9})
     for content in ("The office closes at 18:00.", "Ben shares the calendar of the team."):
         wider.apps.remember("calendar", content)

@@ -182,7 +182,7 @@ def test_no_model_is_asked_while_the_lock_is_held(filled: str) -> None:
     project = opened(filled, models)
     app = project.start_conversation("More", app="calendar")
     project.add_message("user", "Ben prefers rooms with a window, and so does Ada.", speaker="ben")
-    project.end_conversation(reference=app.id)
+    project.end_conversation(conversation=app.id)
     project.start_conversation("Talk")
     long = "We agreed that the release notes are written by the person who merges the change."
     project.add_message("user", long, speaker="ada", learn=True)
@@ -197,7 +197,7 @@ def test_an_app_remembers_what_the_model_says_and_pays_for_it(filled: str) -> No
     before = project.apps.stats().energy
     talk = project.start_conversation("More", app="mail")
     project.add_message("user", "Ben reads mail in the morning only.", speaker="ben")
-    project.end_conversation(reference=talk.id)
+    project.end_conversation(conversation=talk.id)
     (memory,) = project.apps.list("mail").items
     assert memory.content == "The talk was about this: Ben reads mail in the morning only."
     history = project.history(memory.id)
@@ -207,7 +207,7 @@ def test_an_app_remembers_what_the_model_says_and_pays_for_it(filled: str) -> No
     assert after is not None
     assert before.units - after.units == 12
     project.resume_conversation(talk.id)
-    project.end_conversation(reference=talk.id)  # the same question costs nothing
+    project.end_conversation(conversation=talk.id)  # the same question costs nothing
     again = project.apps.stats().energy
     assert again is not None
     assert again.spent == after.spent
@@ -217,7 +217,7 @@ def test_an_app_goes_by_the_rules_where_the_model_lies(filled: str) -> None:
     project = opened(filled, lying("invented"), **{"apps.limit": 9})
     talk = project.start_conversation("More", app="mail")
     project.add_message("user", "Ben reads mail in the morning only.", speaker="ben")
-    done = project.end_conversation(reference=talk.id)
+    done = project.end_conversation(conversation=talk.id)
     assert done.status == "ended"
     (memory,) = project.apps.list("mail").items
     assert memory.content == "ben: Ben reads mail in the morning only."
@@ -247,7 +247,7 @@ def test_work_of_apps_waits_for_energy_and_is_caught_up(filled: str) -> None:
     project = opened(filled, Perfect().models(), **poor)
     talk = project.start_conversation("More", app="mail")
     project.add_message("user", "Ben reads mail in the morning only.", speaker="ben")
-    project.end_conversation(reference=talk.id)
+    project.end_conversation(conversation=talk.id)
     assert project.apps.list("mail").items == ()
     energy = project.apps.stats().energy
     assert energy is not None
@@ -327,7 +327,7 @@ def test_a_strict_command_fails_after_the_rules_have_done_their_part(filled: str
     talk = project.start_conversation("More", app="mail")
     project.add_message("user", "Ben reads mail in the morning only.", speaker="ben")
     with pytest.raises(ModelFailed, match="conversation_summary") as caught:
-        project.end_conversation(reference=talk.id)
+        project.end_conversation(conversation=talk.id)
     assert caught.value.exit_code == 8
     assert len(opened(filled).apps.list("mail").items) == 1
 

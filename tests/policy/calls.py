@@ -52,7 +52,7 @@ CALLS: Final[dict[str, Call]] = {
     "settle": lambda p, g: p.settle(g.ref, other=g.flag),
     "history": lambda p, g: p.history(g.ref),
     "versions": lambda p, g: p.versions(g.ref),
-    "events": lambda p, g: p.events(limit=0, record=g.ref if g.flag else None),
+    "events": lambda p, g: p.events(limit=0, reference=g.ref if g.flag else None),
     "operations": lambda p, _: p.operations(limit=0),
     "waiting": lambda p, g: p.waiting(decisions=g.flag),
     "approve": lambda p, g: p.approve(_waiting(p, g.ref)),

@@ -60,13 +60,7 @@ class Line:
 
 
 def candidates(what: Completes, ctx: Any, start: str) -> list[tuple[str, str]]:
-    """Return what may stand somewhere, and what it means.
-
-    Args:
-        what: What stands there.
-        ctx: The command's context; its object is the line.
-        start: What was typed of it so far.
-    """
+    """Return what may stand somewhere, and what it means."""
     line: Line = ctx.obj
     line.takes_files = False
     given = line.words if what in _NAMING else ()

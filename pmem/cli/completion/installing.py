@@ -48,9 +48,6 @@ class _ShellFiles(NamedTuple):
 def shell_of(environment: Mapping[str, str]) -> str:
     """Return the shell that a person uses.
 
-    Args:
-        environment: The environment's variables.
-
     Raises:
         UsageError: It cannot be told, or is another one.
     """
@@ -63,10 +60,6 @@ def shell_of(environment: Mapping[str, str]) -> str:
 
 def look(shell: str, environment: Mapping[str, str]) -> CompletionSetup:
     """Tell whether a shell completes pmem's commands.
-
-    Args:
-        shell: Its name.
-        environment: The environment's variables: they say where its files are.
 
     Raises:
         StorageRefused: A file may not be read.
@@ -85,10 +78,6 @@ def look(shell: str, environment: Mapping[str, str]) -> CompletionSetup:
 
 def install(shell: str, environment: Mapping[str, str]) -> CompletionSetup:
     """Have a shell complete pmem's commands; only what is missing is written.
-
-    Args:
-        shell: Its name.
-        environment: The environment's variables: they say where its files are.
 
     Raises:
         StorageRefused: A file may not be read or written.
@@ -109,10 +98,6 @@ def install(shell: str, environment: Mapping[str, str]) -> CompletionSetup:
 
 def uninstall(shell: str, environment: Mapping[str, str]) -> CompletionSetup:
     """Take completion out of a shell again.
-
-    Args:
-        shell: Its name.
-        environment: The environment's variables: they say where its files are.
 
     Raises:
         StorageRefused: A file may not be read or written.

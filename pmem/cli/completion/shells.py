@@ -213,11 +213,7 @@ SHELLS: Final[Mapping[str, type[_Shell]]] = {
 
 
 def answer(environment: Mapping[str, str]) -> bytes:
-    """Answer a shell; whatever goes wrong, it is told nothing.
-
-    Args:
-        environment: The environment's variables: they say which shell asks, and what is typed.
-    """
+    """Answer a shell; whatever goes wrong, it is told nothing."""
     try:
         return _shell(environment[COMPLETE], environment).complete().encode("utf-8", "ignore")
     except Exception:  # a person is typing, and wants to hear of nothing
@@ -225,11 +221,7 @@ def answer(environment: Mapping[str, str]) -> bytes:
 
 
 def script(shell: str) -> str:
-    """Return the script that completes pmem's commands.
-
-    Args:
-        shell: One of `SHELLS`, or `pwsh`.
-    """
+    """Return the script that completes pmem's commands."""
     return _shell("powershell" if shell == "pwsh" else shell, {}).source()
 
 

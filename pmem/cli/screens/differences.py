@@ -28,10 +28,6 @@ class _Stretch(NamedTuple):
 def word_difference(was: str, became: str) -> Line | None:
     """Return one text with what was removed and what was added marked in it.
 
-    Args:
-        was: The earlier text.
-        became: The later one.
-
     Returns:
         None where they have too little in common for that to be read.
     """

@@ -1,11 +1,14 @@
 """How what a search finds looks on a terminal."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
+from pmem.cli.recall import RELATED_WORDS, expected_lines, lines_elsewhere, tie_of
 from pmem.cli.screens.lists import folded
 from pmem.cli.screens.marks import legend, marked, marks_of
 from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
+from pmem.cli.screens.wrapping import all_hung
 from pmem.cli.session import Line
 from pmem.core.lifecycle.out_of_recall import state_mark
 from pmem.core.snippets import snippet
@@ -19,8 +22,6 @@ _DOTS: Final = 3
 _STEPS: Final = (0.3, 0.6)
 """Scores from which on a hit has two dots, and three."""
 _WORDS: Final = 60
-_RELATED_WORDS: Final = 20
-_PLAIN_LINK: Final = "related_to"
 
 
 class _Group(NamedTuple):
@@ -34,14 +35,7 @@ class _Group(NamedTuple):
 def hit_screen(
     found: SearchResult, view: ScreenView, *, explain: bool, around: bool
 ) -> Iterator[Line]:
-    """Draw what was found: the hits by rank, what they bring along, one's own, what is only recent.
-
-    Args:
-        found: The answer.
-        view: The terminal.
-        explain: Whether the parts of each score are shown.
-        around: Whether messages are shown that only stand beside a hit.
-    """
+    """Draw the hits by rank; `around` shows messages that are only next to one, too."""
     asked = set(terms(found.query))
     shown_hits = [*found.hits, *found.yours, *found.fill]
     signs = {
@@ -68,6 +62,7 @@ def hit_screen(
         for hit in found.fill:
             yield from columns.drawn(hit, explain=False, is_match=False)
     yield from legend(signs.values(), view.width)
+    yield from all_hung(chain(lines_elsewhere(found), expected_lines(found.expected)), view.width)
 
 
 class _Columns(NamedTuple):
@@ -107,12 +102,8 @@ def _groups(hits: Sequence[SearchHit], asked: set[str], *, around: bool) -> Iter
     for hit in hits:
         together.setdefault(hit.conversation or hit.id, []).append(hit)
     for best, *others in together.values():
-        kept = [hit for hit in others if around or _holds_a_word(hit, asked)]
+        kept = [hit for hit in others if around or not asked.isdisjoint(terms(hit.text))]
         yield _Group(best, kept, len(others) - len(kept))
-
-
-def _holds_a_word(hit: SearchHit, asked: set[str]) -> bool:
-    return not asked.isdisjoint(terms(hit.text))
 
 
 def _text(hit: SearchHit, asked: set[str]) -> Iterator[tuple[str, str]]:
@@ -132,23 +123,11 @@ def _tail(hit: SearchHit, view: ScreenView) -> Line:
 
 
 def _related_row(related: Related, asked: set[str]) -> Row:
-    text = snippet(related.text.split(), asked, _RELATED_WORDS)
+    text = snippet(related.text.split(), asked, RELATED_WORDS)
     return Row(
         [("  ", ""), *cell(short(related.id), 8, "cyan")],
         [(f"{tie_of(related)}: ", "dim"), (text, "")],
     )
-
-
-def tie_of(related: Related) -> str:
-    """Say what a memory has to do with the hit that brought it along.
-
-    Args:
-        related: The memory.
-    """
-    hit, how = short(related.via), related.type.replace("_", " ")
-    if related.type == _PLAIN_LINK:
-        return f"related to {hit}"
-    return f"({hit} {how} it)" if related.forward else f"{how} {hit}"
 
 
 def _dots(score: float) -> str:

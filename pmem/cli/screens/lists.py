@@ -17,12 +17,7 @@ from pmem.values.records import Episode, Fact, Memory, Status
 
 
 def memory_screen(found: MemoryListing, view: ScreenView) -> Iterator[Line]:
-    """Draw a list of memories.
-
-    Args:
-        found: What to list.
-        view: The terminal.
-    """
+    """Draw a list of memories."""
     at = found.moment or view.now
     signs = [
         marks_of(
@@ -52,11 +47,7 @@ def memory_screen(found: MemoryListing, view: ScreenView) -> Iterator[Line]:
 
 
 def memory_text(memory: Memory) -> Line:
-    """Return what a memory says on one line, its subject first.
-
-    Args:
-        memory: The memory.
-    """
+    """Return what a memory says on one line, its subject first."""
     subject = [(f"{folded(memory.subject)}: ", "bold")] if memory.subject else []
     return [*subject, (folded(memory.content), "")]
 
@@ -79,13 +70,7 @@ def _state_tail(mark: str) -> Line:
 
 
 def fact_screen(facts: Sequence[Fact], view: ScreenView, *, every: bool) -> Iterator[Line]:
-    """Draw a list of facts.
-
-    Args:
-        facts: What to list.
-        view: The terminal.
-        every: Whether they are of any standing, so that it is told.
-    """
+    """Draw a list of facts."""
     types = column(fact.type for fact in facts)
     standings = column(fact.standing for fact in facts) if every else 0
     rows = (
@@ -109,13 +94,7 @@ def _said_by(fact: Fact) -> Line:
 
 
 def name_screen(found: NameListing, what: str, view: ScreenView) -> Iterator[Line]:
-    """Draw a list of tags or subjects below a heading.
-
-    Args:
-        found: What to list.
-        what: What a name of it is called.
-        view: The terminal.
-    """
+    """Draw a list of tags or subjects below a heading."""
     if not found.items:
         return
     counts = max(len("memories"), *(len(f"{item.count:,}") for item in found.items))
@@ -133,12 +112,7 @@ def name_screen(found: NameListing, what: str, view: ScreenView) -> Iterator[Lin
 
 
 def episode_screen(episodes: Sequence[Episode], view: ScreenView) -> Iterator[Line]:
-    """Draw a list of episodes.
-
-    Args:
-        episodes: What to list.
-        view: The terminal.
-    """
+    """Draw a list of episodes."""
     signs = [marks_of(episode, trust_of(episode), view.now) for episode in episodes]
     width, types = column(signs), column(_type(episode) for episode in episodes)
     rows = (
@@ -159,12 +133,7 @@ def episode_screen(episodes: Sequence[Episode], view: ScreenView) -> Iterator[Li
 
 
 def conversation_screen(items: Sequence[Overview], view: ScreenView) -> Iterator[Line]:
-    """Draw a list of conversations.
-
-    Args:
-        items: What to list.
-        view: The terminal.
-    """
+    """Draw a list of conversations."""
     statuses = column(item.status for item in items)
     rows = (
         Row(
@@ -182,11 +151,7 @@ def conversation_screen(items: Sequence[Overview], view: ScreenView) -> Iterator
 
 
 def folded(text: str) -> str:
-    """Return a text on one line.
-
-    Args:
-        text: Any text.
-    """
+    """Return a text on one line."""
     return " ".join(text.split())
 
 

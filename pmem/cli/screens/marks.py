@@ -36,15 +36,7 @@ _WRONG: Final = "red"
 def marks_of(
     record: Any, trust: Trust | None, now: datetime, *, stale: bool = False, disputed: bool = False
 ) -> str:
-    """Return the signs of a record, each once.
-
-    Args:
-        record: A memory, or whatever else may be pinned.
-        trust: How far it can be trusted.
-        now: The present.
-        stale: Whether a citation of it does not hold any more.
-        disputed: Whether branches contradict each other about it.
-    """
+    """Return the signs of a record, each once."""
     signs = {
         Mark.PINNED: getattr(record, "pinned", False),
         Mark.EXPIRED: isinstance(record, Memory) and _is_expired(record, now),
@@ -56,12 +48,7 @@ def marks_of(
 
 
 def marked(signs: str, width: int) -> Line:
-    """Return signs in their column, each in its colour; nothing where no row has any.
-
-    Args:
-        signs: What `marks_of` returned.
-        width: The column's cells.
-    """
+    """Return signs in their column, each in its colour; nothing where no row has any."""
     if not width:
         return []
     coloured = [(sign, _STYLES.get(Mark(sign), _WRONG)) for sign in signs]
@@ -69,12 +56,7 @@ def marked(signs: str, width: int) -> Line:
 
 
 def legend(signs: Iterable[str], width: int) -> Iterator[Line]:
-    """Yield what the signs on a screen mean; nothing where there are none.
-
-    Args:
-        signs: Those of all rows.
-        width: Cells of the terminal.
-    """
+    """Yield what the signs on a screen mean; nothing where there are none."""
     seen = set("".join(signs))
     said = [f"{mark} {meaning}" for mark, meaning in _MEANINGS.items() if mark in seen]
     if said:

@@ -17,13 +17,7 @@ _WIDEST: Final = 40
 
 
 def receipt_screen(built: Context, reasons: dict[str, str], view: View) -> Iterator[Line]:
-    """Draw what a context is made of: a bar for each section, then what is in and what is out.
-
-    Args:
-        built: The context.
-        reasons: Why something is in or out, in words; for what has no reason, by its section.
-        view: The terminal.
-    """
+    """Draw a bar for each section, then what is in and what is out, with the reasons in words."""
     yield from _bars(built, view.width)
     for part in built.sections:
         yield [("", "")]

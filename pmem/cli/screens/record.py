@@ -34,14 +34,7 @@ _CHANGES: Final = frozenset(EventKind) - {EventKind.ADD, EventKind.LINK, EventKi
 def record_screen(
     found: ShownRecord, title: str, named: Sequence[tuple[str, str]], view: ScreenView
 ) -> Iterator[Line]:
-    """Draw a record.
-
-    Args:
-        found: The record, and what speaks against it.
-        title: What kind of record it is, and what it is called.
-        named: Its fields that say something, by their names.
-        view: The terminal.
-    """
+    """Draw a record."""
     record: Any = found.record
     trust = trust_of(record)
     stale, is_disputed = bool(found.stale), bool(found.disputed)

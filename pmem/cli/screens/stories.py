@@ -1,18 +1,21 @@
-"""How what happened looks on a terminal: the story of one record, and the log of all."""
+"""How what happened looks on a terminal: to one record, to all, and between two revisions."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from pmem.cli.changelog import BODIES, HEADINGS, linked, sections, sides_of, type_of
 from pmem.cli.event_words import COLOURS, details_of, sides, who_did
 from pmem.cli.screens.differences import ADDED, REMOVED, word_difference
 from pmem.cli.screens.lists import memory_text
 from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
 from pmem.cli.screens.wrapping import hung, wrapped
 from pmem.cli.session import Line
+from pmem.core.changelog import Changed, FieldChange
 from pmem.core.history_values import PROSE
 from pmem.core.journal import JournalEntry, entry, steps
 from pmem.values.ids import short
 from pmem.values.records import EventKind, Memory
+from pmem.vcs.changelog import Changelog
 
 _INDENT: Final = "    "
 _HANG: Final = 6
@@ -23,12 +26,7 @@ _LOGGED: Final = 60
 
 
 def story_screen(entries: Iterable[JournalEntry], view: ScreenView) -> Iterator[Line]:
-    """Draw a block for each event of one record: who did it, and below it what changed.
-
-    Args:
-        entries: The events.
-        view: The terminal.
-    """
+    """Draw a block for each event of one record: who did it, and below it what changed."""
     for event in entries:
         head: Line = [
             *cell(view.when(event.at), view.when_width, "dim"),
@@ -44,13 +42,7 @@ def story_screen(entries: Iterable[JournalEntry], view: ScreenView) -> Iterator[
 
 
 def edit_screen(memory: Memory, view: ScreenView, *, is_changed: bool) -> Iterator[Line]:
-    """Draw what an edit has changed.
-
-    Args:
-        memory: As it now is.
-        view: The terminal.
-        is_changed: Whether the edit has changed anything.
-    """
+    """Draw what an edit has changed."""
     last = entry(steps(memory)[-1])
     head: Line = [("edited ", "green"), *cell(short(memory.id), 8, "cyan")]
     if not is_changed:
@@ -96,12 +88,7 @@ def _changed_words(name: str, before: Mapping[str, Any], after: Mapping[str, Any
 
 
 def log_screen(entries: Sequence[JournalEntry], view: ScreenView) -> Iterator[Line]:
-    """Draw the log: when, what, which record, and in two lines what that was about.
-
-    Args:
-        entries: What happened, the newest last.
-        view: The terminal.
-    """
+    """Draw the log, the newest first: when, what, which record, and what that was about."""
     names = [who_did(entry.actor, entry.agent, entry.source) for entry in entries]
     is_one = len(entries) > 1 and len(set(names)) == 1
     whens = [view.when(entry.at) for entry in entries]
@@ -141,3 +128,47 @@ def _about(entry: JournalEntry) -> Iterator[tuple[str, str]]:
 
 
 _KINDS: Final = column(EventKind)
+
+
+def section_screen(found: Changelog, view: ScreenView) -> Iterator[Line]:
+    """Draw every heading that has entries, and its entries."""
+    parts = list(sections(found))
+    types = column(type_of(entry) for _, rows in parts for entry, _ in rows)
+    for heading, rows in parts:
+        yield [(heading, f"bold {HEADINGS[heading]}".strip()), (f"  {len(rows)}", "dim")]
+        drawn = (
+            Row(
+                [("  ", ""), *cell(entry.short, 8, "cyan"), *cell(type_of(entry), types, "dim")],
+                _change_line(entry) if isinstance(entry, Changed) else [(said, "")],
+            )
+            for entry, said in rows
+        )
+        yield from drawn_rows(drawn, view, most=0)
+
+
+def _change_line(entry: Changed) -> Line:
+    """Tell what has changed in a record: its texts word by word."""
+    line: Line = []
+    if not any(name in entry.fields for name in BODIES):
+        subject = f"{entry.subject}: " if entry.subject else ""
+        line += [(subject, "bold"), (entry.text, "")]
+    for name, change in entry.fields.items():
+        line += [("  " if line else "", ""), *_field(name, change)]
+    for tie in linked(entry):
+        line += [("  " if line else "", ""), (tie, "dim")]
+    return line
+
+
+def _field(name: str, change: FieldChange) -> Iterator[tuple[str, str]]:
+    is_text = isinstance(change.before, str) and isinstance(change.after, str)
+    words = word_difference(change.before, change.after) if is_text else None
+    if name not in BODIES:
+        yield f"{name.replace('_', ' ')}: ", "dim"
+    if words is not None:
+        yield from words
+        return
+    was, *became = sides_of(name, change)
+    yield was, REMOVED if became else ""
+    for side in became:
+        yield " → ", "dim"
+        yield side, ADDED

@@ -49,12 +49,7 @@ class ScreenView(NamedTuple):
 
 
 def view_of(session: CommandSession, width: int) -> ScreenView:
-    """Return what a command's screen is drawn for.
-
-    Args:
-        session: This run of the command line.
-        width: Cells of the terminal.
-    """
+    """Return what a command's screen is drawn for."""
     return ScreenView(width, session.present, session.exact_times)
 
 
@@ -107,11 +102,7 @@ def _is_turned(line: Line) -> bool:
 
 
 def column(texts: Iterable[str]) -> int:
-    """Return the cells of the widest of some texts.
-
-    Args:
-        texts: What stands in a column.
-    """
+    """Return the cells of the widest of some texts."""
     return max(map(cells, texts), default=0)
 
 

@@ -69,12 +69,7 @@ def _cells(character: str) -> int:
 
 
 def cut_text(text: str, width: int) -> str:
-    """Return the words at the start of a text that fit; the start of a word where none does.
-
-    Args:
-        text: Any text.
-        width: Cells of the result at the most.
-    """
+    """Return the words at the start of a text that fit; the start of a word where none does."""
     shown = visible(text)
     whole = _fitting(pieces(shown), width).rstrip()
     return whole if whole.strip() else _fitting(clusters(shown), width)
@@ -91,20 +86,12 @@ def _fitting(parts: Iterable[str], width: int) -> str:
 
 
 def line_cells(line: Iterable[Span]) -> int:
-    """Count the cells of a line.
-
-    Args:
-        line: What is to be printed.
-    """
+    """Count the cells of a line."""
     return sum(cells(text) for text, _ in line)
 
 
 def clusters(text: str) -> Iterator[str]:
-    """Yield a text in the smallest parts that a line may be broken between.
-
-    Args:
-        text: Any text, its hidden characters written out.
-    """
+    """Yield a text in the smallest parts that a line may be broken between."""
     kept = ""
     for character in text:
         if kept and not _belongs(kept, character):
@@ -116,11 +103,7 @@ def clusters(text: str) -> Iterator[str]:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """Yield a text in its words and the spaces between them; scripts without spaces by signs.
-
-    Args:
-        text: Any text, its hidden characters written out.
-    """
+    """Yield a text in its words and the spaces between them; scripts without spaces by signs."""
     for run in _RUNS.findall(text):
         if run.isascii() or run.isspace():
             yield run
@@ -257,17 +240,12 @@ def _words(line: Line) -> Iterator[_Word]:
                     gap, parts = [], []
                 gap.append((piece, style))
                 continue
-            if parts and (number or _may_part(parts[-1], piece)):
+            if parts and (number or (_is_wide(piece) and _is_wide(parts[-1][0]))):
                 yield _word(gap, parts)
                 gap, parts = [], []
             parts.append((piece, style))
     if parts:
         yield _word(gap, parts)
-
-
-def _may_part(before: Span, piece: str) -> bool:
-    """Tell whether a line may be broken where the style changes without a space."""
-    return _is_wide(piece) and _is_wide(before[0])
 
 
 def _word(gap: Line, parts: Line) -> _Word:
@@ -287,24 +265,14 @@ def _ended(line: Line, room: int) -> Line:
 
 
 def hung(line: Line, width: int) -> list[Line]:
-    """Break a line so that what follows hangs below its longest part.
-
-    Args:
-        line: What to break.
-        width: Cells of the terminal.
-    """
+    """Break a line so that what follows hangs below its longest part."""
     if line_cells(line) <= width and not any(_BREAKS & set(text) for text, _ in line):
         return [line]
     return wrapped(line, width, hang=_hang(line, width))
 
 
 def all_hung(lines: Iterable[Line], width: int) -> Iterator[Line]:
-    """Break lines so that none is wider than a terminal.
-
-    Args:
-        lines: What to print.
-        width: Cells of the terminal.
-    """
+    """Break lines so that none is wider than a terminal."""
     for line in lines:
         yield from hung(line, max(width, 4))
 

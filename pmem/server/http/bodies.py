@@ -7,7 +7,6 @@ function that is told of progress, is no field here.
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from functools import cache
-from inspect import signature
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -20,23 +19,11 @@ from pmem.core.queries import QueryRequest, parse
 from pmem.errors import InvalidValue
 from pmem.library.typed import check_bounds
 from pmem.operations.operation import Operation
-from pmem.operations.pipeline import function_of
+from pmem.operations.pipeline import request_of
 from pmem.server.http.refusals import HttpRefusal
 
 _LINES: Final = Iterable[bytes]
 """The type of a stream of lines, which over HTTP is a list of texts."""
-
-
-@cache
-def request_of(operation: Operation[Any, Any]) -> type[msgspec.Struct]:
-    """Return the class of an operation's request.
-
-    Args:
-        operation: Its row.
-    """
-    _, request = list(signature(function_of(operation)).parameters.values())[:2]
-    made: type[msgspec.Struct] = request.annotation
-    return made
 
 
 @cache

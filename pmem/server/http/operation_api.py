@@ -7,6 +7,7 @@ from typing import Any, Final
 from pmem.errors import Refused
 from pmem.operations import table
 from pmem.operations.operation import Operation
+from pmem.operations.pipeline import request_of
 from pmem.server.http import bodies
 from pmem.server.http.endpoints import Endpoint, HttpCall, Reply, enveloped
 
@@ -26,7 +27,7 @@ _PATHS: Final = ("file", "folder", "path", "paths", "transcript")
 def endpoints() -> Iterator[Endpoint]:
     """Yield an endpoint for every operation, in the table's order."""
     for operation in table.TABLE.values():
-        request = bodies.request_of(operation)
+        request = request_of(operation)
         yield Endpoint(
             method="POST",
             path=PREFIX + operation.name,

@@ -1,17 +1,13 @@
-"""The commands that take records in and give them out."""
+"""The commands that give records out."""
 
 import os
-from typing import Annotated, Final
 
 import msgspec
-import typer
 
-from pmem.cli import render
-from pmem.cli.asking import asks
-from pmem.cli.left_out import reasons_line
+from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation import exchange
-from pmem.conversation.exchange import ArraysRequest, ExportRequest, Imported, MessagesRequest
+from pmem.conversation.exchange import ExportRequest
 from pmem.conversation.pages import MarkdownRequest, write_folder, write_page
 from pmem.core.pages import INDEX
 from pmem.core.secrets import unsecret
@@ -19,9 +15,6 @@ from pmem.core.visible import escaped
 from pmem.errors import InvalidValue, ReadOnly
 from pmem.memory.journal import AuditRequest
 from pmem.operations import table
-
-_NAMED: Final = 10
-"""Records that are told by name."""
 
 
 class ArraysWritten(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,62 +38,16 @@ class AuditWritten(msgspec.Struct, frozen=True, kw_only=True):
     events: int
 
 
-@asks(MessagesRequest, lines=())
-def import_messages(
-    session: CommandSession,
-    request: MessagesRequest,
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="JSON Lines, one message each.")],
-) -> Answer:
-    """Import a transcript; importing it again adds nothing.
-
-    Each line is one message: {"content": ..., "role": "user|assistant|system|tool",
-    "speaker": ..., "timestamp": ..., "conversation": ..., "id": ...}. Only the content is needed.
-    What cannot be used is skipped and reported. A secret is taken out of what tools were told and
-    answered; another message with one is skipped, unless --redact keeps the rest of it.
-    """
-    return transcript_imported(session, file, strict=request.strict)
-
-
-def transcript_imported(session: CommandSession, file: str, *, strict: bool = False) -> Answer:
-    """Import a transcript in JSON Lines.
-
-    Args:
-        session: Where.
-        file: Its path, or `-` for standard input.
-        strict: Whether one secret refuses all of it.
-    """
-    name = "stdin" if file == exchange.STDIN else os.path.splitext(os.path.basename(file))[0]
-    request = MessagesRequest(
-        lines=session.read_lines(file),
-        name=name,
-        strict=strict,
-        progress=render.progress(session, "messages"),
-    )
-    return _imported(session.run(table.IMPORT_MESSAGES, request))
-
-
-@asks(ArraysRequest)
-def import_arrays(session: CommandSession, request: ArraysRequest) -> Answer:
-    """Import the four array files of the multi-tier design.
-
-    With --untrusted, and always for agents, what comes in has low trust until a person changes
-    it, is not pinned nor more important than others, binds nobody (constraints and procedures
-    become facts), and replaces nothing that is trusted more.
-    """
-    request = msgspec.structs.replace(request, progress=render.progress(session, "records"))
-    return _imported(session.run(table.IMPORT_ARRAYS, request))
-
-
 @asks(ExportRequest)
 def export_arrays(
     session: CommandSession,
     request: ExportRequest,
-    folder: Annotated[
-        str,
-        typer.Argument(
-            metavar="DIR|-", help="The folder, made if missing; `-` prints one JSON object."
-        ),
-    ] = "-",
+    folder: str = own(
+        "The folder, made if missing; `-` prints one JSON object.",
+        "-",
+        shown="DIR|-",
+        is_argument=True,
+    ),
 ) -> Answer:
     """Export everything as four array files.
 
@@ -110,19 +57,22 @@ def export_arrays(
     done = session.run(table.EXPORT_ARRAYS, request)
     if folder == "-":
         return Answer(data=done, raw=escaped(exchange.one_document(done.files).decode()))
-    return _written(session, folder, done.files)
+    _write(session, folder, done.files)
+    paths = tuple(unsecret(os.path.join(folder, name)) for name in sorted(done.files))
+    lines: list[Line] = [[("wrote ", "green"), (path, "")] for path in paths]
+    return Answer(data=ArraysWritten(files=paths), lines=lines)
 
 
 @asks(MarkdownRequest)
 def export_markdown(
     session: CommandSession,
     request: MarkdownRequest,
-    place: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE.md|DIR|-", help="One page, or a folder with a page for each subject."
-        ),
-    ] = "-",
+    place: str = own(
+        "One page, or a folder with a page for each subject.",
+        "-",
+        shown="FILE.md|DIR|-",
+        is_argument=True,
+    ),
 ) -> Answer:
     """Write the memory as Markdown pages for people.
 
@@ -152,7 +102,7 @@ def export_markdown(
 def export_audit(
     session: CommandSession,
     request: AuditRequest,
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="The file to write.")] = "-",
+    file: str = own("The file to write.", "-", shown="FILE|-", is_argument=True),
 ) -> Answer:
     """Export the audit trail as JSON Lines, one event each.
 
@@ -182,33 +132,8 @@ def _folder_of(file: str) -> str:
     return folder
 
 
-def _written(session: CommandSession, folder: str, files: dict[str, bytes]) -> Answer:
-    _write(session, folder, files)
-    paths = tuple(unsecret(os.path.join(folder, name)) for name in sorted(files))
-    lines: list[Line] = [[("wrote ", "green"), (path, "")] for path in paths]
-    return Answer(data=ArraysWritten(files=paths), lines=lines)
-
-
 def _write(session: CommandSession, folder: str, files: dict[str, bytes]) -> None:
     """Write files beside the memory, unless this run may write nothing."""
     if session.read_only:
         raise ReadOnly()
     exchange.write_files(folder, files)
-
-
-def _imported(done: Imported) -> Answer:
-    figures = (
-        f"{done.added} added, {done.updated} updated, {done.unchanged} unchanged, "
-        f"{len(done.skipped)} skipped"
-    )
-    told = tuple(render.masked(item, "where", "why") for item in done.skipped)
-    notes = [f"skipped {item.where}: it {item.why}" for item in told]
-    if done.undecided:
-        more = f" and {len(done.undecided) - _NAMED} more" * (len(done.undecided) > _NAMED)
-        notes.append(
-            f"unchanged, though the file says something else: {', '.join(done.undecided[:_NAMED])}"
-            f"{more}; to take it in, give it a later updated_at in the file"
-        )
-    data = msgspec.structs.replace(done, skipped=told)
-    lines: list[Line] = [[(figures, "")], *reasons_line(done.left_out)]
-    return Answer(data=data, lines=lines, note="\n".join(notes))

@@ -1,0 +1,326 @@
+"""The commands that take in transcripts, sessions, notes, git history and decision records."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from pmem.cli import render
+from pmem.cli.asking import AskedCommand, asks, own
+from pmem.cli.session import Answer, CommandSession, Line
+from pmem.conversation import exchange
+from pmem.conversation.decision_records import DecisionsImported, DecisionsRequest
+from pmem.conversation.exchange import ArraysRequest, Imported, MessagesRequest
+from pmem.conversation.git_history import HistoryImported, HistoryImportRequest
+from pmem.conversation.notes import NotesImported, NotesRequest
+from pmem.conversation.project_sources import (
+    ProjectImported,
+    ProjectImportRequest,
+    ProjectSources,
+)
+from pmem.conversation.session_files import NoSession
+from pmem.conversation.sessions import SessionsImported, SessionsRequest
+from pmem.core.secrets import unsecret
+from pmem.core.visible import one_visible_line
+from pmem.errors import UsageError
+from pmem.operations import table
+from pmem.values.programs import TITLES, SessionProgram
+
+if TYPE_CHECKING:
+    from pmem.interchange import UnusedPart
+
+_NAMED: Final = 10
+"""Records that are told by name."""
+
+
+@asks(MessagesRequest, lines=())
+def import_messages(
+    session: CommandSession,
+    request: MessagesRequest,
+    file: str = own("JSON Lines, one message each.", ..., shown="FILE|-", is_argument=True),
+) -> Answer:
+    """Import a transcript; importing it again adds nothing.
+
+    Each line is one message: {"content": ..., "role": "user|assistant|system|tool",
+    "speaker": ..., "timestamp": ..., "conversation": ..., "id": ...}. Only the content is needed.
+    What cannot be used is skipped and reported. A secret is taken out of what tools were told and
+    answered; another message with one is skipped, unless --redact keeps the rest of it.
+    """
+    return transcript_imported(session, file, strict=request.strict)
+
+
+def transcript_imported(session: CommandSession, file: str, *, strict: bool = False) -> Answer:
+    """Import a transcript in JSON Lines."""
+    name = "stdin" if file == exchange.STDIN else os.path.splitext(os.path.basename(file))[0]
+    request = MessagesRequest(
+        lines=session.read_lines(file),
+        name=name,
+        strict=strict,
+        progress=render.progress(session, "messages"),
+    )
+    return _imported(session.run(table.IMPORT_MESSAGES, request))
+
+
+@asks(ArraysRequest)
+def import_arrays(session: CommandSession, request: ArraysRequest) -> Answer:
+    """Import the four array files of the multi-tier design.
+
+    With --untrusted, and always for agents, what comes in has low trust until a person changes
+    it, is not pinned nor more important than others, binds nobody (constraints and procedures
+    become facts), and replaces nothing that is trusted more.
+    """
+    request = msgspec.structs.replace(request, progress=render.progress(session, "records"))
+    return _imported(session.run(table.IMPORT_ARRAYS, request))
+
+
+def _imported(done: Imported) -> Answer:
+    figures = (
+        f"{done.added} added, {done.updated} updated, {done.unchanged} unchanged, "
+        f"{len(done.skipped)} skipped"
+    )
+    told = tuple(render.masked(item, "where", "why") for item in done.skipped)
+    notes = [f"skipped {item.where}: it {item.why}" for item in told]
+    if done.undecided:
+        more = f" and {len(done.undecided) - _NAMED} more" * (len(done.undecided) > _NAMED)
+        notes.append(
+            f"unchanged, though the file says something else: {', '.join(done.undecided[:_NAMED])}"
+            f"{more}; to take it in, give it a later updated_at in the file"
+        )
+    data = msgspec.structs.replace(done, skipped=told)
+    lines: list[Line] = [[(figures, "")], *reasons_line(done.left_out)]
+    return Answer(data=data, lines=lines, note="\n".join(notes))
+
+
+@asks(SessionsRequest, without=("path",))
+def auto(
+    session: CommandSession,
+    request: SessionsRequest,
+    file: str | None = own("A session or a transcript.", shown="[FILE]", is_argument=True),
+) -> Answer:
+    """Import the project's own files, or a session or transcript.
+
+    Without a file, pmem takes in the instruction files and the decision records that git does not
+    ignore: see `pmem import notes` and `pmem import adr`. Again updates what has changed; one
+    `pmem undo` takes all of it back. With --pending it imports the sessions that hooks noted;
+    `pmem import --pending` is short for that. The other options are for sessions.
+    """
+    if request.pending and file is not None:
+        raise UsageError("name either a file or --pending", "`pmem import --help` says more")
+    if not request.pending and file is None:
+        if request != SessionsRequest(dry_run=request.dry_run):
+            raise UsageError("that option is for sessions", "name a file, or --pending")
+        wanted = ProjectImportRequest(dry_run=request.dry_run)
+        return project_imported(session.run(table.IMPORT_PROJECT, wanted))
+    try:
+        return _import(session, msgspec.structs.replace(request, path=file))
+    except NoSession:
+        if request != SessionsRequest():
+            raise
+    return transcript_imported(session, file or "-")
+
+
+def _import(session: CommandSession, request: SessionsRequest) -> Answer:
+    told = render.progress(session, "bytes")
+    request = msgspec.structs.replace(request, progress=told)
+    return _sessions_imported(session.run(table.IMPORT_SESSIONS, request))
+
+
+def _of_program(harness: SessionProgram, name: str, place: str) -> AskedCommand:
+    meaning = f"""Import sessions of {name}, each message once.
+
+    Without a path, the sessions of this project and of its other work trees are read from
+    {place}. What pmem itself said is left out.
+    """
+    return asks(SessionsRequest, without=("pending",), harness=harness, meaning=meaning)(_import)
+
+
+claude_code = _of_program(
+    SessionProgram.CLAUDE_CODE, "Claude Code", "~/.claude/projects, or from CLAUDE_CONFIG_DIR"
+)
+codex = _of_program(SessionProgram.CODEX, "Codex", "~/.codex/sessions, or from CODEX_HOME")
+gemini = _of_program(SessionProgram.GEMINI, "Gemini CLI", "~/.gemini/tmp")
+
+
+def _sessions_imported(done: SessionsImported) -> Answer:
+    many = f"{done.sessions} session{'s' * (done.sessions != 1)}"
+    figures = (
+        f"{many}: {done.added} {'would be ' * done.dry_run}added, {done.updated} updated, "
+        f"{done.unchanged} unchanged, {len(done.skipped)} skipped"
+    )
+    lines: list[Line] = [[(figures, "")], *reasons_line(done.left_out)]
+    told = [render.masked(item, "where", "why") for item in done.skipped]
+    notes = [f"skipped {item.where}: it {item.why}" for item in told]
+    if done.facts:
+        notes.append(f"facts noted: {done.facts}; `pmem inbox` proposes them")
+    if done.states_more:
+        notes.append("next: --learn proposes memories")
+    return Answer(data=done, lines=lines, note="\n".join(notes))
+
+
+@asks(NotesRequest)
+def notes(session: CommandSession, request: NotesRequest) -> Answer:
+    """Import instruction files: each rule becomes a memory.
+
+    A rule is an entry of a list, the steps of a numbered one, commands, a table, or a paragraph
+    that orders or decides. The nearest heading is its subject. A memory cites its lines, so that
+    `pmem check citations` sees when they change. It applies where the rules of its file do: globs,
+    paths and applyTo become its places, and web/AGENTS.md is for web/**.
+    Below a folder, pmem finds the instruction files that git does not ignore. It counts what it
+    leaves out. Import again after a change: pmem updates the memories of what has changed, and
+    names those whose text is gone, so that you can remove them.
+    """
+    done = session.run(table.IMPORT_NOTES, request)
+    lines, told = _of_notes(done)
+    return Answer(data=done, lines=lines, note="\n".join(told))
+
+
+def project_imported(done: ProjectImported) -> Answer:
+    """Say what became of a project's own files."""
+    found, lines, told = done.found, list[Line](), _skipped(done.found)
+    if done.notes is None and found.rules:
+        lines.append([(f"{sources_of(found)[0]} would be read", "")])
+    if done.notes is not None:
+        more, also = _of_notes(done.notes)
+        lines += [[(f"{_named(found.instructions)}: ", ""), *more[0]], *more[1:]]
+        told += also
+    if done.decisions is not None:
+        would = "would be " * done.dry_run
+        figures = f"{done.decisions.added} {would}added, {done.decisions.updated} updated"
+        lines.append([(f"{', '.join(found.decisions)}: {figures}", "")])
+        told += _skipped(done.decisions)
+    told += [
+        f"{_many(count, 'session')} of {TITLES[SessionProgram(name)]}: `pmem import {name}`"
+        for name, count in found.sessions.items()
+    ]
+    return Answer(data=done, lines=lines, note="\n".join(told))
+
+
+def sources_of(found: ProjectSources) -> list[str]:
+    """Return what a project has written down, in words."""
+    told = []
+    if found.instructions:
+        told.append(f"{_named(found.instructions)} ({_many(found.rules, 'rule')})")
+    if found.decisions:
+        told.append(f"{_many(found.records, 'decision record')} in {', '.join(found.decisions)}")
+    return told
+
+
+def _named(files: Sequence[str]) -> str:
+    more = len(files) - 1
+    return f"{files[0]} and {_many(more, 'more instruction file')}" if more else files[0]
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def _skipped(done: ProjectSources | NotesImported | DecisionsImported) -> list[str]:
+    items = done.unread if isinstance(done, ProjectSources) else done.skipped
+    return [f"skipped {item.where}: it {item.why}" for item in items]
+
+
+def _of_notes(done: NotesImported) -> tuple[list[Line], list[str]]:
+    """Return the lines and notes of what became of instruction files."""
+    figures = (
+        f"{done.added} added, {done.updated} updated, {done.unchanged} unchanged, "
+        f"{len(done.skipped)} skipped"
+    )
+    lines: list[Line] = [[(figures, "")], *left_out_lines(done.left_out)]
+    lines += [[(one.id, "cyan"), (f"  gone from {one.file}: {one.text}", "")] for one in done.gone]
+    told = _skipped(done)
+    if done.gone:
+        told.append(f"what no longer holds: pmem rm {' '.join(g.id for g in done.gone)}")
+    return lines, told
+
+
+@asks(HistoryImportRequest)
+def git(session: CommandSession, request: HistoryImportRequest) -> Answer:
+    """Propose what the project's commits say, as pending facts.
+
+    Reverts become dead ends, trailers such as Constraint: and Rejected: become what they say, and
+    messages that give a reason become decisions and facts. `pmem inbox facts` shows them, and
+    `pmem inbox accept` makes memories of the right ones. Importing again adds nothing.
+    """
+    told = render.progress(session, "commits")
+    request = msgspec.structs.replace(request, progress=told)
+    done = session.run(table.IMPORT_GIT, request)
+    notes = [f"skipped {item.where}: it {item.why}" for item in done.skipped]
+    if done.added and not done.dry_run:
+        notes.append("`pmem inbox facts` shows them, `pmem inbox accept` keeps one")
+    return Answer(data=done, lines=_history_lines(done), note="\n".join(notes))
+
+
+def _history_lines(done: HistoryImported) -> list[Line]:
+    would = "would be " * done.dry_run
+    figures = (
+        f"{done.commits} commits: {done.added} facts {would}proposed, {done.unchanged} known, "
+        f"{len(done.skipped)} skipped"
+    )
+    lines: list[Line] = [[(figures, "")]]
+    if done.dry_run:
+        lines += [
+            [
+                (one.commit[:10], "yellow"),
+                (f" {one.confidence:.2f} {one.type:<10} ", "dim"),
+                (one_visible_line(one.content), ""),
+            ]
+            for one in done.items
+        ]
+    return lines
+
+
+@asks(DecisionsRequest)
+def adr(session: CommandSession, request: DecisionsRequest) -> Answer:
+    """Import architecture decision records that were taken.
+
+    It reads Nygard's form, MADR's and those of adr-tools and log4brains. A decision is valid from
+    its date, cites its section, and names the rejected options. A superseded one gives way to its
+    successor. Records that are proposed, rejected, deprecated, withdrawn or superseded by nothing
+    here are left out, with the reason, and their memories archived. Import again after a change.
+    """
+    done = session.run(table.IMPORT_DECISIONS, request)
+    would = "would be " * done.dry_run
+    figures = (
+        f"{done.added} {would}added, {done.updated} updated, {done.unchanged} unchanged, "
+        f"{done.superseded} superseded, {len(done.skipped)} left out"
+    )
+    figures += f", {done.archived} {would}archived" * (done.archived > 0)
+    lines: list[Line] = [[(figures, "")], *left_out_lines(done.left_out)]
+    notes = [f"left out {item.where}: it {item.why}" for item in done.skipped]
+    return Answer(data=done, lines=lines, note="\n".join(notes))
+
+
+_FILES: Final = 10
+_PLACES: Final = 5
+
+
+def left_out_lines(parts: "Sequence[UnusedPart]") -> list[Line]:
+    """Return a line for each file, and one for all files after the first ten."""
+    files = [(file, list(found)) for file, found in groupby(parts, key=lambda part: part.file)]
+    lines = [f"left out of {file}: {', '.join(_counts(found))}" for file, found in files[:_FILES]]
+    rest = [part for _, found in files[_FILES:] for part in found]
+    if rest:
+        counts = ", ".join(_counts(rest, has_lines=False))
+        lines.append(f"left out of {len(files) - _FILES} more files: {counts}")
+    return [[(unsecret(line), "dim")] for line in lines]
+
+
+def _counts(parts: "Iterable[UnusedPart]", *, has_lines: bool = True) -> Iterator[str]:
+    """Yield how many there are of each kind, and in which lines."""
+    kinds: dict[str, list[tuple[int, int]]] = {}
+    for part in parts:
+        kinds.setdefault(part.what, []).append(part.lines)
+    for what, found in kinds.items():
+        count = f"{len(found)} {what}{'s' * (len(found) != 1)}"
+        places = [f"{first}-{last}" if last > first else f"{first}" for first, last in found]
+        is_one_line = places == [f"{found[0][0]}"]
+        listed = ", ".join(places[:_PLACES]) + ", ..." * (len(places) > _PLACES)
+        yield f"{count} (line{'s' * (not is_one_line)} {listed})" if has_lines else count
+
+
+def reasons_line(counts: Mapping[str, int]) -> list[Line]:
+    """Return one line about what was left out how often; none where nothing was."""
+    parts = ", ".join(f"{reason} ({count})" for reason, count in counts.items())
+    return [[(one_visible_line(f"left out: {parts}"), "dim")]] if parts else []
