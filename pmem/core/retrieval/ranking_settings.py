@@ -61,7 +61,7 @@ class RankingSettings(msgspec.Struct, frozen=True):
 
 DEFAULTS = RankingSettings()
 MEMORIES = RankingSettings(
-    Constants(text=Bm25(1.2, 0.75), crowd=50),
+    Constants(text=Bm25(0.9, 0.4), rarity=1.5, crowd=50),
     neighbours=0.5,
     session=0.5,
     reply=False,
