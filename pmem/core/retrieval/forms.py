@@ -6,6 +6,7 @@ Endings, and what compounds put behind a word, leave its beginning as it is: "Re
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import takewhile
 from typing import Final
 
@@ -52,7 +53,8 @@ def common_start(word: str) -> str:
     return word[: _START if len(word) > _START else _START - 1]
 
 
-def spelt_otherwise(word: str) -> set[str]:
+@lru_cache(maxsize=1024)
+def spelt_otherwise(word: str) -> frozenset[str]:
     """Return a word with its "ae", "oe" and "ue" as one letter, and as two instead of one.
 
     "Müller" is folded to "muller", and is written "Mueller" where there is no "ü".
@@ -61,10 +63,10 @@ def spelt_otherwise(word: str) -> set[str]:
         word: A term.
     """
     if not word.isascii() or len(word) < _START:
-        return set()
+        return frozenset()
     found = {_UMLAUT.sub(r"\1", word)}
     found |= {f"{word[: at.end()]}e{word[at.end() :]}" for at in _VOWEL.finditer(word)}
-    return found - {word}
+    return frozenset(found - {word})
 
 
 def forms(word: str, statistics: CollectionStatistics) -> dict[str, float]:
