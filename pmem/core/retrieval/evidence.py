@@ -50,7 +50,8 @@ class Constants(msgspec.Struct, frozen=True):
     Attributes:
         text, window, whole: the constants for documents, windows and sessions.
         structure: the weights within a window.
-        rarity: the power of a word's rarity: above 1, what every other text says counts for less.
+        rarity: the power of a word's rarity: above 1, words that every other text has count less,
+            as stop words do that no list knows.
         room: how many times the average length a message may have. What is longer, such as a
             log, counts in windows as a sample of that length would.
         breadth: of how many of the best documents the sessions are looked at, at least. Only a
@@ -212,7 +213,7 @@ def _find(
 ) -> _Found:
     postings = {term.term: statistics.postings(term.term) for term in plan.everything}
     own = {term: len(held) for term, held in postings.items()}
-    for term in plan.asked:
+    for term in () if plan.is_english else plan.asked:
         postings[term] = with_forms(postings[term], term, statistics)
     rarity = {
         term: _rare(totals.documents, own[term] or len(held), constants.rarity)
