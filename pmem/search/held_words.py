@@ -3,13 +3,14 @@
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from functools import reduce
-from itertools import chain
+from itertools import chain, product
 from operator import and_
 from typing import TYPE_CHECKING, Final
 
 from pmem.core.filters import judge_of
 from pmem.core.retrieval.compounds import joined_words
 from pmem.core.retrieval.documents import entries
+from pmem.core.retrieval.forms import likeness
 from pmem.core.retrieval.pool import Pool, labels
 from pmem.core.retrieval.signals import day_terms
 from pmem.core.text.terms import characters, parse_query, terms
@@ -48,9 +49,15 @@ def is_near(found: LoadedHit) -> bool:
 
 
 def _holds(document: Memory | Episode | Chunk | Message, asked: AbstractSet[str]) -> bool:
-    """Return whether a document holds one of some terms; mostly its text tells, and is cheap."""
+    """Return whether a document holds one of some terms, or a form of it.
+
+    Mostly its text tells, and is cheap.
+    """
     plain = document.content if isinstance(document, Memory | Message) else document.summary
-    return not asked.isdisjoint(terms(plain)) or not asked.isdisjoint(_terms(document))
+    if not asked.isdisjoint(terms(plain)):
+        return True
+    held = set(_terms(document))
+    return not asked.isdisjoint(held) or any(likeness(*pair) for pair in product(asked, held))
 
 
 def _terms(document: Memory | Episode | Chunk | Message) -> Iterable[str]:

@@ -34,6 +34,7 @@ REQUESTS: Final = (
     SearchRequest(query="What has Ann eaten?", kinds=(SearchKind.MESSAGE,)),
     SearchRequest(query='"stone river"', wanted=ANY),
     SearchRequest(query="猫", top_k=50),
+    SearchRequest(query="riverside clouded Pythonist Äpples", wanted=ANY, top_k=50),
     SearchRequest(query="river stone", wanted=Filter(states=(State.SOFT_DELETED,))),
     SearchRequest(query="river apple", threshold=0.4),
     SearchRequest(query="apple", wanted=Filter(tags=("fruit",)), top_k=9),

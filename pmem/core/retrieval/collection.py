@@ -4,8 +4,12 @@ A provider stores postings of single documents only. Windows of neighbouring mes
 sessions are derived from those at query time, so that an index on disk needs no second copy.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
+
+LAST: Final = "\U0010ffff"
+"""Stands behind every letter, so that what begins alike stands between two texts."""
 
 
 class Document(NamedTuple):
@@ -73,6 +77,9 @@ class CollectionStatistics(Protocol):
     def postings(self, term: str) -> Mapping[int, float]:
         """Return how often `term` occurs in each document that holds it, by ascending number."""
 
+    def beginning(self, start: str) -> Sequence[str]:
+        """Return the terms that begin with some letters, ascending."""
+
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
         """Return the facts of the documents with these numbers."""
 
@@ -91,11 +98,14 @@ class CollectionStatistics(Protocol):
 class MemoryStatistics:
     """Statistics over documents added one by one, held in dictionaries."""
 
-    __slots__ = ("_documents", "_names", "_postings", "_sequences", "_sessions", "_totals")
+    __slots__ = (
+        "_documents", "_names", "_ordered", "_postings", "_sequences", "_sessions", "_totals"
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self._documents: dict[int, Document] = {}
         self._postings: dict[str, dict[int, float]] = {}
+        self._ordered: list[str] = []
         self._sequences: dict[int, Callable[[], Sequence[str]]] = {}
         self._sessions: dict[int, list[tuple[int, int]]] = {}
         self._names: dict[str, set[str]] = {}
@@ -149,6 +159,13 @@ class MemoryStatistics:
     def postings(self, term: str) -> Mapping[int, float]:
         """Return how often `term` occurs in each document that holds it, by ascending number."""
         return self._postings.get(term, {})
+
+    def beginning(self, start: str) -> Sequence[str]:
+        """Return the terms that begin with some letters, ascending."""
+        if len(self._ordered) != len(self._postings):
+            self._ordered = sorted(self._postings)
+        first = bisect_left(self._ordered, start)
+        return self._ordered[first : bisect_left(self._ordered, start + LAST, lo=first)]
 
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
         """Return the facts of the documents with these numbers."""

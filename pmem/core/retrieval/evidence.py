@@ -7,6 +7,7 @@ import msgspec
 
 from pmem.core.retrieval.bm25 import idf, length_norm, saturation
 from pmem.core.retrieval.collection import CollectionStatistics, Document, SessionDocuments, Totals
+from pmem.core.retrieval.forms import with_forms
 from pmem.core.retrieval.question import QueryTerm, QuestionPlan
 
 Frequencies = Mapping[str, Mapping[int, float]]  # term -> unit (document, session) -> frequency
@@ -49,6 +50,8 @@ class Constants(msgspec.Struct, frozen=True):
     Attributes:
         text, window, whole: the constants for documents, windows and sessions.
         structure: the weights within a window.
+        rarity: the power of a word's rarity: above 1, words that every other text has count less,
+            as stop words do that no list knows.
         room: how many times the average length a message may have. What is longer, such as a
             log, counts in windows as a sample of that length would.
         breadth: of how many of the best documents the sessions are looked at, at least. Only a
@@ -61,6 +64,7 @@ class Constants(msgspec.Struct, frozen=True):
     window: Bm25 = Bm25(1.0, 0.8)
     whole: Bm25 = Bm25(1.2, 1.0)
     structure: Structure = Structure()
+    rarity: float = 1.0
     room: float = 3.0
     breadth: int = 200
     crowd: int | None = None
@@ -208,7 +212,13 @@ def _find(
     hidden: frozenset[int],
 ) -> _Found:
     postings = {term.term: statistics.postings(term.term) for term in plan.everything}
-    rarity = {term: idf(totals.documents, len(held)) for term, held in postings.items()}
+    own = {term: len(held) for term, held in postings.items()}
+    for term in () if plan.is_english else plan.asked:
+        postings[term] = with_forms(postings[term], term, statistics)
+    rarity = {
+        term: _rare(totals.documents, own[term] or len(held), constants.rarity)
+        for term, held in postings.items()
+    }
     every: set[int] = set().union(*postings.values())
     if accept is not None:
         every = set(accept(every))
@@ -231,6 +241,12 @@ def _find(
         held = held_inside[name.term]
         held_inside[name.term] = {n: c for n, c in held.items() if not documents[n].speaker}
     return _Found(documents, sessions, held_inside, rarity, share, frozenset(every - matched))
+
+
+def _rare(documents: int, containing: int, power: float) -> float:
+    """The idf of a term to a power; a word that nothing has counts no more for that."""
+    held = max(containing, 1)
+    return idf(documents, containing) * float(idf(max(documents, held), held) ** (power - 1.0))
 
 
 def _broadest(

@@ -19,6 +19,7 @@ from pmem.core.retrieval.signals import (
     asks_when,
 )
 from pmem.core.text.terms import parse_query, terms
+from pmem.core.text.words import STOP_WORDS
 from pmem.values.bounds import QUERY_CHARACTERS
 
 MAX_TERMS = 256  # distinct terms of a question; the rest of a pasted text is ignored
@@ -27,6 +28,7 @@ MAX_WORDS = 256  # words of a question that are looked at for keys
 MAX_WORD = 64  # characters of such a word
 MAX_QUOTING = 4096  # characters of a question that are looked at for single quoted words
 SHORT = 2  # words of a question whose every word is a key
+_ENGLISH = 0.2  # share of stop words; German, which has some of them, has less
 ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai", "bot", "model"})
 
 _PUNCTUATION = "\"'`“”‘’«»「」()[]{}<>.,;:!?。，？！、"
@@ -39,6 +41,7 @@ _IDENTIFIER = re.compile(
 _QUANTITY = re.compile(
     r"\b[0-9]+(?:[.][0-9]+)? ?(?:[nµm]s|[kKMGT]i?[Bb]|[kMG]?Hz|fps|px|dpi|rpm)\b", re.ASCII
 )
+_LONGER_WORD = re.compile(r"[^\W\d_]{2,}")
 _QUOTED_WORD = re.compile(r'["“`][^"“”`\s]{1,64}["”`]')
 
 
@@ -79,6 +82,7 @@ class QuestionPlan(NamedTuple):
         wanted: bits of `signals` that an answer probably shows.
         several: whether the answer is likely spread over several sessions.
         keys: identifiers, quantities and single quoted words; of a short question every word.
+        is_english: whether it surely is English, whose forms and stop words are known.
     """
 
     terms: tuple[QueryTerm, ...]
@@ -88,6 +92,7 @@ class QuestionPlan(NamedTuple):
     wanted: int
     several: bool
     keys: tuple[RequiredWord, ...] = ()
+    is_english: bool = False
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -152,7 +157,18 @@ def plan_question(
         wanted=_count_wanted(question),
         several=asks_several(question),
         keys=tuple(dict.fromkeys(_keys(question, set(words)))),
+        is_english=is_english(question),
     )
+
+
+def is_english(question: str) -> bool:
+    """Tell whether a question has as many English stop words as only English has.
+
+    Args:
+        question: any text.
+    """
+    words = _LONGER_WORD.findall(question[:MAX_QUOTING].casefold())
+    return sum(word in STOP_WORDS for word in words) > _ENGLISH * len(words)
 
 
 def _direct(words: Sequence[str], said: Mapping[str, int]) -> list[QueryTerm]:

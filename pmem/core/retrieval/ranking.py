@@ -99,7 +99,8 @@ def rank(
         nearness: knows how near documents are in meaning; None asks nothing.
     """
     plan = plan_question(question, statistics.speakers(), settings.related)
-    constants = _as_broad_as(settings.constants, limit)
+    chosen = settings.constants if plan.is_english else settings.not_english
+    constants = _as_broad_as(chosen or settings.constants, limit)
     evidence = gather(plan, statistics, constants, accept, score, hidden)
     parts = _additional_parts(evidence, settings)
     if accept is not None:

@@ -14,6 +14,7 @@ class RankingSettings(msgspec.Struct, frozen=True):
 
     Attributes:
         constants: BM25 constants and the weights of neighbouring turns.
+        not_english: the same where a question is not surely English; None for no others.
         neighbours, session: weights of windows and sessions.
         reply: whether what holds no word of the question is found beside what does.
         related: weight of a related word against a word of the question.
@@ -36,6 +37,7 @@ class RankingSettings(msgspec.Struct, frozen=True):
     """
 
     constants: Constants = Constants()
+    not_english: Constants | None = None
     neighbours: float = 3.0
     session: float = 1.4
     reply: bool = True
@@ -62,6 +64,7 @@ class RankingSettings(msgspec.Struct, frozen=True):
 DEFAULTS = RankingSettings()
 MEMORIES = RankingSettings(
     Constants(text=Bm25(1.2, 0.75), crowd=50),
+    not_english=Constants(text=Bm25(0.9, 0.4), rarity=1.5, crowd=50),
     neighbours=0.5,
     session=0.5,
     reply=False,

@@ -14,7 +14,8 @@ the time is linear in the length of the text.
 
 import re
 import unicodedata
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import Stemmer
@@ -39,15 +40,20 @@ _SEGMENT = re.compile(r"[/\\]")
 _ORDINAL = re.compile(r"([0-9]{1,4})(?:st|nd|rd|th)")
 _CONTRACTION = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m))\Z", re.IGNORECASE)
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]{1,1024}")
-_ACCENT = re.compile("[\u0300-\u036f]+")
 _QUOTED = re.compile('"([^"]+)"|“([^“”]+)”|「([^「」]+)」|«([^«»]+)»')
 _RELEASE = re.compile(r"[vV]?([0-9]{1,9}\.[0-9]{1,9})\.[0-9]")
 _ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)", re.ASCII)
 _UNDECOMPOSED = str.maketrans(
     {"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "þ": "th",
-     "Þ": "Th", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ß": "ss", "ı": "i"}
+     "Þ": "Th", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ß": "ss", "ı": "i",
+     "\u0640": "", "\u00ad": "", "\u200c": "", "\u200d": ""}
 )  # fmt: skip
 
+_ROOT = 3  # letters, of which most Hebrew words are made
+_LANGUAGES = {
+    "ARABIC": "arabic", "ARMENIAN": "armenian", "CYRILLIC": "russian", "DEVANAGARI": "hindi",
+    "GREEK": "greek", "TAMIL": "tamil",
+}  # fmt: skip
 _stem = Stemmer.Stemmer("english", 0).stemWord  # our own memo is faster than the library's
 _memo: dict[str, tuple[str, ...]] = {}
 
@@ -172,8 +178,18 @@ def _chunks(folded: str) -> list[str]:
 
 def _fold_piece(match: re.Match[str]) -> str:
     piece = unicodedata.normalize("NFKD", match.group())
-    piece = unicodedata.normalize("NFC", _ACCENT.sub("", piece))
-    return piece.translate(_UNDECOMPOSED)
+    plain = "".join(letter for letter in piece if not _is_accent(letter))
+    return unicodedata.normalize("NFC", plain).translate(_UNDECOMPOSED)
+
+
+def _is_accent(letter: str) -> bool:
+    """Tell marks that are often left out from those that are part of a syllable, by their class.
+
+    Above and below letters (202 and more), Hebrew points and Arabic vowels (10 to 36), the dot of
+    Hindi (7); not the vowel signs of India (0), the voicing of kana (8), the tones of Thai (107).
+    """
+    place = unicodedata.combining(letter)
+    return place >= 202 or 10 <= place <= 36 or place == 7
 
 
 def _phrase(text: str) -> tuple[str, ...]:
@@ -248,14 +264,32 @@ def _plain_word(word: str) -> str:
     number = NUMBER_WORDS.get(word)
     if number is not None:
         return number
-    return str(_stem(IRREGULAR_FORMS.get(word, word)))
+    if word.isascii():
+        return str(_stem(IRREGULAR_FORMS.get(word, word)))
+    return _stem_of_script(word)
+
+
+def _stem_of_script(word: str) -> str:
+    """The stem of a word in another script, by the most common language that is written in it."""
+    script = unicodedata.name(word[0], "").partition(" ")[0]
+    if script == "HEBREW":  # "and", "the", "in", "as", "to", "from" are written in front
+        return word[:-_ROOT].lstrip("והבכלמ") + word[-_ROOT:]
+    language = _LANGUAGES.get(script)
+    return word if language is None else str(_stemmer(language)(word))
+
+
+@cache
+def _stemmer(language: str) -> Callable[[str], str]:
+    """Made when first needed, where this version of the library has it."""
+    known = language in Stemmer.algorithms()
+    return Stemmer.Stemmer(language, 0).stemWord if known else str
 
 
 def _compound(chunk: str) -> list[str]:
     """A compound whole, the compounds between its slashes, and its parts."""
     parts = _PART.findall(chunk)
     if len(parts) == 1 and parts[0] == chunk:
-        return [chunk.casefold()[:MAX_PART]]
+        return [_plain_word(chunk.casefold())]
     found = _wholes(chunk)
     for part in parts:
         if part.isdigit():

@@ -5,6 +5,8 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
+from pmem.core.retrieval.collection import LAST
+
 Key = tuple[str, str]
 """A list's label and its term."""
 
@@ -21,6 +23,19 @@ def read(connection: sqlite3.Connection, labels: Iterable[str], term: str) -> Ma
     if len(lists) == 1:
         return lists[0]
     return dict(sorted(item for found in lists for item in found.items()))
+
+
+def beginning(connection: sqlite3.Connection, labels: Iterable[str], start: str) -> list[str]:
+    """Return the terms that begin with some letters, ascending; the lists are not read.
+
+    Args:
+        connection: The open database.
+        labels: Which documents count.
+        start: The letters.
+    """
+    query = "select term from posting where label = ? and term >= ? and term < ?"
+    rows = (connection.execute(query, (label, start, start + LAST)) for label in labels)
+    return sorted({term for found in rows for (term,) in found})
 
 
 class Postings:

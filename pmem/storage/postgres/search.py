@@ -12,7 +12,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from pmem.core.policy import EVERYTHING, Reach
-from pmem.core.retrieval.collection import CollectionStatistics, Document, SessionDocuments, Totals
+from pmem.core.retrieval.collection import (
+    LAST,
+    CollectionStatistics,
+    Document,
+    SessionDocuments,
+    Totals,
+)
 from pmem.core.retrieval.documents import Facts
 from pmem.core.retrieval.evidence import Scorer, bm25_scores
 from pmem.core.retrieval.pool import ACTIVE_MEMORIES, DocumentKey, holds_at
@@ -38,6 +44,18 @@ POSTINGS: Final = (
     " from (select document, count from pmem.posting where project = %s and label {}"
     " and term = %s order by document) as held"
 )
+_BEGINNING: Final = """
+with recursive found (label, term) as (
+  select label, (select term from pmem.posting where project = %(project)s
+    and posting.label = asked.label and term >= %(start)s and term < %(end)s
+    order by term limit 1) from unnest(%(labels)s::text[]) as asked (label)
+  union all
+  select label, (select term from pmem.posting where project = %(project)s
+    and posting.label = found.label and posting.term > found.term and term < %(end)s
+    order by term limit 1) from found where found.term is not null
+) select distinct term from found where term is not null order by term
+"""
+"""From one term to the next: a common one has many postings, which need not be looked at."""
 _DATA: Final = "select data from pmem.record where project = %s and store = %s and id = %s"
 _LINKS: Final = """
 with asked as (select number, id from pmem.document
@@ -158,6 +176,14 @@ class ServerPool:
             return {}
         return dict(zip(_unpacked("q", packed), _unpacked("d", counts), strict=True))
 
+    def beginning(self, labels: Sequence[str], start: str) -> Sequence[str]:
+        """Return the terms that begin with some letters, ascending."""
+        asked = {
+            "project": self._project, "labels": labels, "start": clean(start),
+            "end": clean(start) + LAST,
+        }  # fmt: skip
+        return [term for (term,) in self._known_rows(_BEGINNING, asked)]
+
     def asked(self, query: str, *values: object) -> list[Any]:
         """Return the rows of a query, whose first value is the project."""
         return self._rows(query, (self._project, *values))
@@ -199,6 +225,9 @@ class _ServerStatistics:
             has_any = self._totals.documents
             self._held[term] = self._pool.postings(self._labels, term) if has_any else {}
         return self._held[term]
+
+    def beginning(self, start: str) -> Sequence[str]:
+        return self._pool.beginning(self._labels, start) if self._totals.documents else ()
 
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
         return documents_of(self._pool.chosen(DOCUMENT_COLUMNS, numbers))

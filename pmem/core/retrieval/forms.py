@@ -1,0 +1,104 @@
+"""Forms of a word that a collection holds, in any language: what begins as the word does.
+
+Endings, and what compounds put behind a word, leave its beginning as it is: "Rechnung" finds
+"Rechnungen", "Lager" finds "Lagerverwaltung". No language has to be known for that.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import takewhile
+from typing import Final
+
+from pmem.core.retrieval.collection import CollectionStatistics
+
+MOST_FORMS: Final = 30
+_START: Final = 4
+"""So many letters at least are common to forms; one less of a word that has no more than these."""
+_UMLAUT: Final = re.compile("([aou])e")
+_VOWEL: Final = re.compile("[aou](?![aeiou])")
+_ALIKE: Final = 0.55
+"""The least likeness of forms; a word that begins a longer one is always a form of it."""
+_WEIGHT: Final = 0.5
+"""What a form weighs that is all but the word itself."""
+
+
+def likeness(word: str, other: str) -> float:
+    """Return how alike two terms begin, from 0 to 1: twice the common part, by both lengths.
+
+    It is 0 where they are no forms of each other. What has digits or signs has no forms.
+
+    Args:
+        word: A term.
+        other: Another.
+    """
+    start = common_start(word)
+    if not start or not _is_word(other):
+        return 0.0
+    if other in spelt_otherwise(word):
+        return 1.0
+    if not other.startswith(start):
+        return 0.0
+    pairs = zip(word, other, strict=False)
+    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    alike = 2.0 * common / (len(word) + len(other))
+    begins = common >= _START and common in (len(word), len(other))
+    return alike if begins or alike >= _ALIKE else 0.0
+
+
+def common_start(word: str) -> str:
+    """Return what every form of a term begins with; nothing for a term that has no forms."""
+    if len(word) < _START - 1 or not _is_word(word):
+        return ""
+    return word[: _START if len(word) > _START else _START - 1]
+
+
+@lru_cache(maxsize=1024)
+def spelt_otherwise(word: str) -> frozenset[str]:
+    """Return a word with its "ae", "oe" and "ue" as one letter, and as two instead of one.
+
+    "Müller" is folded to "muller", and is written "Mueller" where there is no "ü".
+
+    Args:
+        word: A term.
+    """
+    if not word.isascii() or len(word) < _START:
+        return frozenset()
+    found = {_UMLAUT.sub(r"\1", word)}
+    found |= {f"{word[: at.end()]}e{word[at.end() :]}" for at in _VOWEL.finditer(word)}
+    return frozenset(found - {word})
+
+
+def forms(word: str, statistics: CollectionStatistics) -> dict[str, float]:
+    """Return the other terms of a collection that are forms of a term, with their weights.
+
+    Args:
+        word: The term.
+        statistics: The collection.
+    """
+    start = common_start(word)
+    known = {*statistics.beginning(start), *spelt_otherwise(word)} if start else set()
+    alike = sorted((-likeness(word, other), other) for other in known if other != word)
+    return {other: -_WEIGHT * value for value, other in alike[:MOST_FORMS] if value}
+
+
+def with_forms(
+    own: Mapping[int, float], word: str, statistics: CollectionStatistics
+) -> Mapping[int, float]:
+    """Return how often a term or a form of it occurs, by ascending number; forms count less.
+
+    Args:
+        own: How often the term itself does.
+        word: The term.
+        statistics: The collection.
+    """
+    found = dict(own)
+    for other, weight in forms(word, statistics).items():
+        for number, count in statistics.postings(other).items():
+            found[number] = found.get(number, 0.0) + weight * count
+    return dict(sorted(found.items())) if len(found) > len(own) else found
+
+
+def _is_word(term: str) -> bool:
+    """Tell words from numbers and names of code; marks of a vowel are part of a word."""
+    return term.isalpha() if term.isascii() else not any(map(str.isdigit, term))
