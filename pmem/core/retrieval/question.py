@@ -28,7 +28,7 @@ MAX_WORDS = 256  # words of a question that are looked at for keys
 MAX_WORD = 64  # characters of such a word
 MAX_QUOTING = 4096  # characters of a question that are looked at for single quoted words
 SHORT = 2  # words of a question whose every word is a key
-_ENGLISH = 0.2  # share of stop words; German, which has some of them, has less
+_ENGLISH = 0.18  # share of stop words; German, which has some of them, has less
 ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai", "bot", "model"})
 
 _PUNCTUATION = "\"'`“”‘’«»「」()[]{}<>.,;:!?。，？！、"
