@@ -148,3 +148,23 @@ def test_undo_says_how_many_commands_it_can_undo(project: str) -> None:
     (most,) = re.findall(r"only the last (\d+)", pmem("undo", "99").said)
     assert pmem("undo", most, "--dry-run").code == 0
     assert pmem("undo", str(int(most) + 1), "--dry-run").code == 3
+
+
+def test_what_an_event_did_reads_the_same_after_later_events(project: str) -> None:
+    old, new = added("The shop closes at six"), added("The bakery closes at eight")
+    told: dict[tuple[str, int], object] = {}
+    for words in (
+        ("edit", old, "--superseded-by", new),
+        ("undo",),
+        ("edit", new, "--link", f"{old}:depends_on"),
+        ("edit", new, "--link", old),
+        ("edit", new, "--unlink", f"{old}:depends_on"),
+        ("undo",),
+        ("undo",),
+        ("edit", new, "--link", f"{old}:updates"),
+    ):
+        assert pmem(*words).code == 0
+        events = json.loads(pmem("log", "--limit", "99", "--json").out)["data"]["items"]
+        now = {(event["id"], event["place"]): event for event in events}
+        assert {place: now[place] for place in told} == told
+        told = now
