@@ -222,7 +222,8 @@ def anywhere(session: CommandSession) -> Workspace:
 
 def _part_line(part: setup.SetupPart, *, is_removed: bool) -> Line:
     is_gone = is_removed and part.state == "missing"
-    word, colour = ("removed", "green") if is_gone else _WORDS[part.state]
+    gone = ("removed", "green") if part.removed else ("not set", "")
+    word, colour = gone if is_gone else _WORDS[part.state]
     why = f" ({part.why})" if part.why else ""
     return [(f"{word:<9}", colour), (f"{part.what:<18}", "bold"), (f"{part.path}{why}", "")]
 

@@ -1,6 +1,7 @@
 """The commands that teach other programs about the memory."""
 
-from typing import Annotated, Final, Literal
+from itertools import repeat
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
@@ -10,6 +11,9 @@ from pmem.operations import table
 from pmem.values.requests import SetupRequest
 from pmem.vcs import gitsetup, hooksetup
 from pmem.vcs.rule_files import HOSTS, RulesRequest
+
+if TYPE_CHECKING:
+    from pmem.cli.completion.installing import CompletionPart
 
 Shell = Literal["bash", "zsh", "fish", "powershell", "pwsh"]
 _COLOURS: Final = {"set": "green", "missing": "red", "differs": "red"}
@@ -33,10 +37,12 @@ def git(
     if print_:
         script = gitsetup.script()
         return Answer(data={"script": script}, raw=script)
+    look = SetupRequest(check=True)
+    before = session.run(table.SETUP_GIT, look).parts if remove else ()
     found = session.run(table.SETUP_GIT, SetupRequest(check=check, remove=remove))
     return Answer(
         data=found,
-        lines=[_line(part, is_removed=remove) for part in found.parts],
+        lines=list(map(_line, found.parts, before or repeat(None))),
         note="" if found.program or remove else "git will not find pmem: put it on the PATH",
         exit_code=1 if check and not found.ok else 0,
     )
@@ -66,6 +72,7 @@ def rules(
         if host not in HOSTS:
             raise UsageError(f"there is no host {host!r}", f"there are {', '.join(HOSTS)}")
     request = RulesRequest(hosts=tuple(hosts or ()), check=check, remove=remove)
+    there = session.run(table.SETUP_RULES, RulesRequest(check=True)).hosts if remove else ()
     found = session.run(table.SETUP_RULES, request)
     note = "" if found.hosts else f"no host has rules yet: name one of {', '.join(HOSTS)}"
     lines: list[Line] = [
@@ -73,7 +80,7 @@ def rules(
         for part in found.parts
     ]
     if remove:
-        lines = [[("removed", "green")]] if found.hosts else []
+        lines = [[_gone(was_there=not set(there).isdisjoint(found.hosts))]] if found.hosts else []
     return Answer(data=found, lines=lines, note=note, exit_code=1 if check and not found.ok else 0)
 
 
@@ -99,13 +106,15 @@ def pre_commit(
     session: CommandSession = ctx.obj
     _one_at_the_most(check, remove, print_)
     request = hooksetup.PreCommitRequest(check=check or print_, remove=remove, strict=strict)
+    look = hooksetup.PreCommitRequest(check=True)
+    before = session.run(table.SETUP_PRE_COMMIT, look) if remove else None
     found = session.run(table.SETUP_PRE_COMMIT, request)
     failed = not (found.ok or print_ or remove)
     no_place = failed and not check
     return Answer(
         data=found,
         raw=found.wanted if print_ or no_place else None,
-        lines=[_hook_line(found, is_removed=remove)],
+        lines=[_hook_line(found, before)],
         note=_hook_note(found, no_place=no_place),
         exit_code=1 if failed else 0,
     )
@@ -139,10 +148,11 @@ def completion(
     if session.read_only and not check:
         raise ReadOnly
     act = installing.look if check else installing.uninstall if remove else installing.install
+    before = installing.look(name, session.environment).parts if remove else ()
     found = act(name, session.environment)
     return Answer(
         data=found,
-        lines=[_file_line(part.path, part.state, is_removed=remove) for part in found.parts],
+        lines=list(map(_file_line, found.parts, before or repeat(None))),
         note="" if check or remove else f"open a new {name} to see it",
         exit_code=1 if check and not found.ok else 0,
     )
@@ -153,14 +163,21 @@ def _one_at_the_most(*given: bool) -> None:
         raise UsageError("--check, --remove and --print exclude each other", "give one of them")
 
 
-def _file_line(path: str, state: str, *, is_removed: bool) -> Line:
-    word, colour = ("removed", "") if is_removed else (state, _COLOURS[state])
-    return [(f"{word:<9}", colour), (path, "")]
+def _gone(*, was_there: bool) -> tuple[str, str]:
+    """Say of what is not there whether it was before it was to be removed."""
+    return ("removed", "green") if was_there else ("not set", "")
 
 
-def _hook_line(found: hooksetup.HookSetup, *, is_removed: bool) -> Line:
-    if is_removed and not found.ok and found.found is None:
-        return [("removed ", "green"), (found.path, "")]
+def _file_line(part: "CompletionPart", before: "CompletionPart | None") -> Line:
+    gone = None if before is None else _gone(was_there=before.state != "missing")
+    word, colour = gone or (part.state, _COLOURS[part.state])
+    return [(f"{word:<9}", colour), (part.path, "")]
+
+
+def _hook_line(found: hooksetup.HookSetup, before: hooksetup.HookSetup | None) -> Line:
+    if before is not None and not found.ok and found.found is None:
+        word, colour = _gone(was_there=before.found is not None)
+        return [(f"{word:<8}", colour), (found.path, "")]
     word, colour = ("set", "green") if found.ok else ("missing", "red")
     if found.found is not None and not found.ok:
         word = "differs"
@@ -178,10 +195,11 @@ def _hook_note(found: hooksetup.HookSetup, *, no_place: bool) -> str:
     return "each clone needs `pre-commit install` once" if runs_by_tool else ""
 
 
-def _line(part: gitsetup.GitSetting, *, is_removed: bool) -> Line:
+def _line(part: gitsetup.GitSetting, before: gitsetup.GitSetting | None) -> Line:
     """Say how git has been told one thing; what the project shares stays when a clone forgets."""
-    well, not_there = ("kept", "removed") if is_removed else ("set", "missing")
-    word, colour = (well, "green") if part.ok else (not_there, "green" if is_removed else "red")
+    word, colour = ("set" if before is None else "kept", "green") if part.ok else ("missing", "red")
+    if before is not None and not part.ok:
+        word, colour = _gone(was_there=before.found is not None)
     if part.found is not None and not part.ok:
         word = "differs"
     return [(f"{word:<8}", colour), (f"{part.name:<24}", "bold"), (part.wanted, "")]
