@@ -54,12 +54,16 @@ class AssistantSetupRequest(SetupRequest, frozen=True, kw_only=True):
 
 
 class SetupPart(msgspec.Struct, frozen=True, kw_only=True):
-    """What one file tells an assistant: the server, the hooks, the instructions."""
+    """What one file tells an assistant: the server, the hooks, the instructions.
+
+    `removed` says that it told that until now.
+    """
 
     path: str
     what: str
     state: State
     why: str = ""
+    removed: bool = False
 
 
 class AssistantSetup(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,6 +128,7 @@ def set_up(workspace: Workspace, request: AssistantSetupRequest) -> AssistantSet
         StorageRefused: A file may not be written.
     """
     changes = [_change(workspace, request, file) for file in files_of(request)]
+    there = {one.path for one in changes if request.remove and one.state != "missing"}
     if not request.check:
         for change in changes:
             if change.before != change.after:
@@ -138,7 +143,13 @@ def set_up(workspace: Workspace, request: AssistantSetupRequest) -> AssistantSet
         harness=request.harness,
         scope=request.scope,
         parts=tuple(
-            SetupPart(path=one.path, what=_what(one.file), state=one.state, why=one.why)
+            SetupPart(
+                path=one.path,
+                what=_what(one.file),
+                state=one.state,
+                why=one.why,
+                removed=one.path in there and one.state == "missing",
+            )
             for one in changes
         ),
         program=shutil.which("pmem") is not None,

@@ -51,7 +51,7 @@ _VAGUE: Final = (
 def why(session: CommandSession, request: WhyRequest) -> Answer:
     """Show what was decided, tried and replaced at a place in code."""
     found = session.run(table.WHY, request)
-    nothing = f"no memory applies to {one_visible_line(found.file)} or cites it"
+    nothing = f"no memory applies to {one_visible_line(request.place)} or cites what is there"
     return Answer(data=found, lines=_why_lines(found), note=found.note if found.items else nothing)
 
 

@@ -95,8 +95,6 @@ def _summary(found: Reviewed) -> str:
     if not found.files and not found.items:
         return "no file has changed; `pmem review A..B` looks at what changed between two commits"
     files = f"{found.files} file{'s' * (found.files != 1)} changed"
-    if not found.items:
-        return f"{files}, which no memory is about"
     return f"{files}: {_count_text(found)}"
 
 

@@ -1,7 +1,8 @@
 """The commands that connect git, shells, rule files and coding assistants."""
 
 import os
-from typing import Final, Literal
+from itertools import repeat
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
@@ -19,6 +20,9 @@ from pmem.values.requests import NoArguments, SetupRequest
 from pmem.vcs import gitsetup, hooksetup
 from pmem.vcs.rule_files import HOSTS, RulesRequest
 
+if TYPE_CHECKING:
+    from pmem.cli.completion.installing import CompletionPart
+
 Shell = Literal["bash", "zsh", "fish", "powershell", "pwsh"]
 PRINT: Final = own("Only print what it would write.", flag="--print")
 _COLOURS: Final = {"set": "green", "missing": "red", "differs": "red"}
@@ -35,10 +39,12 @@ def git(session: CommandSession, request: SetupRequest, print_: bool = PRINT) ->
     if print_:
         script = gitsetup.script()
         return Answer(data={"script": script}, raw=script)
+    look = SetupRequest(check=True)
+    before = session.run(table.SETUP_GIT, look).parts if request.remove else ()
     found = session.run(table.SETUP_GIT, request)
     return Answer(
         data=found,
-        lines=[_git_line(part, is_removed=request.remove) for part in found.parts],
+        lines=list(map(_git_line, found.parts, before or repeat(None))),
         note=""
         if found.program or request.remove
         else "git will not find pmem: put it on the PATH",
@@ -59,6 +65,8 @@ def rules(session: CommandSession, request: RulesRequest) -> Answer:
     for host in request.hosts:
         if host not in HOSTS:
             raise UsageError(f"there is no host {host!r}", f"there are {', '.join(HOSTS)}")
+    look = RulesRequest(check=True)
+    there = session.run(table.SETUP_RULES, look).hosts if request.remove else ()
     found = session.run(table.SETUP_RULES, request)
     note = "" if found.hosts else f"no host has rules yet: name one of {', '.join(HOSTS)}"
     lines: list[Line] = [
@@ -66,7 +74,7 @@ def rules(session: CommandSession, request: RulesRequest) -> Answer:
         for part in found.parts
     ]
     if request.remove:
-        lines = [[("removed", "green")]] if found.hosts else []
+        lines = [[_gone(was_there=not set(there).isdisjoint(found.hosts))]] if found.hosts else []
     return Answer(
         data=found, lines=lines, note=note, exit_code=1 if request.check and not found.ok else 0
     )
@@ -86,13 +94,15 @@ def pre_commit(
     """
     check_one_way(request, print_)
     request = msgspec.structs.replace(request, check=request.check or print_)
+    look = hooksetup.PreCommitRequest(check=True)
+    before = session.run(table.SETUP_PRE_COMMIT, look) if request.remove else None
     found = session.run(table.SETUP_PRE_COMMIT, request)
     failed = not (found.ok or print_ or request.remove)
     no_place = failed and not request.check
     return Answer(
         data=found,
         raw=found.wanted if print_ or no_place else None,
-        lines=[_hook_line(found, is_removed=request.remove)],
+        lines=[_hook_line(found, before)],
         note=_hook_note(found, no_place=no_place),
         exit_code=1 if failed else 0,
     )
@@ -127,12 +137,11 @@ def completion(
         if request.remove
         else installing.install
     )
+    before = installing.look(name, session.environment).parts if request.remove else ()
     found = act(name, session.environment)
     return Answer(
         data=found,
-        lines=[
-            _file_line(part.path, part.state, is_removed=request.remove) for part in found.parts
-        ],
+        lines=list(map(_file_line, found.parts, before or repeat(None))),
         note="" if request.check or request.remove else f"open a new {name} to see it",
         exit_code=1 if request.check and not found.ok else 0,
     )
@@ -148,14 +157,21 @@ def check_one_way(request: SetupRequest, print_: bool = False) -> None:
         raise UsageError("--check, --remove and --print exclude each other", "give one of them")
 
 
-def _file_line(path: str, state: str, *, is_removed: bool) -> Line:
-    word, colour = ("removed", "") if is_removed else (state, _COLOURS[state])
-    return [(f"{word:<9}", colour), (path, "")]
+def _gone(*, was_there: bool) -> tuple[str, str]:
+    """Say of what is not there whether it was before it was to be removed."""
+    return ("removed", "green") if was_there else ("not set", "")
 
 
-def _hook_line(found: hooksetup.HookSetup, *, is_removed: bool) -> Line:
-    if is_removed and not found.ok and found.found is None:
-        return [("removed ", "green"), (found.path, "")]
+def _file_line(part: "CompletionPart", before: "CompletionPart | None") -> Line:
+    gone = None if before is None else _gone(was_there=before.state != "missing")
+    word, colour = gone or (part.state, _COLOURS[part.state])
+    return [(f"{word:<9}", colour), (part.path, "")]
+
+
+def _hook_line(found: hooksetup.HookSetup, before: hooksetup.HookSetup | None) -> Line:
+    if before is not None and not found.ok and found.found is None:
+        word, colour = _gone(was_there=before.found is not None)
+        return [(f"{word:<8}", colour), (found.path, "")]
     word, colour = ("set", "green") if found.ok else ("missing", "red")
     if found.found is not None and not found.ok:
         word = "differs"
@@ -173,10 +189,11 @@ def _hook_note(found: hooksetup.HookSetup, *, no_place: bool) -> str:
     return "each clone needs `pre-commit install` once" if runs_by_tool else ""
 
 
-def _git_line(part: gitsetup.GitSetting, *, is_removed: bool) -> Line:
+def _git_line(part: gitsetup.GitSetting, before: gitsetup.GitSetting | None) -> Line:
     """Say how git has been told one thing; what the project shares stays when a clone forgets."""
-    well, not_there = ("kept", "removed") if is_removed else ("set", "missing")
-    word, colour = (well, "green") if part.ok else (not_there, "green" if is_removed else "red")
+    word, colour = ("set" if before is None else "kept", "green") if part.ok else ("missing", "red")
+    if before is not None and not part.ok:
+        word, colour = _gone(was_there=before.found is not None)
     if part.found is not None and not part.ok:
         word = "differs"
     return [(f"{word:<8}", colour), (f"{part.name:<24}", "bold"), (part.wanted, "")]
@@ -306,7 +323,8 @@ def anywhere(session: CommandSession) -> Workspace:
 
 def _part_line(part: assistants.SetupPart, *, is_removed: bool) -> Line:
     is_gone = is_removed and part.state == "missing"
-    word, colour = ("removed", "green") if is_gone else _WORDS[part.state]
+    gone = ("removed", "green") if part.removed else ("not set", "")
+    word, colour = gone if is_gone else _WORDS[part.state]
     why = f" ({part.why})" if part.why else ""
     return [(f"{word:<9}", colour), (f"{part.what:<18}", "bold"), (f"{part.path}{why}", "")]
 

@@ -41,8 +41,10 @@ BATCH: Final = 500
 """Messages that are taken in by one commit."""
 _LONGEST_TITLE: Final = 120
 _COMPRESSED: Final = "compressed sessions, as there is no zstd"
-_Known = dict[str, dict[str, int]]
-"""By conversation, the ids of its messages and what tells whether a text is another one."""
+_Known = dict[str, dict[str, int | None]]
+"""By conversation, the ids of its messages and what tells whether a text is another one.
+
+None is of a message whose text was removed, which no other text replaces."""
 
 
 class SessionsRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -228,7 +230,7 @@ class _SessionImport:
         edited = {
             message.id: message
             for message in messages
-            if known.get(message.id, hash(message.content)) != hash(message.content)
+            if known.get(message.id) not in (None, hash(message.content))
         }
         self.counts["added"] += len(fresh)
         self.counts["updated"] += len(edited)
@@ -266,9 +268,9 @@ class _SessionImport:
         named = (one.id for one in conversations.find() if one.external_id == session)
         kept = next(named, None)
         conversation = made if kept is None else conversations.get(kept)
-        ids: dict[str, int] = {}
+        ids: dict[str, int | None] = {}
         for held in self._held(conversation):
-            ids.update((one.id, hash(one.content)) for one in held)
+            ids.update((one.id, None if one.removed else hash(one.content)) for one in held)
         self._known[session] = ids
         self._conversations[session] = conversation
         return conversation

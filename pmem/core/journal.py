@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, NamedTuple
 import msgspec
 
 from pmem.core.filters import created, is_part_of_name
-from pmem.core.retention import json_value
+from pmem.core.retention import json_value, undo_links
 from pmem.core.shortening import shortened
 from pmem.core.undo import Unwinding
 from pmem.values.fields import asked
@@ -147,6 +147,8 @@ def steps(record: Historic) -> list[JournalStep]:
     for place, event in reversed(list(enumerate(history, start=1))):
         later = dict(unwinding.state)
         led_to = unwinding.undo(event)
+        if "relationships" in names:
+            undo_links(unwinding.state, event, history[: place - 1])
         found.append(JournalStep(record, place, event, later | led_to))
     return found[::-1]
 

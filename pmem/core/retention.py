@@ -131,7 +131,7 @@ def _without_events(record: Noted, places: Collection[int]) -> Noted:
     for place, event in reversed(list(enumerate(record.history))):
         if place in places:
             unwinding.undo(event)
-            _undo_links(state, event, record.history[:place])
+            undo_links(state, event, record.history[:place])
     happened = tuple(event for n, event in enumerate(record.history) if n not in places)
     state["history"] = json_value(happened)
     state["updated_at"] = json_value(happened[-1].at if happened else _begun(record))
@@ -197,11 +197,16 @@ def _with_links(memory: Memory, links: tuple[Relationship, ...], event: Event) -
     )
 
 
-def _undo_links(state: dict[str, Any], event: Event, earlier: Sequence[Event]) -> None:
+def undo_links(state: dict[str, Any], event: Event, earlier: Sequence[Event]) -> None:
     """Undo an event's change to the links.
 
     Each link that is made goes to the end; so what is put back goes before those that were made
-    after it, as `earlier` events tell.
+    after it.
+
+    Args:
+        state: The record's fields as JSON; its links change in place.
+        event: What happened.
+        earlier: What happened before it.
     """
     link, removed = event.detail.get("link"), event.detail.get("removed", [])
     if link is None and not removed:

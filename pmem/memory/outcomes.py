@@ -8,7 +8,7 @@ import msgspec
 from pmem.core import checks
 from pmem.core.filters import Filter
 from pmem.core.outcomes import failed, is_due, latest_outcome
-from pmem.core.retention import changed
+from pmem.core.retention import changed, valid_at
 from pmem.core.selection import Selection, ticks
 from pmem.core.trust import with_trust
 from pmem.errors import InvalidValue
@@ -16,7 +16,15 @@ from pmem.memory.changes import change
 from pmem.project.workspace import Workspace
 from pmem.values.fields import Ref, asked
 from pmem.values.ids import short
-from pmem.values.records import Consequence, Event, EventKind, Memory, MemoryType, OutcomeVerdict
+from pmem.values.records import (
+    Consequence,
+    Event,
+    EventKind,
+    Memory,
+    MemoryType,
+    OutcomeVerdict,
+    State,
+)
 
 MOST_OUTCOMES = 100
 """A memory has so many outcomes at the most."""
@@ -116,7 +124,10 @@ def note_outcome(workspace: Workspace, request: OutcomeRequest) -> OutcomeNoted:
         return _with_fields(workspace, memory, event, fields)
 
     memory = change(workspace, Memory, request.reference, EventKind.UPDATE, apply)
-    step = "say what holds instead with `pmem edit {} TEXT --supersede`" if failed(memory) else ""
+    stands = memory.state is State.ACTIVE and valid_at(memory, workspace.now())
+    step = ""
+    if failed(memory) and stands:
+        step = "say what holds instead with `pmem edit {} TEXT --supersede`"
     return OutcomeNoted(memory=memory, next_step=step)
 
 

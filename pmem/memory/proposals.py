@@ -77,8 +77,12 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def hint(self) -> str:
-        """What to do next."""
-        return f"a person decides: `pmem inbox accept {short(self.id)}`, or reject"
+        """What to do next; nothing where a person has decided."""
+        return (
+            ""
+            if self.rejected
+            else f"a person decides: `pmem inbox accept {short(self.id)}`, or reject"
+        )
 
 
 class Withheld(Refused):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import takewhile
 from typing import Any, Final
 
 import msgspec
@@ -135,8 +136,9 @@ def _wanted(workspace: Workspace, request: UndoRequest) -> Sequence[LoggedComman
             )
         return about[:1]
     if len(left) < request.many:
-        known = f"only the last {len(left)}" if left else "no command"
-        raise NotFound(f"this clone can undo {known}", "`pmem log` shows what happened")
+        known = sum(1 for _ in takewhile(_can_go, left))
+        most = f"only the last {known}" if known else "no command"
+        raise NotFound(f"this clone can undo {most}", "`pmem log` shows what happened")
     wanted = left[: request.many]
     final = next((one for one in wanted if one.is_final and not one.forgot), None)
     if final is not None:
@@ -146,6 +148,12 @@ def _wanted(workspace: Workspace, request: UndoRequest) -> Sequence[LoggedComman
             f"{which} cannot be undone", "`pmem undo REF` undoes the last one on a record"
         )
     return wanted
+
+
+def _can_go(command: LoggedCommand) -> bool:
+    """Tell whether a command left what it can be undone by."""
+    is_lost = command.is_final or command.forgot
+    return not is_lost and all(change.events for change in command.changes)
 
 
 def _standing(commands: Sequence[LoggedCommand]) -> list[LoggedCommand]:

@@ -53,7 +53,8 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         memory: which one.
-        how: what leads to it: `verified: src/a.py:10-20 unchanged`, `cites src/a.py:10-20`,
+        how: what leads to it: `verified: src/a.py:10-20 unchanged`, with `(cited as src/a.py:8-18)`
+            where it has moved, `cites src/a.py:10-20`,
             `applies to src/**`, `commit 4f3a2b1`.
         standing: `active`, `stale` where a citation changed, `settled`, `superseded`, `archived`,
             `expired` or `not valid yet`.
@@ -240,13 +241,13 @@ class _Look:
             yield f"commit {self._origin.commit[:10]}"
 
     def _citing(self, cited: Citation) -> Iterator[str]:
-        """Yield what is cited, where it covers a line asked for, and whether it is unchanged."""
+        """Yield what is cited, where it covers a line asked for, and where it stands unchanged."""
         content = self._content if cited.file == self._file else None
         now = None if content is None else judged(cited, content)
         if content is None or self._is_covered(
             cited.lines and ((now and now.lines) or cited.lines)
         ):
-            yield f"verified: {cited.place} unchanged" if now else f"cites {cited.place}"
+            yield f"cites {cited.place}" if now is None else _verified(cited, now.lines)
 
     def _is_covered(self, lines: Lines | None) -> bool:
         """Tell whether a line that is asked for is among some; all of a file's are if None."""
@@ -263,6 +264,13 @@ class _Look:
         if not valid_at(memory, now):
             return "not valid yet" if memory.valid_from > now else "expired"
         return "stale" if stale else str(State.ACTIVE)
+
+
+def _verified(cited: Citation, lines: Lines | None) -> str:
+    """Say where a cited text stands now, and where it was cited if that is not the same place."""
+    place = msgspec.structs.replace(cited, lines=lines).place
+    moved = f" (cited as {cited.place})" * (place != cited.place)
+    return f"verified: {place} unchanged{moved}"
 
 
 def _rank(reason: Reason) -> tuple[object, ...]:

@@ -57,7 +57,10 @@ def _first_and_last(written: "list[tuple[Change, Any]]") -> "list[tuple[Change, 
 
 
 def _changes(pairs: "list[tuple[Change, Any]]") -> "Iterator[LoggedChange]":
-    """Yield what was changed of records that keep what they were; of a new conversation nothing."""
+    """Yield what was changed of records that keep what they were, and what was deleted.
+
+    Of a new conversation nothing, and nothing where only recalls were counted.
+    """
     from pmem.storage.local.commands import LoggedChange, digest_of
 
     for change, old in pairs:
@@ -69,7 +72,8 @@ def _changes(pairs: "list[tuple[Change, Any]]") -> "Iterator[LoggedChange]":
             history = tuple(event for event in history if event.before)
         digests = [digest_of(event) for event in history]
         events = tuple(digest for digest in digests if digest not in known)
-        if change.type is Conversation and (old is None or not events):
+        is_talk = change.type is Conversation
+        if (is_talk and old is None) or (not events and (is_talk or change.record is not None)):
             continue
         yield LoggedChange(
             kind=_KINDS[change.type],  # type: ignore[arg-type]

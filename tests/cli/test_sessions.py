@@ -1,5 +1,6 @@
 """`pmem import claude-code` and its kin on the command line: what people see, and wrong uses."""
 
+import json
 import os
 from pathlib import Path
 
@@ -74,3 +75,39 @@ def test_a_wrong_use_gets_one_sentence_and_changes_nothing(
 def test_a_messages_import_names_the_command_that_reads_a_session() -> None:
     hint = pmem("import", "messages", "claude.jsonl").said.splitlines()[1]
     assert hint == "hint: `pmem import claude-code FILE` reads it"
+
+
+AGAIN = {
+    "claude-code": ("import claude-code claude.jsonl", "import auto claude.jsonl"),
+    "codex": ("import codex codex.jsonl", "import auto codex.jsonl"),
+    "messages": ("import messages said.jsonl", "import auto said.jsonl"),
+}
+
+
+@pytest.mark.parametrize("program", AGAIN)
+@pytest.mark.parametrize("learn", ["", " --learn"])
+def test_a_removed_message_stays_removed_however_it_is_imported_again(
+    program: str, learn: str
+) -> None:
+    said = "We decided to use PostgreSQL for all orders."
+    claude, codex = ClaudeCode(), Codex()
+    claude.ask(said)
+    codex.message("user", said)
+    Path("claude.jsonl").write_bytes(claude.bytes())
+    Path("codex.jsonl").write_bytes(codex.bytes())
+    line = {"conversation": "c", "id": "1", "role": "user", "content": said}
+    Path("said.jsonl").write_text(json.dumps(line), encoding="utf-8")
+    first, auto = AGAIN[program]
+    learns = "" if program == "messages" else learn
+    pmem(*(first + learns).split())
+    (talk,) = json.loads(pmem("conversation", "list", "--json").out)["data"]["items"]
+    for fact in json.loads(pmem("inbox", "--json").out)["data"]["items"]:
+        pmem("inbox", "accept", fact["id"])
+    transcript = json.loads(pmem("conversation", "show", talk["id"], "--json").out)
+    (message,) = transcript["data"]["messages"]
+    assert message["content"] == said
+    pmem("conversation", "rm", message["id"], "--reason", "private")
+    for line_again in (first, auto):
+        assert " 0 updated" in pmem(*(line_again + learns).split()).text
+    assert said not in pmem("conversation", "show", talk["id"]).text
+    assert json.loads(pmem("inbox", "--json").out)["data"]["items"] == []

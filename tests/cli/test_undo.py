@@ -1,5 +1,7 @@
 """What `pmem undo` says: the command's own words, what it undid, and what text is left."""
 
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -120,3 +122,49 @@ def test_undo_names_what_decided_a_fact(project: str) -> None:
         fact = pmem("inbox", "facts").text.split()[0]
         assert pmem("inbox", verb, fact).code == 0
         assert pmem("undo").text.startswith(f"undid: inbox {verb}, ")
+
+
+def added(*words: str) -> str:
+    return pmem("add", *words).text.split()[1]
+
+
+def test_what_saves_only_recalls_is_nothing_to_undo(project: str) -> None:
+    memory = added("The shop closes at six")
+    pmem("edit", memory, "The shop closes at seven")
+    pmem("show", memory)
+    pmem("search", "when does the shop close")
+    assert pmem("consolidate").code == 0
+    assert pmem("undo", memory).text.startswith("undid: edit, ")
+    assert pmem("undo").text.startswith("undid: add, ")
+
+
+def test_undo_says_how_many_commands_it_can_undo(project: str) -> None:
+    pmem("conversation", "start")
+    said = json.loads(pmem("conversation", "say", "Hello there", "--json").out)["data"]
+    added("The shop closes at six")
+    pmem("conversation", "rm", said["message"]["id"])
+    added("The shop opens at nine")
+    added("The door is green")
+    (most,) = re.findall(r"only the last (\d+)", pmem("undo", "99").said)
+    assert pmem("undo", most, "--dry-run").code == 0
+    assert pmem("undo", str(int(most) + 1), "--dry-run").code == 3
+
+
+def test_what_an_event_did_reads_the_same_after_later_events(project: str) -> None:
+    old, new = added("The shop closes at six"), added("The bakery closes at eight")
+    told: dict[tuple[str, int], object] = {}
+    for words in (
+        ("edit", old, "--superseded-by", new),
+        ("undo",),
+        ("edit", new, "--link", f"{old}:depends_on"),
+        ("edit", new, "--link", old),
+        ("edit", new, "--unlink", f"{old}:depends_on"),
+        ("undo",),
+        ("undo",),
+        ("edit", new, "--link", f"{old}:updates"),
+    ):
+        assert pmem(*words).code == 0
+        events = json.loads(pmem("log", "--limit", "99", "--json").out)["data"]["items"]
+        now = {(event["id"], event["place"]): event for event in events}
+        assert {place: now[place] for place in told} == told
+        told = now

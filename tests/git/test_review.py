@@ -183,6 +183,20 @@ def test_a_citation_that_the_change_renews_is_no_news(repository: None) -> None:
     assert kinds() == []
 
 
+def test_of_files_that_a_memory_cites_none_is_said_to_be_without_one(repository: None) -> None:
+    identifier = retries()
+    edit("WAIT = 2", "WAIT = 9")
+    below = pmem("review").err
+    edit()
+    assert pmem("check", "--accept", identifier).code == 0
+    accepted = pmem("review").err
+    ok("mv", "src/pay.py", "src/payment.py")
+    assert pmem("check", "--fix").code == 0
+    moved = pmem("review").err
+    assert below == accepted == "1 file changed: nothing to answer\n"
+    assert moved == "2 files changed: nothing to answer\n"
+
+
 def test_a_branch_that_remembers_and_then_edits_is_told_so(repository: None) -> None:
     ok("branch", "start")
     retries()

@@ -1,0 +1,88 @@
+"""Sentences that commands say hold: of where a text is, of what was done, of what to do next."""
+
+import os
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import pmem
+from tests.git.branches import ok
+
+
+@pytest.mark.parametrize("above", [0, 2])
+@pytest.mark.parametrize("lines", ["3", "3-4"])
+def test_why_says_where_the_cited_text_is_now(project: str, above: int, lines: str) -> None:
+    text = "".join(f"item {number}\n" for number in range(1, 7))
+    Path("stock.txt").write_text(text, encoding="utf-8")
+    pmem("add", "Item three is sold out", "--cite", f"stock.txt:{lines}")
+    Path("stock.txt").write_text("new\n" * above + text, encoding="utf-8")
+    now = "-".join(str(int(line) + above) for line in lines.split("-"))
+    moved = f" (cited as stock.txt:{lines})" if above else ""
+    for asked in ("stock.txt", f"stock.txt:{3 + above}"):
+        assert f"verified: stock.txt:{now} unchanged{moved}\n" in pmem("why", asked).text
+    gone = pmem("why", "stock.txt:1").said
+    assert gone == "no memory applies to stock.txt:1 or cites what is there\n"
+
+
+SETUPS = ("git", "pre-commit", "completion bash", "rules agents-md", "claude-code", "agents-md")
+
+
+@pytest.mark.parametrize("what", SETUPS)
+def test_a_setup_says_removed_only_of_what_was_there(
+    project: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ok("init", "--quiet")
+    monkeypatch.setenv("HOME", os.getcwd())
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    told = []
+    for words in ((), ("--remove",), ("--remove",)):
+        done = pmem("setup", *what.split(), *words)
+        assert done.code == 0
+        told.append({line.split()[0] for line in done.text.splitlines()} - {"kept"})
+    assert told[1:] == [{"removed"}, {"not"}]
+
+
+WAYS_OUT = {
+    "active": (),
+    "superseded": ("edit", "{}", "The queue takes nothing", "--supersede"),
+    "ended": ("edit", "{}", "--valid-until", "2026-11-21T14:29:00Z"),
+    "removed": ("rm", "{}"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_OUT)
+def test_what_an_outcome_says_to_do_next_can_be_done(project: str, way: str) -> None:
+    options = ("--type", "decision", "--valid-from", "2026-11-20")
+    memory = pmem("add", "The queue takes all", *options).text.split()[1]
+    if WAYS_OUT[way]:
+        assert pmem(*(word.format(memory) for word in WAYS_OUT[way])).code == 0
+    done = pmem("outcome", memory, "bad", "It lost some")
+    hint = re.search("`pmem ([^`]*)`", done.said)
+    assert bool(hint) == (way == "active")
+    if hint:
+        words = hint[1].replace("TEXT", "'The queue takes half'")
+        assert pmem(*shlex.split(words)).code == 0
+
+
+@pytest.mark.parametrize("ask", ["edit", "rm", "add"])
+def test_an_agent_that_asks_again_is_named_no_command_that_fails(project: str, ask: str) -> None:
+    memory = pmem("add", "The queue takes all").text.split()[1]
+    words = {
+        "edit": ("edit", memory, "The queue takes half"),
+        "rm": ("rm", memory),
+        "add": ("add", "The user's birthday is on 3 May 1990"),
+    }[ask]
+    for rejects in (True, False):
+        said = pmem(*words, environment={"PMEM_AGENT": "bot"}).said
+        named = re.findall("`pmem ([^`]*)`", said)
+        assert len(named) == int(rejects), said
+        if rejects:
+            assert pmem(*named[0].replace("accept", "reject").split()).code == 0
+
+
+def test_the_page_on_consent_names_commands_that_there_are() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "consent.md").read_text(encoding="utf-8")
+    assert not re.search("`(approve|inbox approve)`", page)
