@@ -52,7 +52,8 @@ def edit_screen(memory: Memory, view: ScreenView, *, is_changed: bool) -> Iterat
         is_changed: Whether the edit has changed anything.
     """
     last = entry(steps(memory)[-1])
-    head: Line = [("edited ", "green"), *cell(short(memory.id), 8, "cyan")]
+    word, colour = ("edited ", "green") if is_changed else ("unchanged ", "")
+    head: Line = [(word, colour), *cell(short(memory.id), 8, "cyan")]
     if not is_changed:
         return (yield from hung([*head, ("it says so already", "dim")], view.width))
     if "content" in last.before:
