@@ -1,5 +1,6 @@
 """Sentences that commands say hold: of where a text is, of what was done, of what to do next."""
 
+import json
 import os
 import re
 import shlex
@@ -81,6 +82,28 @@ def test_an_agent_that_asks_again_is_named_no_command_that_fails(project: str, a
         assert len(named) == int(rejects), said
         if rejects:
             assert pmem(*named[0].replace("accept", "reject").split()).code == 0
+
+
+@pytest.mark.parametrize(
+    "words", ["say Hello", "prune --keep 1", "mark {} --pin", "rm {}", "import", "config", "setup"]
+)
+def test_what_the_page_on_undo_says_cannot_be_undone_cannot(project: str, words: str) -> None:
+    pmem("config", "set", "min_recent_messages", "1")
+    pmem("conversation", "start", "Ovens")
+    for text in ("The oven is on", "The oven is off"):
+        pmem("conversation", "say", text)
+    talk = json.loads(pmem("conversation", "show", "--json").out)["data"]["messages"]
+    Path("said.jsonl").write_text('{"role": "user", "content": "Hi"}\n', encoding="utf-8")
+    lines = {
+        "import": "import messages said.jsonl",
+        "config": "config set min_recent_messages 2",
+        "setup": "setup agents-md",
+    }
+    line = lines.get(words, f"conversation {words.format(talk[0]['id'])}")
+    assert pmem(*line.split()).code == 0
+    done = pmem("undo")
+    assert (done.code, done.out) == (3, b"")
+    assert "cannot be undone" in done.said
 
 
 def test_the_page_on_consent_names_commands_that_there_are() -> None:
