@@ -84,7 +84,7 @@ down what the next person would get wrong without it. If the code already says i
 When in doubt: a rule is a `constraint`, a choice is a `decision`, a failure is a `dead_end`, and
 the rest is a `fact`. `pmem edit REF --type decision` changes the type.
 
-- **Search** filters by type (`--type decision`) and marks open dead ends.
+- **Search** filters by type (`--type decision`).
 - **Contexts** show constraints, then dead ends, procedures, preferences and decisions before facts
   that answer as well. [Contexts](contexts.md) has the numbers.
 - **Ageing** concerns only facts, entities and insights: see [the life cycle](life-cycle.md).

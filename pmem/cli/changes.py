@@ -4,8 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
-import msgspec
-
 from pmem.cli.asking import asks, own
 from pmem.cli.drafts import WrittenText, kept_draft, read_draft
 from pmem.cli.memory import (
@@ -139,7 +137,11 @@ def rm(session: CommandSession, request: RecordsRequest) -> Answer:
     """
     done = session.run(table.REMOVE, request)
     note = text_stays([short(record.id) for record in done.records])
-    return msgspec.structs.replace(records_answer("removed", done), note=note)
+    lines = [
+        _done_line("was removed" if record.id in done.unchanged else "removed", record)
+        for record in done.records
+    ]
+    return Answer(data=done, lines=lines, note=note)
 
 
 @asks(RestoreRequest)
@@ -198,7 +200,8 @@ def _superseded_answer(done: Superseded) -> Answer:
 
 
 def _edited_answer(session: CommandSession, done: Edited) -> Answer:
-    lines = [_done_line("edited", done.memory), *_edited_lines(done)]
+    word = "edited" if _has_written(session) else "unchanged"
+    lines = [_done_line(word, done.memory), *_edited_lines(done)]
     note = "\n".join(_doubts(done.linked))
     if done.same is not None:
         one, other = short(done.same.id), short(done.memory.id)

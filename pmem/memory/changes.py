@@ -24,9 +24,13 @@ R = TypeVar("R", bound=Record)
 
 
 class ChangedRecords(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
-    """Records as they now are, or as they last were; in the order in which they were named."""
+    """Records as they now are, or as they last were; in the order in which they were named.
+
+    `unchanged` are the ids of those that were so before.
+    """
 
     records: tuple[R, ...]
+    unchanged: frozenset[str] = frozenset()
 
     def to_plain(self) -> Any:
         """Return them; a single one by itself."""
@@ -89,8 +93,8 @@ def change_all(
     kind: EventKind,
     apply: Callable[[Removable, Event], Removable],
 ) -> list[Removable]:
-    """Apply a change to several memories and episodes, or to none; see `change`."""
-    named = [workspace.resolve(reference, *EDITABLE) for reference in references]
+    """Apply a change to several memories and episodes, each once, or to none; see `change`."""
+    named = dict.fromkeys(workspace.resolve(reference, *EDITABLE) for reference in references)
     return [
         _apply(workspace, workspace.store(type_), identifier, kind, apply)
         for type_, identifier in named

@@ -106,13 +106,16 @@ def remove(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Remo
 
         gate_removals(workspace, list(_removable(workspace, request.references)))
 
+    gone: list[str] = []
+
     def apply(record: Removable, event: Event) -> Removable:
         if not can_move(record.state, event.event):
+            gone.append(record.id)
             return record
         return moved(record, event, purge_at=purge_time(event.at, days))
 
     done = change_all(workspace, request.references, EventKind.DELETE, apply)
-    return ChangedRecords(records=tuple(done))
+    return ChangedRecords(records=tuple(done), unchanged=frozenset(gone))
 
 
 def _removable(workspace: Workspace, references: Sequence[str]) -> Iterator[Removable]:

@@ -57,7 +57,7 @@ def test_auto_takes_in_sessions_and_transcripts_alike() -> None:
         ("codex", 3, "there is no session of Codex"),
         ("claude-code empty", 3, "there is no session of Claude Code"),
         ("claude claude.jsonl", 2, "claude"),
-        ("", 2, "name either a file or --pending"),
+        ("", 3, "the project has no instruction files and no decision records"),
         ("auto claude.jsonl --pending", 2, "name either a file or --pending"),
     ],
 )

@@ -1,5 +1,6 @@
 """Sentences that commands say hold: of where a text is, of what was done, of what to do next."""
 
+import json
 import os
 import re
 import shlex
@@ -83,6 +84,67 @@ def test_an_agent_that_asks_again_is_named_no_command_that_fails(project: str, a
             assert pmem(*named[0].replace("accept", "reject").split()).code == 0
 
 
+@pytest.mark.parametrize(
+    "words", ["say Hello", "prune --keep 1", "mark {} --pin", "rm {}", "import", "config", "setup"]
+)
+def test_what_the_page_on_undo_says_cannot_be_undone_cannot(project: str, words: str) -> None:
+    pmem("config", "set", "min_recent_messages", "1")
+    pmem("conversation", "start", "Ovens")
+    for text in ("The oven is on", "The oven is off"):
+        pmem("conversation", "say", text)
+    talk = json.loads(pmem("conversation", "show", "--json").out)["data"]["messages"]
+    Path("said.jsonl").write_text('{"role": "user", "content": "Hi"}\n', encoding="utf-8")
+    lines = {
+        "import": "import messages said.jsonl",
+        "config": "config set min_recent_messages 2",
+        "setup": "setup agents-md",
+    }
+    line = lines.get(words, f"conversation {words.format(talk[0]['id'])}")
+    assert pmem(*line.split()).code == 0
+    done = pmem("undo")
+    assert (done.code, done.out) == (3, b"")
+    assert "cannot be undone" in done.said
+
+
 def test_the_page_on_consent_names_commands_that_there_are() -> None:
     page = (Path(__file__).parents[2] / "docs" / "consent.md").read_text(encoding="utf-8")
     assert not re.search("`(approve|inbox approve)`", page)
+
+
+def first_words(*words: str) -> list[str]:
+    done = pmem(*words)
+    assert done.code == 0, done
+    return [line.split("  ")[0].rsplit(" ", 1)[0] for line in done.text.splitlines()]
+
+
+@pytest.mark.parametrize(
+    "words", [("The queue takes all",), ("--type", "fact"), ("--importance", "0.5"), ("--no-pin",)]
+)
+def test_an_edit_that_changes_nothing_says_so(project: str, words: tuple[str, ...]) -> None:
+    memory = pmem("add", "The queue takes all").text.split()[1]
+    (word,) = first_words("edit", memory, *words)
+    assert word in ("unchanged", "was not pinned")
+    assert first_words("edit", memory, "The queue takes half") == ["edited"]
+    assert first_words("edit", memory, "--link", link(memory)) == ["edited", ""]
+
+
+def link(memory: str) -> str:
+    return pmem("add", f"Beside {memory} there is a second one").text.split()[1]
+
+
+def test_rm_says_removed_once_of_each(project: str) -> None:
+    one, other = (pmem("add", text).text.split()[1] for text in ("Apples are red", "Pears go"))
+    assert first_words("rm", one, one) == ["removed"]
+    assert first_words("rm", one, other, one) == ["was removed", "removed"]
+    assert first_words("rm", other) == ["was removed"]
+
+
+def test_uses_that_are_not_saved_are_counted_of_the_records_that_were_used(project: str) -> None:
+    for text in ("Cats eat fish", "Rent is due on Monday", "Ben plays chess", "Paris has rain"):
+        pmem("add", text, "--importance", "0.95")
+    pmem("context", "what do cats eat")
+    pmem("show", pmem("list").text.split()[0])
+    told = re.search(r"(\d+) uses? of (\d+) records?", pmem("check", "setup").text)
+    assert told
+    uses, records = map(int, told.groups())
+    assert records <= uses < 4

@@ -44,7 +44,8 @@ def story_screen(entries: Iterable[JournalEntry], view: ScreenView) -> Iterator[
 def edit_screen(memory: Memory, view: ScreenView, *, is_changed: bool) -> Iterator[Line]:
     """Draw what an edit has changed."""
     last = entry(steps(memory)[-1])
-    head: Line = [("edited ", "green"), *cell(short(memory.id), 8, "cyan")]
+    word, colour = ("edited ", "green") if is_changed else ("unchanged ", "")
+    head: Line = [(word, colour), *cell(short(memory.id), 8, "cyan")]
     if not is_changed:
         return (yield from hung([*head, ("it says so already", "dim")], view.width))
     if "content" in last.before:

@@ -107,8 +107,8 @@ class AccessLog:
         """Say what waits to be folded, and whether the log is sound."""
         tally = self._read()
         usable = not os.path.islink(self._local) and _is_file(self.path) is not False
-        recalls = sum(tally.counts.values())
-        return UnfoldedRecalls(recalls, len(tally.counts), tally.damaged, tally.size, usable)
+        counts = [count for count in tally.counts.values() if count]
+        return UnfoldedRecalls(sum(counts), len(counts), tally.damaged, tally.size, usable)
 
     @contextmanager
     def folding(self) -> Iterator[dict[str, Access]]:

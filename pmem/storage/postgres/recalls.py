@@ -55,9 +55,8 @@ class ServerRecalls(ServerKeeper):
 
     def waiting(self) -> UnfoldedRecalls:
         """Say what waits to be folded."""
-        known = self.known()
-        recalls = sum(access.count for access in known.values())
-        return UnfoldedRecalls(recalls, len(known), damaged=0, size=0, usable=True)
+        counts = [access.count for access in self.known().values() if access.count]
+        return UnfoldedRecalls(sum(counts), len(counts), damaged=0, size=0, usable=True)
 
     @contextmanager
     def folding(self) -> Iterator[dict[str, Access]]:
