@@ -1141,6 +1141,7 @@ class AssistantPart(Strict):
     what: str
     state: Literal["set", "missing", "differs"]
     why: str
+    removed: bool
 
 
 class AssistantSetup(Strict):
