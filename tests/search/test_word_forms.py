@@ -79,3 +79,9 @@ def test_numbers_names_of_code_and_short_words_have_no_forms(asked: str) -> None
     for text in ("E0425 is known", "port 8080 is open", "categories"):
         keep(workspace, text)
     assert find(workspace, asked).total == 0
+
+
+def test_the_names_of_categories_are_no_forms_of_what_is_asked() -> None:
+    workspace = in_memory()
+    keep(workspace, "The tide turns at noon")  # a fact, whose category is "knowledge"
+    assert find(workspace, "Known").total == 0

@@ -6,11 +6,13 @@ Endings, and what compounds put behind a word, leave its beginning as it is: "Re
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import takewhile
 from typing import Final
 
 from pmem.core.retrieval.collection import CollectionStatistics
+from pmem.core.text.terms import terms
+from pmem.values.defaults import DEFAULT_CATEGORY
 
 MOST_FORMS: Final = 30
 _START: Final = 4
@@ -78,6 +80,7 @@ def forms(word: str, statistics: CollectionStatistics) -> dict[str, float]:
     """
     start = common_start(word)
     known = {*statistics.beginning(start), *spelt_otherwise(word)} if start else set()
+    known -= _category_terms()
     alike = sorted((-likeness(word, other), other) for other in known if other != word)
     return {other: -_WEIGHT * value for value, other in alike[:MOST_FORMS] if value}
 
@@ -97,6 +100,12 @@ def with_forms(
         for number, count in statistics.postings(other).items():
             found[number] = found.get(number, 0.0) + weight * count
     return dict(sorted(found.items())) if len(found) > len(own) else found
+
+
+@cache
+def _category_terms() -> frozenset[str]:
+    """Terms of the categories that pmem itself gives: no form of what somebody asks."""
+    return frozenset(term for category in DEFAULT_CATEGORY.values() for term in terms(category))
 
 
 def _is_word(term: str) -> bool:
