@@ -257,7 +257,7 @@ def _accept(session: CommandSession, options: CheckOptions) -> Report:
         data=done,
         summary=f"{len(done.items)} accepted",
         lines=map(_accepted_line, done.items),
-        note="" if done.items else "what is cited stands as it was; nothing to _accept",
+        note="" if done.items else "what is cited stands as it was; nothing to accept",
     )
 
 
