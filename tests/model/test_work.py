@@ -448,7 +448,7 @@ def test_a_wrong_answer_to_work_is_refused_with_the_reason(filled: str, mode: st
 
 
 def test_answers_need_their_form(filled: str) -> None:
-    with pytest.raises(InvalidValue, match="answers\[0\] has no `digest`"):
+    with pytest.raises(InvalidValue, match=r"answers\[0\] has no `digest`"):
         opened(filled).apply_work([{"id": "x"}])
     with pytest.raises(InvalidValue, match="there is no answer"):
         opened(filled).apply_work([])
