@@ -54,7 +54,7 @@ def _first_import(
     if session.mine:
         return [], ['next: pmem add --mine "what should be remembered"']
     next_ = 'next: pmem add "what should be remembered"'
-    if imports is False:
+    if imports is False or (session.quiet and not imports):
         return [], [next_]
     from pmem.cli import render
     from pmem.cli.imports import project_imported, sources_of
