@@ -12,6 +12,7 @@ from pmem.core.retrieval.compounds import joined_words
 from pmem.core.retrieval.documents import entries
 from pmem.core.retrieval.forms import likeness
 from pmem.core.retrieval.pool import Pool, labels
+from pmem.core.retrieval.question import is_english
 from pmem.core.retrieval.signals import day_terms
 from pmem.core.text.terms import characters, parse_query, terms
 from pmem.project.workspace import Workspace
@@ -36,10 +37,12 @@ def without_words(query: str, found: Iterable[LoadedHit]) -> list[LoadedHit]:
     """
     query = query[:QUERY_CHARACTERS]
     asked = {*parse_query(query).terms, *joined_words(query), *characters(query)}
+    has_forms = not is_english(query)
     return [
         one
         for one in found
-        if _TELLING.isdisjoint(one.hit.signals) and not _holds(one.document, asked)
+        if _TELLING.isdisjoint(one.hit.signals)
+        and not _holds(one.document, asked, has_forms=has_forms)
     ]
 
 
@@ -48,8 +51,10 @@ def is_near(found: LoadedHit) -> bool:
     return "nearness" in found.hit.signals
 
 
-def _holds(document: Memory | Episode | Chunk | Message, asked: AbstractSet[str]) -> bool:
-    """Return whether a document holds one of some terms, or a form of it.
+def _holds(
+    document: Memory | Episode | Chunk | Message, asked: AbstractSet[str], *, has_forms: bool
+) -> bool:
+    """Return whether a document holds one of some terms, or a form of one that has forms.
 
     Mostly its text tells, and is cheap.
     """
@@ -57,6 +62,8 @@ def _holds(document: Memory | Episode | Chunk | Message, asked: AbstractSet[str]
     if not asked.isdisjoint(terms(plain)):
         return True
     held = set(_terms(document))
+    if not has_forms:
+        return not asked.isdisjoint(held)
     return not asked.isdisjoint(held) or any(likeness(*pair) for pair in product(asked, held))
 
 

@@ -85,3 +85,11 @@ def test_the_names_of_categories_are_no_forms_of_what_is_asked() -> None:
     workspace = in_memory()
     keep(workspace, "The tide turns at noon")  # a fact, whose category is "knowledge"
     assert find(workspace, "Known").total == 0
+
+
+def test_a_related_word_is_told_as_one_though_the_text_has_what_begins_like_the_word() -> None:
+    workspace = in_memory()
+    keep(workspace, "They understand the knot")
+    found = find(workspace, "what do they know of it")
+    assert texts(found) == ["They understand the knot"]
+    assert len(found.associated) == 1

@@ -28,14 +28,15 @@ _WEIGHT: Final = 0.5
 def likeness(word: str, other: str) -> float:
     """Return how alike two terms begin, from 0 to 1: twice the common part, by both lengths.
 
-    It is 0 where they are no forms of each other. What has digits or signs has no forms.
+    It is 0 where they are no forms of each other. What has digits or signs has no forms, and the
+    name of a category that pmem itself gives is none of what somebody asks.
 
     Args:
         word: A term.
         other: Another.
     """
     start = common_start(word)
-    if not start or not _is_word(other):
+    if not start or not _is_word(other) or other in _category_terms():
         return 0.0
     if other in spelt_otherwise(word):
         return 1.0
@@ -80,7 +81,6 @@ def forms(word: str, statistics: CollectionStatistics) -> dict[str, float]:
     """
     start = common_start(word)
     known = {*statistics.beginning(start), *spelt_otherwise(word)} if start else set()
-    known -= _category_terms()
     alike = sorted((-likeness(word, other), other) for other in known if other != word)
     return {other: -_WEIGHT * value for value, other in alike[:MOST_FORMS] if value}
 
@@ -104,7 +104,6 @@ def with_forms(
 
 @cache
 def _category_terms() -> frozenset[str]:
-    """Terms of the categories that pmem itself gives: no form of what somebody asks."""
     return frozenset(term for category in DEFAULT_CATEGORY.values() for term in terms(category))
 
 
