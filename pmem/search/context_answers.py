@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import product
+from math import log
 from typing import Final
 
 import msgspec
@@ -15,7 +17,8 @@ from pmem.core.context.parts import Omitted
 from pmem.core.context.worth import Valuation, first_subjects
 from pmem.core.filters import Filter
 from pmem.core.policy import ACTIVITY, EVENT
-from pmem.core.retrieval.question import searched_part
+from pmem.core.retrieval.forms import likeness
+from pmem.core.retrieval.question import is_english, searched_part
 from pmem.core.retrieval.ranking import RankedDocument as Ranked
 from pmem.core.retrieval.relations import RelatedHit
 from pmem.core.text.paths import named_paths, named_symbols
@@ -46,8 +49,6 @@ MOST_PATHS: Final = 20
 """A task is about so many files at the most."""
 RARE: Final = 0.025
 """And what has one of its words that no more than this share of all memories have."""
-TELLING: Final = 0.1
-"""A word tells an answer from the others where no more than this share of them have it."""
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,7 +144,7 @@ def rank_answers(
             answers=relative,
             applying=applying,
             subjects=first_subjects(memories, relative),
-            telling=frozenset(_telling(shared, TELLING * usable.count)),
+            information=_information(shared, usable.count),
             standing=_relative([one for one in standing.ranked if one[1].id in usable]),
             modes=modes,
         ),
@@ -218,13 +219,39 @@ def _picked(
 
 
 def _shared_words(asked: str, memories: Iterable[Memory]) -> dict[str, set[str]]:
-    """Return the words of a text that each memory has, by id."""
-    words = set(terms(searched_part(asked)))
-    return {
-        memory.id: words.intersection(
-            terms(" ".join((memory.subject or "", memory.content, *memory.tags)))
-        )
+    """Return the words of a text that each memory has, or has a form of, by id."""
+    held = {
+        memory.id: set(terms(" ".join((memory.subject or "", memory.content, *memory.tags))))
         for memory in memories
+    }
+    meant = words_meant(asked, set().union(*held.values()))
+    return {
+        identifier: {meant[term] for term in meant.keys() & words}
+        for identifier, words in held.items()
+    }
+
+
+def words_meant(asked: str, held: Collection[str]) -> dict[str, str]:
+    """Return those of some terms that are a word of a text, or a form of one, with that word.
+
+    Only a text that is not surely English has forms, as in searches.
+    """
+    asked = searched_part(asked)
+    words = set(terms(asked))
+    found = {} if is_english(asked) else {
+        term: word
+        for term, word in product(held, words)
+        if term[0] == word[0] and likeness(word, term)
+    }  # fmt: skip
+    return found | {word: word for word in words.intersection(held)}
+
+
+def _information(shared: Mapping[str, set[str]], count: int) -> dict[str, float]:
+    """Return how much the shared words of each memory tell it from all others, in nats, by id."""
+    held = Counter(word for words in shared.values() for word in words)
+    return {
+        identifier: sum(log(max(1.0, count / held[word])) for word in words)
+        for identifier, words in shared.items()
     }
 
 

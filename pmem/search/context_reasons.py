@@ -12,7 +12,7 @@ from pmem.core.retrieval.question import searched_part
 from pmem.core.retrieval.related import related
 from pmem.core.text.terms import terms
 from pmem.project.workspace import Workspace
-from pmem.search.context_answers import Answers, task_paths, task_symbols
+from pmem.search.context_answers import Answers, task_paths, task_symbols, words_meant
 from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import ContextRequest
 from pmem.values.ids import short
@@ -93,10 +93,13 @@ class Reasons:
             if shared:
                 return f"{where}shares {self._mask(', '.join(shared))} with the task"
         for where, part in places:
-            for term in sorted(asked):
-                pair = [*_words_with(part, set(related(term)))[:1], *_words_with(task, {term})[:1]]
+            meant = words_meant(task, set(terms(part)))
+            forms = ((word, {term}, "a form of") for term, word in sorted(meant.items()))
+            others = ((word, set(related(word)), "a word related to") for word in sorted(asked))
+            for word, terms_of_it, how in (*forms, *others):
+                pair = [*_words_with(part, terms_of_it)[:1], *_words_with(task, {word})[:1]]
                 if len(pair) == _BOTH:
-                    return f"{where}has {self._mask(', a word related to '.join(pair))}"
+                    return f"{where}has {self._mask(f', {how} '.join(pair))}"
         return "the search for the task found it"
 
     def _of_place(self, memory: Memory) -> str:

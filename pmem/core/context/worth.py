@@ -31,8 +31,8 @@ FIRST_ANSWERS: Final = 12
 """Memories of the subject of so many first answers are kin."""
 GOOD_ANSWER: Final = 0.25
 """Of those that are so good, relative to the best one."""
-SURE_ANSWER: Final = 0.5
-"""One so good needs no more to speak for it than a word that many memories have."""
+TELLING: Final = 1.2
+"""Nats that an answer tells, at the least: what its shared words tell, for how well it answers."""
 
 TYPE_WORTH: Final = {
     MemoryType.CONSTRAINT: 1.0,
@@ -162,7 +162,8 @@ class Valuation(msgspec.Struct, frozen=True):
         rules: how much each rule counts.
         applying: the ids of memories that apply to a file that the task is about.
         modes: how contexts show categories.
-        telling: the ids of answers that have several words of the task, or one that few have.
+        information: how much the words that answers share with the task tell them from all other
+            memories, by id, in nats.
     """
 
     answers: Mapping[str, float] = {}
@@ -171,7 +172,7 @@ class Valuation(msgspec.Struct, frozen=True):
     rules: Rules = MEASURED
     applying: frozenset[str] = frozenset()
     modes: Mapping[str, str] = {}
-    telling: frozenset[str] = frozenset()
+    information: Mapping[str, float] = {}
 
     def worth(self, memory: Memory) -> Worth:
         """Return what speaks for a memory."""
@@ -188,10 +189,10 @@ class Valuation(msgspec.Struct, frozen=True):
         )
 
     def is_apt(self, memory: Memory, worth: Worth) -> bool:
-        """Tell whether more speaks for a memory than one word that it shares with many."""
+        """Tell whether more speaks for a memory than a word that it shares with many."""
         is_tied = worth.value > worth.answers + worth.type
-        is_sure = memory.id in self.telling or worth.answers >= SURE_ANSWER
-        return is_tied or is_sure or _is_rule(memory)
+        tells = worth.answers * self.information.get(memory.id, 0.0) >= TELLING
+        return is_tied or tells or worth.answers >= 1.0 or _is_rule(memory)
 
     def akin(self, memory: Memory) -> str | None:
         """Return the id of the first answer that has the subject of a memory, itself apart."""

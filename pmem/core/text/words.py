@@ -16,7 +16,7 @@ STOP_WORDS: frozenset[str] = frozenset(
     on once one only onto or other others ought our ours ourselves out over own per perhaps
     quite rather really same shall she should since so some somebody someone something
     sometimes still such than that the their theirs them themselves then there these they
-    thing things this those though through thus till to together too toward towards under
+    thing things this those though through thus to together too toward towards under
     until up upon us very via was we well were what whatever when whenever where wherever
     whether which whichever while who whoever whom whose why will with within without would
     wow yeah yep yes yet you your yours yourself yourselves hey hi hello

@@ -72,15 +72,15 @@ def test_only_what_answers_well_has_kin_and_what_has_a_place_is_none() -> None:
     assert task.worth(other).kin > 0 == task.worth(placed).kin
 
 
-def test_one_word_that_many_memories_have_makes_no_answer() -> None:
+def test_what_an_answer_shares_has_to_tell_enough_for_how_well_it_answers() -> None:
     one = memory("a", type=MemoryType.FACT)
-    faint, sure = Valuation({one.id: 0.4}), Valuation({one.id: 0.5})
-    assert not faint.is_apt(one, faint.worth(one))
-    assert sure.is_apt(one, sure.worth(one))
-    telling = replace(faint, telling=frozenset({one.id}))
-    assert telling.is_apt(one, telling.worth(one))
+    for answers, nats, is_apt in ((0.5, 2.0, False), (0.7, 2.0, True), (0.5, 3.0, True)):
+        task = Valuation({one.id: answers}, information={one.id: nats})
+        assert task.is_apt(one, task.worth(one)) is is_apt
+    best, faint = Valuation({one.id: 1.0}), Valuation({one.id: 0.4})
+    assert best.is_apt(one, best.worth(one))
     rule = replace(one, type=MemoryType.CONSTRAINT)
-    assert faint.is_apt(rule, faint.worth(rule))
+    assert faint.is_apt(rule, faint.worth(rule)) > faint.is_apt(one, faint.worth(one))
 
 
 def test_a_memory_is_no_kin_of_itself() -> None:
