@@ -2,7 +2,8 @@
 
     value = how well it answers the task                   relative to the best answer
           + 1 where it applies to a file that the task is about; that also puts it first
-          + 0.3 where it has the subject of a first answer, other than itself, that is good
+          + 0.3 where it has the subject of a first answer, other than itself, that is good;
+                a fact, an entity or a goal only where it answers the task, too
           + 0.4 * how well a rule answers the standing question, relative to the best
           + 0.4 where its importance lifts it, and where contexts show all of its category
           + up to 0.1 by its type                          rules before facts
@@ -50,6 +51,8 @@ RULE_TYPES: Final = frozenset(
     (MemoryType.CONSTRAINT, MemoryType.PROCEDURE, MemoryType.PREFERENCE, MemoryType.DECISION)
 )
 """The types that bind any change, where they have no place."""
+INFORMING: Final = frozenset((MemoryType.FACT, MemoryType.ENTITY, MemoryType.GOAL))
+"""The types that only inform: they have to answer the task themselves."""
 
 
 class Logit(NamedTuple):
@@ -177,11 +180,12 @@ class Valuation(msgspec.Struct, frozen=True):
     def worth(self, memory: Memory) -> Worth:
         """Return what speaks for a memory."""
         rules, is_general = self.rules, not memory.places
-        is_rule = _is_rule(memory)
+        is_rule, answers = _is_rule(memory), self.answers.get(memory.id, 0.0)
+        may_be_kin = is_general and (answers > 0 or memory.type not in INFORMING)
         return Worth(
-            answers=self.answers.get(memory.id, 0.0),
+            answers=answers,
             place=rules.place * (memory.id in self.applying),
-            kin=rules.kin * is_general * (self.akin(memory) is not None),
+            kin=rules.kin * may_be_kin * (self.akin(memory) is not None),
             standing=rules.standing * is_rule * self.standing.get(memory.id, 0.0),
             lifted=rules.lifted * is_general * (memory.importance >= LIFTED_FROM),
             whole=rules.lifted * is_general * (mode_of(memory, self.modes) == "all"),

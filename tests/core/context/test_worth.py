@@ -67,9 +67,19 @@ def test_only_what_answers_well_has_kin_and_what_has_a_place_is_none() -> None:
     good, faint = memory("a", subject="roadmap"), memory("b", subject="ci")
     subjects = first_subjects([good, faint], {good.id: 1.0, faint.id: 0.2})
     assert subjects == {"roadmap": (good.id,)}
-    other, placed = (memory(n, subject="roadmap", places=("src/**",) * (n == "d")) for n in "cd")
+    other = memory("c", subject="roadmap", type=MemoryType.DEAD_END)
+    placed = replace(other, id="m-0000000d", places=("src/**",))
     task = Valuation(subjects=subjects)
     assert task.worth(other).kin > 0 == task.worth(placed).kin
+
+
+@pytest.mark.parametrize("type_", MemoryType)
+def test_what_only_informs_is_kin_of_an_answer_only_where_it_answers(type_: MemoryType) -> None:
+    good, one = memory("a", subject="roadmap"), memory("b", subject="roadmap", type=type_)
+    task = Valuation(subjects=first_subjects([good], {good.id: 1.0}))
+    informs = type_ in ("fact", "entity", "goal")
+    assert (task.worth(one).kin > 0) is not informs
+    assert replace(task, answers={one.id: 0.1}).worth(one).kin > 0
 
 
 def test_what_an_answer_shares_has_to_tell_enough_for_how_well_it_answers() -> None:
@@ -86,7 +96,8 @@ def test_what_an_answer_shares_has_to_tell_enough_for_how_well_it_answers() -> N
 def test_a_memory_is_no_kin_of_itself() -> None:
     alone, twins = memory("a", subject="roadmap"), [memory(n, subject="ci") for n in "bc"]
     found = [alone, *twins]
-    task = Valuation(subjects=first_subjects(found, {one.id: 1.0 for one in found}))
+    answers = {one.id: 1.0 for one in found}
+    task = Valuation(answers=answers, subjects=first_subjects(found, answers))
     assert task.akin(alone) is None
     assert [task.akin(one) for one in twins] == [twins[1].id, twins[0].id]
     assert task.worth(alone).kin == 0 < task.worth(twins[0]).kin
