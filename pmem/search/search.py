@@ -179,7 +179,7 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
         InvalidValue: `top_k`, `threshold` or `related` is out of range.
     """
     known, notes = find_unranked(workspace, request)
-    picked = pick(workspace, request, fill=0 if known else FILL, by_meaning=True)
+    picked = pick(workspace, request, fill=0 if known else FILL, closely=True)
     others = [one for one in picked.ranked if one[1].id not in {each.record.id for each in known}]
     limit = workspace.settings.retrieval_top_k if request.top_k is None else request.top_k
     first = known[:limit]
@@ -214,7 +214,7 @@ def _expected(
     """Return what became of what a request expects."""
     from pmem.search.expectation import explain
 
-    return explain(workspace, request, hits, total, partial(pick, by_meaning=True))
+    return explain(workspace, request, hits, total, partial(pick, closely=True))
 
 
 def _yours(
@@ -288,7 +288,7 @@ class RankedSet(msgspec.Struct, frozen=True):
 
 
 def pick(
-    workspace: Workspace, request: SearchRequest, *, fill: int = 0, by_meaning: bool = False
+    workspace: Workspace, request: SearchRequest, *, fill: int = 0, closely: bool = False
 ) -> RankedSet:
     """Rank everything kept by how well it answers a query, without reading the records.
 
@@ -296,12 +296,13 @@ def pick(
         workspace: Where to look, at the request's moment already.
         request: What to look for.
         fill: How many of the newest to name where nothing is found.
-        by_meaning: Whether vectors are asked, where there are any.
+        closely: Whether the best are compared by their letters, too, and vectors are asked, where
+            there are any.
 
     Raises:
         InvalidValue: `top_k`, `threshold` or `related` is out of range.
     """
-    return pick_each(workspace, [request], fill=fill, by_meaning=by_meaning)[0]
+    return pick_each(workspace, [request], fill=fill, closely=closely)[0]
 
 
 def pick_each(
@@ -309,7 +310,7 @@ def pick_each(
     requests: Iterable[SearchRequest],
     *,
     fill: int = 0,
-    by_meaning: bool = False,
+    closely: bool = False,
 ) -> list[RankedSet]:
     """Do the same for several requests, in one look at what is kept.
 
@@ -317,7 +318,7 @@ def pick_each(
         workspace: Where to look, at the requests' moment already.
         requests: What to look for.
         fill: See `pick`.
-        by_meaning: See `pick`.
+        closely: See `pick`.
 
     Raises:
         InvalidValue: `top_k`, `threshold` or `related` of one is out of range.
@@ -330,7 +331,7 @@ def pick_each(
             msgspec.structs.replace(request, query=searched_part(request.query), context=context)
         )
     return workspace.backend.searched(
-        lambda pool: [_pick(workspace, one, pool, fill, by_meaning) for one in asked]
+        lambda pool: [_pick(workspace, one, pool, fill, closely) for one in asked]
     )
 
 
@@ -351,6 +352,7 @@ class _Look(NamedTuple):
     workspace: Workspace
     request: SearchRequest
     pool: Pool
+    closely: bool
 
     def sieve(self) -> Sieve:
         return Sieve(self.pool, self.request.wanted, self.workspace.now())
@@ -367,7 +369,11 @@ class _Look(NamedTuple):
         """Return what the request's context finds; what it filters away counts for nothing."""
         query = self.request.context or ""
         about = msgspec.structs.replace(self.request, query=query, threshold=0.0)
-        return self._replace(request=about)._by_words(kind, self.sieve(), CONTEXT_HITS, None).hits
+        return (
+            self._replace(request=about, closely=False)
+            ._by_words(kind, self.sieve(), CONTEXT_HITS, None)
+            .hits
+        )
 
     def _by_words(
         self, kind: SearchKind, sieve: Sieve, most: int, nearness: "Nearness | None"
@@ -393,6 +399,7 @@ class _Look(NamedTuple):
             links=self.pool.links if kind is SearchKind.MEMORY else None,
             hidden=sieve.hidden,
             nearness=nearness,
+            closely=self.closely,
         )
 
     @property
@@ -402,16 +409,16 @@ class _Look(NamedTuple):
 
 
 def _pick(
-    workspace: Workspace, request: SearchRequest, pool: Pool, fill: int, by_meaning: bool
+    workspace: Workspace, request: SearchRequest, pool: Pool, fill: int, closely: bool
 ) -> RankedSet:
     """Rank the kinds one by one, each among its own, and take the best of all."""
     most = workspace.settings.retrieval_top_k if request.top_k is None else request.top_k
     looked_at = most if request.context is None else max(most, LOOKED_AT)
-    look = _Look(workspace, request, pool)
+    look = _Look(workspace, request, pool, closely)
     sieve = look.sieve()
     found: list[tuple[SearchKind, Ranked]] = []
     total = 0
-    asked = asked_by_meaning(workspace, request.query, pool) if by_meaning else None
+    asked = asked_by_meaning(workspace, request.query, pool) if closely else None
     for kind in request.kinds or tuple(SearchKind):
         ranking = look.rank(kind, sieve, looked_at, asked)
         hits = ranking.hits

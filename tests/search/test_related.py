@@ -188,7 +188,7 @@ def test_a_link_settles_a_tie_and_shows_in_the_prior_alone() -> None:
     workspace = in_memory()
     ids = [
         keep(workspace, text, source=Source(conversation=f"talk {place}")).id
-        for place, text in enumerate(("parser alpha", "parser beta", "lunch"))
+        for place, text in enumerate(("parser alpha", "parser omega", "lunch"))
     ]
     assert [hit.id for hit in find(workspace, "parser").hits] == ids[:2]
     plain = {hit.id: hit.signals for hit in find(workspace, "parser").hits}

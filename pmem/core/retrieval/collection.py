@@ -5,7 +5,7 @@ sessions are derived from those at query time, so that an index on disk needs no
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
 LAST: Final = "\U0010ffff"
@@ -91,22 +91,22 @@ class CollectionStatistics(Protocol):
     def speakers(self) -> Mapping[str, Sequence[str]]:
         """Return, for each term of a speaker's name, the speakers it may mean."""
 
-    def sequence(self, number: int) -> Sequence[str]:
-        """Return `text.sequence` of a document's text; for quoted phrases only."""
+    def texts(self, numbers: Iterable[int]) -> Mapping[int, str]:
+        """Return what the documents with these numbers say."""
 
 
 class MemoryStatistics:
     """Statistics over documents added one by one, held in dictionaries."""
 
     __slots__ = (
-        "_documents", "_names", "_ordered", "_postings", "_sequences", "_sessions", "_totals"
+        "_documents", "_names", "_ordered", "_postings", "_sessions", "_texts", "_totals"
     )  # fmt: skip
 
     def __init__(self) -> None:
         self._documents: dict[int, Document] = {}
         self._postings: dict[str, dict[int, float]] = {}
         self._ordered: list[str] = []
-        self._sequences: dict[int, Callable[[], Sequence[str]]] = {}
+        self._texts: dict[int, str] = {}
         self._sessions: dict[int, list[tuple[int, int]]] = {}
         self._names: dict[str, set[str]] = {}
         self._totals = Totals(0, {}, 0, 0, 0.0)
@@ -117,7 +117,7 @@ class MemoryStatistics:
         frequencies: Mapping[str, float],
         *,
         place: int = 0,
-        sequence: Callable[[], Sequence[str]] = tuple,
+        text: str = "",
         name_terms: Iterable[str] = (),
     ) -> None:
         """Add a document.
@@ -126,12 +126,12 @@ class MemoryStatistics:
             document: its facts; the number must be higher than all before.
             frequencies: its terms, as `signals.frequencies` counts them.
             place: where it stands in its session.
-            sequence: returns its terms in the order of the text.
+            text: what it says.
             name_terms: the terms of its speaker's name.
         """
         number = document.number
         self._documents[number] = document
-        self._sequences[number] = sequence
+        self._texts[number] = text
         for term, frequency in frequencies.items():
             self._postings.setdefault(term, {})[number] = frequency
         if document.session is not None:
@@ -182,9 +182,9 @@ class MemoryStatistics:
         """Return, for each term of a speaker's name, the speakers it may mean."""
         return {term: sorted(names) for term, names in self._names.items()}
 
-    def sequence(self, number: int) -> Sequence[str]:
-        """Return the terms of a document in the order of its text."""
-        return self._sequences[number]()
+    def texts(self, numbers: Iterable[int]) -> Mapping[int, str]:
+        """Return what the documents with these numbers say."""
+        return {number: self._texts[number] for number in numbers}
 
     def _session(self, key: int) -> SessionDocuments:
         said = [self._documents[number] for _, number in sorted(self._sessions[key])]

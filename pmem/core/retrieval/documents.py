@@ -200,6 +200,14 @@ def text_of(record: Memory | Episode | Chunk | Message) -> str:
     return record.summary if isinstance(record, Chunk) else record.content
 
 
+def searched_text(record: Memory | Episode | Chunk | Message) -> str:
+    """Return all of a text that a search looks at: of a memory, what stands beside it, too."""
+    text = text_of(record)
+    if isinstance(record, Memory):
+        text = "\n".join((text, _about(record), _beside(record), *record.tags))
+    return text[:SEARCHED_CHARACTERS]
+
+
 def shown_text(record: Memory | Episode | Chunk | Message) -> str:
     """Return the text of a record for readers: the title of an episode that repeats it once."""
     if isinstance(record, Episode) and repeats_title(record):
@@ -229,9 +237,13 @@ def _add_unspelt(counts: dict[str, float], text: str) -> None:
         counts.setdefault(term, 1.0)
 
 
+def _about(memory: Memory) -> str:
+    return memory.subject or memory.scope.user or memory.scope.actor or ""
+
+
 def _memory(memory: Memory) -> IndexedDocument:
     words = terms(memory.content)
-    about = memory.subject or memory.scope.user or memory.scope.actor or ""
+    about = _about(memory)
     counts = frequencies(
         [
             (words, 1.0),
@@ -274,9 +286,9 @@ def _memory(memory: Memory) -> IndexedDocument:
     for term in day_terms(memory.content, memory.created_at.date()):
         counts[term] = counts.get(term, 0.0) + 1.0
     _add_unspelt(counts, f"{memory.content} {memory.subject or ''} {' '.join(memory.tags)}")
-    links = memory.relationships[:SEARCHED_NAMES]
+    links, text = memory.relationships[:SEARCHED_NAMES], searched_text(memory)
     place = int(memory.id.partition("-")[0], 36) if is_id(memory.id) else 0
-    return IndexedDocument(memory.id, document, counts, place, memory.content, (), facts, links)
+    return IndexedDocument(memory.id, document, counts, place, text, (), facts, links)
 
 
 def _beside(memory: Memory) -> str:

@@ -58,6 +58,8 @@ class Constants(msgspec.Struct, frozen=True):
             question that matches more than that many is affected.
         crowd: how many documents a session may hold to be looked at; None for any number.
             Memories that are written by the hundred were imported, and are no company.
+        letters: weight of how alike the best documents are to the question by their letters.
+        spelt: how many of the best are compared so.
     """
 
     text: Bm25 = Bm25(0.9, 0.2)
@@ -68,6 +70,8 @@ class Constants(msgspec.Struct, frozen=True):
     room: float = 3.0
     breadth: int = 200
     crowd: int | None = None
+    letters: float = 0.0
+    spelt: int = 0
 
 
 class Evidence(NamedTuple):

@@ -6,17 +6,16 @@ The disk's index is one pool, and `MemoryPool` is another; both rank the same.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
 from operator import attrgetter
 from typing import Final, NamedTuple, Protocol
 
 from pmem.core.filters import Searchable
 from pmem.core.policy import EVERYTHING, Reach
 from pmem.core.retrieval.collection import CollectionStatistics, MemoryStatistics
-from pmem.core.retrieval.documents import Facts, IndexedDocument, entries, summary_id, text_of
+from pmem.core.retrieval.documents import Facts, IndexedDocument, entries, searched_text, summary_id
 from pmem.core.retrieval.evidence import Scorer
 from pmem.core.retrieval.relations import SeenLink
-from pmem.core.text.terms import sequence
 from pmem.errors import NotFound
 from pmem.values.records import (
     Chunk,
@@ -56,10 +55,10 @@ class DocumentKey(NamedTuple):
         raise NotFound(f"there is no message {self.id}")
 
     def text_in(self, record: Record) -> str:
-        """Return the document's text."""
+        """Return what a search looks at of the document's text."""
         found = self.find_in(record)
         assert isinstance(found, Memory | Episode | Chunk | Message)
-        return text_of(found)
+        return searched_text(found)
 
 
 class Pool(Protocol):
@@ -184,7 +183,7 @@ class MemoryPool:
                 entry.document._replace(number=number),
                 entry.frequencies,
                 place=entry.place,
-                sequence=partial(sequence, entry.text),
+                text=entry.text,
                 name_terms=entry.name_terms,
             )
         return statistics

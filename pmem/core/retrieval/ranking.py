@@ -21,6 +21,7 @@ from pmem.core.retrieval.evidence import (
     bm25_scores,
     gather,
 )
+from pmem.core.retrieval.letters import alike_by_letters
 from pmem.core.retrieval.named import named_by
 from pmem.core.retrieval.question import QuestionPlan, plan_question
 from pmem.core.retrieval.ranking_settings import DEFAULTS, RankingSettings
@@ -38,6 +39,7 @@ from pmem.core.retrieval.signals import (
     TOOLS,
     holds_phrase,
 )
+from pmem.core.text.terms import sequence
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.meaning import Nearness
@@ -46,7 +48,7 @@ Parts = tuple[float, float, float]  # in the order of ADDED
 ADDED = ("text", "neighbours", "session")
 FACTORS = (
     "speaker", "elsewhere", "time", "number", "quoted", "question", "substance", "bulk", "phrase",
-    "exact", "insight", "role", "prior", "meaning", "repeat",
+    "exact", "insight", "role", "prior", "letters", "meaning", "repeat",
 )  # fmt: skip
 SAID = "message"  # the kind of what somebody said
 DIGITS = 12  # of a score
@@ -83,6 +85,7 @@ def rank(
     links: Links | None = None,
     hidden: Collection[int] = (),
     nearness: "Nearness | None" = None,
+    closely: bool = True,
 ) -> Ranking:
     """Return the documents that speak to a question, best first, ties by ascending number.
 
@@ -97,6 +100,7 @@ def rank(
         links: knows how documents are linked; None links nothing.
         hidden: documents that do not even count as neighbours.
         nearness: knows how near documents are in meaning; None asks nothing.
+        closely: whether the best are compared with the question by their letters.
     """
     plan = plan_question(question, statistics.speakers(), settings.related)
     chosen = settings.constants if plan.is_english else settings.not_english
@@ -111,7 +115,10 @@ def rank(
     whole = len(parts) + len(evidence.beyond - parts.keys())
     mixes = plan.several and bool(evidence.sessions) and settings.repeat != 1.0
     if not mixes and nearness is None:
-        return Ranking(_best(judge, parts, wanted), whole)
+        if not (closely and constants.spelt):
+            return Ranking(_best(judge, parts, wanted), whole)
+        hits = _best(judge, parts, max(wanted, constants.spelt))
+        return Ranking(_by_letters(question, hits, statistics, constants)[:wanted], whole)
     pool = _best(judge, parts, max(POOL, 2 * wanted))
     if nearness is not None:
         pool = _by_meaning(pool, evidence, nearness, settings.meaning)
@@ -350,10 +357,11 @@ def _phrased(
     holders = set(candidates)
     for term in sorted({term for phrase in plan.phrases for term in phrase if term}):
         holders &= statistics.postings(term).keys()
+    texts = statistics.texts(holders)
     return frozenset(
         number
         for number in sorted(holders)
-        if all(holds_phrase(statistics.sequence(number), phrase) for phrase in plan.phrases)
+        if all(holds_phrase(sequence(texts[number]), phrase) for phrase in plan.phrases)
     )
 
 
@@ -405,6 +413,24 @@ def _best(judge: _QuestionScorer, parts: Mapping[int, Parts], wanted: int) -> li
     close = judge.linked([hit for hit in found if hit.score >= surest[0] - SLACK])
     ranked = sorted(close, key=lambda hit: (-hit.score, hit.number))
     return [hit for hit in ranked[:wanted] if hit.score > 0.0]
+
+
+def _by_letters(
+    question: str,
+    hits: list[RankedDocument],
+    statistics: CollectionStatistics,
+    constants: Constants,
+) -> list[RankedDocument]:
+    """Rank the best hits by how alike they are to a question; the others stay below them."""
+    best, weight = [hit.number for hit in hits[: constants.spelt]], constants.letters
+    texts = statistics.texts(best)
+    alike = alike_by_letters(question, [texts[number] for number in best])
+    shares = [*alike, *[0.0] * (len(hits) - len(alike))]
+    judged = [
+        _with_factor(hit, "letters", (1.0 + weight * share) / (1.0 + weight))
+        for hit, share in zip(hits, shares, strict=True)
+    ]
+    return sorted(judged, key=lambda hit: (-hit.score, hit.number))
 
 
 def _by_meaning(

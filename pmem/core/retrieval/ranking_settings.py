@@ -63,8 +63,8 @@ class RankingSettings(msgspec.Struct, frozen=True):
 
 DEFAULTS = RankingSettings()
 MEMORIES = RankingSettings(
-    Constants(text=Bm25(1.2, 0.75), crowd=50),
-    not_english=Constants(text=Bm25(0.9, 0.4), rarity=1.5, crowd=50),
+    Constants(text=Bm25(1.2, 0.75), crowd=50, letters=0.8, spelt=20),
+    not_english=Constants(text=Bm25(0.9, 0.4), rarity=1.5, crowd=50, letters=1.0, spelt=30),
     neighbours=0.5,
     session=0.5,
     reply=False,

@@ -3,7 +3,7 @@ question is asked.
 """
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from datetime import datetime
 from typing import Any, Final
@@ -16,13 +16,16 @@ from pmem.core.retrieval.documents import Facts
 from pmem.core.retrieval.evidence import Scorer, bm25_scores
 from pmem.core.retrieval.pool import ACTIVE_MEMORIES, DocumentKey, holds_at
 from pmem.core.retrieval.relations import SeenLink
-from pmem.core.text.terms import sequence
 from pmem.storage.files.recordfile import decode
 from pmem.storage.index import postings
-from pmem.values.bounds import SEARCHED_CHARACTERS
 from pmem.values.records import RECORD_TYPES, STORES, Memory
 
-_BODY: Final = "select data from record join body using (number) where store = ? and id = ?"
+_BODIES: Final = """
+select document.number, document.store, document.record, document.id, data from document
+    join record on record.store = document.store and record.id = document.record
+    join body on body.number = record.number
+    where document.number in (select value from json_each(?))
+"""
 _LINKS: Final = """
 with asked as (select number, id from document
                where number in (select value from json_each(:asked)) and label = :label)
@@ -81,7 +84,7 @@ class SearchIndex:
         }
 
     def statistics(self, labels: Collection[str]) -> CollectionStatistics:
-        return _Statistics(self._connection, tuple(sorted(labels)), self._sequence)
+        return _Statistics(self._connection, tuple(sorted(labels)))
 
     def facts(self, numbers: Collection[int]) -> Mapping[int, Facts]:
         rows = _select(self._connection, "number, facts", numbers)
@@ -115,26 +118,14 @@ class SearchIndex:
             for near, far, type_, strength, forward in rows
         ]
 
-    def _sequence(self, number: int) -> Sequence[str]:
-        place = self.places([number])[number]
-        asked = (STORES[place.type], place.record)
-        (data,) = self._connection.execute(_BODY, asked).fetchone()
-        return sequence(place.text_in(decode(data, place.type))[:SEARCHED_CHARACTERS])
-
 
 class _Statistics:
     """The documents with some labels, as ranking sees them."""
 
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        labels: tuple[str, ...],
-        sequence: Callable[[int], Sequence[str]],
-    ) -> None:
+    def __init__(self, connection: sqlite3.Connection, labels: tuple[str, ...]) -> None:
         self._connection = connection
         self._labels = labels
         self._marks = ", ".join("?" * len(labels))
-        self._sequence = sequence
 
     def totals(self) -> Totals:
         query = f"select * from total where label in ({self._marks}) order by label"
@@ -180,8 +171,21 @@ class _Statistics:
                 found.setdefault(term, []).append(name)
         return found
 
-    def sequence(self, number: int) -> Sequence[str]:
-        return self._sequence(number)
+    def texts(self, numbers: Iterable[int]) -> Mapping[int, str]:
+        return texts_of(self._connection.execute(_BODIES, (_array(numbers),)))
+
+
+def texts_of(rows: Iterable[Any]) -> dict[int, str]:
+    """Return what documents say, as far as searches look at it, by number.
+
+    Args:
+        rows: For each its number, the type and the id of its record, its own id, and the record.
+    """
+    found = {}
+    for number, store, record, id_, data in rows:
+        place = DocumentKey(RECORD_TYPES[store], record, id_)
+        found[number] = place.text_in(decode(data, place.type))
+    return found
 
 
 def totals_of(rows: Sequence[Any]) -> Totals:

@@ -23,17 +23,16 @@ from pmem.core.retrieval.documents import Facts
 from pmem.core.retrieval.evidence import Scorer, bm25_scores
 from pmem.core.retrieval.pool import ACTIVE_MEMORIES, DocumentKey, holds_at
 from pmem.core.retrieval.relations import SeenLink
-from pmem.core.text.terms import sequence, terms
-from pmem.storage.files.recordfile import decode
+from pmem.core.text.terms import terms
 from pmem.storage.index.search import (
     DOCUMENT_COLUMNS,
     FACTS,
     documents_of,
     sessions_of,
+    texts_of,
     totals_of,
 )
 from pmem.storage.postgres.selecting import clean
-from pmem.values.bounds import SEARCHED_CHARACTERS
 from pmem.values.records import RECORD_TYPES, STORES, Memory
 
 if TYPE_CHECKING:
@@ -56,7 +55,12 @@ with recursive found (label, term) as (
 ) select distinct term from found where term is not null order by term
 """
 """From one term to the next: a common one has many postings, which need not be looked at."""
-_DATA: Final = "select data from pmem.record where project = %s and store = %s and id = %s"
+_DATA: Final = """
+select one.number, one.store, one.record, one.id, record.data
+    from pmem.document as one join pmem.record as record
+        on record.project = one.project and record.store = one.store and record.id = one.record
+    where one.project = %s and one.number = any(%s)
+"""
 _LINKS: Final = """
 with asked as (select number, id from pmem.document
                where project = %(project)s and number = any(%(asked)s) and label = %(label)s)
@@ -161,11 +165,10 @@ class ServerPool:
         )
         return self._rows(query, (self._project, asked)) if asked else []
 
-    def sequence(self, number: int) -> Sequence[str]:
-        """Return the terms of a document in the order of its text."""
-        place = self.places([number])[number]
-        ((data,),) = self._rows(_DATA, (self._project, STORES[place.type], place.record))
-        return sequence(place.text_in(decode(data, place.type))[:SEARCHED_CHARACTERS])
+    def texts(self, numbers: Iterable[int]) -> Mapping[int, str]:
+        """Return what documents say, by number."""
+        asked = list(numbers)
+        return texts_of(self._rows(_DATA, (self._project, asked)) if asked else [])
 
     def postings(self, labels: Sequence[str], term: str) -> Mapping[int, float]:
         """Return how often a term occurs in the documents that hold it, by ascending number."""
@@ -264,8 +267,8 @@ class _ServerStatistics:
                 found.setdefault(term, []).append(name)
         return found
 
-    def sequence(self, number: int) -> Sequence[str]:
-        return self._pool.sequence(number)
+    def texts(self, numbers: Iterable[int]) -> Mapping[int, str]:
+        return self._pool.texts(numbers)
 
 
 def _unpacked(kind: str, packed: bytes) -> "array[Any]":

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pmem.core.retrieval.collection import Document, MemoryStatistics
 from pmem.core.retrieval.signals import day_terms, frequencies, traits
-from pmem.core.text.terms import sequence, terms
+from pmem.core.text.terms import terms
 
 WORDS: Final = (
     "apple", "river", "stone", "cloud", "lamp", "chair", "tiger", "piano", "horse", "music",
@@ -38,7 +38,7 @@ def add(store: MemoryStatistics, number: int, text: str, **fields: Any) -> None:
         Document(number=number, **(known | fields)),
         counts,
         place=number,
-        sequence=lambda: sequence(text),
+        text=text,
         name_terms=terms(fields.get("speaker", "")),
     )
 
