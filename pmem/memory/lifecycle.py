@@ -231,6 +231,8 @@ def supersede_by(workspace: Workspace, request: SupersedeByRequest) -> Supersede
 def purge(workspace: Workspace, request: PurgeRequest) -> ChangedRecords[Record]:
     """Delete records for good, with every link to them; conversations with their chunks.
 
+    What was learned of a conversation stays, and a note names it.
+
     Returns:
         The records as they last were.
 
@@ -249,7 +251,18 @@ def purge(workspace: Workspace, request: PurgeRequest) -> ChangedRecords[Record]
         if isinstance(record, EDITABLE):
             _check_leave(workspace, record, "propose its removal with `pmem rm`")
         _purge(workspace, record)
+    workspace.notes += _learned_of({record.id for record in gone}, workspace)
     return ChangedRecords(records=tuple(gone))
+
+
+def _learned_of(gone: set[str], workspace: Workspace) -> list[str]:
+    """Say which memories and episodes still have words of conversations that are gone."""
+    memories = (one for one in workspace.memories.find() if one.source.conversation in gone)
+    episodes = (one for one in workspace.episodes.find() if one.conversation in gone)
+    left = " ".join(short(one.id) for one in (*memories, *episodes) if one.id not in gone)
+    return [
+        f"what was learned of it stays; to delete that too: `pmem purge --force {left}`"
+    ] * bool(left)
 
 
 def _check_leave(workspace: Workspace, record: Removable, hint: str) -> None:

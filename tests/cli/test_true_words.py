@@ -148,3 +148,17 @@ def test_uses_that_are_not_saved_are_counted_of_the_records_that_were_used(proje
     assert told
     uses, records = map(int, told.groups())
     assert records <= uses < 4
+
+
+def test_purge_names_what_still_has_the_words_of_a_conversation(project: str) -> None:
+    talk = pmem("conversation", "start").text.split()[1]
+    said = pmem("conversation", "say", "We decided to use Redis, because it is fast").said
+    learned = set(re.findall("(?:remembered as|episode) ([0-9a-z]{8})", said))
+    assert len(learned) == 2
+    hint = re.search("`pmem ([^`]*)`", pmem("purge", "--force", talk).said)
+    assert hint
+    assert set(shlex.split(hint[1])) == {"purge", "--force", *learned}
+    again = pmem(*shlex.split(hint[1]))
+    assert (again.code, again.said) == (0, "")
+    kept = [each for each in Path(".project-memory").rglob("*.json") if "Redis" in each.read_text()]
+    assert not kept
