@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -162,3 +163,48 @@ def test_purge_names_what_still_has_the_words_of_a_conversation(project: str) ->
     assert (again.code, again.said) == (0, "")
     kept = [each for each in Path(".project-memory").rglob("*.json") if "Redis" in each.read_text()]
     assert not kept
+
+
+def _come_back_beside_a_copy() -> None:
+    first = pmem("add", "The queue takes all").text.split()[1]
+    pmem("rm", first)
+    pmem("add", "The queue takes all")
+    pmem("restore", first)
+
+
+def _be_damaged() -> None:
+    memory = pmem("add", "The queue takes all").text.split()[1]
+    (file,) = Path(".project-memory").rglob(f"*{memory}.json")
+    file.write_text("{", encoding="utf-8")
+
+
+def _be_replaced_on_two_branches() -> None:
+    memory = pmem("add", "The queue takes all").text.split()[1]
+    (file,) = Path(".project-memory").rglob(f"*{memory}.json")
+    kept = file.read_bytes()
+    pmem("edit", memory, "The queue takes apples", "--supersede")
+    theirs = json.loads(file.read_bytes())["history"]
+    file.write_bytes(kept)
+    pmem("edit", memory, "Bread is baked at noon", "--supersede")
+    ours = json.loads(file.read_bytes())
+    ours["history"] += theirs[1:]
+    file.write_text(json.dumps(ours), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("make", "command"),
+    [
+        (_come_back_beside_a_copy, "pmem consolidate --dry-run"),
+        (_be_damaged, "pmem check"),
+        (_be_replaced_on_two_branches, "pmem check"),
+    ],
+)
+def test_stats_and_the_inbox_name_the_same_needs(
+    project: str, make: Callable[[], None], command: str
+) -> None:
+    make()
+    (need,) = json.loads(pmem("stats", "--json").out)["data"]["needs"]
+    assert (need["count"], need["command"]) == (1, command)
+    found = pmem("inbox")
+    assert f"; 1 {need['what']}: `{command}`\n" in found.said
+    assert pmem("check").code == (command == "pmem check")
