@@ -208,3 +208,33 @@ def test_stats_and_the_inbox_name_the_same_needs(
     found = pmem("inbox")
     assert f"; 1 {need['what']}: `{command}`\n" in found.said
     assert pmem("check").code == (command == "pmem check")
+
+
+def test_the_title_of_a_range_counts_what_its_sections_list(project: str) -> None:
+    for name in ("One", "Two", "Three", "Four"):
+        pmem("add", f"{name} is a number")
+    ids = [line.split()[0] for line in pmem("list").text.splitlines()]
+    ok("init", "--quiet")
+    ok("add", ".")
+    ok("commit", "--quiet", "--message", "first")
+    pmem("edit", ids[0], "Apples are red", "--supersede")
+    pmem("edit", ids[1], "--pin", "--tag", "math")
+    pmem("rm", ids[2])
+    pmem("add", "Pears go off")
+    page = pmem("log", "HEAD..", "--format", "markdown").text
+    sections = [f"{n} {name.lower()}" for name, n in re.findall(r"### (\w+) \((\d+)\)", page)]
+    assert page.startswith(f"## Memory: {', '.join(sections)}\n")
+    assert len(sections) == 4
+
+
+def test_what_stands_outside_chunks_is_not_told_to_be_all_that_contexts_show(project: str) -> None:
+    pmem("conversation", "start", "Ovens")
+    for number in range(30):
+        pmem("conversation", "say", f"Tray {number} is in")
+    shown = pmem("context", "trays").text
+    told = pmem("conversation", "stats").text
+    pruned = pmem("conversation", "prune", "--keep", "12").said
+    assert "Tray 0 " in shown
+    assert "30 (20 outside chunks, 10 in chunks)" in told
+    assert not re.search("in context|shown", told)
+    assert pruned.startswith("12 messages outside chunks stay")
