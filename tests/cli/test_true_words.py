@@ -6,9 +6,13 @@ import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pmem.core.undo import command_of
+from pmem.operations import table
+from pmem.operations.operation import Operation
 from tests.cli.shell import pmem
 from tests.git.branches import ok
 
@@ -238,3 +242,66 @@ def test_what_stands_outside_chunks_is_not_told_to_be_all_that_contexts_show(pro
     assert "30 (20 outside chunks, 10 in chunks)" in told
     assert not re.search("in context|shown", told)
     assert pruned.startswith("12 messages outside chunks stay")
+
+
+def test_show_names_who_added_a_record_and_who_last_edited_it(project: str) -> None:
+    def authors() -> str:
+        told = re.search("written by: +(.*)", pmem("show", memory).text)
+        assert told
+        return told[1]
+
+    memory = pmem("add", "The queue takes all").text.split()[1]
+    ben = {"PMEM_ACTOR": "ben"}
+    pmem("edit", memory, "--pin", environment=ben)
+    assert authors() == "ada"
+    pmem("edit", memory, "The queue takes half", environment=ben)
+    assert authors() == "ada, last edited by ben"
+    pmem("edit", memory, "The queue takes a third")
+    assert authors() == "ada"
+
+
+def test_stats_calls_active_what_is_not_valid_now(project: str) -> None:
+    pmem("add", "The queue takes all", "--valid-from", "2026-12-01")
+    pmem(
+        "add",
+        "Apples are red",
+        "--valid-from",
+        "2026-11-20",
+        "--valid-until",
+        "2026-11-21T14:29:00Z",
+    )
+    told = pmem("stats").text
+    assert "2 active" in told
+    assert "current" not in told
+
+
+def test_stats_tells_ages_by_days_and_not_by_the_calendar(project: str) -> None:
+    pmem("add", "The queue takes all", "--now", "2026-11-15T10:00:00Z")
+    told = re.search("by age +(.*)", pmem("stats", "--now", "2026-11-21T14:30:00Z").text)
+    assert told
+    assert told[1] == "up to 7 days 1"
+
+
+def test_the_figures_of_a_report_say_of_which_memories_they_are(project: str) -> None:
+    one, other = (pmem("add", text).text.split()[1] for text in ("Apples are red", "Pears go"))
+    pmem("episode", "add", "The oven broke")
+    pmem("rm", one)
+    pmem("edit", other, "Pears go off")
+    assert pmem("report", "page.html").code == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    figures = dict(re.findall("<dt>(.*?)</dt>\\s*<dd>(.*?)</dd>", page))
+    assert (figures["new this week"], figures["remembered"]) == ("1", "1")
+    assert figures["older ones changed"] == figures["older ones forgotten"] == "0"
+
+
+OPERATIONS = [
+    each
+    for each in vars(table).values()
+    if isinstance(each, Operation) and (each.writes == "records" or each.is_final)
+]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)
+def test_undo_names_commands_that_there_are(operation: Operation[Any, Any]) -> None:
+    words = command_of(operation.name).split(" --")[0].split()
+    assert pmem(*words, "--help").code == 0
