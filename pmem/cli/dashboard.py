@@ -61,16 +61,13 @@ def plain_lines(figures: MemoryFigures, width: int | None = None) -> Iterator[Li
     yield from _figures(("memories", f"{_active(figures)} active, {figures.tokens} tokens"))
     yield from _bars(figures.by_type, _BAR)
     share = f"{figures.budget_share:.1%}".replace("%", " %")
-    merging = f"{figures.duplicates}; `pmem consolidate` merges them"
     yield from _figures(
         ("by category", _counted(figures.by_category)),
         ("by state", _counted(figures.by_state)),
         ("by age", _ages(figures)),
         ("growth", _growth_text(figures)),
         ("pinned", f"{figures.pinned}" * bool(figures.pinned)),
-        ("faded", f"{figures.due} to archive with `pmem consolidate`" * bool(figures.due)),
         ("budget", f"{share} of a context's {figures.budget:,} tokens"),
-        ("duplicates", merging if figures.duplicates else ""),
         ("episodes", f"{figures.episodes} of {figures.episodes_limit}" * bool(figures.episodes)),
     )
     yield from _talk_lines(figures)
