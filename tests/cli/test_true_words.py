@@ -165,8 +165,24 @@ def test_purge_names_what_still_has_the_words_of_a_conversation(project: str) ->
     assert set(shlex.split(hint[1])) == {"purge", "--force", *learned}
     again = pmem(*shlex.split(hint[1]))
     assert (again.code, again.said) == (0, "")
-    kept = [each for each in Path(".project-memory").rglob("*.json") if "Redis" in each.read_text()]
-    assert not kept
+    assert not with_the_words()
+
+
+def with_the_words() -> list[Path]:
+    return [each for each in Path(".project-memory").rglob("*.json") if "Redis" in each.read_text()]
+
+
+def test_purge_names_the_message_that_a_memory_was_learned_of(project: str) -> None:
+    pmem("config", "set", "detect_episodes", "false")
+    pmem("conversation", "start")
+    said = pmem("conversation", "say", "We decided to use Redis, because it is fast").said
+    memory = re.search("remembered as (\\w+)", said)
+    assert memory
+    hint = re.search("`pmem ([^`]*)`", pmem("purge", "--force", memory[1]).said)
+    assert hint
+    assert with_the_words()
+    assert pmem(*shlex.split(hint[1])).code == 0
+    assert not with_the_words()
 
 
 def _come_back_beside_a_copy() -> None:
