@@ -24,9 +24,9 @@ from pmem.values.records import Memory, State
 Q = TypeVar("Q")
 A = TypeVar("A")
 
-Held = Literal["current", "past", "all"]
-"""Which memories are listed: those that are recalled, those that left recall, or both."""
-HELD: Final[tuple[Held, ...]] = ("current", "past", "all")
+Held = Literal["active", "past", "all"]
+"""Which memories are listed: the active ones, those that left recall, or both."""
+HELD: Final[tuple[Held, ...]] = ("active", "past", "all")
 
 
 _ID_BEGINS: Final = 4
@@ -212,4 +212,4 @@ def _tagged(tags: Iterable[str]) -> Iterator[str]:
 
 
 def _is_wanted(memory: Memory, held: Held) -> bool:
-    return held == "all" or (memory.state is State.ACTIVE) == (held == "current")
+    return held == "all" or (memory.state is State.ACTIVE) == (held == "active")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -149,15 +149,13 @@ def _section_lines(found: Changelog) -> Iterator[Line]:
 
 def _page(found: Changelog) -> Iterator[str]:
     """Yield the lines of a Markdown page."""
-    counts: dict[str, Any] = {
-        name: len(getattr(found, name)) for name in ("learned", "changed", "forgotten")
-    }
-    said = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
+    parts = list(sections(found, escaped))
+    said = ", ".join(f"{len(rows)} {heading.lower()}" for heading, rows in parts)
     end = _end(found.end.commit)
     yield f"## Memory: {said or 'nothing changed'}"
     yield ""
     yield f"`{_end(found.start.commit)}` to {f'`{end}`' if found.end.commit else end}"
-    for heading, rows in sections(found, escaped):
+    for heading, rows in parts:
         yield ""
         yield f"### {heading} ({len(rows)})"
         yield ""

@@ -163,6 +163,7 @@ def restore(session: CommandSession, request: RestoreRequest) -> Answer:
 def purge(session: CommandSession, request: PurgeRequest) -> Answer:
     """Delete records for good, with every link to them.
 
+    What was learned of a conversation stays, and so does the message of a memory: both are named.
     Git still has what was committed: see `pmem help take-a-secret-out`.
     """
     return records_answer("purged", session.run(table.PURGE, request))

@@ -19,7 +19,7 @@ from pmem.cli.panels import (
 )
 from pmem.cli.screens.wrapping import all_hung, cells
 from pmem.cli.session import Line
-from pmem.core.histogram import Period
+from pmem.core.histogram import AGES, Period
 from pmem.upkeep.statistics import Ending, Helped, MemoryFigures, Used
 from pmem.values.ids import short
 from pmem.values.records import State
@@ -58,19 +58,16 @@ def plain_lines(figures: MemoryFigures, width: int | None = None) -> Iterator[Li
         width: Cells that the lists are cut to; as long as they are when None.
     """
     yield from _need_lines(figures, width)
-    yield from _figures(("memories", f"{_current(figures)} current, {figures.tokens} tokens"))
+    yield from _figures(("memories", f"{_active(figures)} active, {figures.tokens} tokens"))
     yield from _bars(figures.by_type, _BAR)
     share = f"{figures.budget_share:.1%}".replace("%", " %")
-    merging = f"{figures.duplicates}; `pmem consolidate` merges them"
     yield from _figures(
         ("by category", _counted(figures.by_category)),
         ("by state", _counted(figures.by_state)),
-        ("by age", _counted({k.replace("_", " "): n for k, n in figures.by_age.items() if n})),
+        ("by age", _ages(figures)),
         ("growth", _growth_text(figures)),
         ("pinned", f"{figures.pinned}" * bool(figures.pinned)),
-        ("faded", f"{figures.due} to archive with `pmem consolidate`" * bool(figures.due)),
         ("budget", f"{share} of a context's {figures.budget:,} tokens"),
-        ("duplicates", merging if figures.duplicates else ""),
         ("episodes", f"{figures.episodes} of {figures.episodes_limit}" * bool(figures.episodes)),
     )
     yield from _talk_lines(figures)
@@ -104,13 +101,19 @@ def _figures(*named: tuple[str, str]) -> Iterator[Line]:
     return (figure(name, value) for name, value in named if value)
 
 
-def _current(figures: MemoryFigures) -> int:
+def _active(figures: MemoryFigures) -> int:
     """Return how many memories the bars by type count."""
     return figures.by_state.get(State.ACTIVE, 0)
 
 
 def _counted(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items())
+
+
+def _ages(figures: MemoryFigures) -> str:
+    """Say how many are how old: ages go back from now, and follow no calendar."""
+    names = {name: f"up to {days} day{'s' * (days > 1)}" for name, days in AGES}
+    return _counted({names.get(name, name): n for name, n in figures.by_age.items() if n})
 
 
 def _growth_text(figures: MemoryFigures) -> str:
@@ -156,8 +159,8 @@ def _halfway(heights: Sequence[int]) -> int:
 
 def _panels(figures: MemoryFigures, width: int) -> list[list[Line]]:
     inner = min(WIDEST, max(NARROWEST, width)) - 4
-    current = _current(figures)
-    head = f"Memory: {current:,} current {'memory' if current == 1 else 'memories'}"
+    active = _active(figures)
+    head = f"Memory: {active:,} active {'memory' if active == 1 else 'memories'}"
     parts: tuple[tuple[str, Iterable[Line]], ...] = (
         ("Needs you", list(_need_lines(figures, inner))[1:]),
         (head, _memory(figures, inner)),

@@ -70,6 +70,11 @@ def _item_line(item: InboxItem) -> Line:
 
 
 def _counted(found: Inbox) -> str:
+    also = (f"{each.count} {each.what}: `{each.command}`" for each in found.elsewhere)
+    return "; ".join((_open(found), *also))
+
+
+def _open(found: Inbox) -> str:
     if not found.total:
         return _EMPTY if len(found.counts) == len(InboxKind) else _NONE
     return f"{found.total} open: " + ", ".join(

@@ -313,8 +313,10 @@ def _author(record: Record) -> Iterator[tuple[str, str]]:
     if isinstance(record, Memory | Episode) and record.history:
         from pmem.cli.event_words import who_did
 
-        first = record.history[0]
-        yield "written by", who_did(first.actor or "", first.agent or "", "")
+        first, *later = record.history
+        edits = [first, *(event for event in later if {"content", "summary"} & event.before.keys())]
+        wrote, edited = (who_did(event.actor, event.agent, "") for event in (first, edits[-1]))
+        yield "written by", wrote if edited == wrote else f"{wrote}, last edited by {edited}"
 
 
 def fields_of(record: Record) -> Iterator[tuple[str, str]]:

@@ -57,7 +57,8 @@ _TRIGGERS = {
 def stats(session: CommandSession, request: LookRequest) -> Answer:
     """Show what a conversation holds and what of it a context sees.
 
-    Each message is in the context, pruned, or in a chunk with a summary. Pruning begins at 80 % of
+    Each message is outside chunks, pruned, or in a chunk, which contexts show where there is room,
+    and else its summary. Pruning begins at 80 % of
     max_tokens and goes further from 90 % on. It only decides what contexts show.
     """
     found = session.run(table.USAGE, request)
@@ -141,7 +142,8 @@ def _leaving(item: Leaving) -> Line:
 def _pruned_note(done: Pruning) -> str:
     share = 100 * done.tokens_after / done.token_limit if done.token_limit else 0
     stay = "stays" if done.messages_left == 1 else "stay"
-    state = f"{_many(done.messages_left)} {stay}, {done.tokens_after:,} tokens ({share:.0f} %)"
+    left = f"{_many(done.messages_left)} outside chunks {stay}"
+    state = f"{left}, {done.tokens_after:,} tokens ({share:.0f} %)"
     if done.pruned:
         return state
     further = "--keep N or --tokens N goes further"
@@ -156,7 +158,7 @@ def _plain(found: ContextUsage) -> Iterator[Line]:
     yield _row("status", usage.status)
     yield _row("messages", _messages(usage))
     yield _row("chunks", _chunks(usage))
-    yield _row("in context", _usage_line(usage))
+    yield _row("outside chunks", _usage_line(usage))
     for role, tokens in usage.tokens_by_role.items():
         yield _row(f"  {role}", f"{tokens:,} tokens, {_many(usage.messages_by_role[role])}")
     yield _row("next context", f"{found.used:,} of {found.budget:,} tokens, before any recall")
@@ -170,7 +172,7 @@ def _overlay(found: ContextUsage, width: int) -> Iterator[Line]:
     cells = max(6, min(36, width - _LABEL - 26))
     share = usage.percent_used / 100
     yield [
-        (f"{'in context':<{_LABEL}}", "bold"),
+        (f"{'outside chunks':<{_LABEL}}", "bold"),
         (bar(share, cells), _heat(usage)),
         (f" {usage.percent_used:g} % of {usage.token_limit:,}", ""),
     ]
@@ -218,7 +220,7 @@ def _heat(usage: Usage) -> str:
 
 
 def _messages(usage: Usage) -> str:
-    parts = [f"{usage.messages_in_context} in context"]
+    parts = [f"{usage.messages_in_context} outside chunks"]
     parts += [f"{usage.pruned_messages} pruned"] * bool(usage.pruned_messages)
     parts += [f"{usage.summarised_messages} in chunks"] * bool(usage.summarised_messages)
     return f"{usage.total_messages} ({', '.join(parts)}), {usage.total_tokens:,} tokens"
@@ -250,7 +252,7 @@ def _filled_note(usage: Usage) -> str:
 
 def _history(usage: Usage) -> Iterator[Line]:
     if usage.oldest_in_context:
-        yield _row("oldest shown", iso(usage.oldest_in_context))
+        yield _row("oldest of these", iso(usage.oldest_in_context))
     yield _row("last prune", iso(usage.last_prune) if usage.last_prune else "never")
     if usage.pending_facts:
         yield _row("facts", f"{usage.pending_facts} pending; see `pmem inbox facts`")

@@ -11,6 +11,7 @@ import msgspec
 from pmem.cli.asking import asks, own
 from pmem.cli.event_words import change_lines
 from pmem.cli.session import Answer, CommandSession, Line
+from pmem.core.undo import command_of
 from pmem.memory.undo import Undone, UndoneChange, UndoRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
@@ -18,22 +19,6 @@ from pmem.values.times import iso
 
 _MOST: Final = 20
 _MOST_DIGITS: Final = 3
-_COMMANDS: Final = {
-    "add_all": "add --batch",
-    "consent.approve": "inbox accept",
-    "facts.promote": "inbox accept",
-    "facts.reject": "inbox reject",
-    "link": "edit --link",
-    "pin": "edit --pin",
-    "repair": "resolve",
-    "settle": "resolve",
-    "unlink": "edit --unlink",
-    "supersede": "edit --supersede",
-    "supersede_by": "edit --superseded-by",
-    "verify": "check --fix",
-    "verify.accept": "check --accept",
-}
-"""Of operations whose names are not those of their commands."""
 _UNSAID: Final = ("purge_at",)
 _TEXTS: Final = frozenset({"content", "summary"})
 
@@ -100,7 +85,7 @@ def _lines(found: Undone, when: Callable[[datetime], str]) -> Iterator[Line]:
     for command in found.items:
         yield [
             (f"{word}: ", "green"),
-            (_COMMANDS.get(command.operation, command.operation.replace(".", " ")), "bold"),
+            (command_of(command.operation), "bold"),
             (f", {when(command.at)}", "dim"),
         ]
         for fact in command.facts:

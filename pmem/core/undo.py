@@ -16,6 +16,33 @@ TAKES_BACK: Final = "undo"
 """What an event's detail has that takes a command back: which one."""
 BRANCH: Final = "branch"
 """Where a merge's event says, by field, when the branch whose value it did not take changed it."""
+_COMMANDS: Final = {
+    "add_all": "add --batch",
+    "consent.approve": "inbox accept",
+    "consent.reject": "inbox reject",
+    "doctor": "check --fix",
+    "facts.promote": "inbox accept",
+    "facts.reject": "inbox reject",
+    "import.project": "import auto",
+    "link": "edit --link",
+    "pin": "edit --pin",
+    "repair": "resolve",
+    "settle": "resolve",
+    "setup.assistant": "setup",
+    "supersede": "edit --supersede",
+    "supersede_by": "edit --superseded-by",
+    "sweep": "consolidate",
+    "sync": "db sync",
+    "unlink": "edit --unlink",
+    "verify": "check --fix",
+    "verify.accept": "check --accept",
+}
+"""Of operations whose names are not those of their commands."""
+
+
+def command_of(operation: str) -> str:
+    """Return the command of an operation."""
+    return _COMMANDS.get(operation, operation.replace(".", " "))
 
 
 class _Other:

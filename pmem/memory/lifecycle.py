@@ -1,6 +1,7 @@
 """What takes records out of recall, and what brings them back: by hand, one by one."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Any, Final
 
@@ -20,7 +21,7 @@ from pmem.core.lifecycle.states import (
 from pmem.core.operations import UPKEEP
 from pmem.core.retention import linked, purge_time
 from pmem.core.trust import inherited
-from pmem.errors import InvalidValue, NotFound, Refused
+from pmem.errors import Ambiguous, InvalidValue, NotFound, Refused
 from pmem.memory.changes import (
     EDITABLE,
     ChangedRecords,
@@ -31,7 +32,7 @@ from pmem.memory.changes import (
 )
 from pmem.memory.memories import edited_fields, edited_parts
 from pmem.memory.neighbours import link_again
-from pmem.memory.reading import get
+from pmem.memory.reading import get, message_named
 from pmem.memory.requests import EditRequest
 from pmem.project.events import event_of
 from pmem.project.references import is_gone
@@ -231,6 +232,9 @@ def supersede_by(workspace: Workspace, request: SupersedeByRequest) -> Supersede
 def purge(workspace: Workspace, request: PurgeRequest) -> ChangedRecords[Record]:
     """Delete records for good, with every link to them; conversations with their chunks.
 
+    What was learned of a conversation stays, and so does the message that a memory was learned of:
+    notes name them.
+
     Returns:
         The records as they last were.
 
@@ -249,7 +253,22 @@ def purge(workspace: Workspace, request: PurgeRequest) -> ChangedRecords[Record]
         if isinstance(record, EDITABLE):
             _check_leave(workspace, record, "propose its removal with `pmem rm`")
         _purge(workspace, record)
+    workspace.notes += _what_stays(workspace, gone)
     return ChangedRecords(records=tuple(gone))
+
+
+def _what_stays(workspace: Workspace, gone: Sequence[Record]) -> Iterator[str]:
+    """Say which records and messages still have words of what is gone."""
+    ids = {record.id for record in gone}
+    memories = (one for one in workspace.memories.find() if one.source.conversation in ids)
+    episodes = (one for one in workspace.episodes.find() if one.conversation in ids)
+    learned = [short(one.id) for one in (*memories, *episodes) if one.id not in ids]
+    if learned:
+        yield f"what was learned of it stays; `pmem purge --force {' '.join(learned)}` deletes it"
+    for said in (one.source.message for one in gone if isinstance(one, Memory)):
+        with suppress(NotFound, Ambiguous):
+            if said and not message_named(workspace, said).message.removed:
+                yield f"its message stays; `pmem conversation rm {short(said)}` removes the text"
 
 
 def _check_leave(workspace: Workspace, record: Removable, hint: str) -> None:

@@ -12,7 +12,7 @@ from pmem.core.lifecycle.states import can_move, moved
 from pmem.core.retention import before_event, changed, json_value, purge_time
 from pmem.core.threeway.conflicts import REOPENED, open_conflicts
 from pmem.core.trust import INHERITED, trust_of
-from pmem.core.undo import TAKES_BACK
+from pmem.core.undo import TAKES_BACK, command_of
 from pmem.errors import BuiltOn, InvalidValue, NotFound
 from pmem.memory.changes import Removable
 from pmem.project.events import event_of
@@ -142,7 +142,7 @@ def _wanted(workspace: Workspace, request: UndoRequest) -> Sequence[LoggedComman
     wanted = left[: request.many]
     final = next((one for one in wanted if one.is_final and not one.forgot), None)
     if final is not None:
-        name = f"`{final.operation.replace('.', ' ')}`"
+        name = f"`{command_of(final.operation)}`"
         which = f"the last command, {name}," if final is wanted[0] else name
         raise InvalidValue(
             f"{which} cannot be undone", "`pmem undo REF` undoes the last one on a record"
@@ -168,7 +168,7 @@ def _standing(commands: Sequence[LoggedCommand]) -> list[LoggedCommand]:
 
 
 def _undo(workspace: Workspace, command: LoggedCommand, held: HeldByGit) -> UndoneCommand:
-    name = f"`{command.operation}` of {iso(command.at)}"
+    name = f"`{command_of(command.operation)}` of {iso(command.at)}"
     if command.forgot:
         raise InvalidValue(f"{name} forgot for good what was proposed", "it can be proposed again")
     if command.is_final:

@@ -21,7 +21,7 @@ from pmem.core.history_values import tell_value
 from pmem.core.word_changes import WordChange, word_changes
 from pmem.report.document import ReportDocument, ToldMemory
 from pmem.values.ids import short
-from pmem.values.records import EventKind, dump_line
+from pmem.values.records import KINDS, EventKind, Memory, dump_line
 
 MARK: Final = '<meta name="generator" content="pmem report">'
 """Stands at the beginning of every file that is made here, and tells it from others."""
@@ -118,12 +118,16 @@ def head_figures(document: ReportDocument) -> list[tuple[str, int]]:
     """
     subjects = {fold(memory.subject) for memory in document.memories if memory.subject}
     week = document.week
+    new, changed, forgotten = (
+        sum(entry.kind == KINDS[Memory] for entry in entries)
+        for entries in (week.learned, week.changed, week.forgotten)
+    )
     return [
         ("remembered", document.counts.get("active", 0)),
         ("subjects", len(subjects)),
-        ("learned this week", len(week.learned)),
-        ("changed", len(week.changed)),
-        ("forgotten", len(week.forgotten)),
+        ("new this week", new),
+        ("older ones changed", changed),
+        ("older ones forgotten", forgotten),
         ("open items", len(document.needs)),
     ]
 

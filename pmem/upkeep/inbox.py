@@ -24,7 +24,8 @@ from pmem.memory.outcomes import WITHOUT, DueRequest, list_due
 from pmem.project.workspace import Workspace
 from pmem.upkeep.faded import UNPINNED, faded_memories
 from pmem.upkeep.integrity import on_one_subject
-from pmem.upkeep.needs import DISPUTED, facts_to_review, list_proposals
+from pmem.upkeep.needs import DISPUTED, Need, facts_to_review, list_elsewhere, list_proposals
+from pmem.upkeep.statistics import tallies
 from pmem.values.fields import asked
 from pmem.values.ids import short
 from pmem.values.records import Episode, Memory, plain
@@ -48,11 +49,13 @@ class Inbox(msgspec.Struct, frozen=True, kw_only=True):
     """What needs attention, by kind and then the longest waiting first.
 
     `counts` says how much there is of each kind that was asked for, `total` how much in all.
+    `elsewhere` is what other commands settle, where all kinds were asked for.
     """
 
     items: tuple[InboxItem, ...]
     counts: dict[str, int]
     total: int
+    elsewhere: tuple[Need, ...] = ()
 
 
 def collect_inbox(workspace: Workspace, request: InboxRequest) -> Inbox:
@@ -65,10 +68,14 @@ def collect_inbox(workspace: Workspace, request: InboxRequest) -> Inbox:
     for kind in request.kinds or InboxKind:
         found += sorted(_SOURCES[kind](workspace), key=lambda item: (item.since, item.id))
     counts = Counter(item.kind for item in found)
+    known = None if request.kinds else tallies(workspace)
     return Inbox(
         items=tuple(found[: request.limit]),
         counts={str(kind): counts[kind] for kind in request.kinds or InboxKind},
         total=len(found),
+        elsewhere=()
+        if known is None
+        else list_elsewhere(workspace, duplicates=known.duplicates, rivals=known.rivals),
     )
 
 

@@ -34,6 +34,7 @@ from pmem.values.records import (
     Memory,
     Record,
     RecordType,
+    State,
 )
 from pmem.values.times import shifted
 from pmem.vcs.doubts import find_unsound_successions, kept_twice, same_subjects
@@ -227,6 +228,13 @@ def on_one_subject(workspace: Workspace) -> list[Memory]:
     if not shared:
         return []
     return workspace.memories.select(Selection(wanted=Filter(), subjects=shared))
+
+
+def count_rivals(workspace: Workspace) -> int:
+    """Count the memories that several others took the place of, or that gave way in a circle."""
+    gone = workspace.memories.find(Filter(states=(State.SUPERSEDED, State.MERGED)))
+    known = _with_successors(workspace, {memory.id: memory for memory in gone})
+    return sum(1 for _ in find_unsound_successions(workspace.root, known, None))
 
 
 def _with_successors(workspace: Workspace, memories: Mapping[str, Memory]) -> dict[str, Memory]:

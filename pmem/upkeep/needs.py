@@ -1,6 +1,6 @@
 """What in the memory needs attention: how many there are of each kind, and what to do about it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Final
 
@@ -9,7 +9,6 @@ import msgspec
 from pmem.core.filters import Filter
 from pmem.core.selection import Selection, ticks
 from pmem.errors import PmemError
-from pmem.memory import recalls
 from pmem.memory.facts import FactsRequest, Stated, list_facts
 from pmem.memory.neighbours import near_pairs
 from pmem.memory.reading import Staleness
@@ -31,7 +30,6 @@ _SINGLE: Final = {
     "proposals that wait for consent": "proposal that waits for consent",
     "facts to review": "fact to review",
     "duplicates to merge": "duplicate to merge",
-    "recalls not written to the records yet": "recall not written to the records yet",
 }
 """How a need reads where there is one of it."""
 
@@ -44,43 +42,56 @@ class Need(msgspec.Struct, frozen=True, kw_only=True):
     command: str
 
 
-def list_needs(workspace: Workspace, *, due: int, duplicates: int) -> tuple[Need, ...]:
+def list_needs(workspace: Workspace, *, due: int, duplicates: int, rivals: int) -> tuple[Need, ...]:
     """Return what needs attention, the most urgent first; what nobody waits for is left out.
 
     Args:
         due: Memories that have faded.
         duplicates: Memories that say what another one says.
+        rivals: Memories that several others took the place of.
     """
     now, proposals = ticks(workspace.now()), list_proposals(workspace)
     facts = facts_to_review(workspace, proposals)
-    needs = (
-        ("damaged files", len(workspace.problems), "pmem check"),
-        (
-            "disputed between branches",
-            _count_disputed(workspace),
-            "pmem inbox --kind contradiction",
-        ),
-        ("stale, as what they cite has changed", _stale(workspace), "pmem inbox --kind citation"),
-        ("proposals that wait for consent", len(proposals), "pmem inbox --kind proposal"),
-        ("facts to review", len(facts), "pmem inbox --kind fact"),
-        (
-            "to look at again",
-            _count(workspace, "review_at", now),
-            "pmem inbox --kind due",
-        ),
-        ("expired", _count(workspace, "valid_until", now), "pmem inbox --kind expired"),
-        ("in disagreement on a subject", _on_one_subject(workspace), "pmem inbox --kind subject"),
-        ("nearly the same as another one", _near(workspace), "pmem inbox --kind duplicate"),
-        ("duplicates to merge", duplicates, "pmem consolidate --dry-run"),
-        ("faded, to archive", due, "pmem consolidate --dry-run"),
-        ("removed, to delete for good", _purgeable(workspace, now), "pmem consolidate --dry-run"),
-        ("recalls not written to the records yet", _unsaved(workspace), "pmem consolidate"),
+    open_ = (
+        ("disputed between branches", _count_disputed(workspace), "contradiction"),
+        ("stale, as what they cite has changed", _stale(workspace), "citation"),
+        ("proposals that wait for consent", len(proposals), "proposal"),
+        ("facts to review", len(facts), "fact"),
+        ("to look at again", _count(workspace, "review_at", now), "due"),
+        ("expired", _count(workspace, "valid_until", now), "expired"),
+        ("in disagreement on a subject", _on_one_subject(workspace), "subject"),
+        ("nearly the same as another one", _near(workspace), "duplicate"),
+        ("faded, to archive", due, "fading"),
     )
-    return tuple(
-        Need(what=_SINGLE.get(what, what) if count == 1 else what, count=count, command=command)
-        for what, count, command in needs
-        if count
+    return (
+        *_to_check(workspace, rivals),
+        *_open((what, count, f"pmem inbox --kind {kind}") for what, count, kind in open_),
+        *_to_consolidate(workspace, duplicates),
     )
+
+
+def list_elsewhere(workspace: Workspace, *, duplicates: int, rivals: int) -> tuple[Need, ...]:
+    """Return what needs attention by other commands than the inbox; see `list_needs`."""
+    return (*_to_check(workspace, rivals), *_to_consolidate(workspace, duplicates))
+
+
+def _to_check(workspace: Workspace, rivals: int) -> Iterator[Need]:
+    needs = (("damaged files", len(workspace.problems)), ("replaced in two ways", rivals))
+    return _open((what, count, "pmem check") for what, count in needs)
+
+
+def _to_consolidate(workspace: Workspace, duplicates: int) -> Iterator[Need]:
+    removed = _purgeable(workspace, ticks(workspace.now()))
+    needs = (("duplicates to merge", duplicates), ("removed, to delete for good", removed))
+    return _open((what, count, "pmem consolidate --dry-run") for what, count in needs)
+
+
+def _open(needs: Iterable[tuple[str, int, str]]) -> Iterator[Need]:
+    """Yield what there is at least one of."""
+    for what, count, command in needs:
+        if count:
+            said = _SINGLE.get(what, what) if count == 1 else what
+            yield Need(what=said, count=count, command=command)
 
 
 def _count_disputed(workspace: Workspace) -> int:
@@ -132,9 +143,3 @@ def list_proposals(workspace: Workspace) -> tuple[Proposal, ...]:
     with suppress(PmemError):
         return without_expired(workspace.own.proposals.read(), workspace.now()).proposals
     return ()
-
-
-def _unsaved(workspace: Workspace) -> int:
-    if workspace.is_past:
-        return 0
-    return sum(access.count for access in recalls.waiting(workspace).values())

@@ -24,6 +24,7 @@ from pmem.memory.uses import counted_uses
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
 from pmem.upkeep.faded import UNPINNED, counted, faded_memories
+from pmem.upkeep.integrity import count_rivals
 from pmem.upkeep.needs import Need, list_needs
 from pmem.values.records import Access, Chunk, Conversation, Episode, Memory, State
 from pmem.values.requests import AtRequest
@@ -60,7 +61,7 @@ class Helped(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-class _Tallies(msgspec.Struct, frozen=True, kw_only=True):
+class Tallies(msgspec.Struct, frozen=True, kw_only=True):
     """What can be counted of the memories without looking at the clock.
 
     Attributes:
@@ -70,6 +71,7 @@ class _Tallies(msgspec.Struct, frozen=True, kw_only=True):
         tokens: Of the active ones.
         importance: The types and importances of those that are not pinned.
         duplicates: How many active ones say what another one says already.
+        rivals: How many several others took the place of, or gave way in a circle.
     """
 
     states: dict[str, int]
@@ -78,6 +80,7 @@ class _Tallies(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int
     importance: list[tuple[str, float]]
     duplicates: int
+    rivals: int
 
 
 What = Literal["expires", "purge"]
@@ -147,8 +150,10 @@ def statistics(workspace: Workspace, request: AtRequest) -> MemoryFigures:  # no
     chunks = list(workspace.chunks.find())
     recalled = {} if workspace.is_past else recalls.waiting(workspace)
     of_apps = workspace.memories.select(Selection(least=(("app", ""),)))
-    memories = _of_memories(workspace, recalled)
-    needs = list_needs(workspace, due=memories["due"], duplicates=memories["duplicates"])
+    memories, known = _of_memories(workspace, recalled), tallies(workspace)
+    needs = list_needs(
+        workspace, due=memories["due"], duplicates=known.duplicates, rivals=known.rivals
+    )
     return MemoryFigures(
         **memories,
         **_of_use(workspace, recalled),
@@ -166,7 +171,7 @@ def statistics(workspace: Workspace, request: AtRequest) -> MemoryFigures:  # no
 
 def _of_memories(workspace: Workspace, recalled: Mapping[str, Access]) -> dict[str, Any]:
     memories, now = workspace.memories, workspace.now()
-    known = memories.figure("tallies", _Tallies, partial(_count_all, workspace))
+    known = tallies(workspace)
     budget = workspace.settings.default_budget
     many = sum(many for *_, many in known.active)
     grown = growth({day_of(day): made for day, made in known.days}, now)
@@ -191,11 +196,16 @@ def _of_memories(workspace: Workspace, recalled: Mapping[str, Access]) -> dict[s
     }
 
 
-def _count_all(workspace: Workspace) -> _Tallies:
+def tallies(workspace: Workspace) -> Tallies:
+    """Return what can be counted of the memories without looking at the clock."""
+    return workspace.memories.figure("counted", Tallies, partial(_count_all, workspace))
+
+
+def _count_all(workspace: Workspace) -> Tallies:
     """Count what depends on nothing but the memories."""
     memories = workspace.memories
     lengths = memories.tally(_ACTIVE, ("tokens",))
-    return _Tallies(
+    return Tallies(
         states={str(state): many for (state,), many in memories.tally(ALL, ("state",)).items()},
         active=[
             (str(type_), category, bool(is_pinned), many)
@@ -208,6 +218,7 @@ def _count_all(workspace: Workspace) -> _Tallies:
             for type_, importance in memories.tally(UNPINNED, ("type", "importance"))
         ],
         duplicates=duplicates(memories.select(_ACTIVE)),
+        rivals=count_rivals(workspace),
     )
 
 
@@ -217,7 +228,7 @@ def _made_after(workspace: Workspace, at: datetime) -> int:
 
 
 def _count_due(
-    workspace: Workspace, known: _Tallies, recalled: Mapping[str, Access], many: int
+    workspace: Workspace, known: Tallies, recalled: Mapping[str, Access], many: int
 ) -> int:
     """Count the memories that are due to be archived, of so many that are active."""
     return len(faded_memories(workspace, known.importance, recalled, many))

@@ -9,7 +9,7 @@ import msgspec
 from pmem.core import decode_errors
 from pmem.core.lifecycle.states import closed, leaving, moved
 from pmem.core.retention import changed, purge_time
-from pmem.core.threeway.conflicts import open_conflicts
+from pmem.core.threeway.conflicts import SETTLED, open_conflicts
 from pmem.errors import InvalidValue
 from pmem.memory.changes import ChangedRecords, Removable, change_all
 from pmem.project.workspace import Workspace
@@ -75,7 +75,7 @@ def settle(workspace: Workspace, request: SettleRequest) -> SettledConflicts:
             values.pop("content", None)  # the edit decides it
         if not values:
             return record
-        settled = msgspec.structs.replace(event, detail={"settled": [*values]})
+        settled = msgspec.structs.replace(event, detail={SETTLED: [*values]})
         taken = _taken(workspace, request, record, values)
         if not taken:
             return changed(record, settled)

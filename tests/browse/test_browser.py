@@ -112,7 +112,7 @@ def held(root: str, content: str) -> bool:
 
 def test_the_newest_memory_is_listed_first_and_read_beside_the_list(lived_in: str) -> None:
     async def story(seen: Seen) -> None:
-        assert seen.count == "Harbour: 22 memories, current"
+        assert seen.count == "Harbour: 22 memories, active"
         assert seen.rows[0].split() == "decision queue: Jobs run on a queue in PostgreSQL".split()
         assert seen.text.splitlines()[:2] == ["queue", "Jobs run on a queue in PostgreSQL"]
 
@@ -125,7 +125,7 @@ def test_typing_narrows_the_list_and_escape_widens_it(lived_in: str) -> None:
         assert [row.split()[1] for row in seen.rows] == ["database:"]
         await seen.press("x")
         assert seen.rows == []
-        assert seen.count == "Harbour: 0 memories, current; Esc clears the filter"
+        assert seen.count == "Harbour: 0 memories, active; Esc clears the filter"
         await seen.press("escape")
         assert len(seen.rows) == 22
         assert seen.app.query_one("#filter", Input).value == ""
@@ -309,7 +309,7 @@ def test_of_very_many_memories_the_newest_are_listed(root: str) -> None:
 
     async def story(seen: Seen) -> None:
         assert len(seen.rows) == MOST_ROWS
-        assert seen.count == "Harbour: 205 memories, current, the newest 200 are listed"
+        assert seen.count == "Harbour: 205 memories, active, the newest 200 are listed"
         await seen.press("slash", *"gear", "space", "3", "enter")
         assert {row.split()[-1] for row in seen.rows} >= {"3", "30", "203"}
         assert all("3" in row.split()[-1] for row in seen.rows)

@@ -115,7 +115,7 @@ def test_episodes_alone_are_counted_on_a_terminal_of_any_width(width: int) -> No
 
 def test_a_dashboard_says_what_it_draws() -> None:
     shown = "\n".join(text(line) for line in dashboard.screen(figures(300), 80))
-    for part in ("Memory: 300 current memories", "Growth", "per 2 days", "in all", "Ends next"):
+    for part in ("Memory: 300 active memories", "Growth", "per 2 days", "in all", "Ends next"):
         assert part in shown
     assert "Recalled" not in shown  # nothing was
     assert "category-11" in shown  # what does not fit on one line goes on the next
@@ -210,9 +210,9 @@ def test_the_log_takes_two_lines_of_a_terminal_and_is_whole_in_a_pipe() -> None:
 @pytest.mark.parametrize(
     ("columns", "environment", "first"),
     [
-        (80, {}, "╭─ Memory: 1 current memory "),
-        (80, {"NO_COLOR": "1"}, "╭─ Memory: 1 current memory "),
-        (59, {}, "memories       1 current, "),
+        (80, {}, "╭─ Memory: 1 active memory "),
+        (80, {"NO_COLOR": "1"}, "╭─ Memory: 1 active memory "),
+        (59, {}, "memories       1 active, "),
     ],
 )
 def test_stats_on_a_terminal(columns: int, environment: dict[str, str], first: str) -> None:

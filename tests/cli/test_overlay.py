@@ -62,7 +62,7 @@ def test_the_panel_fits_the_terminal(columns: int) -> None:
     assert lines[-1][0] + lines[-1][-1] == "╰╯"
     text = "\n".join(lines)
     for part in (
-        "in context",
+        "outside chunks",
         "by role",
         "user",
         "assistant",
@@ -99,7 +99,7 @@ def test_figures_are_not_cut_at_80_columns(messages: int) -> None:
 def test_an_empty_conversation_has_a_panel_too() -> None:
     assert pmem("conversation", "start", "Release").code == 0
     text = "\n".join(screen(80))
-    assert "0 (0 in context), 0 tokens" in text
+    assert "0 (0 outside chunks), 0 tokens" in text
     assert "none yet" in text
 
 
@@ -123,11 +123,13 @@ def test_a_pipe_gets_plain_lines() -> None:
     assert not set("╭│╰█░▲") & set(done.text)
     assert ESCAPE not in done.text
     names = [line[:18].strip() for line in done.text.splitlines()]
-    assert [name for name in names if name in ("status", "messages", "chunks", "in context")] == [
+    assert [
+        name for name in names if name in ("status", "messages", "chunks", "outside chunks")
+    ] == [
         "status",
         "messages",
         "chunks",
-        "in context",
+        "outside chunks",
     ]
     assert "31 (" in done.text
 

@@ -4,10 +4,15 @@ import json
 import os
 import re
 import shlex
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pmem.core.undo import command_of
+from pmem.operations import table
+from pmem.operations.operation import Operation
 from tests.cli.shell import pmem
 from tests.git.branches import ok
 
@@ -148,3 +153,171 @@ def test_uses_that_are_not_saved_are_counted_of_the_records_that_were_used(proje
     assert told
     uses, records = map(int, told.groups())
     assert records <= uses < 4
+
+
+def test_purge_names_what_still_has_the_words_of_a_conversation(project: str) -> None:
+    talk = pmem("conversation", "start").text.split()[1]
+    said = pmem("conversation", "say", "We decided to use Redis, because it is fast").said
+    learned = set(re.findall("(?:remembered as|episode) ([0-9a-z]{8})", said))
+    assert len(learned) == 2
+    hint = re.search("`pmem ([^`]*)`", pmem("purge", "--force", talk).said)
+    assert hint
+    assert set(shlex.split(hint[1])) == {"purge", "--force", *learned}
+    again = pmem(*shlex.split(hint[1]))
+    assert (again.code, again.said) == (0, "")
+    assert not with_the_words()
+
+
+def with_the_words() -> list[Path]:
+    return [each for each in Path(".project-memory").rglob("*.json") if "Redis" in each.read_text()]
+
+
+def test_purge_names_the_message_that_a_memory_was_learned_of(project: str) -> None:
+    pmem("config", "set", "detect_episodes", "false")
+    pmem("conversation", "start")
+    said = pmem("conversation", "say", "We decided to use Redis, because it is fast").said
+    memory = re.search("remembered as (\\w+)", said)
+    assert memory
+    hint = re.search("`pmem ([^`]*)`", pmem("purge", "--force", memory[1]).said)
+    assert hint
+    assert with_the_words()
+    assert pmem(*shlex.split(hint[1])).code == 0
+    assert not with_the_words()
+
+
+def _come_back_beside_a_copy() -> None:
+    first = pmem("add", "The queue takes all").text.split()[1]
+    pmem("rm", first)
+    pmem("add", "The queue takes all")
+    pmem("restore", first)
+
+
+def _be_damaged() -> None:
+    memory = pmem("add", "The queue takes all").text.split()[1]
+    (file,) = Path(".project-memory").rglob(f"*{memory}.json")
+    file.write_text("{", encoding="utf-8")
+
+
+def _be_replaced_on_two_branches() -> None:
+    memory = pmem("add", "The queue takes all").text.split()[1]
+    (file,) = Path(".project-memory").rglob(f"*{memory}.json")
+    kept = file.read_bytes()
+    pmem("edit", memory, "The queue takes apples", "--supersede")
+    theirs = json.loads(file.read_bytes())["history"]
+    file.write_bytes(kept)
+    pmem("edit", memory, "Bread is baked at noon", "--supersede")
+    ours = json.loads(file.read_bytes())
+    ours["history"] += theirs[1:]
+    file.write_text(json.dumps(ours), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("make", "command"),
+    [
+        (_come_back_beside_a_copy, "pmem consolidate --dry-run"),
+        (_be_damaged, "pmem check"),
+        (_be_replaced_on_two_branches, "pmem check"),
+    ],
+)
+def test_stats_and_the_inbox_name_the_same_needs(
+    project: str, make: Callable[[], None], command: str
+) -> None:
+    make()
+    (need,) = json.loads(pmem("stats", "--json").out)["data"]["needs"]
+    assert (need["count"], need["command"]) == (1, command)
+    found = pmem("inbox")
+    assert f"; 1 {need['what']}: `{command}`\n" in found.said
+    assert pmem("check").code == (command == "pmem check")
+
+
+def test_the_title_of_a_range_counts_what_its_sections_list(project: str) -> None:
+    for name in ("One", "Two", "Three", "Four"):
+        pmem("add", f"{name} is a number")
+    ids = [line.split()[0] for line in pmem("list").text.splitlines()]
+    ok("init", "--quiet")
+    ok("add", ".")
+    ok("commit", "--quiet", "--message", "first")
+    pmem("edit", ids[0], "Apples are red", "--supersede")
+    pmem("edit", ids[1], "--pin", "--tag", "math")
+    pmem("rm", ids[2])
+    pmem("add", "Pears go off")
+    page = pmem("log", "HEAD..", "--format", "markdown").text
+    sections = [f"{n} {name.lower()}" for name, n in re.findall(r"### (\w+) \((\d+)\)", page)]
+    assert page.startswith(f"## Memory: {', '.join(sections)}\n")
+    assert len(sections) == 4
+
+
+def test_what_stands_outside_chunks_is_not_told_to_be_all_that_contexts_show(project: str) -> None:
+    pmem("conversation", "start", "Ovens")
+    for number in range(30):
+        pmem("conversation", "say", f"Tray {number} is in")
+    shown = pmem("context", "trays").text
+    told = pmem("conversation", "stats").text
+    pruned = pmem("conversation", "prune", "--keep", "12").said
+    assert "Tray 0 " in shown
+    assert "30 (20 outside chunks, 10 in chunks)" in told
+    assert not re.search("in context|shown", told)
+    assert pruned.startswith("12 messages outside chunks stay")
+
+
+def test_show_names_who_added_a_record_and_who_last_edited_it(project: str) -> None:
+    def authors() -> str:
+        told = re.search("written by: +(.*)", pmem("show", memory).text)
+        assert told
+        return told[1]
+
+    memory = pmem("add", "The queue takes all").text.split()[1]
+    ben = {"PMEM_ACTOR": "ben"}
+    pmem("edit", memory, "--pin", environment=ben)
+    assert authors() == "ada"
+    pmem("edit", memory, "The queue takes half", environment=ben)
+    assert authors() == "ada, last edited by ben"
+    pmem("edit", memory, "The queue takes a third")
+    assert authors() == "ada"
+
+
+def test_stats_calls_active_what_is_not_valid_now(project: str) -> None:
+    pmem("add", "The queue takes all", "--valid-from", "2026-12-01")
+    pmem(
+        "add",
+        "Apples are red",
+        "--valid-from",
+        "2026-11-20",
+        "--valid-until",
+        "2026-11-21T14:29:00Z",
+    )
+    told = pmem("stats").text
+    assert "2 active" in told
+    assert "current" not in told
+
+
+def test_stats_tells_ages_by_days_and_not_by_the_calendar(project: str) -> None:
+    pmem("add", "The queue takes all", "--now", "2026-11-15T10:00:00Z")
+    told = re.search("by age +(.*)", pmem("stats", "--now", "2026-11-21T14:30:00Z").text)
+    assert told
+    assert told[1] == "up to 7 days 1"
+
+
+def test_the_figures_of_a_report_say_of_which_memories_they_are(project: str) -> None:
+    one, other = (pmem("add", text).text.split()[1] for text in ("Apples are red", "Pears go"))
+    pmem("episode", "add", "The oven broke")
+    pmem("rm", one)
+    pmem("edit", other, "Pears go off")
+    assert pmem("report", "page.html").code == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    figures = dict(re.findall("<dt>(.*?)</dt>\\s*<dd>(.*?)</dd>", page))
+    assert (figures["new this week"], figures["remembered"]) == ("1", "1")
+    assert figures["older ones changed"] == figures["older ones forgotten"] == "0"
+
+
+OPERATIONS = [
+    each
+    for each in vars(table).values()
+    if isinstance(each, Operation) and (each.writes == "records" or each.is_final)
+]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)
+def test_undo_names_commands_that_there_are(operation: Operation[Any, Any]) -> None:
+    words = command_of(operation.name).split(" --")[0].split()
+    assert pmem(*words, "--help").code == 0

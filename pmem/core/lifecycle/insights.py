@@ -14,7 +14,9 @@ from pmem.core.lifecycle.draft import Draft
 from pmem.core.lifecycle.merging import SOURCE
 from pmem.core.lifecycle.plan import Action
 from pmem.core.text.terms import terms
+from pmem.core.threeway.conflicts import SETTLED
 from pmem.core.trust import inherited
+from pmem.core.undo import TAKES_BACK
 from pmem.values.defaults import DEFAULT_IMPORTANCE
 from pmem.values.ids import derived_id
 from pmem.values.records import (
@@ -150,9 +152,10 @@ def _quote_title(text: str) -> str:
 
 
 def _is_change(event: Event) -> bool:
-    return (event.event is EventKind.UPDATE and "content" in event.before) or (
-        event.event is EventKind.ADD and "supersedes" in event.detail
-    )
+    """Tell whether an event gave a text a new value; one that was undone or resolved had it."""
+    if event.event is EventKind.UPDATE and "content" in event.before:
+        return event.detail.keys().isdisjoint({TAKES_BACK, SETTLED})
+    return event.event is EventKind.ADD and "supersedes" in event.detail
 
 
 def _recent(draft: Draft, at: datetime) -> bool:

@@ -5,6 +5,8 @@ from typing import Any, Final
 
 from pmem.core.threeway.history import SOURCE
 
+SETTLED: Final = "settled"
+"""What an event's detail has that says which fields a person decided."""
 REOPENED: Final = "reopened"
 """What an event's detail has that takes back what settled contradictions: those that are open."""
 
@@ -23,7 +25,7 @@ def open_conflicts(events: Iterable[Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for event in events:
         before, detail = event.get("before", {}), event.get("detail", {})
-        for field in (*before, *_fields(detail, "settled")):
+        for field in (*before, *_fields(detail, SETTLED)):
             found.pop(field, None)
         again = detail.get(REOPENED) if isinstance(detail, Mapping) else None
         if isinstance(again, Mapping):  # a command that settled some was taken back

@@ -1,6 +1,7 @@
 """Insights: few, seldom, and only what happened often."""
 
 from datetime import timedelta
+from typing import Any
 
 import msgspec
 import pytest
@@ -51,6 +52,13 @@ def test_changes_of_all_memories_of_a_subject_count_together() -> None:
 def test_what_upkeep_does_by_itself_says_nothing(kind: EventKind) -> None:
     busy = memory(subject="ledger", history=(event(kind, before={"content": "x"}),) * 5)
     assert noted(busy) == []
+
+
+@pytest.mark.parametrize("detail", [{"undo": "`edit`"}, {"settled": ["content"]}])
+def test_what_undo_and_resolve_bring_back_is_no_change_of_a_subject(detail: dict[str, Any]) -> None:
+    once = event(EventKind.UPDATE, before={"content": "x"})
+    back = event(EventKind.UPDATE, before={"content": "y"}, detail=detail)
+    assert noted(memory(subject="ledger", history=(once, back, once, back))) == []
 
 
 def test_at_most_three_the_most_frequent_first() -> None:
