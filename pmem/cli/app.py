@@ -1,4 +1,7 @@
-"""The root of the command line: which commands there are, and the one error boundary."""
+"""The root of the command line: which commands there are, and the one error boundary.
+
+Any function of this package may raise a `PmemError`: a command ends with its sentence.
+"""
 
 import os
 import sys

@@ -15,11 +15,7 @@ _NOTHING: Final = "nothing was added; fix that line and run it again"
 
 
 def read_batch(session: CommandSession, path: str, *, force: bool) -> Iterator[AddRequest]:
-    """Yield the memories that a file of JSON Lines asks for.
-
-    Raises:
-        InvalidValue: A line asks for none; the sentence says which.
-    """
+    """Yield the memories that a file of JSON Lines asks for."""
     for number, line in enumerate(session.read_lines(path), start=1):
         if line.strip():
             yield _request(session, line, number, force=force)

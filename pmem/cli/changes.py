@@ -67,12 +67,7 @@ def edit(
 
 
 def edit_draft(session: CommandSession, reference: str) -> Answer:
-    """Let a person change a memory's content in their editor.
-
-    Raises:
-        UsageError: Nobody sits at a terminal.
-        NotFound: It is no memory.
-    """
+    """Let a person change a memory's content in their editor."""
     if len(reference.split()) > 1:
         raise UsageError(f"{reference!r} is no id", "name the memory first: `pmem edit REF TEXT`")
     found = session.run(table.SHOW, ShowRequest(reference=reference)).record

@@ -110,11 +110,7 @@ def proposals(session: CommandSession, request: WaitingRequest) -> Answer:
 def _sorted(
     session: CommandSession, references: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the references of proposals, and the others, which name facts.
-
-    Raises:
-        Ambiguous: One fits several of what waits.
-    """
+    """Return the references of proposals, and the others, which name facts."""
     waiting = [item.id for item in session.run(table.WAITING, WaitingRequest()).items]
     proposed = tuple(name for name in references if any(matches(name, each) for each in waiting))
     if proposed:

@@ -8,11 +8,7 @@ from pmem.errors import InvalidValue
 
 @contextmanager
 def needing(extra: str, command: str) -> Iterator[None]:
-    """Import in its body what an extra brings.
-
-    Raises:
-        InvalidValue: It is not installed.
-    """
+    """Import in its body what an extra brings."""
     try:
         yield
     except ImportError as error:

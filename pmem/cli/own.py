@@ -18,10 +18,6 @@ def own_root(directory: str | None, environment: Mapping[str, str]) -> str:
     Args:
         directory: The folder that the command line or the environment names.
         environment: The environment's variables.
-
-    Raises:
-        UsageError: The command line names two memories.
-        Refused: It is a link, or leads elsewhere.
     """
     if directory != (environment.get("PMEM_DIR") or None):
         raise UsageError("--mine and -C name two memories", "leave out one of them")
@@ -31,12 +27,7 @@ def own_root(directory: str | None, environment: Mapping[str, str]) -> str:
 
 
 def see_to_own(workspace: Workspace, operation: Operation[Any, Any]) -> None:
-    """Make the memory of one's own where there is none and something is to be kept in it.
-
-    Raises:
-        NoProject: There is none, and nothing is to be kept.
-        Refused: An agent or an app asks.
-    """
+    """Make the memory of one's own where there is none and something is to be kept in it."""
     if os.path.isdir(workspace.root):
         return
     check_owner(workspace)

@@ -118,11 +118,7 @@ def _tokens(session: CommandSession, root: str) -> "Tokens":
 def _changed_token(
     session: CommandSession, tokens: "Tokens", words: str, *, is_revoked: bool
 ) -> Answer:
-    """Return the token of whom some words name, or see that it counts no more.
-
-    Raises:
-        Refused: An agent or an app runs the command.
-    """
+    """Return the token of whom some words name, or see that it counts no more."""
     from pmem.server.http.tokens import holder_named
 
     program = _program_in(session)

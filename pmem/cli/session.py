@@ -53,11 +53,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _read_at_most(file: BinaryIO, most: int, what: str) -> bytes:
-    """Read all of a file, unless it is too large: then no more than that it is.
-
-    Raises:
-        InvalidValue: It is.
-    """
+    """Read all of a file, unless it is too large: then no more than that it is."""
     data = file.read(most + 1).removeprefix(BOM_UTF8)
     if len(data) > most:
         raise InvalidValue(f"{what} has more than {most} bytes", "give it in several parts")
@@ -72,11 +68,7 @@ def _read_input(session: "CommandSession", most: int, what: str) -> bytes:
 
 
 def utf8(text: str, what: str) -> str:
-    """Return a text that came from outside, unless it cannot be written as UTF-8.
-
-    Raises:
-        InvalidValue: It holds bytes that are not UTF-8.
-    """
+    """Return a text that came from outside, unless it cannot be written as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -110,21 +102,12 @@ class CommandSession:
 
     @cached_property
     def workspace(self) -> Workspace:
-        """The memory folder of this place.
-
-        Raises:
-            NoProject: There is none.
-        """
+        """The memory folder of this place."""
         return self.opened_anew(self.found_root)
 
     @property
     def found_root(self) -> str:
-        """The memory folder's path; that of one's own memory may be to be made.
-
-        Raises:
-            NoProject: There is none.
-            UsageError: Two memories are named.
-        """
+        """The memory folder's path; that of one's own memory may be to be made."""
         if self.mine:
             from pmem.cli.own import own_root
 
@@ -159,10 +142,6 @@ class CommandSession:
 
         Returns:
             Its answer.
-
-        Raises:
-            NoProject: There is none.
-            PmemError: See `pmem.operations.pipeline.run`.
         """
         if self.mine and workspace is None:
             from pmem.cli.own import see_to_own
@@ -232,45 +211,25 @@ class CommandSession:
         """Return a file as the project names it, seen from its top; None stays None.
 
         A folder gets a slash at its end.
-
-        Raises:
-            InvalidValue: It is not in the project.
         """
         if path is None:
             return None
         return self.workspace.sources.named(path) + "/" * os.path.isdir(path)
 
     def places(self, patterns: Iterable[str] | None) -> tuple[str, ...]:
-        """Return places as they are seen from the project's top.
-
-        Raises:
-            InvalidValue: One is seen from the current folder, and leads out of the project.
-        """
+        """Return places as they are seen from the project's top."""
         return tuple(_place(self.workspace, pattern) for pattern in patterns or ())
 
     def time(self, text: str | None) -> datetime | None:
-        """Read a time from an option; None stays None.
-
-        Raises:
-            InvalidValue: It is no time.
-        """
+        """Read a time from an option; None stays None."""
         return None if text is None else parse_time(text, self.present)
 
     def ahead(self, text: str | None) -> datetime | None:
-        """Read a time from an option, an age or a weekday as one that is to come; None stays None.
-
-        Raises:
-            InvalidValue: It is no time.
-        """
+        """Read a time from an option, an age or a weekday as one to come; None stays None."""
         return None if text is None else parse_time(text, self.present, ahead=True)
 
     def input(self, text: str | None, what: str) -> str:
-        """Return an argument, or standard input where it is `-`.
-
-        Raises:
-            UsageError: It is missing.
-            InvalidValue: Standard input is not UTF-8, or far longer than any text may be.
-        """
+        """Return an argument, or standard input where it is `-`."""
         if text is None:
             hint = "give it as an argument, or `-` to read it from standard input"
             raise UsageError(f"{what} is missing", hint)
@@ -287,9 +246,6 @@ class CommandSession:
         """Return what a program wrote: an argument, or standard input where it is `-`.
 
         What is not UTF-8 in it reads as something that nobody writes.
-
-        Raises:
-            InvalidValue: It is far longer than any text may be.
         """
         if text != "-":
             return text
@@ -297,12 +253,7 @@ class CommandSession:
         return data.decode("utf-8", "replace")
 
     def read_lines(self, path: str, most: int = LINES_BYTES) -> list[bytes]:
-        """Return the lines of a file of at most so many bytes, or of standard input for `-`.
-
-        Raises:
-            InvalidValue: There is no such file, or it is larger than that.
-            StorageRefused: It may not be read.
-        """
+        """Return the lines of a file of at most so many bytes, or of standard input for `-`."""
         if path == "-":
             return file_lines(_read_input(self, most, "standard input"))
         try:

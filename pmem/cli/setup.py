@@ -148,11 +148,7 @@ def completion(
 
 
 def check_one_way(request: SetupRequest, print_: bool = False) -> None:
-    """See that only one thing is asked for.
-
-    Raises:
-        UsageError: Several are.
-    """
+    """See that only one thing is asked for."""
     if request.check + request.remove + print_ > 1:
         raise UsageError("--check, --remove and --print exclude each other", "give one of them")
 

@@ -46,11 +46,7 @@ class _ShellFiles(NamedTuple):
 
 
 def shell_of(environment: Mapping[str, str]) -> str:
-    """Return the shell that a person uses.
-
-    Raises:
-        UsageError: It cannot be told, or is another one.
-    """
+    """Return the shell that a person uses."""
     name = os.path.basename(environment.get("SHELL", "powershell" if os.name == "nt" else ""))
     if name not in (*shells.SHELLS, "pwsh"):
         wrong = f"there is no completion for {name}" if name else "which shell is yours is not said"
@@ -59,12 +55,7 @@ def shell_of(environment: Mapping[str, str]) -> str:
 
 
 def look(shell: str, environment: Mapping[str, str]) -> CompletionSetup:
-    """Tell whether a shell completes pmem's commands.
-
-    Raises:
-        StorageRefused: A file may not be read.
-        Refused: A start-up file has half a block of pmem's.
-    """
+    """Tell whether a shell completes pmem's commands."""
     files = _files(shell, environment)
     text = _text(files.script)
     wanted = shells.script(shell)
@@ -77,12 +68,7 @@ def look(shell: str, environment: Mapping[str, str]) -> CompletionSetup:
 
 
 def install(shell: str, environment: Mapping[str, str]) -> CompletionSetup:
-    """Have a shell complete pmem's commands; only what is missing is written.
-
-    Raises:
-        StorageRefused: A file may not be read or written.
-        Refused: A file of another program is where the script goes.
-    """
+    """Have a shell complete pmem's commands; only what is missing is written."""
     found = look(shell, environment)
     files = _files(shell, environment)
     states = [part.state for part in found.parts]
@@ -97,12 +83,7 @@ def install(shell: str, environment: Mapping[str, str]) -> CompletionSetup:
 
 
 def uninstall(shell: str, environment: Mapping[str, str]) -> CompletionSetup:
-    """Take completion out of a shell again.
-
-    Raises:
-        StorageRefused: A file may not be read or written.
-        Refused: A file of another program is where the script would be.
-    """
+    """Take completion out of a shell again."""
     files = _files(shell, environment)
     if files.start is not None and _block_in(files.start) is not None:
         _write(files.start, managed_block.without(_text(files.start)))
