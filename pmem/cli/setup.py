@@ -2,7 +2,7 @@
 
 import os
 from itertools import repeat
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -20,12 +20,8 @@ from pmem.values.requests import NoArguments, SetupRequest
 from pmem.vcs import gitsetup, hooksetup
 from pmem.vcs.rule_files import HOSTS, RulesRequest
 
-if TYPE_CHECKING:
-    from pmem.cli.completion.installing import CompletionPart
-
 Shell = Literal["bash", "zsh", "fish", "powershell", "pwsh"]
 PRINT: Final = own("Only print what it would write.", flag="--print")
-_COLOURS: Final = {"set": "green", "missing": "red", "differs": "red"}
 
 
 @asks(SetupRequest)
@@ -117,9 +113,8 @@ def completion(
 ) -> Answer:
     """Complete commands, ids and tags in your shell; safe to repeat.
 
-    It writes a script, and for bash, zsh and PowerShell a line into their start-up file that
-    loads it. The files are named. While you type, the shell asks pmem, which reads the memory's
-    index and writes nothing.
+    It writes a block into a file that the shell reads, and names the file. While you type, the
+    shell asks pmem, which reads the memory's index and writes nothing.
     """
     from pmem.cli.completion import installing, shells
 
@@ -130,20 +125,20 @@ def completion(
         return Answer(data={"shell": name, "script": script}, raw=script)
     if session.read_only and not request.check:
         raise ReadOnly
-    act = (
-        installing.look
-        if request.check
-        else installing.uninstall
-        if request.remove
-        else installing.install
+    before = installing.look(name, session.environment)
+    if request.remove:
+        installing.uninstall(name, session.environment)
+    elif not request.check:
+        installing.install(name, session.environment)
+    found = installing.look(name, session.environment)
+    word, colour = (
+        _gone(was_there=before.state != "missing") if request.remove else _WORDS[found.state]
     )
-    before = installing.look(name, session.environment).parts if request.remove else ()
-    found = act(name, session.environment)
     return Answer(
         data=found,
-        lines=list(map(_file_line, found.parts, before or repeat(None))),
+        lines=[[(f"{word:<9}", colour), (found.path, "")]],
         note="" if request.check or request.remove else f"open a new {name} to see it",
-        exit_code=1 if request.check and not found.ok else 0,
+        exit_code=1 if request.check and found.state != "set" else 0,
     )
 
 
@@ -156,12 +151,6 @@ def check_one_way(request: SetupRequest, print_: bool = False) -> None:
 def _gone(*, was_there: bool) -> tuple[str, str]:
     """Say of what is not there whether it was before it was to be removed."""
     return ("removed", "green") if was_there else ("not set", "")
-
-
-def _file_line(part: "CompletionPart", before: "CompletionPart | None") -> Line:
-    gone = None if before is None else _gone(was_there=before.state != "missing")
-    word, colour = gone or (part.state, _COLOURS[part.state])
-    return [(f"{word:<9}", colour), (part.path, "")]
 
 
 def _hook_line(found: hooksetup.HookSetup, before: hooksetup.HookSetup | None) -> Line:
