@@ -4,7 +4,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import Final
 
 import msgspec
@@ -66,19 +66,6 @@ def write_draft(session: CommandSession, known: str) -> WrittenText:
         draft.drop()
         raise InvalidValue("the text is empty, so nothing was changed")
     return draft
-
-
-def write_drafts(session: CommandSession, known: Mapping[str, str]) -> dict[str, WrittenText]:
-    """Return what somebody at a terminal makes of several texts, each in an editor of its own."""
-    if session.json or not render.can_ask():
-        raise UsageError("--edit needs a terminal", "`pmem edit REF TEXT` changes it afterwards")
-    written: dict[str, WrittenText] = {}
-    for name, text in known.items():
-        with ExitStack() as kept:
-            for one in written.values():
-                kept.enter_context(kept_draft(one))
-            written[name] = write_draft(session, text)
-    return written
 
 
 @contextmanager
