@@ -1,7 +1,6 @@
 """The commands that connect git, shells, rule files and coding assistants."""
 
 import os
-from itertools import repeat
 from typing import Final, Literal
 
 import msgspec
@@ -38,9 +37,10 @@ def git(session: CommandSession, request: SetupRequest, print_: bool = PRINT) ->
     look = SetupRequest(check=True)
     before = session.run(table.SETUP_GIT, look).parts if request.remove else ()
     found = session.run(table.SETUP_GIT, request)
+    there = {part.name: part.found is not None for part in before}
     return Answer(
         data=found,
-        lines=list(map(_git_line, found.parts, before or repeat(None))),
+        lines=[_git_line(part, there.get(part.name)) for part in found.parts],
         note=""
         if found.program or request.remove
         else "git will not find pmem: put it on the PATH",
@@ -58,19 +58,14 @@ def rules(session: CommandSession, request: RulesRequest) -> Answer:
     date, and `pmem resolve` writes it again.
     """
     check_one_way(request)
-    for host in request.hosts:
-        if host not in HOSTS:
-            raise UsageError(f"there is no host {host!r}", f"there are {', '.join(HOSTS)}")
     look = RulesRequest(check=True)
     there = session.run(table.SETUP_RULES, look).hosts if request.remove else ()
     found = session.run(table.SETUP_RULES, request)
     note = "" if found.hosts else f"no host has rules yet: name one of {', '.join(HOSTS)}"
-    lines: list[Line] = [
-        [(f"{part.state:<9}", "green" if part.state == "set" else "yellow"), (part.path, "")]
-        for part in found.parts
-    ]
+    lines = [_line(part.state, part.path) for part in found.parts]
     if request.remove:
-        lines = [[_gone(was_there=not set(there).isdisjoint(found.hosts))]] if found.hosts else []
+        was_there = not set(there).isdisjoint(found.hosts)
+        lines = [_line("missing", "", was_there)] if found.hosts else []
     return Answer(
         data=found, lines=lines, note=note, exit_code=1 if request.check and not found.ok else 0
     )
@@ -93,12 +88,13 @@ def pre_commit(
     look = hooksetup.PreCommitRequest(check=True)
     before = session.run(table.SETUP_PRE_COMMIT, look) if request.remove else None
     found = session.run(table.SETUP_PRE_COMMIT, request)
+    was_there = None if before is None else before.found is not None
     failed = not (found.ok or print_ or request.remove)
     no_place = failed and not request.check
     return Answer(
         data=found,
         raw=found.wanted if print_ or no_place else None,
-        lines=[_hook_line(found, before)],
+        lines=[_line(_state(found.found, is_ok=found.ok), found.path, was_there)],
         note=_hook_note(found, no_place=no_place),
         exit_code=1 if failed else 0,
     )
@@ -131,12 +127,10 @@ def completion(
     elif not request.check:
         installing.install(name, session.environment)
     found = installing.look(name, session.environment)
-    word, colour = (
-        _gone(was_there=before.state != "missing") if request.remove else _WORDS[found.state]
-    )
+    was_there = before.state != "missing" if request.remove else None
     return Answer(
         data=found,
-        lines=[[(f"{word:<9}", colour), (found.path, "")]],
+        lines=[_line(found.state, found.path, was_there)],
         note="" if request.check or request.remove else f"open a new {name} to see it",
         exit_code=1 if request.check and found.state != "set" else 0,
     )
@@ -148,19 +142,15 @@ def check_one_way(request: SetupRequest, print_: bool = False) -> None:
         raise UsageError("--check, --remove and --print exclude each other", "give one of them")
 
 
-def _gone(*, was_there: bool) -> tuple[str, str]:
-    """Say of what is not there whether it was before it was to be removed."""
-    return ("removed", "green") if was_there else ("not set", "")
+def _line(state: str, what: str, was_there: bool | None = None) -> Line:
+    """Say how a part is, and of one that was to be removed whether it was there."""
+    if state == "missing" and was_there is not None:
+        state = "removed" if was_there else "not set"
+    return [(f"{state:<9}" if what else state, _COLOURS.get(state, "yellow")), (what, "")]
 
 
-def _hook_line(found: hooksetup.HookSetup, before: hooksetup.HookSetup | None) -> Line:
-    if before is not None and not found.ok and found.found is None:
-        word, colour = _gone(was_there=before.found is not None)
-        return [(f"{word:<8}", colour), (found.path, "")]
-    word, colour = ("set", "green") if found.ok else ("missing", "red")
-    if found.found is not None and not found.ok:
-        word = "differs"
-    return [(f"{word:<8}", colour), (found.path, "")]
+def _state(found: str | None, *, is_ok: bool) -> str:
+    return "set" if is_ok else "missing" if found is None else "differs"
 
 
 def _hook_note(found: hooksetup.HookSetup, *, no_place: bool) -> str:
@@ -174,23 +164,17 @@ def _hook_note(found: hooksetup.HookSetup, *, no_place: bool) -> str:
     return "each clone needs `pre-commit install` once" if runs_by_tool else ""
 
 
-def _git_line(part: gitsetup.GitSetting, before: gitsetup.GitSetting | None) -> Line:
+def _git_line(part: gitsetup.GitSetting, was_there: bool | None) -> Line:
     """Say how git has been told one thing; what the project shares stays when a clone forgets."""
-    word, colour = ("set" if before is None else "kept", "green") if part.ok else ("missing", "red")
-    if before is not None and not part.ok:
-        word, colour = _gone(was_there=before.found is not None)
-    if part.found is not None and not part.ok:
-        word = "differs"
-    return [(f"{word:<8}", colour), (f"{part.name:<24}", "bold"), (part.wanted, "")]
+    state = _state(part.found, is_ok=part.ok)
+    state = "kept" if part.ok and was_there is not None else state
+    return _line(state, f"{part.name:<24}{part.wanted}", was_there)
 
 
-_WORDS = {
-    "set": ("set", "green"),
-    "missing": ("missing", "red"),
-    "differs": ("differs", "red"),
-    "partly": ("partly", "yellow"),
-    "unclear": ("unclear", "yellow"),
-}
+_COLOURS: Final = {
+    "set": "green", "kept": "green", "removed": "green", "not set": "",
+    "missing": "red", "differs": "red",
+}  # fmt: skip
 
 
 @asks(NoArguments)
@@ -307,19 +291,12 @@ def anywhere(session: CommandSession) -> Workspace:
 
 
 def _part_line(part: assistants.SetupPart, *, is_removed: bool) -> Line:
-    is_gone = is_removed and part.state == "missing"
-    gone = ("removed", "green") if part.removed else ("not set", "")
-    word, colour = gone if is_gone else _WORDS[part.state]
     why = f" ({part.why})" if part.why else ""
-    return [(f"{word:<9}", colour), (f"{part.what:<18}", "bold"), (f"{part.path}{why}", "")]
+    said = f"{part.what:<18}{part.path}{why}"
+    return _line(part.state, said, part.removed if is_removed else None)
 
 
 def _overview_line(one: assistants.SetupOverview, width: int) -> Line:
-    word, colour = _WORDS[one.state]
     seen = "" if one.seen or one.state == "set" else "not installed"
-    return [
-        (f"{word:<9}", colour),
-        (f"{one.harness:<{width}}", "bold"),
-        (f"{'--' + one.scope:<11}", ""),
-        (one.why or seen, "dim"),
-    ]
+    said = f"{one.harness:<{width}}{'--' + one.scope:<11}"
+    return [*_line(one.state, said), (one.why or seen, "dim")]
