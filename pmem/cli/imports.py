@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -11,9 +11,9 @@ from pmem.cli import render
 from pmem.cli.asking import AskedCommand, asks, own
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation import exchange
-from pmem.conversation.decision_records import DecisionsImported, DecisionsRequest
+from pmem.conversation.decision_records import DecisionsRequest
 from pmem.conversation.exchange import ArraysRequest, Imported, MessagesRequest
-from pmem.conversation.git_history import HistoryImported, HistoryImportRequest
+from pmem.conversation.git_history import HistoryImportRequest
 from pmem.conversation.notes import NotesImported, NotesRequest
 from pmem.conversation.project_sources import (
     ProjectImported,
@@ -29,10 +29,11 @@ from pmem.operations import table
 from pmem.values.programs import TITLES, SessionProgram
 
 if TYPE_CHECKING:
-    from pmem.interchange import UnusedPart
+    from pmem.interchange import Skipped, UnusedPart
 
 _NAMED: Final = 10
 """Records that are told by name."""
+_FATES: Final = ("added", "updated", "unchanged", "superseded", "archived")
 
 
 @asks(MessagesRequest, lines=())
@@ -76,21 +77,32 @@ def import_arrays(session: CommandSession, request: ArraysRequest) -> Answer:
 
 
 def _imported(done: Imported) -> Answer:
-    figures = (
-        f"{done.added} added, {done.updated} updated, {done.unchanged} unchanged, "
-        f"{len(done.skipped)} skipped"
-    )
-    told = tuple(render.masked(item, "where", "why") for item in done.skipped)
-    notes = [f"skipped {item.where}: it {item.why}" for item in told]
+    done = msgspec.structs.replace(done, skipped=_masked(done.skipped))
+    notes = _skipped(done.skipped)
     if done.undecided:
         more = f" and {len(done.undecided) - _NAMED} more" * (len(done.undecided) > _NAMED)
         notes.append(
             f"unchanged, though the file says something else: {', '.join(done.undecided[:_NAMED])}"
             f"{more}; to take it in, give it a later updated_at in the file"
         )
-    data = msgspec.structs.replace(done, skipped=told)
-    lines: list[Line] = [[(figures, "")], *reasons_line(done.left_out)]
-    return Answer(data=data, lines=lines, note="\n".join(notes))
+    lines = [_figures(done), *_reasons(done.left_out)]
+    return Answer(data=done, lines=lines, note="\n".join(notes))
+
+
+def _masked(skipped: "Iterable[Skipped]") -> "tuple[Skipped, ...]":
+    return tuple(render.masked(item, "where", "why") for item in skipped)
+
+
+def _skipped(skipped: "Iterable[Skipped]") -> list[str]:
+    return [f"skipped {item.where}: it {item.why}" for item in skipped]
+
+
+def _figures(done: Any, of: str = "") -> Line:
+    """Say how many records were added, and what became of the others."""
+    would = "would be " * getattr(done, "dry_run", False)
+    counts = [(name, getattr(done, name, None)) for name in _FATES]
+    told = [f"{n} {would * (name == 'added')}{name}" for name, n in counts if n is not None]
+    return [(f"{of}{', '.join(told)}, {len(done.skipped)} skipped", "")]
 
 
 @asks(SessionsRequest, without=("path",))
@@ -144,18 +156,12 @@ gemini = _of_program(SessionProgram.GEMINI, "Gemini CLI", "~/.gemini/tmp")
 
 
 def _sessions_imported(done: SessionsImported) -> Answer:
-    many = f"{done.sessions} session{'s' * (done.sessions != 1)}"
-    figures = (
-        f"{many}: {done.added} {'would be ' * done.dry_run}added, {done.updated} updated, "
-        f"{done.unchanged} unchanged, {len(done.skipped)} skipped"
-    )
-    lines: list[Line] = [[(figures, "")], *reasons_line(done.left_out)]
-    told = [render.masked(item, "where", "why") for item in done.skipped]
-    notes = [f"skipped {item.where}: it {item.why}" for item in told]
+    notes = _skipped(_masked(done.skipped))
     if done.facts:
         notes.append(f"facts noted: {done.facts}; `pmem inbox` proposes them")
     if done.states_more:
         notes.append("next: --learn proposes memories")
+    lines = [_figures(done, f"{_many(done.sessions, 'session')}: "), *_reasons(done.left_out)]
     return Answer(data=done, lines=lines, note="\n".join(notes))
 
 
@@ -178,7 +184,7 @@ def notes(session: CommandSession, request: NotesRequest) -> Answer:
 
 def project_imported(done: ProjectImported) -> Answer:
     """Say what became of a project's own files."""
-    found, lines, told = done.found, list[Line](), _skipped(done.found)
+    found, lines, told = done.found, list[Line](), _skipped(done.found.unread)
     if done.notes is None and found.rules:
         lines.append([(f"{sources_of(found)[0]} would be read", "")])
     if done.notes is not None:
@@ -186,10 +192,8 @@ def project_imported(done: ProjectImported) -> Answer:
         lines += [[(f"{_named(found.instructions)}: ", ""), *more[0]], *more[1:]]
         told += also
     if done.decisions is not None:
-        would = "would be " * done.dry_run
-        figures = f"{done.decisions.added} {would}added, {done.decisions.updated} updated"
-        lines.append([(f"{', '.join(found.decisions)}: {figures}", "")])
-        told += _skipped(done.decisions)
+        lines.append(_figures(done.decisions, f"{', '.join(found.decisions)}: "))
+        told += _skipped(done.decisions.skipped)
     told += [
         f"{_many(count, 'session')} of {TITLES[SessionProgram(name)]}: `pmem import {name}`"
         for name, count in found.sessions.items()
@@ -216,20 +220,11 @@ def _many(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
 
 
-def _skipped(done: ProjectSources | NotesImported | DecisionsImported) -> list[str]:
-    items = done.unread if isinstance(done, ProjectSources) else done.skipped
-    return [f"skipped {item.where}: it {item.why}" for item in items]
-
-
 def _of_notes(done: NotesImported) -> tuple[list[Line], list[str]]:
     """Return the lines and notes of what became of instruction files."""
-    figures = (
-        f"{done.added} added, {done.updated} updated, {done.unchanged} unchanged, "
-        f"{len(done.skipped)} skipped"
-    )
-    lines: list[Line] = [[(figures, "")], *left_out_lines(done.left_out)]
+    lines = [_figures(done), *_left_out(done.left_out)]
     lines += [[(one.id, "cyan"), (f"  gone from {one.file}: {one.text}", "")] for one in done.gone]
-    told = _skipped(done)
+    told = _skipped(done.skipped)
     if done.gone:
         told.append(f"what no longer holds: pmem rm {' '.join(g.id for g in done.gone)}")
     return lines, told
@@ -246,29 +241,19 @@ def git(session: CommandSession, request: HistoryImportRequest) -> Answer:
     told = render.progress(session, "commits")
     request = msgspec.structs.replace(request, progress=told)
     done = session.run(table.IMPORT_GIT, request)
-    notes = [f"skipped {item.where}: it {item.why}" for item in done.skipped]
+    lines = [_figures(done, f"{_many(done.commits, 'commit')}, as pending facts: ")]
+    lines += [
+        [
+            (one.commit[:10], "yellow"),
+            (f" {one.confidence:.2f} {one.type:<10} ", "dim"),
+            (one_visible_line(one.content), ""),
+        ]
+        for one in (done.items if done.dry_run else ())
+    ]
+    notes = _skipped(done.skipped)
     if done.added and not done.dry_run:
         notes.append("`pmem inbox facts` shows them, `pmem inbox accept` keeps one")
-    return Answer(data=done, lines=_history_lines(done), note="\n".join(notes))
-
-
-def _history_lines(done: HistoryImported) -> list[Line]:
-    would = "would be " * done.dry_run
-    figures = (
-        f"{done.commits} commits: {done.added} facts {would}proposed, {done.unchanged} known, "
-        f"{len(done.skipped)} skipped"
-    )
-    lines: list[Line] = [[(figures, "")]]
-    if done.dry_run:
-        lines += [
-            [
-                (one.commit[:10], "yellow"),
-                (f" {one.confidence:.2f} {one.type:<10} ", "dim"),
-                (one_visible_line(one.content), ""),
-            ]
-            for one in done.items
-        ]
-    return lines
+    return Answer(data=done, lines=lines, note="\n".join(notes))
 
 
 @asks(DecisionsRequest)
@@ -281,22 +266,15 @@ def adr(session: CommandSession, request: DecisionsRequest) -> Answer:
     here are left out, with the reason, and their memories archived. Import again after a change.
     """
     done = session.run(table.IMPORT_DECISIONS, request)
-    would = "would be " * done.dry_run
-    figures = (
-        f"{done.added} {would}added, {done.updated} updated, {done.unchanged} unchanged, "
-        f"{done.superseded} superseded, {len(done.skipped)} left out"
-    )
-    figures += f", {done.archived} {would}archived" * (done.archived > 0)
-    lines: list[Line] = [[(figures, "")], *left_out_lines(done.left_out)]
-    notes = [f"left out {item.where}: it {item.why}" for item in done.skipped]
-    return Answer(data=done, lines=lines, note="\n".join(notes))
+    lines = [_figures(done), *_left_out(done.left_out)]
+    return Answer(data=done, lines=lines, note="\n".join(_skipped(done.skipped)))
 
 
 _FILES: Final = 10
 _PLACES: Final = 5
 
 
-def left_out_lines(parts: "Sequence[UnusedPart]") -> list[Line]:
+def _left_out(parts: "Sequence[UnusedPart]") -> list[Line]:
     """Return a line for each file, and one for all files after the first ten."""
     files = [(file, list(found)) for file, found in groupby(parts, key=lambda part: part.file)]
     lines = [f"left out of {file}: {', '.join(_counts(found))}" for file, found in files[:_FILES]]
@@ -320,7 +298,7 @@ def _counts(parts: "Iterable[UnusedPart]", *, has_lines: bool = True) -> Iterato
         yield f"{count} (line{'s' * (not is_one_line)} {listed})" if has_lines else count
 
 
-def reasons_line(counts: Mapping[str, int]) -> list[Line]:
+def _reasons(counts: Mapping[str, int]) -> list[Line]:
     """Return one line about what was left out how often; none where nothing was."""
     parts = ", ".join(f"{reason} ({count})" for reason, count in counts.items())
     return [[(one_visible_line(f"left out: {parts}"), "dim")]] if parts else []
