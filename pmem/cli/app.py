@@ -40,11 +40,7 @@ _MORE: Final = "`pmem help COMMAND` explains a command, `pmem help` lists the do
 
 
 def run(arguments: Sequence[str], session: CommandSession | None = None) -> int:
-    """Run one command line and print its answer.
-
-    Returns:
-        The exit code.
-    """
+    """Run one command line, print its answer and return the exit code."""
     session = session or CommandSession(os.environ)
     session.arguments = arguments
     try:

@@ -14,6 +14,7 @@ import typer
 from pmem.cli.session import Answer, CommandSession
 from pmem.core.filters import Filter
 from pmem.errors import InvalidValue
+from pmem.values.bounds import LINES_BYTES
 from pmem.values.fields import Completes, asked
 
 R = TypeVar("R", bound=msgspec.Struct)
@@ -23,13 +24,7 @@ _SEVERAL: Final = "; repeatable."
 class _Field(msgspec.Struct):
     """A field of a request, as the command line takes it.
 
-    Attributes:
-        name: Its name in the request.
-        type: The type of one value.
-        is_many: Whether it takes several values.
-        default: What the request has where the option is not given.
-        meaning: What help says.
-        hints: What else `pmem.values.fields.asked` says of it.
+    `type` is that of one value; `hints` are the rest of what `pmem.values.fields.asked` says.
     """
 
     name: str
@@ -87,7 +82,7 @@ class _Field(msgspec.Struct):
             "files": lambda paths: tuple(map(session.file, paths)),
             "places": session.places,
             "text": lambda text: session.input(text, f"the {self.name}"),
-            "log": lambda text: session.log(text, f"the {self.name}"),
+            "log": lambda text: session.input(text, self.name, LINES_BYTES, "replace"),
             "json": lambda text: _json(text, self._flags()[0]),
         }
         return {self.name: read[reading](given) if reading in read else given}

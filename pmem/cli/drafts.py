@@ -47,11 +47,7 @@ def read_draft(
 ) -> WrittenText:
     """Return a text: the argument, standard input for `-`, or what is written in an editor.
 
-    Args:
-        session: How the command was called.
-        text: The argument; without one, an editor is opened where somebody sits at a terminal.
-        what: What it is, for the error's sentence.
-        known: What the editor starts with.
+    An editor, which starts with what is `known`, opens only where somebody sits at a terminal.
     """
     if text is not None or session.json or not render.can_ask():
         return WrittenText(session.input(text, what))

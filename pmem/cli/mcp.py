@@ -85,13 +85,7 @@ def _own_streams() -> tuple[BinaryIO, BinaryIO]:
 def thread_of(
     named: str, environment: Mapping[str, str], metadata: Mapping[str, Any]
 ) -> str | None:
-    """Return the thread of a call: as it was named at the start, else the client's session.
-
-    Args:
-        named: As the command line names it; `auto` is the session's.
-        environment: The environment's variables.
-        metadata: Of the call.
-    """
+    """Return the thread of a call: as it was named at first, for `auto` the client's session."""
     turn = metadata.get(_TURN)
     session = turn.get("session_id") if isinstance(turn, Mapping) else None
     if named != _AUTO:

@@ -13,12 +13,7 @@ from pmem.project.workspace import Workspace
 
 
 def own_root(directory: str | None, environment: Mapping[str, str]) -> str:
-    """Return the folder of one's own memory, whether or not it exists.
-
-    Args:
-        directory: The folder that the command line or the environment names.
-        environment: The environment's variables.
-    """
+    """Return the folder of one's own memory, whether or not it exists."""
     if directory != (environment.get("PMEM_DIR") or None):
         raise UsageError("--mine and -C name two memories", "leave out one of them")
     folder = own_folder(environment)

@@ -53,18 +53,10 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _read_at_most(file: BinaryIO, most: int, what: str) -> bytes:
-    """Read all of a file, unless it is too large: then no more than that it is."""
     data = file.read(most + 1).removeprefix(BOM_UTF8)
     if len(data) > most:
         raise InvalidValue(f"{what} has more than {most} bytes", "give it in several parts")
     return data
-
-
-def _read_input(session: "CommandSession", most: int, what: str) -> bytes:
-    if session.has_read:
-        raise UsageError("standard input can be read once", "write one of the texts out")
-    session.has_read = True
-    return _read_at_most(sys.stdin.buffer, most, what)
 
 
 def utf8(text: str, what: str) -> str:
@@ -74,12 +66,6 @@ def utf8(text: str, what: str) -> str:
     except UnicodeEncodeError:
         raise InvalidValue(f"{what} is not UTF-8: {text!r}", "convert it to UTF-8") from None
     return text
-
-
-def _given_settings(session: "CommandSession") -> dict[str, Any]:
-    """Return the settings that global options stand for."""
-    given: dict[str, Any] = {"secrets.gate": "redact"} if session.redact else {}
-    return {**given, "model.strict": True} if session.strict_model else given
 
 
 class CommandSession:
@@ -96,7 +82,6 @@ class CommandSession:
             False
         )
         self.redact = self.exact_times = self.mine = self.strict_model = self.explains_all = False
-        self.overrides: dict[str, Any] = {}
         self.outcomes: list[Outcome[Any]] = []
         self.arguments: Sequence[str] = ()
 
@@ -116,13 +101,15 @@ class CommandSession:
 
     def opened_anew(self, root: str, shared: "Shared | None" = None) -> Workspace:
         """Open a memory folder as the options say."""
+        gate = {"secrets.gate": "redact"} if self.redact else {}
+        strict = {"model.strict": True} if self.strict_model else {}
         return Workspace(
             root,
             shared=shared,
             actor=self.actor and utf8(self.actor, "the actor's name"),
             now=self.fixed_now,
             read_only=self.read_only,
-            overrides={**self.overrides, **_given_settings(self)},
+            overrides={**gate, **strict},
             environment=self.environment,
             caller=self.caller,
         )
@@ -138,11 +125,7 @@ class CommandSession:
         return Caller(None if self.asker is None else utf8(self.asker, "the agent's name"))
 
     def run(self, operation: Operation[Q, A], request: Q, workspace: Workspace | None = None) -> A:
-        """Run an operation on the memory folder of this place, and keep what is to be told of it.
-
-        Returns:
-            Its answer.
-        """
+        """Run an operation on this place's memory; keep what is to be told beside its answer."""
         if self.mine and workspace is None:
             from pmem.cli.own import see_to_own
 
@@ -228,34 +211,25 @@ class CommandSession:
         """Read a time from an option, an age or a weekday as one to come; None stays None."""
         return None if text is None else parse_time(text, self.present, ahead=True)
 
-    def input(self, text: str | None, what: str) -> str:
-        """Return an argument, or standard input where it is `-`."""
+    def input(
+        self, text: str | None, what: str, most: int = TEXT_BYTES, errors: str = "strict"
+    ) -> str:
+        """Return an argument, or standard input of at most so many bytes where it is `-`."""
         if text is None:
             hint = "give it as an argument, or `-` to read it from standard input"
             raise UsageError(f"{what} is missing", hint)
         if text != "-":
             return text
         try:
-            data = _read_input(self, TEXT_BYTES, "standard input")
-            return data.decode("utf-8-sig")
+            return self._standard_input(most).decode("utf-8", errors)
         except UnicodeDecodeError as error:
             wrong = not_utf8("standard input", error.object, error.start)
             raise InvalidValue(wrong, "convert it to UTF-8") from None
 
-    def log(self, text: str, what: str) -> str:
-        """Return what a program wrote: an argument, or standard input where it is `-`.
-
-        What is not UTF-8 in it reads as something that nobody writes.
-        """
-        if text != "-":
-            return text
-        data = _read_input(self, LINES_BYTES, what)
-        return data.decode("utf-8", "replace")
-
     def read_lines(self, path: str, most: int = LINES_BYTES) -> list[bytes]:
         """Return the lines of a file of at most so many bytes, or of standard input for `-`."""
         if path == "-":
-            return file_lines(_read_input(self, most, "standard input"))
+            return file_lines(self._standard_input(most))
         try:
             with open(path, "rb") as file:
                 return file_lines(_read_at_most(file, most, path))
@@ -265,6 +239,12 @@ class CommandSession:
             raise InvalidValue(f"{path} is a folder, not a file", "name a file in it") from None
         except OSError as error:
             raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
+
+    def _standard_input(self, most: int) -> bytes:
+        if self.has_read:
+            raise UsageError("standard input can be read once", "write one of the texts out")
+        self.has_read = True
+        return _read_at_most(sys.stdin.buffer, most, "standard input")
 
 
 def _place(workspace: Workspace, pattern: str) -> str:
@@ -296,10 +276,7 @@ def once_more(session: CommandSession) -> CommandSession:
 def start_of(present: datetime, start: datetime | None, end: datetime | None) -> datetime | None:
     """Return when a memory begins to be valid; None for the present.
 
-    Args:
-        present: The present.
-        start: What was given.
-        end: When it ends. West of UTC a day may have begun there that is still to come here.
+    West of UTC a day may have begun, where it ends, that is still to come here.
     """
     if start is not None or end is None or end > present or not is_date(end):
         return start
