@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from pmem.cli.asking import asks
-from pmem.cli.memory import record_lines, record_screen
+from pmem.cli.memory import record_screen
 from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
@@ -40,7 +40,7 @@ def show(session: CommandSession, request: EpisodeShowRequest) -> Answer:
     """Show an episode."""
     record = session.run(table.EPISODE, request)
     screen = record_screen(session, ShownRecord(record=record))
-    return Answer(data=record, lines=record_lines(record), screen=screen)
+    return Answer(data=record, screen=screen)
 
 
 @asks(LookRequest)

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -88,16 +86,11 @@ def add(
 @asks(ShowRequest)
 def show(session: CommandSession, request: ShowRequest) -> Answer:
     """Show a record, or a message, whole."""
-    request = msgspec.structs.replace(request, details=draws(session))
+    request = msgspec.structs.replace(request, details=not session.json)
     found = session.run(table.SHOW, request)
     if isinstance(found.record, MessageRef):
-        said = found.record
-        draw = partial(_draw_message, session, said)
-        return Answer(
-            data=found, lines=_said_lines(said, iso(said.message.created_at)), screen=draw
-        )
-    lines = chain(record_lines(found.record), _remarks(found))
-    return Answer(data=found, lines=lines, screen=record_screen(session, found))
+        return Answer(data=found, lines=_said_lines(found.record))
+    return Answer(data=found, screen=record_screen(session, found))
 
 
 def record_screen(session: CommandSession, found: ShownRecord) -> Callable[[int], Iterable[Line]]:
@@ -105,26 +98,6 @@ def record_screen(session: CommandSession, found: ShownRecord) -> Callable[[int]
     record: Any = found.record
     fields = list(fields_of(record))
     return drawn(session, "record.record_screen", found, title_of(record), fields)
-
-
-def _draw_message(session: CommandSession, said: MessageRef, width: int) -> Iterable[Line]:
-    from pmem.cli.screens.view import view_of
-    from pmem.cli.screens.wrapping import all_hung
-
-    at = view_of(session, width).when(said.message.created_at)
-    return all_hung(_said_lines(said, at), width)
-
-
-def _remarks(found: ShownRecord) -> Iterator[Line]:
-    """Yield how often a record was of use, and what speaks against it."""
-    if found.use is not None:
-        sentence = f"in {found.use.used} of {found.use.shown} sessions that were shown it"
-        yield [(f"{'used:':<15}", "dim"), (sentence, "")]
-    if found.stale:
-        yield [(f"{'stale:':<15}", "yellow"), (", ".join(found.stale), "")]
-    for field, value in found.disputed.items():
-        sentence = f"{field}: {value} (the other side of a merge; `pmem resolve REF` decides)"
-        yield [(f"{'conflict:':<15}", "yellow"), (sentence, "")]
 
 
 @asks(ListRequest, without=("speaker",))
@@ -291,27 +264,6 @@ def title_of(record: Record) -> str:
     return f"{KINDS[type(record)]} {title}".rstrip()
 
 
-def record_lines(record: Record) -> Iterator[Line]:
-    """Yield a record in full: its text, and a line for every field that says something."""
-    yield [(record.id, "bold cyan"), (f"  {title_of(record)}", "dim")]
-    yield [("", "")]
-    content = getattr(record, "content", None)
-    if content is not None:
-        yield [(content, "")]
-        yield [("", "")]
-    for name, value in (*_author(record), *fields_of(record)):
-        yield [(f"{name.replace('_', ' ') + ':':<15}", "dim"), (value, "")]
-
-
-def _author(record: Record) -> Iterator[tuple[str, str]]:
-    """Yield who wrote a record, where its history says so."""
-    if isinstance(record, Memory | Episode) and record.history:
-        from pmem.cli.event_words import who_did
-
-        first = record.history[0]
-        yield "written by", who_did(first.actor or "", first.agent or "", "")
-
-
 def fields_of(record: Record) -> Iterator[tuple[str, str]]:
     """Yield what is worth a line: no empty fields, no histories, no long lists."""
     hidden = ("id", "schema", "content", "history", "messages", "recent_messages", "chunks")
@@ -368,20 +320,19 @@ def _part(value: msgspec.Struct) -> str:
     )
 
 
-def _said_lines(said: MessageRef, at: str) -> Iterator[Line]:
-    message = said.message
+def _said_lines(said: MessageRef) -> Iterator[Line]:
+    message, removed = said.message, said.message.removed
     yield [(message.id, "bold cyan"), ("  message", "dim")]
     yield [("", "")]
-    removed = message.removed
     yield [(message.content, "") if removed is None else ("(its text was removed)", "dim")]
     yield [("", "")]
-    yield [("by:           ", "dim"), (f"{message.speaker or message.role}", "")]
-    yield [("at:           ", "dim"), (at, "")]
-    yield [("conversation: ", "dim"), (said.conversation, "cyan")]
-    if message.importance is not None:
-        yield [("importance:   ", "dim"), (f"{message.importance:g}", "")]
-    if message.pinned:
-        yield [("pinned:       ", "dim"), ("yes", "")]
-    if removed is not None:
-        why = f"{removed.by}: {removed.reason}" if removed.reason else removed.by
-        yield [("removed:      ", "dim"), (f"{iso(removed.at)} {why}".rstrip(), "")]
+    told = {
+        "by": message.speaker or message.role,
+        "at": iso(message.created_at),
+        "conversation": said.conversation,
+        "importance": "" if message.importance is None else f"{message.importance:g}",
+        "pinned": "yes" * message.pinned,
+        "removed": removed
+        and f"{iso(removed.at)} {removed.by}: {removed.reason or ''}".rstrip(": "),
+    }
+    yield from ([(f"{name + ':':<14}", "dim"), (text, "")] for name, text in told.items() if text)
