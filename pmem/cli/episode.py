@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from pmem.cli.asking import asks
-from pmem.cli.memory import record_screen
 from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
@@ -39,7 +38,7 @@ def list_(session: CommandSession, request: EpisodesRequest) -> Answer:
 def show(session: CommandSession, request: EpisodeShowRequest) -> Answer:
     """Show an episode."""
     record = session.run(table.EPISODE, request)
-    screen = record_screen(session, ShownRecord(record=record))
+    screen = drawn(session, "record.record_screen", ShownRecord(record=record))
     return Answer(data=record, screen=screen)
 
 

@@ -1,6 +1,6 @@
 """The commands that add memories and show records."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
 from pmem.core.lines import split_lines
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import UsageError
-from pmem.memory.reading import ListRequest, MessageRef, ShownRecord, ShowRequest
+from pmem.memory.reading import ListRequest, MessageRef, ShowRequest
 from pmem.memory.requests import AddAllRequest, Added, AddRequest
 from pmem.operations import table
 from pmem.values.ids import short
@@ -90,14 +90,7 @@ def show(session: CommandSession, request: ShowRequest) -> Answer:
     found = session.run(table.SHOW, request)
     if isinstance(found.record, MessageRef):
         return Answer(data=found, lines=_said_lines(found.record))
-    return Answer(data=found, screen=record_screen(session, found))
-
-
-def record_screen(session: CommandSession, found: ShownRecord) -> Callable[[int], Iterable[Line]]:
-    """Return what draws a record on a terminal."""
-    record: Any = found.record
-    fields = list(fields_of(record))
-    return drawn(session, "record.record_screen", found, title_of(record), fields)
+    return Answer(data=found, screen=drawn(session, "record.record_screen", found))
 
 
 @asks(ListRequest, without=("speaker",))
@@ -268,7 +261,7 @@ def fields_of(record: Record) -> Iterator[tuple[str, str]]:
     """Yield what is worth a line: no empty fields, no histories, no long lists."""
     hidden = ("id", "schema", "content", "history", "messages", "recent_messages", "chunks")
     for name, value in msgspec.structs.asdict(record).items():
-        text = _field(value)
+        text = say_field(value)
         if name not in hidden and text:
             yield name, text
     if trust_of(record) not in (None, Trust.HIGH):
@@ -287,13 +280,14 @@ def fields_of(record: Record) -> Iterator[tuple[str, str]]:
             yield "see instead", short(successor)
 
 
-def _field(value: Any) -> str:
+def say_field(value: Any) -> str:
+    """Say what a field has; nothing where that is nothing."""
     if value is None or value == () or (isinstance(value, int) and not value):
         return ""
     if hasattr(value, "isoformat"):
         return iso(value)
     if isinstance(value, tuple):
-        return ", ".join(_field(item) for item in value)
+        return ", ".join(say_field(item) for item in value)
     if isinstance(value, msgspec.Struct):
         return _part(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -316,7 +310,7 @@ def _part(value: msgspec.Struct) -> str:
         return f"{day(value.at).strip()}: {value.reason}"
     parts = [(field, getattr(value, field.name)) for field in msgspec.structs.fields(value)]
     return " ".join(
-        f"{field.name}={_field(part)}" for field, part in parts if part != field.default
+        f"{field.name}={say_field(part)}" for field, part in parts if part != field.default
     )
 
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pmem.cli import dashboard
-from pmem.cli.memory import fields_of
 from pmem.cli.screens.differences import word_difference
 from pmem.cli.screens.hits import hit_screen
 from pmem.cli.screens.lists import (
@@ -228,11 +227,10 @@ def _screens(
     )
     told = [entry(step) for step in steps(memory)]
     listing = MemoryListing((memory,), 1, moment=view.now, stale=frozenset((memory.id,)))
-    fields = list(fields_of(memory))
     return {
         "list": list(memory_screen(listing, view)),
         "search": list(hit_screen(found, view, explain=True, around=True)),
-        "show": list(record_screen(shown, f"memory {text}", fields, view)),
+        "show": list(record_screen(shown, view)),
         "history": list(story_screen(told, view)),
         "edit": list(edit_screen(memory, view, is_changed=True)),
         "events": list(log_screen(told, view)),
