@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 _NAMED: Final = 10
 """Records that are told by name."""
-_FATES: Final = ("added", "updated", "unchanged", "superseded", "archived")
+_FATES: Final = ("added", "updated", "unchanged")
+_RARE: Final = ("superseded", "archived")
 
 
 @asks(MessagesRequest, lines=())
@@ -100,8 +101,9 @@ def _skipped(skipped: "Iterable[Skipped]") -> list[str]:
 def _figures(done: Any, of: str = "") -> Line:
     """Say how many records were added, and what became of the others."""
     would = "would be " * getattr(done, "dry_run", False)
-    counts = [(name, getattr(done, name, None)) for name in _FATES]
-    told = [f"{n} {would * (name == 'added')}{name}" for name, n in counts if n is not None]
+    names = [name for name in _FATES if hasattr(done, name)]
+    names += [name for name in _RARE if getattr(done, name, 0)]
+    told = [f"{getattr(done, name)} {would * (name == 'added')}{name}" for name in names]
     return [(f"{of}{', '.join(told)}, {len(done.skipped)} skipped", "")]
 
 

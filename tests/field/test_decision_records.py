@@ -123,7 +123,7 @@ def test_a_successor_is_found_by_its_file_its_number_or_its_title(
     )
     title = "ADR-0002: Use Memcached for caching"
     write(shell, "20201029-use-memcached.md", f"# {title}\n\n{DECISION.format('Memcached')}")
-    assert "1 superseded, 0 archived, 0 skipped" in take(shell).text
+    assert "1 superseded, 0 skipped" in take(shell).text
     assert active(shell) == ["Use Memcached for caching"]
 
 
@@ -159,7 +159,7 @@ def test_only_the_last_of_a_chain_holds(shell: Shell) -> None:
         write(shell, f"000{number}-n.md", text)
     take(shell)
     assert active(shell) == ["N2"]
-    assert take(shell).text.startswith("0 added, 0 updated, 3 unchanged, 0 superseded")
+    assert take(shell).text.startswith("0 added, 0 updated, 3 unchanged, 0 skipped")
 
 
 def test_numbers_count_within_a_folder_first(shell: Shell) -> None:
