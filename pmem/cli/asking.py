@@ -36,26 +36,23 @@ class _Field(msgspec.Struct):
 
     def parameter(self) -> inspect.Parameter:
         """Return it as Typer reads a function's parameters."""
-        shown = self.hints["shown"] or ("TIME" if self.type is datetime else None)
         is_needed = self.default is msgspec.NODEFAULT
         absent = ... if is_needed else None if self.is_many else self.default
+        shared: dict[str, Any] = {
+            "metavar": self.hints["shown"] or ("TIME" if self.type is datetime else None),
+            "autocompletion": completing(self.hints["completes"]),
+        }
         info = (
-            typer.Argument(
-                absent,
-                metavar=shown,
-                help=self.meaning,
-                autocompletion=completing(self.hints["completes"]),
-            )
+            typer.Argument(absent, help=self.meaning, **shared)
             if self.hints["is_argument"]
             else typer.Option(
                 absent,
                 *self._flags(),
-                metavar=shown,
                 help=self.meaning.removesuffix(".") + _SEVERAL if self.is_many else self.meaning,
                 min=self.hints["least"],
                 case_sensitive=False,
                 rich_help_panel=self.hints["group"],
-                autocompletion=completing(self.hints["completes"]),
+                **shared,
             )
         )
         type_: Any = str if self.type in (datetime, Any) else self.type

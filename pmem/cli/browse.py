@@ -10,8 +10,7 @@ from pmem.cli import render
 from pmem.cli.app import run
 from pmem.cli.asking import asks
 from pmem.cli.drafts import write_draft
-from pmem.cli.extras import needing
-from pmem.cli.session import CommandSession, once_more
+from pmem.cli.session import CommandSession, needing, once_more
 from pmem.errors import Refused, UsageError
 from pmem.operations import table
 from pmem.project.setup import SettingRequest

@@ -195,12 +195,11 @@ def _said_by(session: CommandSession, name: str) -> str:
     return fitting[0].content or ""
 
 
-def _fact_line(fact: Fact, *, every: bool = False) -> Line:
+def _fact_line(fact: Fact) -> Line:
     return [
         (short(fact.id), "cyan"),
         (f"  {fact.confidence:.2f}", "green"),
         (f"  {fact.type:<{max(map(len, MemoryType))}}", "dim"),
-        (f"  {fact.standing:<8}" if every else "", "dim"),
         (f"  {' '.join(fact.content.split())}", ""),
     ]
 

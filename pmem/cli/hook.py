@@ -194,18 +194,13 @@ def _is_told_by_claude(place: str, environment: "Mapping[str, str]") -> bool:
     home = environment.get("HOME") or os.path.expanduser("~")
     for top in (place, home):
         for name in ("settings.json", "settings.local.json"):
-            path = os.path.join(top, ".claude", name)
-            if os.path.isfile(path) and _holds(path, b"pmem hook "):
-                return True
+            try:
+                with open(os.path.join(top, ".claude", name), "rb") as file:
+                    if b"pmem hook " in file.read(MOST_BYTES):
+                        return True
+            except OSError:
+                continue
     return False
-
-
-def _holds(path: str, what: bytes) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return what in file.read(MOST_BYTES)
-    except OSError:
-        return False
 
 
 def _ask_memory(

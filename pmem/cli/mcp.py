@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any, BinaryIO, Final
 
 from pmem.cli.asking import asks, own
-from pmem.cli.extras import needing
-from pmem.cli.session import CommandSession
+from pmem.cli.session import CommandSession, needing
 from pmem.project.caller import Caller, asked_by
 from pmem.storage.shared import Shared
 from pmem.values.requests import NoArguments

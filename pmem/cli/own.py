@@ -31,9 +31,10 @@ def see_to_own(workspace: Workspace, operation: Operation[Any, Any]) -> None:
     start_own(workspace.environment)
 
 
-def name_own(error: NotFound, reference: str, workspace: Workspace) -> None:
-    """Let an error say that a reference means something of one's own, where it does."""
-    if workspace.caller != NOBODY:
+def name_own(error: NotFound, request: object, workspace: Workspace) -> None:
+    """Let an error say that a request's reference means something of one's own, where it does."""
+    reference = getattr(request, "reference", None)
+    if not reference or workspace.caller != NOBODY:
         return
     folder = own_folder(workspace.environment)
     if not os.path.isdir(folder):

@@ -6,6 +6,7 @@ import msgspec
 
 from pmem.cli.asking import asks, own
 from pmem.cli.memory import say_field
+from pmem.cli.panels import figure
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import exactjson
 from pmem.core.queries import EXAMPLE, Bullet, Full, Item, QueryRequest, Via, parse
@@ -62,4 +63,4 @@ def _full_lines(item: Full) -> Iterator[Line]:
     for name, value in msgspec.structs.asdict(item.metadata).items():
         text = value.phrase if isinstance(value, Via) else say_field(value)
         if text:
-            yield [(f"{name + ':':<15}", "dim"), (" ".join(text.split()), "")]
+            yield figure(name, " ".join(text.split()))

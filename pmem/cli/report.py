@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from pmem.cli.asking import asks, own
-from pmem.cli.extras import needing
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, needing
 from pmem.core.secrets import unsecret
 from pmem.errors import UsageError
 from pmem.operations import table

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pmem.cli import render
 from pmem.cli.asking import asks, own
-from pmem.cli.extras import needing
 from pmem.cli.mcp import AGENT, thread_of
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, needing
 from pmem.errors import Refused, UsageError
 from pmem.storage.shared import Shared
 from pmem.values.requests import NoArguments

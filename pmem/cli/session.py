@@ -3,7 +3,8 @@
 import os
 import sys
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -136,7 +137,11 @@ class CommandSession:
         except InvalidValue as error:
             raise _explain_moment(request, error) from None
         except NotFound as error:
-            raise (error if self.mine else _hint_at_own(place, request, error)) from None
+            if not self.mine:
+                from pmem.cli.own import name_own
+
+                name_own(error, request, place)
+            raise
         self.outcomes.append(outcome)
         self.changes = self.changes or writes_of(operation, request) != ""
         return outcome.result
@@ -299,16 +304,6 @@ def note_on_place(session: CommandSession) -> str:
     return f"written to the memory of {holder}, outside the repository {top}"
 
 
-def _hint_at_own(workspace: Workspace, request: object, error: NotFound) -> NotFound:
-    """Say of what the project does not have that one's own memory does, where that is so."""
-    reference = getattr(request, "reference", None)
-    if reference:
-        from pmem.cli.own import name_own
-
-        name_own(error, reference, workspace)
-    return error
-
-
 def _explain_moment(request: object, error: InvalidValue) -> InvalidValue:
     """Say of what was read as a git revision, and is none, that it is no time either."""
     text = getattr(request, "revision", None)
@@ -323,3 +318,14 @@ def _explain_moment(request: object, error: InvalidValue) -> InvalidValue:
         f"{text!r} is neither a time nor a git revision: {error.reason}",
         UNSHALLOW if error.hint == UNSHALLOW else hint,
     )
+
+
+@contextmanager
+def needing(extra: str, command: str) -> Iterator[None]:
+    """Import in its body what an extra brings."""
+    try:
+        yield
+    except ImportError as error:
+        raise InvalidValue(
+            f"`{command}` needs the extra `{extra}`: {error}", f"pip install 'pmem-cli[{extra}]'"
+        ) from None

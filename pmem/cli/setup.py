@@ -243,36 +243,36 @@ def _set_up(
     )
 
 
-def _connecting(harness: str, meaning: str) -> AskedCommand:
-    asked = asks(
-        assistants.AssistantSetupRequest, harness=harness, scope="project", meaning=meaning
-    )
-    return asked(_set_up)
+def _connecting(harness: str, what: str, more: str = "") -> AskedCommand:
+    meaning = f"Connect {what}; safe to repeat.\n\n{more}"
+    kind = assistants.AssistantSetupRequest
+    return asks(kind, harness=harness, scope="project", meaning=meaning)(_set_up)
 
 
 claude_code = _connecting(
-    "claude-code",
-    "Connect Claude Code: hooks and tools; safe to repeat.\n\nVS Code runs these hooks as well.",
+    "claude-code", "Claude Code: hooks and tools", "VS Code runs these hooks as well."
 )
 codex = _connecting(
     "codex",
-    """Connect Codex: hooks and tools; safe to repeat.
-
-    Codex runs hooks once you have trusted them there (`/hooks`), a project's in a trusted project.
-    """,
+    "Codex: hooks and tools",
+    "Codex runs hooks once you have trusted them there (`/hooks`), a project's in a trusted"
+    " project.",
 )
-gemini = _connecting("gemini", "Connect Gemini CLI: hooks and tools; safe to repeat.")
-cursor = _connecting("cursor", "Connect Cursor: hooks and tools; safe to repeat.")
+gemini = _connecting("gemini", "Gemini CLI: hooks and tools")
+cursor = _connecting("cursor", "Cursor: hooks and tools")
 vscode = _connecting(
     "vscode",
-    """Connect VS Code: hooks and tools; safe to repeat.
-
-    It also reads the hooks of Claude Code: where those are set up, it gets none of its own.
-    """,
+    "VS Code: hooks and tools",
+    "It also reads the hooks of Claude Code: where those are set up, it gets none of its own.",
 )
-opencode = _connecting("opencode", "Connect OpenCode: tools; safe to repeat.")
-zed = _connecting("zed", "Connect Zed: tools, in your own settings; safe to repeat.")
-agents_md = _connecting("agents-md", "Say in AGENTS.md how to use the memory; safe to repeat.")
+opencode = _connecting("opencode", "OpenCode: tools")
+zed = _connecting("zed", "Zed: tools, in your own settings")
+agents_md = asks(
+    assistants.AssistantSetupRequest,
+    harness="agents-md",
+    scope="project",
+    meaning="Say in AGENTS.md how to use the memory; safe to repeat.",
+)(_set_up)
 
 
 def anywhere(session: CommandSession) -> Workspace:
