@@ -37,27 +37,16 @@ if TYPE_CHECKING:
 MOST_BYTES = 16_000_000
 """Of standard input; nobody's prompt is longer."""
 _OFF = ("off", "0", "false", "no")
-_HARNESS = "--harness"
-_FOLDER = "-C"
 
 
 def quick_answer(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> str | None:
-    """Answer `pmem hook EVENT --harness NAME -C DIR`; None where the arguments say more."""
-    words, options = [], {_HARNESS: "", _FOLDER: environment.get("PMEM_DIR", "")}
-    left = list(arguments)
-    while left:
-        word = left.pop(0)
-        name, sign, value = word.partition("=")
-        if word in options and left:
-            options[word] = left.pop(0)
-        elif name == _HARNESS and sign:
-            options[name] = value
-        else:
-            words.append(word)
-    event = event_of(words[0]) if len(words) == 1 else None
-    if event is None:
+    """Answer `pmem hook EVENT [--harness NAME]`; None where the arguments say something else."""
+    name, *options = arguments or [""]
+    event = event_of(name)
+    if event is None or (options and (len(options) != 2 or options[0] != "--harness")):
         return None
-    return answer(event, options[_HARNESS], options[_FOLDER], environment)
+    harness = options[1] if options else ""
+    return answer(event, harness, environment.get("PMEM_DIR", ""), environment)
 
 
 def answer(event: "Event", harness: str, folder: str, environment: "Mapping[str, str]") -> str:
