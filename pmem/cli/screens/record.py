@@ -11,7 +11,7 @@ from pmem.cli.screens.marks import legend, marked, marks_of
 from pmem.cli.screens.view import Row, ScreenView, cell, drawn_rows
 from pmem.cli.screens.wrapping import hung, wrapped
 from pmem.cli.session import Line
-from pmem.core.trust import Trust, trust_of
+from pmem.core.trust import trust_of
 from pmem.memory.details import LinkedText
 from pmem.memory.reading import ShownRecord
 from pmem.values.ids import short
@@ -46,16 +46,16 @@ def record_screen(found: ShownRecord, view: ScreenView) -> Iterator[Line]:
     yield [("", "")]
     rows = [*_people(record, view), *_belongings(found, view)]
     yield from drawn_rows(rows, view, most=0)
-    yield from _fields(record, trust, view)
+    yield from _fields(record, view)
     yield from legend([signs], view.width)
 
 
-def _fields(record: Any, trust: Trust | None, view: ScreenView) -> Iterator[Line]:
+def _fields(record: Any, view: ScreenView) -> Iterator[Line]:
     """Yield what else a record holds: a line for each field, and one for what matters least."""
     rows: list[Row] = []
     minor: list[str] = []
     for name, value in fields_of(record):
-        if name in _TOLD or (name, value) in _USUAL or (name == "trust" and trust is Trust.LOW):
+        if name in _TOLD or (name, value) in _USUAL:
             continue
         at = getattr(record, name, None)
         told = view.when(at) if isinstance(at, datetime) else value
