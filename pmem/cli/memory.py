@@ -13,10 +13,11 @@ from pmem.cli.session import Answer, CommandSession, Line, start_of
 from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
 from pmem.core.lines import split_lines
 from pmem.core.trust import Trust, shown, trust_of
-from pmem.errors import UsageError
+from pmem.errors import InvalidValue, UsageError
 from pmem.memory.reading import ListRequest, MessageRef, ShowRequest
 from pmem.memory.requests import AddAllRequest, Added, AddRequest
 from pmem.operations import table
+from pmem.values.bounds import LINE_BYTES
 from pmem.values.ids import short
 from pmem.values.records import (
     KINDS,
@@ -43,6 +44,7 @@ SUGGESTED = 9
 EXIT_CODES = {"added": 0, "suggested": SUGGESTED, "queued": 7, "waiting": 7, "rejected": 7}
 """What `add` exits with: 7 where it waits for somebody's consent, or for a second signal."""
 
+_NOT_ADDED = "nothing was added; fix that line and run it again"
 _NAMELESS = {
     "tags": "no memory has a tag: `pmem edit REF --add-tag TAG`",
     "subjects": "no memory has a subject: `--subject` gives one",
@@ -168,14 +170,42 @@ def _add_draft(session: CommandSession, request: AddRequest, draft: WrittenText)
 
 def _add_batch(session: CommandSession, path: str, asked: AddRequest, *, verbose: bool) -> Answer:
     """Add the memories of a file; an agent that the command names adds all that name none."""
-    from pmem.cli.batches import read_batch
-
-    requests = read_batch(session, path, force=asked.force)
+    lines = enumerate(session.read_lines(path), start=1)
+    requests = (
+        batch_request(session, line, number, force=asked.force)
+        for number, line in lines
+        if line.strip()
+    )
     named = (
         request if request.agent else msgspec.structs.replace(request, agent=asked.agent)
         for request in requests
     )
     return _add_requests(session, named, verbose=verbose)
+
+
+def batch_request(session: CommandSession, line: bytes, number: int, *, force: bool) -> AddRequest:
+    """Read a memory that a line of JSON asks for."""
+    from pmem.core import checks, exactjson
+
+    if len(line) > LINE_BYTES:
+        raise InvalidValue(
+            f"line {number} has {len(line)} bytes, and the limit is {LINE_BYTES}", _NOT_ADDED
+        )
+    try:
+        value = exactjson.read(line)
+        for field in ("valid_from", "valid_until", "review_at"):
+            if isinstance(value, dict) and isinstance(value.get(field), str):
+                with checks.named(f"line {number}, {field}"):
+                    value[field] = session.ahead(value[field])
+        request = msgspec.convert(value, AddRequest)
+    except exactjson.InexactJson as error:
+        raise InvalidValue(f"line {number} is not valid JSON: {error}", _NOT_ADDED) from None
+    except msgspec.ValidationError as error:
+        from pmem.core import decode_errors
+
+        why = decode_errors.sentence(error)
+        raise InvalidValue(f"line {number} is no memory: {why}", _NOT_ADDED) from None
+    return msgspec.structs.replace(request, force=request.force or force)
 
 
 def _add_requests(
