@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from pmem.cli.asking import asks, own
-from pmem.cli.drafts import WrittenText, kept_draft, read_draft
+from pmem.cli.drafts import WrittenText, kept_draft, write_draft
 from pmem.cli.memory import (
     EXIT_CODES,
     added_lines,
@@ -75,7 +75,7 @@ def edit_draft(session: CommandSession, reference: str) -> Answer:
         raise UsageError("nothing to change", "give a new text or an option")
     if not isinstance(found, Memory):
         raise NotFound(f"{reference} is not a memory", "`pmem list` shows them")
-    return keep_draft(session, found, read_draft(session, None, "the text", known=found.content))
+    return keep_draft(session, found, write_draft(session, found.content))
 
 
 def keep_draft(session: CommandSession, memory: Memory, draft: WrittenText) -> Answer:

@@ -42,16 +42,11 @@ class WrittenText(msgspec.Struct, frozen=True):
                 os.unlink(self.path)
 
 
-def read_draft(
-    session: CommandSession, text: str | None, what: str, known: str | None = None
-) -> WrittenText:
-    """Return a text: the argument, standard input for `-`, or what is written in an editor.
-
-    An editor, which starts with what is `known`, opens only where somebody sits at a terminal.
-    """
+def read_draft(session: CommandSession, text: str | None) -> WrittenText:
+    """Return a text: the argument, standard input for `-`, or what a person writes in an editor."""
     if text is not None or session.json or not render.can_ask():
-        return WrittenText(session.input(text, what))
-    return write_draft(session, known or "")
+        return WrittenText(session.input(text, "the text"))
+    return write_draft(session, "")
 
 
 def write_draft(session: CommandSession, known: str) -> WrittenText:

@@ -74,7 +74,7 @@ def add(
         if text is not None or each_line:
             raise UsageError("a text and --batch exclude each other", "give one of them")
         return _add_batch(session, batch, request, verbose=verbose)
-    draft = read_draft(session, text, "the text")
+    draft = read_draft(session, text)
     start = start_of(session.present, request.valid_from, request.valid_until)
     request = msgspec.structs.replace(request, content=draft.text, valid_from=start)
     with kept_draft(draft):
