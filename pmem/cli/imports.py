@@ -78,33 +78,33 @@ def import_arrays(session: CommandSession, request: ArraysRequest) -> Answer:
 
 
 def _imported(done: Imported) -> Answer:
-    done = msgspec.structs.replace(done, skipped=_masked(done.skipped))
-    notes = _skipped(done.skipped)
+    skipped = tuple(render.masked(item, "where", "why") for item in done.skipped)
+    notes = []
     if done.undecided:
         more = f" and {len(done.undecided) - _NAMED} more" * (len(done.undecided) > _NAMED)
         notes.append(
             f"unchanged, though the file says something else: {', '.join(done.undecided[:_NAMED])}"
             f"{more}; to take it in, give it a later updated_at in the file"
         )
-    lines = [_figures(done), *_reasons(done.left_out)]
-    return Answer(data=done, lines=lines, note="\n".join(notes))
+    return _told(msgspec.structs.replace(done, skipped=skipped), notes=notes)
 
 
-def _masked(skipped: "Iterable[Skipped]") -> "tuple[Skipped, ...]":
-    return tuple(render.masked(item, "where", "why") for item in skipped)
-
-
-def _skipped(skipped: "Iterable[Skipped]") -> list[str]:
-    return [f"skipped {item.where}: it {item.why}" for item in skipped]
-
-
-def _figures(done: Any, of: str = "") -> Line:
-    """Say how many records were added, and what became of the others."""
+def _told(done: Any, of: str = "", lines: Iterable[Line] = (), notes: Iterable[str] = ()) -> Answer:
+    """Say what an import added, and what became of the rest."""
     would = "would be " * getattr(done, "dry_run", False)
     names = [name for name in _FATES if hasattr(done, name)]
     names += [name for name in _RARE if getattr(done, name, 0)]
-    told = [f"{getattr(done, name)} {would * (name == 'added')}{name}" for name in names]
-    return [(f"{of}{', '.join(told)}, {len(done.skipped)} skipped", "")]
+    counts = [f"{getattr(done, name)} {would * (name == 'added')}{name}" for name in names]
+    figures: Line = [(f"{of}{', '.join(counts)}, {len(done.skipped)} skipped", "")]
+    skipped = _skipped(done.skipped)
+    left_out = _left_out(getattr(done, "left_out", ()))
+    return Answer(data=done, lines=[figures, *left_out, *lines], note="\n".join((*skipped, *notes)))
+
+
+def _skipped(skipped: "Iterable[Skipped]") -> Iterator[str]:
+    for item in skipped:
+        told = render.masked(item, "where", "why")
+        yield f"skipped {told.where}: it {told.why}"
 
 
 @asks(SessionsRequest, without=("path",))
@@ -158,13 +158,12 @@ gemini = _of_program(SessionProgram.GEMINI, "Gemini CLI", "~/.gemini/tmp")
 
 
 def _sessions_imported(done: SessionsImported) -> Answer:
-    notes = _skipped(_masked(done.skipped))
+    notes = []
     if done.facts:
         notes.append(f"facts noted: {done.facts}; `pmem inbox` proposes them")
     if done.states_more:
         notes.append("next: --learn proposes memories")
-    lines = [_figures(done, f"{_many(done.sessions, 'session')}: "), *_reasons(done.left_out)]
-    return Answer(data=done, lines=lines, note="\n".join(notes))
+    return _told(done, f"{_many(done.sessions, 'session')}: ", notes=notes)
 
 
 @asks(NotesRequest)
@@ -179,28 +178,34 @@ def notes(session: CommandSession, request: NotesRequest) -> Answer:
     leaves out. Import again after a change: pmem updates the memories of what has changed, and
     names those whose text is gone, so that you can remove them.
     """
-    done = session.run(table.IMPORT_NOTES, request)
-    lines, told = _of_notes(done)
-    return Answer(data=done, lines=lines, note="\n".join(told))
+    return _notes_imported(session.run(table.IMPORT_NOTES, request))
+
+
+def _notes_imported(done: NotesImported, of: str = "") -> Answer:
+    gone: Iterator[Line] = (
+        [(one.id, "cyan"), (f"  gone from {one.file}: {one.text}", "")] for one in done.gone
+    )
+    next_ = [f"what no longer holds: pmem rm {' '.join(one.id for one in done.gone)}"]
+    return _told(done, of, gone, next_ if done.gone else ())
 
 
 def project_imported(done: ProjectImported) -> Answer:
     """Say what became of a project's own files."""
-    found, lines, told = done.found, list[Line](), _skipped(done.found.unread)
-    if done.notes is None and found.rules:
-        lines.append([(f"{sources_of(found)[0]} would be read", "")])
+    found = done.found
+    parts: list[Answer] = []
     if done.notes is not None:
-        more, also = _of_notes(done.notes)
-        lines += [[(f"{_named(found.instructions)}: ", ""), *more[0]], *more[1:]]
-        told += also
+        parts.append(_notes_imported(done.notes, f"{_named(found.instructions)}: "))
     if done.decisions is not None:
-        lines.append(_figures(done.decisions, f"{', '.join(found.decisions)}: "))
-        told += _skipped(done.decisions.skipped)
-    told += [
+        parts.append(_told(done.decisions, f"{', '.join(found.decisions)}: "))
+    lines = [line for part in parts for line in part.lines]
+    if done.notes is None and found.rules:
+        lines.insert(0, [(f"{sources_of(found)[0]} would be read", "")])
+    sessions = (
         f"{_many(count, 'session')} of {TITLES[SessionProgram(name)]}: `pmem import {name}`"
         for name, count in found.sessions.items()
-    ]
-    return Answer(data=done, lines=lines, note="\n".join(told))
+    )
+    notes = (*_skipped(found.unread), *(part.note for part in parts if part.note), *sessions)
+    return Answer(data=done, lines=lines, note="\n".join(notes))
 
 
 def sources_of(found: ProjectSources) -> list[str]:
@@ -222,16 +227,6 @@ def _many(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
 
 
-def _of_notes(done: NotesImported) -> tuple[list[Line], list[str]]:
-    """Return the lines and notes of what became of instruction files."""
-    lines = [_figures(done), *_left_out(done.left_out)]
-    lines += [[(one.id, "cyan"), (f"  gone from {one.file}: {one.text}", "")] for one in done.gone]
-    told = _skipped(done.skipped)
-    if done.gone:
-        told.append(f"what no longer holds: pmem rm {' '.join(g.id for g in done.gone)}")
-    return lines, told
-
-
 @asks(HistoryImportRequest)
 def git(session: CommandSession, request: HistoryImportRequest) -> Answer:
     """Propose what the project's commits say, as pending facts.
@@ -243,19 +238,18 @@ def git(session: CommandSession, request: HistoryImportRequest) -> Answer:
     told = render.progress(session, "commits")
     request = msgspec.structs.replace(request, progress=told)
     done = session.run(table.IMPORT_GIT, request)
-    lines = [_figures(done, f"{_many(done.commits, 'commit')}, as pending facts: ")]
-    lines += [
+    lines: Iterator[Line] = (
         [
             (one.commit[:10], "yellow"),
             (f" {one.confidence:.2f} {one.type:<10} ", "dim"),
             (one_visible_line(one.content), ""),
         ]
         for one in (done.items if done.dry_run else ())
-    ]
-    notes = _skipped(done.skipped)
-    if done.added and not done.dry_run:
-        notes.append("`pmem inbox facts` shows them, `pmem inbox accept` keeps one")
-    return Answer(data=done, lines=lines, note="\n".join(notes))
+    )
+    next_ = ["`pmem inbox facts` shows them, `pmem inbox accept` keeps one"]
+    has_more = done.added and not done.dry_run
+    of = f"{_many(done.commits, 'commit')}, as pending facts: "
+    return _told(done, of, lines, next_ if has_more else ())
 
 
 @asks(DecisionsRequest)
@@ -267,17 +261,18 @@ def adr(session: CommandSession, request: DecisionsRequest) -> Answer:
     successor. Records that are proposed, rejected, deprecated, withdrawn or superseded by nothing
     here are left out, with the reason, and their memories archived. Import again after a change.
     """
-    done = session.run(table.IMPORT_DECISIONS, request)
-    lines = [_figures(done), *_left_out(done.left_out)]
-    return Answer(data=done, lines=lines, note="\n".join(_skipped(done.skipped)))
+    return _told(session.run(table.IMPORT_DECISIONS, request))
 
 
 _FILES: Final = 10
 _PLACES: Final = 5
 
 
-def _left_out(parts: "Sequence[UnusedPart]") -> list[Line]:
-    """Return a line for each file, and one for all files after the first ten."""
+def _left_out(parts: "Sequence[UnusedPart] | Mapping[str, int]") -> list[Line]:
+    """Say how often what was left out, on a line for each file and one after the first ten."""
+    if isinstance(parts, Mapping):
+        reasons = ", ".join(f"{reason} ({count})" for reason, count in parts.items())
+        return [[(one_visible_line(f"left out: {reasons}"), "dim")]] if reasons else []
     files = [(file, list(found)) for file, found in groupby(parts, key=lambda part: part.file)]
     lines = [f"left out of {file}: {', '.join(_counts(found))}" for file, found in files[:_FILES]]
     rest = [part for _, found in files[_FILES:] for part in found]
@@ -298,9 +293,3 @@ def _counts(parts: "Iterable[UnusedPart]", *, has_lines: bool = True) -> Iterato
         is_one_line = places == [f"{found[0][0]}"]
         listed = ", ".join(places[:_PLACES]) + ", ..." * (len(places) > _PLACES)
         yield f"{count} (line{'s' * (not is_one_line)} {listed})" if has_lines else count
-
-
-def _reasons(counts: Mapping[str, int]) -> list[Line]:
-    """Return one line about what was left out how often; none where nothing was."""
-    parts = ", ".join(f"{reason} ({count})" for reason, count in counts.items())
-    return [[(one_visible_line(f"left out: {parts}"), "dim")]] if parts else []
