@@ -6,7 +6,6 @@ import msgspec
 
 from pmem.cli.asking import asks, own
 from pmem.cli.memory import say_field
-from pmem.cli.panels import figure
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import exactjson
 from pmem.core.queries import EXAMPLE, Bullet, Full, Item, QueryRequest, Via, parse
@@ -62,5 +61,6 @@ def _full_lines(item: Full) -> Iterator[Line]:
     yield [(item.summary, "")]
     for name, value in msgspec.structs.asdict(item.metadata).items():
         text = value.phrase if isinstance(value, Via) else say_field(value)
+        text = f"{value:.2f}" if isinstance(value, float) else text
         if text:
-            yield figure(name, " ".join(text.split()))
+            yield [(f"{name + ':':<15}", "dim"), (" ".join(text.split()), "")]

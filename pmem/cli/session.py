@@ -216,9 +216,7 @@ class CommandSession:
         """Read a time from an option, an age or a weekday as one to come; None stays None."""
         return None if text is None else parse_time(text, self.present, ahead=True)
 
-    def input(
-        self, text: str | None, what: str, most: int = TEXT_BYTES, errors: str = "strict"
-    ) -> str:
+    def input(self, text: str | None, what: str, most: int = 0, errors: str = "strict") -> str:
         """Return an argument, or standard input of at most so many bytes where it is `-`."""
         if text is None:
             hint = "give it as an argument, or `-` to read it from standard input"
@@ -226,7 +224,7 @@ class CommandSession:
         if text != "-":
             return text
         try:
-            return self._standard_input(most).decode("utf-8", errors)
+            return self._standard_input(most or TEXT_BYTES).decode("utf-8", errors)
         except UnicodeDecodeError as error:
             wrong = not_utf8("standard input", error.object, error.start)
             raise InvalidValue(wrong, "convert it to UTF-8") from None
