@@ -58,7 +58,6 @@ def changelog_answer(session: CommandSession, revisions: str, format_: str) -> A
     ends = f"{_end(found.start.commit)} and {_end(found.end.commit)}"
     return Answer(
         data=found,
-        lines=_section_lines(found),
         screen=drawn(session, "stories.section_screen", found),
         note="" if found.total else f"nothing changed between {ends}",
     )
@@ -138,13 +137,6 @@ def _titled(entry: About, say: Say) -> str:
 def type_of(entry: About) -> str:
     """Return the type of what an entry is about: of a memory as `--type` takes it."""
     return entry.type if entry.kind == "memory" else entry.type.replace("_", " ")
-
-
-def _section_lines(found: Changelog) -> Iterator[Line]:
-    for heading, rows in sections(found):
-        yield [(heading, f"bold {HEADINGS[heading]}".strip()), (f"  {len(rows)}", "dim")]
-        for entry, said in rows:
-            yield [(f"  {entry.short}", "cyan"), (f"  {type_of(entry):<10} ", "dim"), (said, "")]
 
 
 def _page(found: Changelog) -> Iterator[str]:

@@ -10,7 +10,6 @@ from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.conversations import (
     ConversationsRequest,
     EndRequest,
-    Overview,
     SayRequest,
     SayResult,
     StartRequest,
@@ -20,7 +19,7 @@ from pmem.memory.chunking import Transcript
 from pmem.memory.reading import ConversationRequest, LookRequest
 from pmem.operations import table
 from pmem.values.ids import short
-from pmem.values.records import Conversation, Message, Status
+from pmem.values.records import Conversation, Message
 from pmem.values.times import day
 
 _WITHHELD = "the outcome is not kept: what is said of a person needs a person's consent"
@@ -102,7 +101,6 @@ def list_(session: CommandSession, request: ConversationsRequest) -> Answer:
         none = f"no conversation is {request.status}"
     return Answer(
         data=found,
-        lines=map(_overview_line, found.items),
         screen=drawn(session, "lists.conversation_screen", found.items),
         note="" if found.items else none,
     )
@@ -145,16 +143,6 @@ def _answer(word: str, conversation: Conversation, note: str = "") -> Answer:
     return Answer(
         data=conversation, lines=[[*line, (f"  {title}" if title else "", "")]], note=note
     )
-
-
-def _overview_line(item: Overview) -> Line:
-    title = item.title or item.external_id or ""
-    return [
-        (short(item.id), "cyan"),
-        (f"  {item.status:<7}", "green" if item.status is Status.ACTIVE else "dim"),
-        (f"{day(item.started_at)}  {item.turns:>5} message{'s' * (item.turns != 1)}", "dim"),
-        (f"  {title}" if title else "", ""),
-    ]
 
 
 def message_line(message: Message, *, is_pruned: bool = False) -> Line:

@@ -90,7 +90,6 @@ def facts(
     none = "no fact was noted yet" if every else f"no fact is {request.standing}"
     return Answer(
         data=found,
-        lines=(_fact_line(fact, every=every) for fact in items),
         screen=drawn(session, "lists.fact_screen", items, every=every),
         note="" if items else none,
     )

@@ -30,7 +30,6 @@ def list_(session: CommandSession, request: EpisodesRequest) -> Answer:
     found = session.run(table.EPISODES, request)
     return Answer(
         data=found,
-        lines=map(episode_line, found.items),
         screen=drawn(session, "lists.episode_screen", found.items),
         note="" if found.items else "no episode; `pmem episode add` adds one",
     )

@@ -159,13 +159,8 @@ def _names_answer(session: CommandSession, of: "Naming") -> Answer:
     from pmem.memory.overviews import NamesRequest
 
     found = session.run(table.NAMES, NamesRequest(of=of))
-    lines: Iterator[Line] = (
-        [(f"{item.count:>5}  ", "dim"), (f"{day(item.latest)}  ", "dim"), (item.name, "cyan")]
-        for item in found.items
-    )
     return Answer(
         data=found,
-        lines=lines,
         screen=drawn(session, "lists.name_screen", found, of.removesuffix("s")),
         note="" if found.items else _NAMELESS[of],
     )

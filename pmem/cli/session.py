@@ -38,9 +38,9 @@ Line = list[Span]
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """A command's result: what `--json` prints, and what people read.
 
-    `screen` draws lines for a terminal of so many columns instead; `raw` is text that is
-    printed as it stands instead of the lines; `note` goes to standard error, and
-    where that is a terminal, `receipt` draws lines for it instead.
+    `screen` draws lines for a terminal of so many columns instead, and for a pipe where there
+    are no lines; `raw` is text that is printed as it stands instead of the lines; `note` goes
+    to standard error, and where that is a terminal, `receipt` draws lines for it instead.
     """
 
     data: Any

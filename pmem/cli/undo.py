@@ -1,40 +1,19 @@
 """The command that undoes commands."""
 
 import os
-from collections.abc import Callable, Iterator
-from datetime import datetime
-from functools import partial
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
 from pmem.cli.asking import asks, own
-from pmem.cli.event_words import change_lines
-from pmem.cli.session import Answer, CommandSession, Line
-from pmem.memory.undo import Undone, UndoneChange, UndoRequest
+from pmem.cli.render import drawn
+from pmem.cli.session import Answer, CommandSession
+from pmem.memory.undo import Undone, UndoRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.values.times import iso
 
-_MOST: Final = 20
 _MOST_DIGITS: Final = 3
-_COMMANDS: Final = {
-    "add_all": "add --batch",
-    "consent.approve": "inbox accept",
-    "facts.promote": "inbox accept",
-    "facts.reject": "inbox reject",
-    "link": "edit --link",
-    "pin": "edit --pin",
-    "repair": "resolve",
-    "settle": "resolve",
-    "unlink": "edit --unlink",
-    "supersede": "edit --supersede",
-    "supersede_by": "edit --superseded-by",
-    "verify": "check --fix",
-    "verify.accept": "check --accept",
-}
-"""Of operations whose names are not those of their commands."""
-_UNSAID: Final = ("purge_at",)
 _TEXTS: Final = frozenset({"content", "summary"})
 
 
@@ -63,18 +42,9 @@ def undo(
     found = session.run(table.UNDO, request)
     return Answer(
         data=found,
-        lines=_lines(found, iso),
-        screen=partial(_draw, session, found),
+        screen=drawn(session, "stories.undone_screen", found),
         note="" if request.dry_run else "\n".join(_text_left(session.opened, found)),
     )
-
-
-def _draw(session: CommandSession, found: Undone, width: int) -> Iterator[Line]:
-    from pmem.cli.screens.view import view_of
-    from pmem.cli.screens.wrapping import all_hung
-
-    view = view_of(session, width)
-    return all_hung(_lines(found, view.when), width)
 
 
 def _text_left(workspace: Workspace | None, found: Undone) -> Iterator[str]:
@@ -93,32 +63,3 @@ def _text_left(workspace: Workspace | None, found: Undone) -> Iterator[str]:
     if workspace is not None and staged:
         paths = " ".join(os.path.relpath(os.path.join(workspace.root, path)) for path in staged)
         yield f"git has the text staged: `git rm --cached {paths}` unstages it"
-
-
-def _lines(found: Undone, when: Callable[[datetime], str]) -> Iterator[Line]:
-    word = "would undo" if found.dry_run else "undid"
-    for command in found.items:
-        yield [
-            (f"{word}: ", "green"),
-            (_COMMANDS.get(command.operation, command.operation.replace(".", " ")), "bold"),
-            (f", {when(command.at)}", "dim"),
-        ]
-        for fact in command.facts:
-            yield [(f"  {fact}  ", "cyan"), ("the fact is pending again", "yellow")]
-        if command.stays:
-            yield [("  the messages of the conversation stay", "yellow")]
-        for change in command.changes[:_MOST]:
-            yield from _change_lines(change)
-        if len(command.changes) > _MOST:
-            yield [(f"  and {len(command.changes) - _MOST} more; --json has them all", "dim")]
-
-
-def _change_lines(change: UndoneChange) -> Iterator[Line]:
-    yield [(f"  {change.short}  ", "cyan"), (change.text, "")]
-    if change.gone:
-        word = "deleted" if change.deleted else "removed"
-        yield [(f"    {word} (it had just been added)", "yellow")]
-        return
-    for name in change.before:
-        if name not in _UNSAID:
-            yield from change_lines(name, change.before, change.after)

@@ -1,6 +1,7 @@
 """`stats`, `events` and `history` on terminals: panels that fit, lines that are cut, no crash."""
 
 import re
+import sys
 from datetime import datetime, timedelta
 
 import msgspec
@@ -9,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem.cli import dashboard
-from pmem.cli.log import story_lines
 from pmem.cli.panels import beside, cut_line, padded, sparkline
+from pmem.cli.screens.stories import story_screen
+from pmem.cli.screens.view import ScreenView
 from pmem.cli.session import Line
 from pmem.core.histogram import Period
 from pmem.core.journal import Historic, JournalEntry, entry, steps
@@ -35,6 +37,10 @@ BARS = "▁▂▃▄▅▆▇█"
 
 def text(line: Line) -> str:
     return visible("".join(part for part, _ in line))
+
+
+def _story(entries: list[JournalEntry]) -> list[Line]:
+    return list(story_screen(entries, ScreenView(sys.maxsize, NOW, exact=True)))
 
 
 def entries_of(record: Historic) -> list[JournalEntry]:
@@ -160,15 +166,15 @@ def test_columns_stand_beside_each_other() -> None:
 
 @given(historic)
 def test_any_history_can_be_told(record: Historic) -> None:
-    blocks = [text(line) for line in story_lines(entries_of(record))]
-    heads = [line for line in blocks if re.match(r"\d{4,}-\d\d-\d\dT", line)]
+    blocks = [text(line) for line in _story(entries_of(record))]
+    heads = [line for line in blocks if re.match(r"\d{4,}-\d\d-\d\dT|undated", line)]
     assert max(1, len(record.history)) == len(heads)
 
 
 @pytest.mark.parametrize("kind", EventKind)
 def test_every_kind_of_event_has_a_line(kind: EventKind) -> None:
     event = msgspec.structs.replace(memory().history[0], event=kind, detail={"into": "a-00000002"})
-    lines = story_lines(entries_of(msgspec.structs.replace(memory(), history=(event,))))
+    lines = _story(entries_of(msgspec.structs.replace(memory(), history=(event,))))
     assert any(kind in text(line) for line in lines)
 
 
@@ -177,20 +183,18 @@ def test_every_kind_of_event_has_a_line(kind: EventKind) -> None:
 def test_a_detail_that_pmem_never_wrote_is_told_without_a_crash(name: str, odd: object) -> None:
     link = {"target": "1-00000002", "type": "related_to"}
     event = msgspec.structs.replace(memory().history[0], detail={"link": link, name: odd})
-    lines = list(story_lines(entries_of(msgspec.structs.replace(memory(), history=(event,)))))
+    lines = list(_story(entries_of(msgspec.structs.replace(memory(), history=(event,)))))
     assert lines
 
 
 def test_a_change_deep_in_a_long_text_is_seen() -> None:
     start = "The service answers within its limit. " * 20
     record = edited(edited(memory(), f"{start}It is 200 ms.", 1), f"{start}It is 150 ms.", 2)
-    told = [text(line) for line in story_lines(entries_of(record))]
-    assert (
-        '    content: "…in its limit. It is 200 ms." → "…in its limit. It is 150 ms."' == told[-1]
-    )
+    told = [text(line) for line in _story(entries_of(record))]
+    assert "    content: … The service answers within its limit. It is [-200-] {+150+} ms." == told[-1]
     other = edited(record, "Quite another text, " * 20, 3)
-    head, was, became = (text(line) for line in list(story_lines(entries_of(other)))[-3:])
-    assert ("    content:", '      - "The', '      + "Quite') == (head, was[:12], became[:14])
+    head, was, became = (text(line) for line in list(_story(entries_of(other)))[-3:])
+    assert ("    content: ", '      - "The', '      + "Quite') == (head, was[:12], became[:14])
 
 
 @pytest.mark.usefixtures("project")

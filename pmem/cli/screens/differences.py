@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
-from pmem.cli.screens.wrapping import pieces
+from pmem.cli.screens.wrapping import pieces, without_end
 from pmem.cli.session import Line
 from pmem.core.visible import visible
 
@@ -37,7 +37,7 @@ def word_difference(was: str, became: str) -> Line | None:
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     if not old or not new or matcher.ratio() < _ALIKE:
         return None
-    return list(_drawn(list(_stretches(matcher, old, new))))
+    return without_end(list(_drawn(list(_stretches(matcher, old, new)))))
 
 
 def _words(text: str) -> list[str]:

@@ -120,6 +120,7 @@ def episode_screen(episodes: Sequence[Episode], view: ScreenView) -> Iterator[Li
             [
                 *cell(short(episode.id), 8, "cyan"),
                 *marked(own, width),
+                *cell(f"{episode.significance:.0%}", 4),
                 *cell(view.when(episode.created_at), view.when_width, "dim"),
                 *cell(_type(episode), types, "dim"),
             ],

@@ -1,5 +1,6 @@
 """Marks beside memories that need a second look, and the legend that explains them."""
 
+import sys
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from enum import StrEnum
@@ -56,7 +57,9 @@ def marked(signs: str, width: int) -> Line:
 
 
 def legend(signs: Iterable[str], width: int) -> Iterator[Line]:
-    """Yield what the signs on a screen mean; nothing where there are none."""
+    """Yield what the signs on a terminal mean; nothing where there are none."""
+    if width == sys.maxsize:
+        return
     seen = set("".join(signs))
     said = [f"{mark} {meaning}" for mark, meaning in _MEANINGS.items() if mark in seen]
     if said:

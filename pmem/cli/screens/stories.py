@@ -1,6 +1,6 @@
 """How what happened looks on a terminal: to one record, to all, and between two revisions."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from pmem.cli.changelog import BODIES, HEADINGS, linked, sections, sides_of, type_of
@@ -8,21 +8,42 @@ from pmem.cli.event_words import COLOURS, details_of, sides, who_did
 from pmem.cli.screens.differences import ADDED, REMOVED, word_difference
 from pmem.cli.screens.lists import memory_text
 from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
-from pmem.cli.screens.wrapping import hung, wrapped
+from pmem.cli.screens.wrapping import all_hung, hung, line_cells, wrapped
 from pmem.cli.session import Line
 from pmem.core.changelog import Changed, FieldChange
 from pmem.core.history_values import PROSE
 from pmem.core.journal import JournalEntry, entry, steps
+from pmem.memory.undo import Undone
 from pmem.values.ids import short
 from pmem.values.records import EventKind, Memory
 from pmem.vcs.changelog import Changelog
 
 _INDENT: Final = "    "
 _HANG: Final = 6
+_SHORT: Final = 80
+"""Cells of a change that is told on one line."""
 _WHOLE: Final = 4000
 _VALUE: Final = 200
 _LOGGED: Final = 60
 """Characters of each side of a change in the log, where it is not told word by word."""
+_MOST: Final = 20
+"""Changes of an undone command that are shown."""
+_COMMANDS: Final = {
+    "add_all": "add --batch",
+    "consent.approve": "inbox accept",
+    "facts.promote": "inbox accept",
+    "facts.reject": "inbox reject",
+    "link": "edit --link",
+    "pin": "edit --pin",
+    "repair": "resolve",
+    "settle": "resolve",
+    "unlink": "edit --unlink",
+    "supersede": "edit --supersede",
+    "supersede_by": "edit --superseded-by",
+    "verify": "check --fix",
+    "verify.accept": "check --accept",
+}
+"""Of operations whose names are not those of their commands."""
 
 
 def story_screen(entries: Iterable[JournalEntry], view: ScreenView) -> Iterator[Line]:
@@ -36,7 +57,8 @@ def story_screen(entries: Iterable[JournalEntry], view: ScreenView) -> Iterator[
         yield from hung(head, view.width)
         if event.event is EventKind.ADD and event.text:
             yield from wrapped([(_INDENT, ""), (event.text, "")], view.width, hang=len(_INDENT))
-        yield from _changes(event, view)
+        for name in event.before:
+            yield from change_screen(name, event.before, event.after, view.width)
         for said in details_of(event.detail, _WHOLE):
             yield from wrapped([(_INDENT, ""), (said, "")], view.width, hang=_HANG)
 
@@ -52,17 +74,12 @@ def edit_screen(memory: Memory, view: ScreenView, *, is_changed: bool) -> Iterat
         yield head
     else:
         yield from drawn_rows([Row(head, memory_text(memory))], view)
-    yield from _changes(last, view)
+    for name in last.before:
+        yield from change_screen(name, last.before, last.after, view.width)
 
 
-def _changes(event: JournalEntry, view: ScreenView) -> Iterator[Line]:
-    """Draw what an event changed, field by field."""
-    for name in event.before:
-        yield from _change(name, event.before, event.after, view.width)
-
-
-def _change(
-    name: str, before: Mapping[str, Any], after: Mapping[str, Any], width: int
+def change_screen(
+    name: str, before: dict[str, Any], after: dict[str, Any], width: int
 ) -> Iterator[Line]:
     """Draw a change: texts word by word where that can be read, else one side after the other."""
     label: Line = [(f"{_INDENT}{name.replace('_', ' ')}: ", "dim")]
@@ -70,10 +87,11 @@ def _change(
     if words is not None:
         yield from wrapped([*label, *words], width, hang=_HANG)
         return
-    was, *became = sides(name, dict(before), dict(after), _VALUE)
-    if not became or name not in PROSE:
-        new = [(" → ", "dim"), (became[0], ADDED)] if became else []
-        yield from wrapped([*label, (was, REMOVED if became else ""), *new], width, hang=_HANG)
+    was, *became = sides(name, before, after, _VALUE)
+    new = [(" → ", "dim"), (became[0], ADDED)] if became else []
+    told: Line = [*label, (was, REMOVED if became else ""), *new]
+    if not became or name not in PROSE or line_cells(told) <= min(width, _SHORT):
+        yield from wrapped(told, width, hang=_HANG)
         return
     yield label
     for sign, side, style in (("- ", was, REMOVED), ("+ ", became[0], ADDED)):
@@ -81,7 +99,7 @@ def _change(
         yield from wrapped(line, width, hang=_HANG + 2)
 
 
-def _changed_words(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Line | None:
+def _changed_words(name: str, before: dict[str, Any], after: dict[str, Any]) -> Line | None:
     was, became = before.get(name), after.get(name)
     if name not in PROSE or not isinstance(was, str) or not isinstance(became, str):
         return None
@@ -91,7 +109,7 @@ def _changed_words(name: str, before: Mapping[str, Any], after: Mapping[str, Any
 def log_screen(entries: Sequence[JournalEntry], view: ScreenView) -> Iterator[Line]:
     """Draw the log, the newest first: when, what, which record, and what that was about."""
     names = [who_did(entry.actor, entry.agent, entry.source) for entry in entries]
-    is_one = len(entries) > 1 and len(set(names)) == 1
+    is_one = not view.is_pipe and len(entries) > 1 and len(set(names)) == 1
     whens = [view.when(entry.at) for entry in entries]
     width, kinds = column(whens), column(entry.event for entry in entries)
     rows = (
@@ -173,3 +191,33 @@ def _field(name: str, change: FieldChange) -> Iterator[tuple[str, str]]:
     for side in became:
         yield " → ", "dim"
         yield side, ADDED
+
+
+def undone_screen(found: Undone, view: ScreenView) -> Iterator[Line]:
+    """Draw what was undone: each command, and below it what became of its records."""
+    return all_hung(_undone(found, view), view.width)
+
+
+def _undone(found: Undone, view: ScreenView) -> Iterator[Line]:
+    word = "would undo" if found.dry_run else "undid"
+    for command in found.items:
+        yield [
+            (f"{word}: ", "green"),
+            (_COMMANDS.get(command.operation, command.operation.replace(".", " ")), "bold"),
+            (f", {view.when(command.at)}", "dim"),
+        ]
+        for fact in command.facts:
+            yield [(f"  {fact}  ", "cyan"), ("the fact is pending again", "yellow")]
+        if command.stays:
+            yield [("  the messages of the conversation stay", "yellow")]
+        for change in command.changes[:_MOST]:
+            yield [(f"  {change.short}  ", "cyan"), (change.text, "")]
+            if change.gone:
+                gone = "deleted" if change.deleted else "removed"
+                yield [(f"    {gone} (it had just been added)", "yellow")]
+                continue
+            for name in change.before:
+                if name != "purge_at":
+                    yield from change_screen(name, change.before, change.after, view.width)
+        if len(command.changes) > _MOST:
+            yield [(f"  and {len(command.changes) - _MOST} more; --json has them all", "dim")]

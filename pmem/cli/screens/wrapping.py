@@ -164,6 +164,9 @@ def _lines(line: Line, first: int, later: int) -> Iterator[Line]:
 
 def _filled(line: Line, first: int, later: int) -> Iterator[Line]:
     """Fill lines with words; the spaces where a line is broken are left out."""
+    if line_cells(line) <= first:
+        yield without_end(line)
+        return
     current: Line = []
     used, room, begins = 0, first, True
     for word in _words(line):
@@ -187,6 +190,13 @@ def _filled(line: Line, first: int, later: int) -> Iterator[Line]:
             current, room = part, later
         used = line_cells(current)
     yield current
+
+
+def without_end(line: Line) -> Line:
+    """Return a line without the spaces at its end."""
+    while line and not line[-1][0].rstrip():
+        line = line[:-1]
+    return [*line[:-1], (line[-1][0].rstrip(), line[-1][1])] if line else []
 
 
 def _broken(parts: Line, first: int, later: int) -> list[Line]:
@@ -266,8 +276,6 @@ def _ended(line: Line, room: int) -> Line:
 
 def hung(line: Line, width: int) -> list[Line]:
     """Break a line so that what follows hangs below its longest part."""
-    if line_cells(line) <= width and not any(_BREAKS & set(text) for text, _ in line):
-        return [line]
     return wrapped(line, width, hang=_hang(line, width))
 
 
