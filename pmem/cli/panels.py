@@ -1,10 +1,9 @@
 """Panels and bars for terminals, drawn as lines of text."""
 
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
 from typing import Final
 
-from pmem.cli.screens.wrapping import ELLIPSIS, cells, cut_text, line_cells
+from pmem.cli.screens.wrapping import ELLIPSIS, cells, cut_text
 from pmem.cli.session import Line
 
 WIDEST: Final = 78
@@ -60,24 +59,10 @@ def sparkline(values: Sequence[float]) -> str:
     )
 
 
-def beside(left: Sequence[Line], right: Sequence[Line], gap: int = 2) -> Iterator[Line]:
-    """Put two columns of lines next to each other."""
-    width = max((line_cells(line) for line in left), default=0)
-    nothing: Line = []
-    for one, other in zip_longest(left, right, fillvalue=nothing):
-        space = width - line_cells(one) + gap
-        yield [*one, (" " * space, ""), *other] if other else one
-
-
 def padded(text: str, width: int) -> str:
     """Return a text that takes so many cells: cut, or with spaces after it."""
     shown = _cut_to_width(text, width)
     return shown + " " * (width - cells(shown))
-
-
-def cut_line(line: Line, width: int) -> Line:
-    """Return a line's start that fits into so many cells."""
-    return list(_fit_line(line, width))
 
 
 def _fit_line(line: Line, width: int) -> Iterator[tuple[str, str]]:

@@ -87,7 +87,6 @@ def stats(session: CommandSession, request: AtRequest) -> Answer:
     found = session.run(table.STATS, request)
     return Answer(
         data=found,
-        lines=dashboard.plain_lines(found),
         screen=lambda width: dashboard.screen(found, width),
         note=dashboard.note(found),
     )

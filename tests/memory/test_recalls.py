@@ -104,7 +104,7 @@ def test_what_a_context_shows_without_an_answer_is_used_and_not_recalled(root: s
         project.build_context("the parser and the archive", budget=400)
     found = project.workspace.own.access.known()
     assert (found[fact].count, rule in found) == (3, False)
-    assert pmem("stats").out.decode().partition("recalled most")[2].strip().startswith("3×")
+    assert pmem("stats").out.decode().partition("Recalled most")[2].strip().startswith("3×")
     figures = json.loads(pmem("stats", "--json").out)["data"]
     assert [(used["id"], used["count"]) for used in figures["most_used"]] == [(fact, 3)]
     assert [used["count"] for used in figures["least_used"][:2]] == [0, 0]
