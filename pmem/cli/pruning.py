@@ -1,10 +1,12 @@
 """The commands that show and change what a context sees of a conversation."""
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from pmem.cli.asking import asks, own
 from pmem.cli.panels import bar, figure, panel
+from pmem.cli.screens.wrapping import all_hung
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.pruning import (
     Leaving,
@@ -61,17 +63,7 @@ def stats(session: CommandSession, request: LookRequest) -> Answer:
     max_tokens and goes further from 90 % on. It only decides what contexts show.
     """
     found = session.run(table.USAGE, request)
-    title = found.usage.title or short(found.usage.conversation)
-    return Answer(
-        data=found,
-        lines=_plain(found),
-        screen=lambda width: (
-            _plain(found)
-            if width < _NARROW
-            else panel(f"Conversation: {title}", list(_overlay(found, width)), width)
-        ),
-        note=_filled_note(found.usage),
-    )
+    return Answer(data=found, screen=partial(_drawn, found), note=_filled_note(found.usage))
 
 
 @asks(PruneRequest)
@@ -150,64 +142,36 @@ def _pruned_note(done: Pruning) -> str:
     return f"nothing to prune: {state}; {further}"
 
 
-def _plain(found: ContextUsage) -> Iterator[Line]:
+def _drawn(found: ContextUsage, width: int) -> Iterable[Line]:
+    """Draw the figures, in a frame where a terminal has the room; a pipe has no columns."""
     usage = found.usage
-    yield _row("conversation", f"{usage.conversation}  {usage.title or ''}".rstrip())
+    title = f"Conversation: {usage.title or short(usage.conversation)}"
+    lines = list(_figures(found, max(6, min(20, width - _LABEL - 30))))
+    if _NARROW <= width < sys.maxsize:
+        return panel(title, lines, width)
+    return all_hung([[(title, "bold")], *lines], width)
+
+
+def _figures(found: ContextUsage, cells: int) -> Iterator[Line]:
+    """Yield what there is and what a context sees of it, with bars of so many cells."""
+    usage = found.usage
     yield _row("status", usage.status)
     yield _row("messages", _messages(usage))
     yield _row("chunks", _chunks(usage))
-    yield _row("in context", _usage_line(usage))
-    for role, tokens in usage.tokens_by_role.items():
-        yield _row(f"  {role}", f"{tokens:,} tokens, {_many(usage.messages_by_role[role])}")
-    yield _row("next context", f"{found.used:,} of {found.budget:,} tokens, before any recall")
-    for name, tokens in found.parts.items():
-        yield _row(f"  {_PARTS[name]}", f"{tokens:,} tokens")
-    yield from _history(usage)
-
-
-def _overlay(found: ContextUsage, width: int) -> Iterator[Line]:
-    usage = found.usage
-    cells = max(6, min(36, width - _LABEL - 26))
     share = usage.percent_used / 100
-    yield [
-        (f"{'in context':<{_LABEL}}", "bold"),
-        (bar(share, cells), _heat(usage)),
-        (f" {usage.percent_used:g} % of {usage.token_limit:,}", ""),
-    ]
-    yield [
-        (" " * _LABEL, ""),
-        (_ticks(usage, cells), "dim"),
-        (f" pruned from {usage.prune_at:.0%} on", "dim"),
-    ]
-    yield from _bars("by role", usage.tokens_by_role, max(1, usage.tokens_in_context), cells)
-    yield from _bars(
-        "next context",
-        {_PARTS[name]: tokens for name, tokens in found.parts.items()},
-        max(1, found.used),
-        cells,
-    )
-    yield [("", "")]
-    yield _row("messages", _messages(usage))
-    yield _row("chunks", _chunks(usage))
+    said = f" {usage.tokens_in_context:,} of {usage.token_limit:,} tokens"
+    yield [*_row("in context", ""), (bar(share, cells), _heat(usage)), (said, "")]
+    yield _row("", f"{usage.percent_used:g} %, pruned from {usage.prune_at:.0%} on")
+    yield from _bars(usage.tokens_by_role, usage.tokens_in_context, cells)
+    yield _row("next context", f"{found.used:,} of {found.budget:,} tokens, before any recall")
+    yield from _bars({_PARTS[name]: n for name, n in found.parts.items()}, found.used, cells)
     yield from _history(usage)
 
 
-def _bars(title: str, counts: dict[str, int], whole: int, cells: int) -> Iterator[Line]:
-    if counts:
-        yield [("", "")]
-        yield [(title, "bold")]
+def _bars(counts: dict[str, int], whole: int, cells: int) -> Iterator[Line]:
     for name, tokens in counts.items():
-        yield [
-            (f"{'  ' + name:<{_LABEL}}", ""),
-            (bar(tokens / whole, cells), "cyan"),
-            (f" {tokens:>7,} tokens", ""),
-        ]
-
-
-def _ticks(usage: Usage, cells: int) -> str:
-    """Mark the two shares from which pruning is due, below the bar."""
-    places = {int(share * cells) for share in (usage.prune_at, usage.prune_hard_at)}
-    return "".join("▲" if place in places else " " for place in range(cells))
+        drawn = (bar(tokens / max(1, whole), cells), "cyan")
+        yield [*_row(f"  {name}", ""), drawn, (f" {tokens:>7,} tokens", "")]
 
 
 def _heat(usage: Usage) -> str:
@@ -229,13 +193,6 @@ def _chunks(usage: Usage) -> str:
         return "none yet"
     merged = f", {usage.merged_chunks} of them merged" * bool(usage.merged_chunks)
     return f"{usage.chunks}{merged}"
-
-
-def _usage_line(usage: Usage) -> str:
-    return (
-        f"{usage.tokens_in_context:,} of {usage.token_limit:,} tokens ({usage.percent_used:g} %), "
-        f"pruned from {usage.prune_at:.0%} on"
-    )
 
 
 def _filled_note(usage: Usage) -> str:
