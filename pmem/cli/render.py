@@ -195,10 +195,8 @@ def _show_lines(
 
 
 def _show_notes(session: "CommandSession", answer: "Answer") -> None:
-    if answer.receipt is not None and sys.stderr.isatty():
-        from shutil import get_terminal_size
-
-        _show_lines(session, answer.receipt(get_terminal_size().columns), on_error=True)
+    if answer.receipt is not None:
+        _show_lines(session, answer.receipt(_columns(sys.stderr)), on_error=True)
     elif answer.note:
         print_note(answer.note, session, answer)
     for done in session.outcomes:

@@ -40,7 +40,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
     `screen` draws lines for a terminal of so many columns instead, and for a pipe where there
     are no lines; `raw` is text that is printed as it stands instead of the lines; `note` goes
-    to standard error, and where that is a terminal, `receipt` draws lines for it instead.
+    to standard error, and `receipt` draws lines there instead.
     """
 
     data: Any
