@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from pmem.cli.event_words import sides
-from pmem.cli.render import drawn
+from pmem.cli.screens.differences import ADDED, REMOVED, word_difference
+from pmem.cli.screens.view import Row, cell, column, drawn_rows, view_of
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.changelog import About, Changed, ChangeReason, FieldChange, LinkChange
 from pmem.core.markdown import escaped
@@ -25,7 +27,7 @@ _MOST: Final = 200
 """Entries under one heading of a Markdown page; GitHub takes no page beyond 1 MiB."""
 _VALUE: Final = 60
 _BODY: Final = 120
-BODIES: Final = ("content", "summary")
+_BODIES: Final = ("content", "summary")
 _REPLACED: Final = (ChangeReason.SUPERSEDED, ChangeReason.MERGED)
 _DONE: Final = {
     What.ADDED: "green",
@@ -33,7 +35,7 @@ _DONE: Final = {
     What.REMOVED: "red",
     What.DAMAGED: "red",
 }
-HEADINGS: Final = {
+_HEADINGS: Final = {
     "Learned": "green",
     "Changed": "",
     "Replaced": "magenta",
@@ -58,7 +60,7 @@ def changelog_answer(session: CommandSession, revisions: str, format_: str) -> A
     ends = f"{_end(found.start.commit)} and {_end(found.end.commit)}"
     return Answer(
         data=found,
-        screen=drawn(session, "stories.section_screen", found),
+        screen=partial(_section_screen, session, found),
         note="" if found.total else f"nothing changed between {ends}",
     )
 
@@ -79,19 +81,19 @@ def provenance_answer(session: CommandSession, request: HistoryRequest) -> Answe
     return Answer(data=found, lines=_provenance_lines(found), note=note)
 
 
-def sections(found: Changelog, say: Say = str) -> Iterator[tuple[str, list[ChangelogRow]]]:
+def _sections(found: Changelog, say: Say = str) -> Iterator[tuple[str, list[ChangelogRow]]]:
     """Yield every heading that has entries; what replaces another one is shown once, there."""
     texts = {entry.id: entry for entry in (*found.changed, *found.learned)}
     replaced = [entry for entry in found.forgotten if entry.how in _REPLACED]
     told = {entry.by for entry in replaced}
-    rows: dict[str, list[ChangelogRow]] = {name: [] for name in HEADINGS}
+    rows: dict[str, list[ChangelogRow]] = {name: [] for name in _HEADINGS}
     for new in found.learned:
         if new.id not in told:
             restored = " (restored)" * (new.how is ChangeReason.RESTORED)
             ties = "".join(f"; {tie}" for tie in _ties(new.linked, "", say))
             rows["Learned"].append((new, f"{_titled(new, say)}{restored}{ties}"))
     for changed in found.changed:
-        rewritten = any(name in changed.fields for name in BODIES)
+        rewritten = any(name in changed.fields for name in _BODIES)
         title = [] if rewritten else [_titled(changed, say)]
         rows["Changed"].append((changed, "; ".join([*title, *_differences_of(changed, say)])))
     for gone in replaced:
@@ -109,19 +111,19 @@ def sections(found: Changelog, say: Say = str) -> Iterator[tuple[str, list[Chang
 def _differences_of(entry: Changed | Touch, say: Say = str) -> Iterator[str]:
     """Yield what has changed in a record, texts from where they begin to differ; then its links."""
     for name, change in entry.fields.items():
-        yield f"{say(name)}: " + " → ".join(map(say, sides_of(name, change)))
-    yield from linked(entry, say)
+        yield f"{say(name)}: " + " → ".join(map(say, _sides_of(name, change)))
+    yield from _linked(entry, say)
 
 
-def linked(entry: Changed | Touch, say: Say = str) -> Iterator[str]:
+def _linked(entry: Changed | Touch, say: Say = str) -> Iterator[str]:
     """Yield where a record links to from now on, and where it links to no longer."""
     yield from _ties(entry.linked, "", say)
     yield from _ties(entry.unlinked, "no longer ", say)
 
 
-def sides_of(name: str, change: FieldChange) -> list[str]:
+def _sides_of(name: str, change: FieldChange) -> list[str]:
     """Say what a field was and what it is."""
-    most = _BODY if name in BODIES else _VALUE
+    most = _BODY if name in _BODIES else _VALUE
     return sides(name, {name: change.before}, {name: change.after}, most)
 
 
@@ -134,9 +136,53 @@ def _titled(entry: About, say: Say) -> str:
     return f"{say(entry.subject)}: {say(entry.text)}" if entry.subject else say(entry.text)
 
 
-def type_of(entry: About) -> str:
+def _type_of(entry: About) -> str:
     """Return the type of what an entry is about: of a memory as `--type` takes it."""
     return entry.type if entry.kind == "memory" else entry.type.replace("_", " ")
+
+
+def _section_screen(session: CommandSession, found: Changelog, width: int) -> Iterator[Line]:
+    """Draw every heading that has entries, and its entries."""
+    parts = list(_sections(found))
+    types = column(_type_of(entry) for _, rows in parts for entry, _ in rows)
+    for heading, rows in parts:
+        yield [(heading, f"bold {_HEADINGS[heading]}".strip()), (f"  {len(rows)}", "dim")]
+        drawn = (
+            Row(
+                [("  ", ""), *cell(entry.short, 8, "cyan"), *cell(_type_of(entry), types, "dim")],
+                _change_line(entry) if isinstance(entry, Changed) else [(said, "")],
+            )
+            for entry, said in rows
+        )
+        yield from drawn_rows(drawn, view_of(session, width), most=0)
+
+
+def _change_line(entry: Changed) -> Line:
+    """Tell what has changed in a record: its texts word by word."""
+    line: Line = []
+    if not any(name in entry.fields for name in _BODIES):
+        subject = f"{entry.subject}: " if entry.subject else ""
+        line += [(subject, "bold"), (entry.text, "")]
+    for name, change in entry.fields.items():
+        line += [("  " if line else "", ""), *_field(name, change)]
+    for tie in _linked(entry):
+        line += [("  " if line else "", ""), (tie, "dim")]
+    return line
+
+
+def _field(name: str, change: FieldChange) -> Iterator[tuple[str, str]]:
+    is_text = isinstance(change.before, str) and isinstance(change.after, str)
+    words = word_difference(change.before, change.after) if is_text else None
+    if name not in _BODIES:
+        yield f"{name.replace('_', ' ')}: ", "dim"
+    if words is not None:
+        yield from words
+        return
+    was, *became = _sides_of(name, change)
+    yield was, REMOVED if became else ""
+    for side in became:
+        yield " → ", "dim"
+        yield side, ADDED
 
 
 def _page(found: Changelog) -> Iterator[str]:
@@ -149,12 +195,12 @@ def _page(found: Changelog) -> Iterator[str]:
     yield f"## Memory: {said or 'nothing changed'}"
     yield ""
     yield f"`{_end(found.start.commit)}` to {f'`{end}`' if found.end.commit else end}"
-    for heading, rows in sections(found, escaped):
+    for heading, rows in _sections(found, escaped):
         yield ""
         yield f"### {heading} ({len(rows)})"
         yield ""
         for entry, text in rows[:_MOST]:
-            yield f"- **{escaped(type_of(entry))}** {text} `{entry.short}`"
+            yield f"- **{escaped(_type_of(entry))}** {text} `{entry.short}`"
         if len(rows) > _MOST:
             yield f"- and {len(rows) - _MOST} more"
 

@@ -2,17 +2,38 @@
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 import msgspec
 
 from pmem.cli.asking import asks, own
-from pmem.cli.render import drawn
-from pmem.cli.session import Answer, CommandSession
+from pmem.cli.screens.stories import change_screen
+from pmem.cli.screens.view import ScreenView, view_of
+from pmem.cli.screens.wrapping import all_hung
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.memory.undo import Undone, UndoRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 
+_MOST: Final = 20
+"""Changes of an undone command that are shown."""
+_COMMANDS: Final = {
+    "add_all": "add --batch",
+    "consent.approve": "inbox accept",
+    "facts.promote": "inbox accept",
+    "facts.reject": "inbox reject",
+    "link": "edit --link",
+    "pin": "edit --pin",
+    "repair": "resolve",
+    "settle": "resolve",
+    "unlink": "edit --unlink",
+    "supersede": "edit --supersede",
+    "supersede_by": "edit --superseded-by",
+    "verify": "check --fix",
+    "verify.accept": "check --accept",
+}
+"""Of operations whose names are not those of their commands."""
 _MOST_DIGITS: Final = 3
 _TEXTS: Final = frozenset({"content", "summary"})
 
@@ -42,9 +63,13 @@ def undo(
     found = session.run(table.UNDO, request)
     return Answer(
         data=found,
-        screen=drawn(session, "stories.undone_screen", found),
+        screen=partial(_draw, session, found),
         note="" if request.dry_run else "\n".join(_text_left(session.opened, found)),
     )
+
+
+def _draw(session: CommandSession, found: Undone, width: int) -> Iterator[Line]:
+    return all_hung(_lines(found, view_of(session, width)), width)
 
 
 def _text_left(workspace: Workspace | None, found: Undone) -> Iterator[str]:
@@ -63,3 +88,28 @@ def _text_left(workspace: Workspace | None, found: Undone) -> Iterator[str]:
     if workspace is not None and staged:
         paths = " ".join(os.path.relpath(os.path.join(workspace.root, path)) for path in staged)
         yield f"git has the text staged: `git rm --cached {paths}` unstages it"
+
+
+def _lines(found: Undone, view: ScreenView) -> Iterator[Line]:
+    word = "would undo" if found.dry_run else "undid"
+    for command in found.items:
+        yield [
+            (f"{word}: ", "green"),
+            (_COMMANDS.get(command.operation, command.operation.replace(".", " ")), "bold"),
+            (f", {view.when(command.at)}", "dim"),
+        ]
+        for fact in command.facts:
+            yield [(f"  {fact}  ", "cyan"), ("the fact is pending again", "yellow")]
+        if command.stays:
+            yield [("  the messages of the conversation stay", "yellow")]
+        for change in command.changes[:_MOST]:
+            yield [(f"  {change.short}  ", "cyan"), (change.text, "")]
+            if change.gone:
+                gone = "deleted" if change.deleted else "removed"
+                yield [(f"    {gone} (it had just been added)", "yellow")]
+                continue
+            for name in change.before:
+                if name != "purge_at":
+                    yield from change_screen(name, change.before, change.after, view.width)
+        if len(command.changes) > _MOST:
+            yield [(f"  and {len(command.changes) - _MOST} more; --json has them all", "dim")]

@@ -2,21 +2,24 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from pmem.cli.screens.marks import legend, marked, marks_of
 from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
 from pmem.cli.screens.wrapping import cells
 from pmem.cli.session import Line
-from pmem.conversation.conversations import Overview
 from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
 from pmem.core.trust import Trust, shown, trust_of
-from pmem.memory.overviews import NameListing
-from pmem.memory.reading import MemoryListing
 from pmem.values.ids import short
 from pmem.values.records import Episode, Fact, Memory, Status
 
+if TYPE_CHECKING:
+    from pmem.conversation.conversations import Overview
+    from pmem.memory.overviews import NameListing
+    from pmem.memory.reading import MemoryListing
 
-def memory_screen(found: MemoryListing, view: ScreenView) -> Iterator[Line]:
+
+def memory_screen(found: "MemoryListing", view: ScreenView) -> Iterator[Line]:
     """Draw a list of memories."""
     at = found.moment or view.now
     signs = [
@@ -93,7 +96,7 @@ def _said_by(fact: Fact) -> Line:
     return [(f"{folded(fact.user)}: ", "bold")] if fact.user else []
 
 
-def name_screen(found: NameListing, what: str, view: ScreenView) -> Iterator[Line]:
+def name_screen(found: "NameListing", what: str, view: ScreenView) -> Iterator[Line]:
     """Draw a list of tags or subjects below a heading."""
     if not found.items:
         return
@@ -133,7 +136,7 @@ def episode_screen(episodes: Sequence[Episode], view: ScreenView) -> Iterator[Li
     yield from legend(signs, view.width)
 
 
-def conversation_screen(items: Sequence[Overview], view: ScreenView) -> Iterator[Line]:
+def conversation_screen(items: "Sequence[Overview]", view: ScreenView) -> Iterator[Line]:
     """Draw a list of conversations."""
     statuses = column(item.status for item in items)
     rows = (

@@ -1,22 +1,18 @@
-"""How what happened looks on a terminal: to one record, to all, and between two revisions."""
+"""How what happened looks: to one record, to all of them, and what an edit changed."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from pmem.cli.changelog import BODIES, HEADINGS, linked, sections, sides_of, type_of
 from pmem.cli.event_words import COLOURS, details_of, sides, who_did
 from pmem.cli.screens.differences import ADDED, REMOVED, word_difference
 from pmem.cli.screens.lists import memory_text
 from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
-from pmem.cli.screens.wrapping import all_hung, hung, line_cells, wrapped
+from pmem.cli.screens.wrapping import hung, line_cells, wrapped
 from pmem.cli.session import Line
-from pmem.core.changelog import Changed, FieldChange
 from pmem.core.history_values import PROSE
 from pmem.core.journal import JournalEntry, entry, steps
-from pmem.memory.undo import Undone
 from pmem.values.ids import short
 from pmem.values.records import EventKind, Memory
-from pmem.vcs.changelog import Changelog
 
 _INDENT: Final = "    "
 _HANG: Final = 6
@@ -26,24 +22,6 @@ _WHOLE: Final = 4000
 _VALUE: Final = 200
 _LOGGED: Final = 60
 """Characters of each side of a change in the log, where it is not told word by word."""
-_MOST: Final = 20
-"""Changes of an undone command that are shown."""
-_COMMANDS: Final = {
-    "add_all": "add --batch",
-    "consent.approve": "inbox accept",
-    "facts.promote": "inbox accept",
-    "facts.reject": "inbox reject",
-    "link": "edit --link",
-    "pin": "edit --pin",
-    "repair": "resolve",
-    "settle": "resolve",
-    "unlink": "edit --unlink",
-    "supersede": "edit --supersede",
-    "supersede_by": "edit --superseded-by",
-    "verify": "check --fix",
-    "verify.accept": "check --accept",
-}
-"""Of operations whose names are not those of their commands."""
 
 
 def story_screen(entries: Iterable[JournalEntry], view: ScreenView) -> Iterator[Line]:
@@ -147,77 +125,3 @@ def _about(entry: JournalEntry) -> Iterator[tuple[str, str]]:
 
 
 _KINDS: Final = column(EventKind)
-
-
-def section_screen(found: Changelog, view: ScreenView) -> Iterator[Line]:
-    """Draw every heading that has entries, and its entries."""
-    parts = list(sections(found))
-    types = column(type_of(entry) for _, rows in parts for entry, _ in rows)
-    for heading, rows in parts:
-        yield [(heading, f"bold {HEADINGS[heading]}".strip()), (f"  {len(rows)}", "dim")]
-        drawn = (
-            Row(
-                [("  ", ""), *cell(entry.short, 8, "cyan"), *cell(type_of(entry), types, "dim")],
-                _change_line(entry) if isinstance(entry, Changed) else [(said, "")],
-            )
-            for entry, said in rows
-        )
-        yield from drawn_rows(drawn, view, most=0)
-
-
-def _change_line(entry: Changed) -> Line:
-    """Tell what has changed in a record: its texts word by word."""
-    line: Line = []
-    if not any(name in entry.fields for name in BODIES):
-        subject = f"{entry.subject}: " if entry.subject else ""
-        line += [(subject, "bold"), (entry.text, "")]
-    for name, change in entry.fields.items():
-        line += [("  " if line else "", ""), *_field(name, change)]
-    for tie in linked(entry):
-        line += [("  " if line else "", ""), (tie, "dim")]
-    return line
-
-
-def _field(name: str, change: FieldChange) -> Iterator[tuple[str, str]]:
-    is_text = isinstance(change.before, str) and isinstance(change.after, str)
-    words = word_difference(change.before, change.after) if is_text else None
-    if name not in BODIES:
-        yield f"{name.replace('_', ' ')}: ", "dim"
-    if words is not None:
-        yield from words
-        return
-    was, *became = sides_of(name, change)
-    yield was, REMOVED if became else ""
-    for side in became:
-        yield " → ", "dim"
-        yield side, ADDED
-
-
-def undone_screen(found: Undone, view: ScreenView) -> Iterator[Line]:
-    """Draw what was undone: each command, and below it what became of its records."""
-    return all_hung(_undone(found, view), view.width)
-
-
-def _undone(found: Undone, view: ScreenView) -> Iterator[Line]:
-    word = "would undo" if found.dry_run else "undid"
-    for command in found.items:
-        yield [
-            (f"{word}: ", "green"),
-            (_COMMANDS.get(command.operation, command.operation.replace(".", " ")), "bold"),
-            (f", {view.when(command.at)}", "dim"),
-        ]
-        for fact in command.facts:
-            yield [(f"  {fact}  ", "cyan"), ("the fact is pending again", "yellow")]
-        if command.stays:
-            yield [("  the messages of the conversation stay", "yellow")]
-        for change in command.changes[:_MOST]:
-            yield [(f"  {change.short}  ", "cyan"), (change.text, "")]
-            if change.gone:
-                gone = "deleted" if change.deleted else "removed"
-                yield [(f"    {gone} (it had just been added)", "yellow")]
-                continue
-            for name in change.before:
-                if name != "purge_at":
-                    yield from change_screen(name, change.before, change.after, view.width)
-        if len(command.changes) > _MOST:
-            yield [(f"  and {len(command.changes) - _MOST} more; --json has them all", "dim")]
