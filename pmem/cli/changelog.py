@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from pmem.cli.event_words import sides
-from pmem.cli.screens.differences import ADDED, REMOVED, word_difference
+from pmem.cli.screens.stories import ADDED, REMOVED, word_difference
 from pmem.cli.screens.view import Row, cell, column, drawn_rows, view_of
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.changelog import About, Changed, ChangeReason, FieldChange, LinkChange

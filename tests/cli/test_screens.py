@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from pmem.cli import dashboard
 from pmem.cli.memory import fields_of
-from pmem.cli.screens.differences import word_difference
 from pmem.cli.screens.hits import hit_screen
 from pmem.cli.screens.lists import (
     conversation_screen,
@@ -25,7 +24,7 @@ from pmem.cli.screens.lists import (
     memory_screen,
 )
 from pmem.cli.screens.record import record_screen
-from pmem.cli.screens.stories import edit_screen, log_screen, story_screen
+from pmem.cli.screens.stories import edit_screen, log_screen, story_screen, word_difference
 from pmem.cli.screens.view import ScreenView
 from pmem.cli.screens.wrapping import all_hung, cut_text, wrapped
 from pmem.cli.session import Line

@@ -5,8 +5,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from pmem.cli.recall import RELATED_WORDS, expected_lines, lines_elsewhere, tie_of
-from pmem.cli.screens.lists import folded
-from pmem.cli.screens.marks import legend, marked, marks_of
+from pmem.cli.screens.lists import folded, legend, marked, marks_of
 from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
 from pmem.cli.screens.wrapping import all_hung
 from pmem.cli.session import Line

@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from pmem.cli.event_words import who_did
-from pmem.cli.screens.lists import folded
-from pmem.cli.screens.marks import legend, marked, marks_of
+from pmem.cli.screens.lists import folded, legend, marked, marks_of
 from pmem.cli.screens.view import Row, ScreenView, cell, drawn_rows
 from pmem.cli.screens.wrapping import hung, wrapped
 from pmem.cli.session import Line
