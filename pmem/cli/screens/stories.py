@@ -1,5 +1,6 @@
 """How what happened looks: to one record, to all of them, and what an edit changed."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Final, NamedTuple
@@ -7,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from pmem.cli.event_words import COLOURS, details_of, sides, who_did
 from pmem.cli.screens.lists import memory_text
 from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
-from pmem.cli.screens.wrapping import hung, line_cells, pieces, without_end, wrapped
+from pmem.cli.screens.wrapping import hung, line_cells, pieces, wrapped
 from pmem.cli.session import Line
 from pmem.core.history_values import PROSE
 from pmem.core.journal import JournalEntry, entry, steps
@@ -157,7 +158,7 @@ def word_difference(was: str, became: str) -> Line | None:
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     if not old or not new or matcher.ratio() < _ALIKE:
         return None
-    return without_end(list(_drawn(list(_stretches(matcher, old, new)))))
+    return wrapped(list(_drawn(list(_stretches(matcher, old, new)))), sys.maxsize)[0]
 
 
 def _words(text: str) -> list[str]:
