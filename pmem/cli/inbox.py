@@ -113,13 +113,7 @@ def _collected(session: CommandSession, request: InboxRequest) -> Inbox:
 
 
 def _settle(session: CommandSession, item: InboxItem, *, last: _Key | None) -> str:
-    """Ask until a key is pressed that settles an item, leaves it, or takes the last one back.
-
-    Args:
-        session: How the command was called.
-        item: What needs attention.
-        last: What was settled before it here, if anything was.
-    """
+    """Ask until a key is pressed that settles an item, leaves it, or takes the last one back."""
     offered = [*item.commands, _SKIP, *([_UNDO] if last else []), _QUIT, _HELP]
     choices = {one.key: one for one in offered}
     while True:
