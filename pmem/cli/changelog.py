@@ -1,6 +1,6 @@
 """What the memory did between two git revisions, and which commits changed a record."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
@@ -42,9 +42,8 @@ _HEADINGS: Final = {
     "Forgotten": "red",
 }
 
-Say = Callable[[str], str]
-"""Turns a text from the memory into one that its surroundings can hold."""
-ChangelogRow = tuple[About, str]
+_GAP: Final = ("; ", "")
+ChangelogRow = tuple[About, Line]
 """Which record an entry is about, and what is said of it."""
 
 
@@ -81,7 +80,7 @@ def provenance_answer(session: CommandSession, request: HistoryRequest) -> Answe
     return Answer(data=found, lines=_provenance_lines(found), note=note)
 
 
-def _sections(found: Changelog, say: Say = str) -> Iterator[tuple[str, list[ChangelogRow]]]:
+def _sections(found: Changelog) -> Iterator[tuple[str, list[ChangelogRow]]]:
     """Yield every heading that has entries; what replaces another one is shown once, there."""
     texts = {entry.id: entry for entry in (*found.changed, *found.learned)}
     replaced = [entry for entry in found.forgotten if entry.how in _REPLACED]
@@ -90,50 +89,39 @@ def _sections(found: Changelog, say: Say = str) -> Iterator[tuple[str, list[Chan
     for new in found.learned:
         if new.id not in told:
             restored = " (restored)" * (new.how is ChangeReason.RESTORED)
-            ties = "".join(f"; {tie}" for tie in _ties(new.linked, "", say))
-            rows["Learned"].append((new, f"{_titled(new, say)}{restored}{ties}"))
+            ties = "".join(f"; {tie}" for tie in _ties(new.linked))
+            rows["Learned"].append((new, [*_titled(new), (f"{restored}{ties}", "")]))
     for changed in found.changed:
-        rewritten = any(name in changed.fields for name in _BODIES)
-        title = [] if rewritten else [_titled(changed, say)]
-        rows["Changed"].append((changed, "; ".join([*title, *_differences_of(changed, say)])))
+        title = [] if any(name in changed.fields for name in _BODIES) else [_titled(changed)]
+        spans = (span for part in (*title, *_changes_of(changed)) for span in (_GAP, *part))
+        rows["Changed"].append((changed, list(spans)[1:]))
     for gone in replaced:
         successor = texts.get(gone.by or "")
-        into = "" if gone.by is None else say(short(gone.by))
-        now = f"{say(successor.text)} ({into})" if successor else into or "nothing"
+        into = short(gone.by) if gone.by else "nothing"
+        now = f"{successor.text} ({into})" if successor else into
         word = " (merged)" * (gone.how is ChangeReason.MERGED)
-        rows["Replaced"].append((gone, f"{_titled(gone, say)} → {now}{word}"))
+        rows["Replaced"].append((gone, [*_titled(gone), (f" → {now}{word}", "")]))
     for gone in found.forgotten:
         if gone.how not in _REPLACED:
-            rows["Forgotten"].append((gone, f"{_titled(gone, say)} ({gone.how})"))
+            rows["Forgotten"].append((gone, [*_titled(gone), (f" ({gone.how})", "")]))
     yield from ((heading, entries) for heading, entries in rows.items() if entries)
 
 
-def _differences_of(entry: Changed | Touch, say: Say = str) -> Iterator[str]:
-    """Yield what has changed in a record, texts from where they begin to differ; then its links."""
+def _changes_of(entry: Changed | Touch) -> Iterator[Line]:
+    """Yield what has changed in a record, texts word by word; then its links."""
     for name, change in entry.fields.items():
-        yield f"{say(name)}: " + " → ".join(map(say, _sides_of(name, change)))
-    yield from _linked(entry, say)
+        yield list(_field(name, change))
+    for tie in (*_ties(entry.linked), *_ties(entry.unlinked, "no longer ")):
+        yield [(tie, "dim")]
 
 
-def _linked(entry: Changed | Touch, say: Say = str) -> Iterator[str]:
-    """Yield where a record links to from now on, and where it links to no longer."""
-    yield from _ties(entry.linked, "", say)
-    yield from _ties(entry.unlinked, "no longer ", say)
+def _ties(links: Iterable[LinkChange], word: str = "") -> Iterator[str]:
+    return (f"{word}{link.type.replace('_', ' ')} {short(link.target)}" for link in links)
 
 
-def _sides_of(name: str, change: FieldChange) -> list[str]:
-    """Say what a field was and what it is."""
-    most = _BODY if name in _BODIES else _VALUE
-    return sides(name, {name: change.before}, {name: change.after}, most)
-
-
-def _ties(links: Iterable[LinkChange], word: str, say: Say) -> Iterator[str]:
-    for link in links:
-        yield f"{word}{say(link.type.replace('_', ' '))} {say(short(link.target))}"
-
-
-def _titled(entry: About, say: Say) -> str:
-    return f"{say(entry.subject)}: {say(entry.text)}" if entry.subject else say(entry.text)
+def _titled(entry: About) -> Line:
+    subject = [(f"{entry.subject}: ", "bold")] if entry.subject else []
+    return [*subject, (entry.text, "")]
 
 
 def _type_of(entry: About) -> str:
@@ -150,24 +138,11 @@ def _section_screen(session: CommandSession, found: Changelog, width: int) -> It
         drawn = (
             Row(
                 [("  ", ""), *cell(entry.short, 8, "cyan"), *cell(_type_of(entry), types, "dim")],
-                _change_line(entry) if isinstance(entry, Changed) else [(said, "")],
+                said,
             )
             for entry, said in rows
         )
         yield from drawn_rows(drawn, view_of(session, width), most=0)
-
-
-def _change_line(entry: Changed) -> Line:
-    """Tell what has changed in a record: its texts word by word."""
-    line: Line = []
-    if not any(name in entry.fields for name in _BODIES):
-        subject = f"{entry.subject}: " if entry.subject else ""
-        line += [(subject, "bold"), (entry.text, "")]
-    for name, change in entry.fields.items():
-        line += [("  " if line else "", ""), *_field(name, change)]
-    for tie in _linked(entry):
-        line += [("  " if line else "", ""), (tie, "dim")]
-    return line
 
 
 def _field(name: str, change: FieldChange) -> Iterator[tuple[str, str]]:
@@ -178,7 +153,8 @@ def _field(name: str, change: FieldChange) -> Iterator[tuple[str, str]]:
     if words is not None:
         yield from words
         return
-    was, *became = _sides_of(name, change)
+    most = _BODY if name in _BODIES else _VALUE
+    was, *became = sides(name, {name: change.before}, {name: change.after}, most)
     yield was, REMOVED if became else ""
     for side in became:
         yield " → ", "dim"
@@ -195,11 +171,12 @@ def _page(found: Changelog) -> Iterator[str]:
     yield f"## Memory: {said or 'nothing changed'}"
     yield ""
     yield f"`{_end(found.start.commit)}` to {f'`{end}`' if found.end.commit else end}"
-    for heading, rows in _sections(found, escaped):
+    for heading, rows in _sections(found):
         yield ""
         yield f"### {heading} ({len(rows)})"
         yield ""
-        for entry, text in rows[:_MOST]:
+        for entry, line in rows[:_MOST]:
+            text = escaped("".join(part for part, _ in line))
             yield f"- **{escaped(_type_of(entry))}** {text} `{entry.short}`"
         if len(rows) > _MOST:
             yield f"- and {len(rows) - _MOST} more"
@@ -220,4 +197,4 @@ def _provenance_lines(found: Provenance) -> Iterator[Line]:
             (f"  {' '.join(touch.subject.split())}", ""),
             ("  (the present content)" if here else "", "green"),
         ]
-        yield from ([(f"    {said}", "")] for said in _differences_of(touch))
+        yield from ([("    ", ""), *change] for change in _changes_of(touch))

@@ -335,7 +335,8 @@ def _figures(found: ContextUsage, cells: int) -> Iterator[Line]:
     usage = found.usage
     yield _row("status", usage.status)
     yield _row("messages", _messages(usage))
-    yield _row("chunks", _chunks(usage))
+    merged = f", {usage.merged_chunks} of them merged" * bool(usage.merged_chunks)
+    yield _row("chunks", f"{usage.chunks}{merged}" if usage.chunks else "none yet")
     share = usage.percent_used / 100
     said = f" {usage.tokens_in_context:,} of {usage.token_limit:,} tokens"
     yield [*_row("in context", ""), (bar(share, cells), _heat(usage)), (said, "")]
@@ -364,13 +365,6 @@ def _messages(usage: Usage) -> str:
     parts += [f"{usage.pruned_messages} pruned"] * bool(usage.pruned_messages)
     parts += [f"{usage.summarised_messages} in chunks"] * bool(usage.summarised_messages)
     return f"{usage.total_messages} ({', '.join(parts)}), {usage.total_tokens:,} tokens"
-
-
-def _chunks(usage: Usage) -> str:
-    if not usage.chunks:
-        return "none yet"
-    merged = f", {usage.merged_chunks} of them merged" * bool(usage.merged_chunks)
-    return f"{usage.chunks}{merged}"
 
 
 def _filled_note(usage: Usage) -> str:

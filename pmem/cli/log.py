@@ -68,19 +68,15 @@ def log(
         return changelog_answer(session, of, format)
     try:
         if of is not None and (git or versions):
+            from pmem.cli.changelog import provenance_answer
+
             asked = HistoryRequest(reference=of, at=request.at, revision=request.revision)
-            return _commits(session, asked) if git else _texts(session, asked)
+            return provenance_answer(session, asked) if git else _texts(session, asked)
         return _events(session, request, of)
     except NotFound as error:
         if of is not None:
             error.hint += "; a range of git is written as main..HEAD"
         raise
-
-
-def _commits(session: CommandSession, request: HistoryRequest) -> Answer:
-    from pmem.cli.changelog import provenance_answer
-
-    return provenance_answer(session, request)
 
 
 def _texts(session: CommandSession, request: HistoryRequest) -> Answer:

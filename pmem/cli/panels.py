@@ -15,13 +15,7 @@ _HEIGHTS: Final = "▁▂▃▄▅▆▇█"
 
 
 def panel(title: str, lines: Sequence[Line], width: int) -> Iterator[Line]:
-    """Draw a frame around lines; what is too long for it is cut.
-
-    Args:
-        title: Stands in the upper edge.
-        lines: What the frame holds.
-        width: Cells of the terminal; the frame keeps between 34 and 78 of them.
-    """
+    """Draw a frame of 34 to 78 cells around lines; what is too long for it is cut."""
     inner = min(WIDEST, max(NARROWEST, width)) - 4
     head = _cut_to_width(title, inner - 2)
     yield [("╭─ ", "dim"), (head, "bold"), (f" {'─' * (inner - 1 - cells(head))}╮", "dim")]
@@ -38,12 +32,7 @@ def figure(name: str, value: str, width: int = LABEL) -> Line:
 
 
 def bar(share: float, width: int) -> str:
-    """Draw a bar.
-
-    Args:
-        share: How much of it is full, from 0 to 1; more than nothing is never empty.
-        width: Its cells.
-    """
+    """Draw a bar of so many cells, full from 0 to 1; more than nothing is never empty."""
     eighths = round(min(1.0, max(0.0, share)) * width * 8)
     full, rest = divmod(max(eighths, 1 if share > 0 else 0), 8)
     drawn = "█" * full + (_EIGHTHS[rest] if rest else "")

@@ -213,13 +213,7 @@ def _show_notes(session: "CommandSession", answer: "Answer") -> None:
 def print_note(
     text: str, session: "CommandSession | None" = None, answer: "Answer | None" = None
 ) -> None:
-    """Print a line on standard error, without the secrets that it repeats.
-
-    Args:
-        text: The line.
-        session: Whose records it may name.
-        answer: What it is said of: the ids in there are no secrets.
-    """
+    """Print a line on standard error, without secrets; the ids in an answer are none."""
     from pmem.core.secrets import find
 
     if find(text):

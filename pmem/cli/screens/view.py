@@ -68,13 +68,7 @@ class Row(NamedTuple):
 
 
 def drawn_rows(rows: Iterable[Row], view: ScreenView, most: int = 2) -> Iterator[Line]:
-    """Yield rows with their texts in a column of their own, broken at words.
-
-    Args:
-        rows: What to draw; their heads are equally wide.
-        view: The terminal.
-        most: Lines of each text at the most; any number when 0.
-    """
+    """Yield rows whose heads are equally wide, each text in so many lines; any number when 0."""
     width = max(view.width, 2 * _INDENT)
     most = 0 if width < NARROW else most
     for head, text, tail in rows:
@@ -116,13 +110,7 @@ def column(texts: Iterable[str]) -> int:
 
 
 def cell(text: str, width: int, style: str = "") -> Line:
-    """Return a text as wide as its column, and the gap behind it.
-
-    Args:
-        text: What stands there.
-        width: The column's cells; no column when 0.
-        style: How it looks.
-    """
+    """Return a text as wide as its column, and the gap behind it; no column when that is 0."""
     return [(f"{padded(text, width)}  ", style)] if width else []
 
 

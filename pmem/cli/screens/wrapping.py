@@ -34,7 +34,7 @@ def wrapped(line: Line, width: int, *, hang: int = 0, most: int = 0) -> list[Lin
         hang: Spaces before every line but the first.
         most: Lines at the most, the last one with an ellipsis; any number when 0.
     """
-    shown = _shown(line, width - hang)
+    shown = _visible_line(line, width - hang)
     text = "".join(part for part, _ in shown)
     found = list(islice(_ranges(text, width, width - hang), most + 1 if most else None))
     indent: Line = [(" " * hang, "")] if hang else []
@@ -46,8 +46,8 @@ def wrapped(line: Line, width: int, *, hang: int = 0, most: int = 0) -> list[Lin
     return [lines[0], *([*indent, *part] if part else part for part in lines[1:])]
 
 
-def _shown(line: Line, width: int) -> Line:
-    """Return a line with hidden characters written out, without joiners if lines are too short."""
+def _visible_line(line: Line, width: int) -> Line:
+    """Return a line with hidden characters written out, without joiners where lines are short."""
     shown = [(visible(text).replace("\t", _TAB), style) for text, style in line]
     joined = (part for text, _ in shown if _JOINER in text for part in clusters(text))
     if any(cells(part) > width for part in joined):
