@@ -86,10 +86,12 @@ def _imported(done: Imported) -> Answer:
             f"unchanged, though the file says something else: {', '.join(done.undecided[:_NAMED])}"
             f"{more}; to take it in, give it a later updated_at in the file"
         )
-    return _told(msgspec.structs.replace(done, skipped=skipped), notes=notes)
+    return _answer_of(msgspec.structs.replace(done, skipped=skipped), notes=notes)
 
 
-def _told(done: Any, of: str = "", lines: Iterable[Line] = (), notes: Iterable[str] = ()) -> Answer:
+def _answer_of(
+    done: Any, of: str = "", lines: Iterable[Line] = (), notes: Iterable[str] = ()
+) -> Answer:
     """Say what an import added, and what became of the rest."""
     would = "would be " * getattr(done, "dry_run", False)
     names = [name for name in _FATES if hasattr(done, name)]
@@ -163,7 +165,7 @@ def _sessions_imported(done: SessionsImported) -> Answer:
         notes.append(f"facts noted: {done.facts}; `pmem inbox` proposes them")
     if done.states_more:
         notes.append("next: --learn proposes memories")
-    return _told(done, f"{_many(done.sessions, 'session')}: ", notes=notes)
+    return _answer_of(done, f"{_many(done.sessions, 'session')}: ", notes=notes)
 
 
 @asks(NotesRequest)
@@ -186,7 +188,7 @@ def _notes_imported(done: NotesImported, of: str = "") -> Answer:
         [(one.id, "cyan"), (f"  gone from {one.file}: {one.text}", "")] for one in done.gone
     )
     next_ = [f"what no longer holds: pmem rm {' '.join(one.id for one in done.gone)}"]
-    return _told(done, of, gone, next_ if done.gone else ())
+    return _answer_of(done, of, gone, next_ if done.gone else ())
 
 
 def project_imported(done: ProjectImported) -> Answer:
@@ -196,7 +198,7 @@ def project_imported(done: ProjectImported) -> Answer:
     if done.notes is not None:
         parts.append(_notes_imported(done.notes, f"{_named(found.instructions)}: "))
     if done.decisions is not None:
-        parts.append(_told(done.decisions, f"{', '.join(found.decisions)}: "))
+        parts.append(_answer_of(done.decisions, f"{', '.join(found.decisions)}: "))
     lines = [line for part in parts for line in part.lines]
     if done.notes is None and found.rules:
         lines.insert(0, [(f"{sources_of(found)[0]} would be read", "")])
@@ -249,7 +251,7 @@ def git(session: CommandSession, request: HistoryImportRequest) -> Answer:
     next_ = ["`pmem inbox facts` shows them, `pmem inbox accept` keeps one"]
     has_more = done.added and not done.dry_run
     of = f"{_many(done.commits, 'commit')}, as pending facts: "
-    return _told(done, of, lines, next_ if has_more else ())
+    return _answer_of(done, of, lines, next_ if has_more else ())
 
 
 @asks(DecisionsRequest)
@@ -261,7 +263,7 @@ def adr(session: CommandSession, request: DecisionsRequest) -> Answer:
     successor. Records that are proposed, rejected, deprecated, withdrawn or superseded by nothing
     here are left out, with the reason, and their memories archived. Import again after a change.
     """
-    return _told(session.run(table.IMPORT_DECISIONS, request))
+    return _answer_of(session.run(table.IMPORT_DECISIONS, request))
 
 
 _FILES: Final = 10
