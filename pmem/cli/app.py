@@ -1,4 +1,7 @@
-"""The root of the command line: which commands there are, and the one error boundary."""
+"""The root of the command line: which commands there are, and the one error boundary.
+
+Any function of this package may raise a `PmemError`: a command ends with its sentence.
+"""
 
 import os
 import sys
@@ -37,11 +40,7 @@ _MORE: Final = "`pmem help COMMAND` explains a command, `pmem help` lists the do
 
 
 def run(arguments: Sequence[str], session: CommandSession | None = None) -> int:
-    """Run one command line and print its answer.
-
-    Returns:
-        The exit code.
-    """
+    """Run one command line, print its answer and return the exit code."""
     session = session or CommandSession(os.environ)
     session.arguments = arguments
     try:

@@ -212,17 +212,16 @@ def _memory_line(memory: AppMemory) -> Line:
 def _memory_lines(memory: AppMemory) -> Iterator[Line]:
     yield [(memory.id, "bold cyan"), (f"  {' '.join(memory.app.split())}", "")]
     yield [(memory.content, "")]
-    yield figure("importance", f"{memory.importance:g} of 10")
-    if memory.tags:
-        yield figure("tags", ", ".join(memory.tags))
-    if memory.state is not State.ACTIVE:
-        yield figure("state", memory.state)
-    if memory.conversation:
-        yield figure("conversation", short(memory.conversation))
-    if memory.related_conversations:
-        yield figure("said in", ", ".join(map(short, memory.related_conversations)))
-    yield figure("created", day(memory.created_at))
-    yield figure("updated", day(memory.updated_at))
+    told = {
+        "importance": f"{memory.importance:g} of 10",
+        "tags": ", ".join(memory.tags),
+        "state": "" if memory.state is State.ACTIVE else memory.state,
+        "conversation": short(memory.conversation or ""),
+        "said in": ", ".join(map(short, memory.related_conversations)),
+        "created": day(memory.created_at),
+        "updated": day(memory.updated_at),
+    }
+    yield from (figure(name, value) for name, value in told.items() if value)
 
 
 def _overview_line(app: AppOverview) -> Line:

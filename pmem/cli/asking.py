@@ -14,6 +14,7 @@ import typer
 from pmem.cli.session import Answer, CommandSession
 from pmem.core.filters import Filter
 from pmem.errors import InvalidValue
+from pmem.values.bounds import LINES_BYTES
 from pmem.values.fields import Completes, asked
 
 R = TypeVar("R", bound=msgspec.Struct)
@@ -23,13 +24,7 @@ _SEVERAL: Final = "; repeatable."
 class _Field(msgspec.Struct):
     """A field of a request, as the command line takes it.
 
-    Attributes:
-        name: Its name in the request.
-        type: The type of one value.
-        is_many: Whether it takes several values.
-        default: What the request has where the option is not given.
-        meaning: What help says.
-        hints: What else `pmem.values.fields.asked` says of it.
+    `type` is that of one value; `hints` are the rest of what `pmem.values.fields.asked` says.
     """
 
     name: str
@@ -41,26 +36,23 @@ class _Field(msgspec.Struct):
 
     def parameter(self) -> inspect.Parameter:
         """Return it as Typer reads a function's parameters."""
-        shown = self.hints["shown"] or ("TIME" if self.type is datetime else None)
         is_needed = self.default is msgspec.NODEFAULT
         absent = ... if is_needed else None if self.is_many else self.default
+        shared: dict[str, Any] = {
+            "metavar": self.hints["shown"] or ("TIME" if self.type is datetime else None),
+            "autocompletion": completing(self.hints["completes"]),
+        }
         info = (
-            typer.Argument(
-                absent,
-                metavar=shown,
-                help=self.meaning,
-                autocompletion=completing(self.hints["completes"]),
-            )
+            typer.Argument(absent, help=self.meaning, **shared)
             if self.hints["is_argument"]
             else typer.Option(
                 absent,
                 *self._flags(),
-                metavar=shown,
                 help=self.meaning.removesuffix(".") + _SEVERAL if self.is_many else self.meaning,
                 min=self.hints["least"],
                 case_sensitive=False,
                 rich_help_panel=self.hints["group"],
-                autocompletion=completing(self.hints["completes"]),
+                **shared,
             )
         )
         type_: Any = str if self.type in (datetime, Any) else self.type
@@ -87,7 +79,7 @@ class _Field(msgspec.Struct):
             "files": lambda paths: tuple(map(session.file, paths)),
             "places": session.places,
             "text": lambda text: session.input(text, f"the {self.name}"),
-            "log": lambda text: session.log(text, f"the {self.name}"),
+            "log": lambda text: session.input(text, self.name, LINES_BYTES, "replace"),
             "json": lambda text: _json(text, self._flags()[0]),
         }
         return {self.name: read[reading](given) if reading in read else given}

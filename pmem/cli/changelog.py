@@ -1,13 +1,15 @@
 """What the memory did between two git revisions, and which commits changed a record."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
 
 from pmem.cli.event_words import sides
-from pmem.cli.render import drawn
+from pmem.cli.screens.stories import ADDED, REMOVED, word_difference
+from pmem.cli.screens.view import Row, cell, column, drawn_rows, view_of
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.changelog import About, Changed, ChangeReason, FieldChange, LinkChange
 from pmem.core.markdown import escaped
@@ -25,7 +27,7 @@ _MOST: Final = 200
 """Entries under one heading of a Markdown page; GitHub takes no page beyond 1 MiB."""
 _VALUE: Final = 60
 _BODY: Final = 120
-BODIES: Final = ("content", "summary")
+_BODIES: Final = ("content", "summary")
 _REPLACED: Final = (ChangeReason.SUPERSEDED, ChangeReason.MERGED)
 _DONE: Final = {
     What.ADDED: "green",
@@ -33,16 +35,15 @@ _DONE: Final = {
     What.REMOVED: "red",
     What.DAMAGED: "red",
 }
-HEADINGS: Final = {
+_HEADINGS: Final = {
     "Learned": "green",
     "Changed": "",
     "Replaced": "magenta",
     "Forgotten": "red",
 }
 
-Say = Callable[[str], str]
-"""Turns a text from the memory into one that its surroundings can hold."""
-ChangelogRow = tuple[About, str]
+_GAP: Final = ("; ", "")
+ChangelogRow = tuple[About, Line]
 """Which record an entry is about, and what is said of it."""
 
 
@@ -58,8 +59,7 @@ def changelog_answer(session: CommandSession, revisions: str, format_: str) -> A
     ends = f"{_end(found.start.commit)} and {_end(found.end.commit)}"
     return Answer(
         data=found,
-        lines=_section_lines(found),
-        screen=drawn(session, "stories.section_screen", found),
+        screen=partial(_section_screen, session, found),
         note="" if found.total else f"nothing changed between {ends}",
     )
 
@@ -80,76 +80,90 @@ def provenance_answer(session: CommandSession, request: HistoryRequest) -> Answe
     return Answer(data=found, lines=_provenance_lines(found), note=note)
 
 
-def sections(found: Changelog, say: Say = str) -> Iterator[tuple[str, list[ChangelogRow]]]:
+def _sections(found: Changelog) -> Iterator[tuple[str, list[ChangelogRow]]]:
     """Yield every heading that has entries; what replaces another one is shown once, there."""
     texts = {entry.id: entry for entry in (*found.changed, *found.learned)}
     replaced = [entry for entry in found.forgotten if entry.how in _REPLACED]
     told = {entry.by for entry in replaced}
-    rows: dict[str, list[ChangelogRow]] = {name: [] for name in HEADINGS}
+    rows: dict[str, list[ChangelogRow]] = {name: [] for name in _HEADINGS}
     for new in found.learned:
         if new.id not in told:
             restored = " (restored)" * (new.how is ChangeReason.RESTORED)
-            ties = "".join(f"; {tie}" for tie in _ties(new.linked, "", say))
-            rows["Learned"].append((new, f"{_titled(new, say)}{restored}{ties}"))
+            ties = "".join(f"; {tie}" for tie in _ties(new.linked))
+            rows["Learned"].append((new, [*_titled(new), (f"{restored}{ties}", "")]))
     for changed in found.changed:
-        rewritten = any(name in changed.fields for name in BODIES)
-        title = [] if rewritten else [_titled(changed, say)]
-        rows["Changed"].append((changed, "; ".join([*title, *_differences_of(changed, say)])))
+        title = [] if any(name in changed.fields for name in _BODIES) else [_titled(changed)]
+        spans = (span for part in (*title, *_changes_of(changed)) for span in (_GAP, *part))
+        rows["Changed"].append((changed, list(spans)[1:]))
     for gone in replaced:
         successor = texts.get(gone.by or "")
-        into = "" if gone.by is None else say(short(gone.by))
-        now = f"{say(successor.text)} ({into})" if successor else into or "nothing"
+        into = short(gone.by) if gone.by else "nothing"
+        now = f"{successor.text} ({into})" if successor else into
         word = " (merged)" * (gone.how is ChangeReason.MERGED)
-        rows["Replaced"].append((gone, f"{_titled(gone, say)} → {now}{word}"))
+        rows["Replaced"].append((gone, [*_titled(gone), (f" → {now}{word}", "")]))
     for gone in found.forgotten:
         if gone.how not in _REPLACED:
-            rows["Forgotten"].append((gone, f"{_titled(gone, say)} ({gone.how})"))
+            rows["Forgotten"].append((gone, [*_titled(gone), (f" ({gone.how})", "")]))
     yield from ((heading, entries) for heading, entries in rows.items() if entries)
 
 
-def _differences_of(entry: Changed | Touch, say: Say = str) -> Iterator[str]:
-    """Yield what has changed in a record, texts from where they begin to differ; then its links."""
+def _changes_of(entry: Changed | Touch) -> Iterator[Line]:
+    """Yield what has changed in a record, texts word by word; then its links."""
     for name, change in entry.fields.items():
-        yield f"{say(name)}: " + " → ".join(map(say, sides_of(name, change)))
-    yield from linked(entry, say)
+        yield list(_field(name, change))
+    for tie in (*_ties(entry.linked), *_ties(entry.unlinked, "no longer ")):
+        yield [(tie, "dim")]
 
 
-def linked(entry: Changed | Touch, say: Say = str) -> Iterator[str]:
-    """Yield where a record links to from now on, and where it links to no longer."""
-    yield from _ties(entry.linked, "", say)
-    yield from _ties(entry.unlinked, "no longer ", say)
+def _ties(links: Iterable[LinkChange], word: str = "") -> Iterator[str]:
+    return (f"{word}{link.type.replace('_', ' ')} {short(link.target)}" for link in links)
 
 
-def sides_of(name: str, change: FieldChange) -> list[str]:
-    """Say what a field was and what it is."""
-    most = _BODY if name in BODIES else _VALUE
-    return sides(name, {name: change.before}, {name: change.after}, most)
+def _titled(entry: About) -> Line:
+    subject = [(f"{entry.subject}: ", "bold")] if entry.subject else []
+    return [*subject, (entry.text, "")]
 
 
-def _ties(links: Iterable[LinkChange], word: str, say: Say) -> Iterator[str]:
-    for link in links:
-        yield f"{word}{say(link.type.replace('_', ' '))} {say(short(link.target))}"
-
-
-def _titled(entry: About, say: Say) -> str:
-    return f"{say(entry.subject)}: {say(entry.text)}" if entry.subject else say(entry.text)
-
-
-def type_of(entry: About) -> str:
+def _type_of(entry: About) -> str:
     """Return the type of what an entry is about: of a memory as `--type` takes it."""
     return entry.type if entry.kind == "memory" else entry.type.replace("_", " ")
 
 
-def _section_lines(found: Changelog) -> Iterator[Line]:
-    for heading, rows in sections(found):
-        yield [(heading, f"bold {HEADINGS[heading]}".strip()), (f"  {len(rows)}", "dim")]
-        for entry, said in rows:
-            yield [(f"  {entry.short}", "cyan"), (f"  {type_of(entry):<10} ", "dim"), (said, "")]
+def _section_screen(session: CommandSession, found: Changelog, width: int) -> Iterator[Line]:
+    """Draw every heading that has entries, and its entries."""
+    parts = list(_sections(found))
+    types = column(_type_of(entry) for _, rows in parts for entry, _ in rows)
+    for heading, rows in parts:
+        yield [(heading, f"bold {_HEADINGS[heading]}".strip()), (f"  {len(rows)}", "dim")]
+        drawn = (
+            Row(
+                [("  ", ""), *cell(entry.short, 8, "cyan"), *cell(_type_of(entry), types, "dim")],
+                said,
+            )
+            for entry, said in rows
+        )
+        yield from drawn_rows(drawn, view_of(session, width), most=0)
+
+
+def _field(name: str, change: FieldChange) -> Iterator[tuple[str, str]]:
+    is_text = isinstance(change.before, str) and isinstance(change.after, str)
+    words = word_difference(change.before, change.after) if is_text else None
+    if name not in _BODIES:
+        yield f"{name.replace('_', ' ')}: ", "dim"
+    if words is not None:
+        yield from words
+        return
+    most = _BODY if name in _BODIES else _VALUE
+    was, *became = sides(name, {name: change.before}, {name: change.after}, most)
+    yield was, REMOVED if became else ""
+    for side in became:
+        yield " → ", "dim"
+        yield side, ADDED
 
 
 def _page(found: Changelog) -> Iterator[str]:
     """Yield the lines of a Markdown page."""
-    parts = list(sections(found, escaped))
+    parts = list(_sections(found))
     said = ", ".join(f"{len(rows)} {heading.lower()}" for heading, rows in parts)
     end = _end(found.end.commit)
     yield f"## Memory: {said or 'nothing changed'}"
@@ -159,8 +173,9 @@ def _page(found: Changelog) -> Iterator[str]:
         yield ""
         yield f"### {heading} ({len(rows)})"
         yield ""
-        for entry, text in rows[:_MOST]:
-            yield f"- **{escaped(type_of(entry))}** {text} `{entry.short}`"
+        for entry, line in rows[:_MOST]:
+            text = escaped("".join(part for part, _ in line))
+            yield f"- **{escaped(_type_of(entry))}** {text} `{entry.short}`"
         if len(rows) > _MOST:
             yield f"- and {len(rows) - _MOST} more"
 
@@ -180,4 +195,4 @@ def _provenance_lines(found: Provenance) -> Iterator[Line]:
             (f"  {' '.join(touch.subject.split())}", ""),
             ("  (the present content)" if here else "", "green"),
         ]
-        yield from ([(f"    {said}", "")] for said in _differences_of(touch))
+        yield from ([("    ", ""), *change] for change in _changes_of(touch))

@@ -1,11 +1,11 @@
 """The commands that change single records, take them out of recall and bring them back."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
 from pmem.cli.asking import asks, own
-from pmem.cli.drafts import WrittenText, kept_draft, read_draft
+from pmem.cli.drafts import WrittenText, kept_draft, write_draft
 from pmem.cli.memory import (
     EXIT_CODES,
     added_lines,
@@ -67,12 +67,7 @@ def edit(
 
 
 def edit_draft(session: CommandSession, reference: str) -> Answer:
-    """Let a person change a memory's content in their editor.
-
-    Raises:
-        UsageError: Nobody sits at a terminal.
-        NotFound: It is no memory.
-    """
+    """Let a person change a memory's content in their editor."""
     if len(reference.split()) > 1:
         raise UsageError(f"{reference!r} is no id", "name the memory first: `pmem edit REF TEXT`")
     found = session.run(table.SHOW, ShowRequest(reference=reference)).record
@@ -80,36 +75,16 @@ def edit_draft(session: CommandSession, reference: str) -> Answer:
         raise UsageError("nothing to change", "give a new text or an option")
     if not isinstance(found, Memory):
         raise NotFound(f"{reference} is not a memory", "`pmem list` shows them")
-    return _keep_draft(session, found, read_draft(session, None, "the text", known=found.content))
+    return keep_draft(session, found, write_draft(session, found.content))
 
 
-def _keep_draft(session: CommandSession, memory: Memory, draft: WrittenText) -> Answer:
+def keep_draft(session: CommandSession, memory: Memory, draft: WrittenText) -> Answer:
+    """Let a memory say what somebody wrote in an editor."""
     with kept_draft(draft):
         request = EditRequest(reference=memory.id, content=draft.text)
         answer = _edited_answer(session, session.run(table.EDIT, request))
     draft.drop()
     return answer
-
-
-def keep_drafts(
-    session: CommandSession, memories: Mapping[str, Memory], drafts: Mapping[str, WrittenText]
-) -> Iterator[Line]:
-    """Make memories say what somebody wrote before there were any; yield what is said of each.
-
-    Args:
-        session: How the command was called.
-        memories: The memories, each by the name that its text has among the drafts.
-        drafts: What was written. Where no memory came of it, it is said where the text stands.
-    """
-    for name, draft in drafts.items():
-        memory = memories.get(name)
-        if memory is None:
-            yield [(draft.place, "yellow")]
-        elif draft.text == memory.content:
-            draft.drop()
-            yield [("the text is unchanged: it was kept as it is", "dim")]
-        else:
-            yield from _keep_draft(session, memory, draft).lines
 
 
 @asks(ShareRequest)

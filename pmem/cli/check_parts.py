@@ -104,12 +104,6 @@ def _records(session: CommandSession, options: CheckOptions) -> Report:
     )
 
 
-def _citations(session: CommandSession, options: CheckOptions) -> Report:
-    if options.accept:
-        return _accept(session, options)
-    return _verify(session, options)
-
-
 def _due(session: CommandSession, options: CheckOptions) -> Report:
     from pmem.memory.outcomes import DueRequest
 
@@ -132,7 +126,6 @@ def _due(session: CommandSession, options: CheckOptions) -> Report:
 def _due_lines(memory: "Memory", now: "datetime") -> list[Line]:
     from pmem.cli.memory import memory_line
     from pmem.core.outcomes import is_due
-    from pmem.core.visible import one_visible_line
     from pmem.values.times import day
 
     lines = [memory_line(memory)]
@@ -219,7 +212,6 @@ def count_text(count: int, what: str) -> str:
 
 
 _COLOURS = {CitationState.MOVED: "yellow", CitationState.CHANGED: "red", CitationState.GONE: "red"}
-
 _LOST: Final = (CitationState.CHANGED, CitationState.GONE)
 _HAPPENED: Final = {
     CitationState.MOVED: "has moved",
@@ -228,8 +220,10 @@ _HAPPENED: Final = {
 }
 
 
-def _verify(session: CommandSession, options: CheckOptions) -> Report:
+def _citations(session: CommandSession, options: CheckOptions) -> Report:
     """Check whether the code that memories cite still says the same."""
+    if options.accept:
+        return _accept(session, options)
     done = session.run(table.VERIFY, VerifyRequest(update=options.fix))
     moved = done.counts[CitationState.MOVED] - done.updated
     warnings = 0 if options.parts else moved

@@ -1,13 +1,13 @@
 """The command that sees whether all is right, part by part."""
 
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, product
 from typing import Final
 
 from pmem.cli.asking import asks
-from pmem.cli.check_parts import PARTS, CheckOptions, CheckPart, Format, Report
+from pmem.cli.check_parts import PARTS, CheckOptions, CheckPart, Report
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import findings
 from pmem.errors import PmemError, UsageError
@@ -58,9 +58,15 @@ def check(session: CommandSession, options: CheckOptions) -> Answer:
     session.is_telling |= not _TELLING.isdisjoint(chosen)
     reports = _reports(session, chosen, options)
     data = {part: plain_form(report.data) for part, report in reports.items()}
-    code = _exit_code(reports.values(), strict=options.strict)
+    code = max(report.exit_code for report in reports.values())
+    if any(report.errors or (options.strict and report.warnings) for report in reports.values()):
+        code = 1
     if options.format != "text":
-        raw = _for_ci(session, reports.values(), options.format)
+        from pmem.upkeep.integrity import place_of
+
+        tell = findings.github if options.format == "github" else findings.gitlab
+        found = [finding for report in reports.values() for finding in report.found]
+        raw = tell(found, place_of(session.workspace))
         return Answer(data=data, raw=raw, exit_code=code)
     if len(reports) == 1:
         alone = reports[chosen[0]]
@@ -112,20 +118,6 @@ def _reports(
             summary = f"not checked: {error.message}"
             reports[part] = Report(data=data, summary=summary, exit_code=error.exit_code)
     return reports
-
-
-def _exit_code(reports: Collection[Report], *, strict: bool) -> int:
-    if any(report.errors or (strict and report.warnings) for report in reports):
-        return 1
-    return max(report.exit_code for report in reports)
-
-
-def _for_ci(session: CommandSession, reports: Iterable[Report], format_: Format) -> str:
-    from pmem.upkeep.integrity import place_of
-
-    found = [finding for report in reports for finding in report.found]
-    tell = findings.github if format_ == "github" else findings.gitlab
-    return tell(found, place_of(session.workspace))
 
 
 def _overview(reports: Mapping[CheckPart, Report], most: int) -> Iterator[Line]:

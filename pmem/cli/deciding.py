@@ -1,15 +1,15 @@
 """The commands for what waits for a decision: facts of conversations, and proposals of agents."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import msgspec
 
 from pmem.cli.asking import asks, own
-from pmem.cli.render import drawn
+from pmem.cli.render import can_ask, drawn
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.errors import Ambiguous, Refused, UsageError
+from pmem.errors import Ambiguous, NotFound, Refused, UsageError
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.consent import ApproveRequest, WaitingProposal, WaitingRequest
 from pmem.memory.facts import FactsRequest, PromoteRequest, Promotion
@@ -19,7 +19,7 @@ from pmem.operations.outcome import plain_form
 from pmem.storage.local.proposals import ProposalOutcome
 from pmem.values.fields import asked, refs
 from pmem.values.ids import matches, short
-from pmem.values.records import Fact, Memory, MemoryType
+from pmem.values.records import Fact, MemoryType
 from pmem.values.times import iso
 
 _MOST: Final = 10
@@ -50,14 +50,18 @@ def accept(session: CommandSession, request: AcceptRequest) -> Answer:
     """Accept facts and proposals: they become memories."""
     if not request.references and request.above is None:
         raise UsageError("nothing to accept is named", "give a reference, or --above for facts")
+    return _accepted_edited(session, request) if request.edit else _accepted(session, request)
+
+
+def _accepted(session: CommandSession, request: AcceptRequest) -> Answer:
     proposed, others = _sorted(session, request.references)
     answers: dict[str, Answer] = {}
     if others or request.above is not None:  # first, as one of them may be unknown
         facts = PromoteRequest(references=others, above=request.above)
-        answers["facts"] = _promoted(session, facts, edit=request.edit)
+        answers["facts"] = _promoted(session, facts)
     if proposed:
         agreed = ApproveRequest(references=proposed, message=request.message)
-        answers["proposals"] = _approved(session, agreed, edit=request.edit)
+        answers["proposals"] = _approved(session, agreed)
     return _together(answers)
 
 
@@ -90,7 +94,6 @@ def facts(
     none = "no fact was noted yet" if every else f"no fact is {request.standing}"
     return Answer(
         data=found,
-        lines=(_fact_line(fact, every=every) for fact in items),
         screen=drawn(session, "lists.fact_screen", items, every=every),
         note="" if items else none,
     )
@@ -110,11 +113,7 @@ def proposals(session: CommandSession, request: WaitingRequest) -> Answer:
 def _sorted(
     session: CommandSession, references: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the references of proposals, and the others, which name facts.
-
-    Raises:
-        Ambiguous: One fits several of what waits.
-    """
+    """Return the references of proposals, and the others, which name facts."""
     waiting = [item.id for item in session.run(table.WAITING, WaitingRequest()).items]
     proposed = tuple(name for name in references if any(matches(name, each) for each in waiting))
     if proposed:
@@ -139,15 +138,7 @@ def _together(answers: Mapping[str, Answer]) -> Answer:
     )
 
 
-def _promoted(session: CommandSession, request: PromoteRequest, *, edit: bool) -> Answer:
-    """Make memories of facts; a person may change first what pending ones say."""
-    pending: list[Fact] = []
-    if edit:
-        facts = [item.fact for item in session.run(table.FACTS, FactsRequest()).items]
-        above = request.above
-        pending = _only_ones(request.references, facts)
-        pending += (fact for fact in facts if above is not None and fact.confidence >= above)
-    kept = _Drafts(session, {short(fact.id): fact.content for fact in pending}, edit=edit)
+def _promoted(session: CommandSession, request: PromoteRequest) -> Answer:
     done = session.run(table.PROMOTE, request)
     left = len(request.references) - len(done.items) - len(done.held)
     notes = [told(held) for held in done.held]
@@ -156,69 +147,59 @@ def _promoted(session: CommandSession, request: PromoteRequest, *, edit: bool) -
         notes.append(f"{left} not promoted: {'a memory' if left == 1 else 'memories'} already")
     return Answer(
         data=done,
-        lines=[
-            *chain.from_iterable(map(_promotion_lines, done.items)),
-            *kept.lines({short(item.fact.id): item.memory for item in done.items}),
-        ],
+        lines=chain.from_iterable(map(_promotion_lines, done.items)),
         note="\n".join(notes or ([] if done.items else ["nothing to promote"])),
         exit_code=Refused.exit_code if done.held else 0,
     )
 
 
-def _approved(session: CommandSession, request: ApproveRequest, *, edit: bool) -> Answer:
-    """Remember what was proposed; a person may change first what it says."""
-    chosen: list[WaitingProposal] = []
-    if edit:
-        waiting = session.run(table.WAITING, WaitingRequest()).items
-        chosen = _only_ones(request.references, waiting)
-    for item in chosen:
-        if item.target is not None:
-            raise UsageError(
-                f"{item.short} changes a memory, so --edit does not go with it",
-                f"approve it, then `pmem edit {short(item.target)}`",
-            )
+def _approved(session: CommandSession, request: ApproveRequest) -> Answer:
     from pmem.cli.memory import memory_line
 
-    known = {item.short: item.content for item in chosen if item.content}
-    kept = _Drafts(session, known, edit=edit)
     done = session.run(table.APPROVE, request)
-    return Answer(
-        data=done,
-        lines=[
-            *([("approved ", "green"), *memory_line(item.memory)] for item in done.items),
-            *kept.lines({short(item.id): item.memory for item in done.items}),
-        ],
-    )
+    lines = ([("approved ", "green"), *memory_line(item.memory)] for item in done.items)
+    return Answer(data=done, lines=lines)
 
 
-class _Drafts:
-    """What a person makes of texts before they are kept; nothing where they do not edit."""
+def _accepted_edited(session: CommandSession, request: AcceptRequest) -> Answer:
+    """Accept one fact or proposal as somebody at a terminal changes it in an editor."""
+    from pmem.cli.changes import keep_draft
+    from pmem.cli.drafts import kept_draft, write_draft
 
-    def __init__(self, session: CommandSession, known: Mapping[str, str], *, edit: bool) -> None:
-        from pmem.cli.drafts import write_drafts
-
-        self._session = session
-        self._drafts = write_drafts(session, known) if edit else {}
-
-    def lines(self, memories: Mapping[str, Memory]) -> Iterable[Line]:
-        """Make memories say what was written, and yield what is said of each."""
-        from pmem.cli.changes import keep_drafts  # slow, rarely needed
-
-        return keep_drafts(self._session, memories, self._drafts) if self._drafts else ()
-
-
-def _only_ones(references: Sequence[str], items: Sequence[Any]) -> list[Any]:
-    """Return the items that references mean, each the only one that its reference fits."""
-    fitting = [[item for item in items if matches(name, item.id)] for name in references]
-    return [found[0] for found in fitting if len(found) == 1]
+    if len(request.references) != 1 or request.above is not None:
+        raise UsageError("--edit takes one reference", "accept the others without it")
+    if session.json or not can_ask():
+        raise UsageError("--edit needs a terminal", "`pmem edit REF TEXT` changes it afterwards")
+    draft = write_draft(session, _said_by(session, request.references[0]))
+    with kept_draft(draft):
+        answer = _accepted(session, request)
+    made = [item.memory for item in answer.data.items]
+    lines = keep_draft(session, made[0], draft).lines if made else [[(draft.place, "yellow")]]
+    return msgspec.structs.replace(answer, lines=[*answer.lines, *lines])
 
 
-def _fact_line(fact: Fact, *, every: bool = False) -> Line:
+def _said_by(session: CommandSession, name: str) -> str:
+    """Return what the one pending fact or proposal says that a reference fits."""
+    proposed = session.run(table.WAITING, WaitingRequest()).items
+    facts = (found.fact for found in session.run(table.FACTS, FactsRequest()).items)
+    both: list[WaitingProposal | Fact] = [*proposed, *facts]
+    fitting = [item for item in both if matches(name, item.id)]
+    if len(fitting) != 1:
+        raise NotFound(f"{name!r} is not one pending fact or proposal", "`pmem inbox` shows them")
+    target = getattr(fitting[0], "target", None)
+    if target is not None:
+        raise UsageError(
+            f"{name} changes a memory, so --edit does not go with it",
+            f"approve it, then `pmem edit {short(target)}`",
+        )
+    return fitting[0].content or ""
+
+
+def _fact_line(fact: Fact) -> Line:
     return [
         (short(fact.id), "cyan"),
         (f"  {fact.confidence:.2f}", "green"),
         (f"  {fact.type:<{max(map(len, MemoryType))}}", "dim"),
-        (f"  {fact.standing:<8}" if every else "", "dim"),
         (f"  {' '.join(fact.content.split())}", ""),
     ]
 

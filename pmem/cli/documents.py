@@ -41,11 +41,7 @@ def documents() -> list[str]:
 
 
 def find_document(name: str) -> str | None:
-    """Return the document that a name or a path means; None where there is none.
-
-    Args:
-        name: Such as `merging`, `docs/how-to/install.md`, or `install` alone.
-    """
+    """Return the document that `merging`, `docs/how-to/install.md` or `install` means."""
     wanted = name.removeprefix("../").removeprefix("docs/").removesuffix(ENDING)
     pages = set(_pages())
     if wanted in pages:

@@ -4,7 +4,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import Final
 
 import msgspec
@@ -42,35 +42,15 @@ class WrittenText(msgspec.Struct, frozen=True):
                 os.unlink(self.path)
 
 
-def read_draft(
-    session: CommandSession, text: str | None, what: str, known: str | None = None
-) -> WrittenText:
-    """Return a text: the argument, standard input for `-`, or what is written in an editor.
-
-    Args:
-        session: How the command was called.
-        text: The argument; without one, an editor is opened where somebody sits at a terminal.
-        what: What it is, for the error's sentence.
-        known: What the editor starts with.
-
-    Raises:
-        UsageError: It is missing, and nobody can be asked.
-        InvalidValue: Nothing was written, or it is not UTF-8, or far too long.
-        StorageRefused: There is no editor, or it failed.
-    """
+def read_draft(session: CommandSession, text: str | None) -> WrittenText:
+    """Return a text: the argument, standard input for `-`, or what a person writes in an editor."""
     if text is not None or session.json or not render.can_ask():
-        return WrittenText(session.input(text, what))
-    return write_draft(session, known or "")
+        return WrittenText(session.input(text, "the text"))
+    return write_draft(session, "")
 
 
 def write_draft(session: CommandSession, known: str) -> WrittenText:
-    """Return what somebody at a terminal writes in an editor.
-
-    Raises:
-        UsageError: There is no editor.
-        InvalidValue: Nothing was written, or it is not UTF-8, or far too long.
-        StorageRefused: The editor failed.
-    """
+    """Return what somebody at a terminal writes in an editor."""
     path = _ask_editor(known, session.environment)
     draft = WrittenText(_text_of(path), path)
     if not draft.text:
@@ -79,32 +59,9 @@ def write_draft(session: CommandSession, known: str) -> WrittenText:
     return draft
 
 
-def write_drafts(session: CommandSession, known: Mapping[str, str]) -> dict[str, WrittenText]:
-    """Return what somebody at a terminal makes of several texts, each in an editor of its own.
-
-    Raises:
-        UsageError: Nobody sits at a terminal, or there is no editor.
-        InvalidValue: One is empty now, or not UTF-8, or far too long.
-        StorageRefused: The editor failed.
-    """
-    if session.json or not render.can_ask():
-        raise UsageError("--edit needs a terminal", "`pmem edit REF TEXT` changes it afterwards")
-    written: dict[str, WrittenText] = {}
-    for name, text in known.items():
-        with ExitStack() as kept:
-            for one in written.values():
-                kept.enter_context(kept_draft(one))
-            written[name] = write_draft(session, text)
-    return written
-
-
 @contextmanager
 def kept_draft(draft: WrittenText) -> Iterator[None]:
-    """Say where a text stands that could not be used; it is dropped only once it is kept.
-
-    Raises:
-        PmemError: As it comes, with that place.
-    """
+    """Say where a text stands that could not be used; it is dropped only once it is kept."""
     try:
         yield
     except PmemError as error:
@@ -131,11 +88,7 @@ def _ask_editor(known: str, environment: Mapping[str, str]) -> str:
 
 
 def _editor(environment: Mapping[str, str]) -> list[str]:
-    """Return the command of a person's editor.
-
-    Raises:
-        UsageError: There is none.
-    """
+    """Return the command of a person's editor."""
     for name in ("VISUAL", "EDITOR"):
         with suppress(ValueError):
             words = shlex.split(environment.get(name, ""))

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from pmem.cli.asking import asks
-from pmem.cli.memory import record_lines, record_screen
 from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
@@ -30,7 +29,6 @@ def list_(session: CommandSession, request: EpisodesRequest) -> Answer:
     found = session.run(table.EPISODES, request)
     return Answer(
         data=found,
-        lines=map(episode_line, found.items),
         screen=drawn(session, "lists.episode_screen", found.items),
         note="" if found.items else "no episode; `pmem episode add` adds one",
     )
@@ -40,8 +38,8 @@ def list_(session: CommandSession, request: EpisodesRequest) -> Answer:
 def show(session: CommandSession, request: EpisodeShowRequest) -> Answer:
     """Show an episode."""
     record = session.run(table.EPISODE, request)
-    screen = record_screen(session, ShownRecord(record=record))
-    return Answer(data=record, lines=record_lines(record), screen=screen)
+    screen = drawn(session, "record.record_screen", ShownRecord(record=record))
+    return Answer(data=record, screen=screen)
 
 
 @asks(LookRequest)

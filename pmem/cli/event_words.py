@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from pmem.cli.session import Line
 from pmem.core.history_values import is_citation, say_link, say_place, say_value
 from pmem.core.journal import one_line
 from pmem.values.records import EventKind
@@ -23,26 +22,10 @@ COLOURS: Final = {
 VALUE: Final = 40
 """Characters of a value in the log."""
 _REASONS: Final = ("reason", "failure", "consent")
-_LONG_VALUE: Final = 200
-_ONE_LINE: Final = 72
-"""Characters of a change that fit on one line of a story."""
 _SHARED: Final = 20
 """Characters before the first difference of two long values that are shown."""
 _UNSAID: Final = ("replaced", "branch")
 """What an event holds for pmem alone, or for another part of the same event."""
-
-
-def change_lines(name: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[Line]:
-    """Yield a change on one line where it fits, else each side on a line of its own."""
-    was, *became = sides(name, before, after, _LONG_VALUE)
-    label = name.replace("_", " ")
-    if len(label) + len(was) + sum(map(len, became)) <= _ONE_LINE:
-        new = [(" → ", ""), *((side, "green") for side in became)] if became else []
-        yield [(f"    {label}: ", "bold"), (was, "red"), *new]
-        return
-    yield [(f"    {label}:", "bold")]
-    yield [("      - ", ""), (was, "red")]
-    yield from ([("      + ", ""), (side, "green")] for side in became)
 
 
 def sides(name: str, before: dict[str, Any], after: dict[str, Any], most: int) -> list[str]:

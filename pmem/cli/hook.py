@@ -27,6 +27,7 @@ TYPE_CHECKING = False  # as checkers know it, without the time that importing ty
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from pmem.assistants.events import Event
     from pmem.assistants.hook_answers import HookAnswer
@@ -36,42 +37,22 @@ if TYPE_CHECKING:
 MOST_BYTES = 16_000_000
 """Of standard input; nobody's prompt is longer."""
 _OFF = ("off", "0", "false", "no")
-_HARNESS = "--harness"
-_FOLDER = "-C"
 
 
 def quick_answer(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> str | None:
-    """Answer `pmem hook`.
-
-    Returns:
-        What goes to standard output; None where the arguments say something else than an event,
-        a harness and a folder.
-    """
-    words, options = [], {_HARNESS: "", _FOLDER: environment.get("PMEM_DIR", "")}
-    left = list(arguments)
-    while left:
-        word = left.pop(0)
-        name, sign, value = word.partition("=")
-        if word in options and left:
-            options[word] = left.pop(0)
-        elif name == _HARNESS and sign:
-            options[name] = value
-        else:
-            words.append(word)
-    event = event_of(words[0]) if len(words) == 1 else None
-    if event is None:
+    """Answer `pmem hook EVENT [--harness NAME]`; None where the arguments say something else."""
+    name, *options = arguments or [""]
+    event = event_of(name)
+    if event is None or (options and (len(options) != 2 or options[0] != "--harness")):
         return None
-    return answer(event, options[_HARNESS], options[_FOLDER], environment)
+    harness = options[1] if options else ""
+    return answer(event, harness, environment.get("PMEM_DIR", ""), environment)
 
 
 def answer(event: "Event", harness: str, folder: str, environment: "Mapping[str, str]") -> str:
     """Answer a hook; it is told on standard input what happened.
 
-    Args:
-        event: Which one.
-        harness: Which assistant calls; empty where it has to be told from what it says.
-        folder: Where the memory is; empty where the hook says.
-        environment: The environment's variables.
+    An empty harness or folder is what the hook's own words say.
     """
     nothing = written(harness, event, "")
     if environment.get("PMEM_HOOKS", "").lower() in _OFF:
@@ -88,7 +69,7 @@ def answer(event: "Event", harness: str, folder: str, environment: "Mapping[str,
             return _answer_tool(event, harness, given, place, environment) or nothing
         if called == "vscode" and _is_told_by_claude(place, environment):
             return nothing
-        asked = _Asked(thread=given.session)
+        asked = {"thread": given.session or None}
         told = _ask_memory(event, harness, given, place, environment, asked)
         return nothing if told is None else written(harness, event, told.text)
     except Exception:  # also what comes before there is a memory to log it in
@@ -112,22 +93,6 @@ def _is_wanted(event: "Event", harness: str, given: HookInput) -> bool:
     if taken(harness, event) is None:
         return False
     return event != PROMPT or is_asked(given)
-
-
-class _Asked:
-    """What a memory is asked beside what the hook was told."""
-
-    def __init__(
-        self,
-        *,
-        thread: str,
-        files: "Sequence[ToolFile]" = (),
-        evidence: tuple[str, ...] = (),
-        ids: "tuple[str, ...] | None" = None,
-        may_stop: bool = False,
-    ) -> None:
-        self.thread, self.files, self.evidence = thread, tuple(files), evidence
-        self.ids, self.may_stop = ids, may_stop
 
 
 def _answer_tool(
@@ -165,8 +130,8 @@ def _look_first(
     *,
     tells: bool,
     may_stop: bool,
-) -> _Asked | None:
-    """Return what the memory is to be asked; None where it surely has nothing to say."""
+) -> "dict[str, Any] | None":
+    """Return more fields of the memory's request; None where it surely has nothing to say."""
     evidence: tuple[str, ...] = ()
     if text:
         from pmem.core.error_fingerprint import evidence_of
@@ -181,7 +146,7 @@ def _look_first(
         folder = ""
     if evidence:
         ids = first_look.ids_of_error(folder, evidence) if folder else None
-        return None if ids == () else _Asked(thread=thread, evidence=evidence)
+        return None if ids == () else {"thread": thread or None, "evidence": evidence}
     here = given.folder if os.path.isdir(given.folder) else os.getcwd()
     files = first_look.named(folder or os.path.join(place, "memory"), here, files)
     if not files:
@@ -192,7 +157,9 @@ def _look_first(
         if folder
         else None
     )
-    return None if ids == () else _Asked(thread=thread, files=files, ids=ids, may_stop=may_stop)
+    if ids == ():
+        return None
+    return {"thread": thread or None, "files": tuple(files), "ids": ids, "may_stop": may_stop}
 
 
 def _place(given: HookInput, environment: "Mapping[str, str]") -> str:
@@ -216,18 +183,13 @@ def _is_told_by_claude(place: str, environment: "Mapping[str, str]") -> bool:
     home = environment.get("HOME") or os.path.expanduser("~")
     for top in (place, home):
         for name in ("settings.json", "settings.local.json"):
-            path = os.path.join(top, ".claude", name)
-            if os.path.isfile(path) and _holds(path, b"pmem hook "):
-                return True
+            try:
+                with open(os.path.join(top, ".claude", name), "rb") as file:
+                    if b"pmem hook " in file.read(MOST_BYTES):
+                        return True
+            except OSError:
+                continue
     return False
-
-
-def _holds(path: str, what: bytes) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return what in file.read(MOST_BYTES)
-    except OSError:
-        return False
 
 
 def _ask_memory(
@@ -236,7 +198,7 @@ def _ask_memory(
     given: HookInput,
     place: str,
     environment: "Mapping[str, str]",
-    asked: _Asked,
+    asked: "Mapping[str, Any]",
 ) -> "HookAnswer | None":
     """Return what the memory says; nothing, and a line in its log, where something goes wrong."""
     from pmem.assistants.hook_answers import HookRequest
@@ -250,17 +212,13 @@ def _ask_memory(
     request = HookRequest(
         event=event,
         harness=harness,
-        thread=asked.thread or None,
         source=given.source,
         prompt=given.prompt,
         transcript=given.transcript,
         folder=given.folder,
         longest=0 if form is None else form.most,
         in_bytes=form is not None and form.unit == "bytes",
-        files=asked.files,
-        evidence=asked.evidence,
-        ids=asked.ids,
-        may_stop=asked.may_stop,
+        **asked,
     )
     try:
         return session.run(table.HOOK, request)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -11,9 +11,9 @@ from pmem.cli import render
 from pmem.cli.asking import AskedCommand, asks, own
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation import exchange
-from pmem.conversation.decision_records import DecisionsImported, DecisionsRequest
+from pmem.conversation.decision_records import DecisionsRequest
 from pmem.conversation.exchange import ArraysRequest, Imported, MessagesRequest
-from pmem.conversation.git_history import HistoryImported, HistoryImportRequest
+from pmem.conversation.git_history import HistoryImportRequest
 from pmem.conversation.notes import NotesImported, NotesRequest
 from pmem.conversation.project_sources import (
     ProjectImported,
@@ -29,10 +29,12 @@ from pmem.operations import table
 from pmem.values.programs import TITLES, SessionProgram
 
 if TYPE_CHECKING:
-    from pmem.interchange import UnusedPart
+    from pmem.interchange import Skipped, UnusedPart
 
 _NAMED: Final = 10
 """Records that are told by name."""
+_FATES: Final = ("added", "updated", "unchanged")
+_RARE: Final = ("superseded", "archived")
 
 
 @asks(MessagesRequest, lines=())
@@ -76,21 +78,35 @@ def import_arrays(session: CommandSession, request: ArraysRequest) -> Answer:
 
 
 def _imported(done: Imported) -> Answer:
-    figures = (
-        f"{done.added} added, {done.updated} updated, {done.unchanged} unchanged, "
-        f"{len(done.skipped)} skipped"
-    )
-    told = tuple(render.masked(item, "where", "why") for item in done.skipped)
-    notes = [f"skipped {item.where}: it {item.why}" for item in told]
+    skipped = tuple(render.masked(item, "where", "why") for item in done.skipped)
+    notes = []
     if done.undecided:
         more = f" and {len(done.undecided) - _NAMED} more" * (len(done.undecided) > _NAMED)
         notes.append(
             f"unchanged, though the file says something else: {', '.join(done.undecided[:_NAMED])}"
             f"{more}; to take it in, give it a later updated_at in the file"
         )
-    data = msgspec.structs.replace(done, skipped=told)
-    lines: list[Line] = [[(figures, "")], *reasons_line(done.left_out)]
-    return Answer(data=data, lines=lines, note="\n".join(notes))
+    return _answer_of(msgspec.structs.replace(done, skipped=skipped), notes=notes)
+
+
+def _answer_of(
+    done: Any, of: str = "", lines: Iterable[Line] = (), notes: Iterable[str] = ()
+) -> Answer:
+    """Say what an import added, and what became of the rest."""
+    would = "would be " * getattr(done, "dry_run", False)
+    names = [name for name in _FATES if hasattr(done, name)]
+    names += [name for name in _RARE if getattr(done, name, 0)]
+    counts = [f"{getattr(done, name)} {would * (name == 'added')}{name}" for name in names]
+    figures: Line = [(f"{of}{', '.join(counts)}, {len(done.skipped)} skipped", "")]
+    skipped = _skipped(done.skipped)
+    left_out = _left_out(getattr(done, "left_out", ()))
+    return Answer(data=done, lines=[figures, *left_out, *lines], note="\n".join((*skipped, *notes)))
+
+
+def _skipped(skipped: "Iterable[Skipped]") -> Iterator[str]:
+    for item in skipped:
+        told = render.masked(item, "where", "why")
+        yield f"skipped {told.where}: it {told.why}"
 
 
 @asks(SessionsRequest, without=("path",))
@@ -144,19 +160,12 @@ gemini = _of_program(SessionProgram.GEMINI, "Gemini CLI", "~/.gemini/tmp")
 
 
 def _sessions_imported(done: SessionsImported) -> Answer:
-    many = f"{done.sessions} session{'s' * (done.sessions != 1)}"
-    figures = (
-        f"{many}: {done.added} {'would be ' * done.dry_run}added, {done.updated} updated, "
-        f"{done.unchanged} unchanged, {len(done.skipped)} skipped"
-    )
-    lines: list[Line] = [[(figures, "")], *reasons_line(done.left_out)]
-    told = [render.masked(item, "where", "why") for item in done.skipped]
-    notes = [f"skipped {item.where}: it {item.why}" for item in told]
+    notes = []
     if done.facts:
         notes.append(f"facts noted: {done.facts}; `pmem inbox` proposes them")
     if done.states_more:
         notes.append("next: --learn proposes memories")
-    return Answer(data=done, lines=lines, note="\n".join(notes))
+    return _answer_of(done, f"{_many(done.sessions, 'session')}: ", notes=notes)
 
 
 @asks(NotesRequest)
@@ -171,30 +180,34 @@ def notes(session: CommandSession, request: NotesRequest) -> Answer:
     leaves out. Import again after a change: pmem updates the memories of what has changed, and
     names those whose text is gone, so that you can remove them.
     """
-    done = session.run(table.IMPORT_NOTES, request)
-    lines, told = _of_notes(done)
-    return Answer(data=done, lines=lines, note="\n".join(told))
+    return _notes_imported(session.run(table.IMPORT_NOTES, request))
+
+
+def _notes_imported(done: NotesImported, of: str = "") -> Answer:
+    gone: Iterator[Line] = (
+        [(one.id, "cyan"), (f"  gone from {one.file}: {one.text}", "")] for one in done.gone
+    )
+    next_ = [f"what no longer holds: pmem rm {' '.join(one.id for one in done.gone)}"]
+    return _answer_of(done, of, gone, next_ if done.gone else ())
 
 
 def project_imported(done: ProjectImported) -> Answer:
     """Say what became of a project's own files."""
-    found, lines, told = done.found, list[Line](), _skipped(done.found)
-    if done.notes is None and found.rules:
-        lines.append([(f"{sources_of(found)[0]} would be read", "")])
+    found = done.found
+    parts: list[Answer] = []
     if done.notes is not None:
-        more, also = _of_notes(done.notes)
-        lines += [[(f"{_named(found.instructions)}: ", ""), *more[0]], *more[1:]]
-        told += also
+        parts.append(_notes_imported(done.notes, f"{_named(found.instructions)}: "))
     if done.decisions is not None:
-        would = "would be " * done.dry_run
-        figures = f"{done.decisions.added} {would}added, {done.decisions.updated} updated"
-        lines.append([(f"{', '.join(found.decisions)}: {figures}", "")])
-        told += _skipped(done.decisions)
-    told += [
+        parts.append(_answer_of(done.decisions, f"{', '.join(found.decisions)}: "))
+    lines = [line for part in parts for line in part.lines]
+    if done.notes is None and found.rules:
+        lines.insert(0, [(f"{sources_of(found)[0]} would be read", "")])
+    sessions = (
         f"{_many(count, 'session')} of {TITLES[SessionProgram(name)]}: `pmem import {name}`"
         for name, count in found.sessions.items()
-    ]
-    return Answer(data=done, lines=lines, note="\n".join(told))
+    )
+    notes = (*_skipped(found.unread), *(part.note for part in parts if part.note), *sessions)
+    return Answer(data=done, lines=lines, note="\n".join(notes))
 
 
 def sources_of(found: ProjectSources) -> list[str]:
@@ -216,25 +229,6 @@ def _many(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
 
 
-def _skipped(done: ProjectSources | NotesImported | DecisionsImported) -> list[str]:
-    items = done.unread if isinstance(done, ProjectSources) else done.skipped
-    return [f"skipped {item.where}: it {item.why}" for item in items]
-
-
-def _of_notes(done: NotesImported) -> tuple[list[Line], list[str]]:
-    """Return the lines and notes of what became of instruction files."""
-    figures = (
-        f"{done.added} added, {done.updated} updated, {done.unchanged} unchanged, "
-        f"{len(done.skipped)} skipped"
-    )
-    lines: list[Line] = [[(figures, "")], *left_out_lines(done.left_out)]
-    lines += [[(one.id, "cyan"), (f"  gone from {one.file}: {one.text}", "")] for one in done.gone]
-    told = _skipped(done)
-    if done.gone:
-        told.append(f"what no longer holds: pmem rm {' '.join(g.id for g in done.gone)}")
-    return lines, told
-
-
 @asks(HistoryImportRequest)
 def git(session: CommandSession, request: HistoryImportRequest) -> Answer:
     """Propose what the project's commits say, as pending facts.
@@ -246,29 +240,18 @@ def git(session: CommandSession, request: HistoryImportRequest) -> Answer:
     told = render.progress(session, "commits")
     request = msgspec.structs.replace(request, progress=told)
     done = session.run(table.IMPORT_GIT, request)
-    notes = [f"skipped {item.where}: it {item.why}" for item in done.skipped]
-    if done.added and not done.dry_run:
-        notes.append("`pmem inbox facts` shows them, `pmem inbox accept` keeps one")
-    return Answer(data=done, lines=_history_lines(done), note="\n".join(notes))
-
-
-def _history_lines(done: HistoryImported) -> list[Line]:
-    would = "would be " * done.dry_run
-    figures = (
-        f"{done.commits} commits: {done.added} facts {would}proposed, {done.unchanged} known, "
-        f"{len(done.skipped)} skipped"
-    )
-    lines: list[Line] = [[(figures, "")]]
-    if done.dry_run:
-        lines += [
-            [
-                (one.commit[:10], "yellow"),
-                (f" {one.confidence:.2f} {one.type:<10} ", "dim"),
-                (one_visible_line(one.content), ""),
-            ]
-            for one in done.items
+    lines: Iterator[Line] = (
+        [
+            (one.commit[:10], "yellow"),
+            (f" {one.confidence:.2f} {one.type:<10} ", "dim"),
+            (one_visible_line(one.content), ""),
         ]
-    return lines
+        for one in (done.items if done.dry_run else ())
+    )
+    next_ = ["`pmem inbox facts` shows them, `pmem inbox accept` keeps one"]
+    has_more = done.added and not done.dry_run
+    of = f"{_many(done.commits, 'commit')}, as pending facts: "
+    return _answer_of(done, of, lines, next_ if has_more else ())
 
 
 @asks(DecisionsRequest)
@@ -280,24 +263,18 @@ def adr(session: CommandSession, request: DecisionsRequest) -> Answer:
     successor. Records that are proposed, rejected, deprecated, withdrawn or superseded by nothing
     here are left out, with the reason, and their memories archived. Import again after a change.
     """
-    done = session.run(table.IMPORT_DECISIONS, request)
-    would = "would be " * done.dry_run
-    figures = (
-        f"{done.added} {would}added, {done.updated} updated, {done.unchanged} unchanged, "
-        f"{done.superseded} superseded, {len(done.skipped)} left out"
-    )
-    figures += f", {done.archived} {would}archived" * (done.archived > 0)
-    lines: list[Line] = [[(figures, "")], *left_out_lines(done.left_out)]
-    notes = [f"left out {item.where}: it {item.why}" for item in done.skipped]
-    return Answer(data=done, lines=lines, note="\n".join(notes))
+    return _answer_of(session.run(table.IMPORT_DECISIONS, request))
 
 
 _FILES: Final = 10
 _PLACES: Final = 5
 
 
-def left_out_lines(parts: "Sequence[UnusedPart]") -> list[Line]:
-    """Return a line for each file, and one for all files after the first ten."""
+def _left_out(parts: "Sequence[UnusedPart] | Mapping[str, int]") -> list[Line]:
+    """Say how often what was left out, on a line for each file and one after the first ten."""
+    if isinstance(parts, Mapping):
+        reasons = ", ".join(f"{reason} ({count})" for reason, count in parts.items())
+        return [[(one_visible_line(f"left out: {reasons}"), "dim")]] if reasons else []
     files = [(file, list(found)) for file, found in groupby(parts, key=lambda part: part.file)]
     lines = [f"left out of {file}: {', '.join(_counts(found))}" for file, found in files[:_FILES]]
     rest = [part for _, found in files[_FILES:] for part in found]
@@ -318,9 +295,3 @@ def _counts(parts: "Iterable[UnusedPart]", *, has_lines: bool = True) -> Iterato
         is_one_line = places == [f"{found[0][0]}"]
         listed = ", ".join(places[:_PLACES]) + ", ..." * (len(places) > _PLACES)
         yield f"{count} (line{'s' * (not is_one_line)} {listed})" if has_lines else count
-
-
-def reasons_line(counts: Mapping[str, int]) -> list[Line]:
-    """Return one line about what was left out how often; none where nothing was."""
-    parts = ", ".join(f"{reason} ({count})" for reason, count in counts.items())
-    return [[(one_visible_line(f"left out: {parts}"), "dim")]] if parts else []

@@ -1,15 +1,14 @@
 """The command that goes through what needs attention, one key each."""
 
 import shlex
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator
 from shutil import get_terminal_size
 from typing import Final
 
 from pmem.cli import render
 from pmem.cli.app import run
 from pmem.cli.asking import asks, own
-from pmem.cli.screens.wrapping import all_hung, cells
+from pmem.cli.screens.wrapping import all_hung, cells, wrapped
 from pmem.cli.session import Answer, CommandSession, Line, once_more
 from pmem.core.inbox import InboxChoice, InboxItem, InboxKind
 from pmem.operations import table
@@ -119,13 +118,7 @@ def _collected(session: CommandSession, request: InboxRequest) -> Inbox:
 
 
 def _settle(session: CommandSession, item: InboxItem, *, last: _Key | None) -> str:
-    """Ask until a key is pressed that settles an item, leaves it, or takes the last one back.
-
-    Args:
-        session: How the command was called.
-        item: What needs attention.
-        last: What was settled before it here, if anything was.
-    """
+    """Ask until a key is pressed that settles an item, leaves it, or takes the last one back."""
     offered = [*item.commands, _SKIP, *([_UNDO] if last else []), _QUIT, _HELP]
     choices = {one.key: one for one in offered}
     while True:
@@ -149,14 +142,18 @@ def _key_of(item: InboxItem) -> _Key:
 def _help(item: InboxItem) -> Iterator[Line]:
     """Yield what the keys do, also those that are the same for every item."""
     yield from _keys(item)
-    for line in _SAYS:
-        yield from all_hung([[("  ", ""), (line, "dim")]], _width())
+    yield from all_hung(([("  ", ""), (line, "dim")] for line in _SAYS), _width())
 
 
 def _keys(item: InboxItem) -> Iterator[Line]:
-    keys = [f"[{one.key}] {one.does}" for one in (*item.commands, _SKIP, _QUIT, _HELP)]
-    for line in _packed(keys, "   ", _width() - 2):
-        yield [(f"  {line}", "green")]
+    line = ""
+    for one in (*item.commands, _SKIP, _QUIT, _HELP):
+        key = f"[{one.key}] {one.does}"
+        if line and cells(f"{line}   {key}") > _width() - 2:
+            yield [(f"  {line}", "green")]
+            line = ""
+        line = f"{line}   {key}" if line else key
+    yield [(f"  {line}", "green")]
 
 
 def _width() -> int:
@@ -165,7 +162,6 @@ def _width() -> int:
 
 def _card(item: InboxItem, number: int, many: int) -> Iterator[Line]:
     """Yield the lines that show an item on a terminal, with the keys that settle it."""
-    width = _width()
     yield [("", "")]
     yield [
         (f"{number} of {many}  ", "dim"),
@@ -174,18 +170,5 @@ def _card(item: InboxItem, number: int, many: int) -> Iterator[Line]:
         (f"  {day(item.since)}", "dim"),
     ]
     for text, style in ((item.text, "bold"), (item.why, "")):
-        for line in _packed(text.split(" "), " ", width - 2):
-            yield [(f"  {line}", style)]
+        yield from wrapped([("  ", ""), (text, style)], _width(), hang=2)
     yield from _keys(item)
-
-
-def _packed(parts: Sequence[str], between: str, width: int) -> Iterator[str]:
-    """Yield lines of as many parts as fit into so many cells; a longer part has its own."""
-    line = parts[0]
-    for part in islice(parts, 1, None):
-        if cells(line) + cells(between) + cells(part) > width:
-            yield line
-            line = part
-        else:
-            line += between + part
-    yield line

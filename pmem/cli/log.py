@@ -1,7 +1,6 @@
 """The command that shows what happened: to all records, to one, or between two revisions."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import takewhile
 from typing import Final, Literal
@@ -9,12 +8,9 @@ from typing import Final, Literal
 import msgspec
 
 from pmem.cli.asking import asks, own
-from pmem.cli.event_words import COLOURS, VALUE, change_lines, details_of, sides, who_did
-from pmem.cli.panels import padded
 from pmem.cli.render import drawn
-from pmem.cli.screens.wrapping import cells
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.core.journal import JournalEntry, Wanted
+from pmem.core.journal import Wanted
 from pmem.core.operations import LoggedOperation
 from pmem.core.versions import MemoryVersion
 from pmem.errors import NotFound, UsageError
@@ -28,11 +24,8 @@ from pmem.memory.journal import (
 )
 from pmem.operations import table
 from pmem.values.ids import short
-from pmem.values.records import EventKind
 from pmem.values.times import iso
 
-_WHOLE: Final = 4000
-"""Characters of a reason in the history of one record: no reason has more."""
 _NOTHING: Final = "nothing happened yet; `pmem add` begins"
 
 Format = Literal["text", "markdown"]
@@ -75,19 +68,15 @@ def log(
         return changelog_answer(session, of, format)
     try:
         if of is not None and (git or versions):
+            from pmem.cli.changelog import provenance_answer
+
             asked = HistoryRequest(reference=of, at=request.at, revision=request.revision)
-            return _commits(session, asked) if git else _texts(session, asked)
+            return provenance_answer(session, asked) if git else _texts(session, asked)
         return _events(session, request, of)
     except NotFound as error:
         if of is not None:
             error.hint += "; a range of git is written as main..HEAD"
         raise
-
-
-def _commits(session: CommandSession, request: HistoryRequest) -> Answer:
-    from pmem.cli.changelog import provenance_answer
-
-    return provenance_answer(session, request)
 
 
 def _texts(session: CommandSession, request: HistoryRequest) -> Answer:
@@ -107,7 +96,6 @@ def _events(session: CommandSession, request: EventsRequest, of: str | None) -> 
     nothing = "no event passes the filters" if is_filtered else _NOTHING
     return Answer(
         data=found,
-        lines=_log_lines(found.items) if of is None else story_lines(found.items),
         screen=drawn(session, f"stories.{'log' if of is None else 'story'}_screen", found.items),
         note=_more(session, found, request.limit) if found.items else nothing,
     )
@@ -143,54 +131,6 @@ def _ran_line(item: LoggedOperation) -> Line:
         (f"  {item.node:<8} {item.op:<9} ", "cyan"),
         (f"{item.status:<7}" if about else item.status, "" if item.status == "ok" else "yellow"),
         (f"  {about}" if about else "", "dim"),
-    ]
-
-
-def story_lines(entries: Iterable[JournalEntry]) -> Iterator[Line]:
-    """Yield a block for each event of one record: who did it, and below it what changed."""
-    for event in entries:
-        yield [
-            (_second(event.at), "dim"),
-            (f"  {event.event:<9} ", COLOURS[event.event]),
-            (who_did(event.actor, event.agent, event.source), "cyan"),
-        ]
-        if event.event is EventKind.ADD and event.text:
-            yield [(f"    {event.text}", "")]
-        for name in event.before:
-            yield from change_lines(name, event.before, event.after)
-        for said in details_of(event.detail, _WHOLE):
-            yield [(f"    {said}", "")]
-
-
-def _log_lines(entries: Sequence[JournalEntry]) -> Iterator[Line]:
-    """Yield a line for each event, with who did it in a column of its own."""
-    actors = [who_did(entry.actor, entry.agent, entry.source) for entry in entries]
-    width = max(map(cells, actors), default=0)
-    for entry, actor in zip(entries, actors, strict=True):
-        yield [
-            (_second(entry.at), "dim"),
-            (f"  {entry.event:<9} ", COLOURS[entry.event]),
-            (short(entry.id), "cyan"),
-            (f"  {padded(actor, width)}  ", "dim"),
-            *_event_lines(entry),
-        ]
-
-
-def _event_lines(entry: JournalEntry) -> Iterator[tuple[str, str]]:
-    """Say what an event was about; an update of the text itself says it twice already."""
-    changes = _changes(entry) if entry.event is EventKind.UPDATE else []
-    text = entry.text or f"({entry.kind})"
-    tells_itself = entry.event is EventKind.UPDATE and "content" in entry.before
-    if not tells_itself:
-        yield text + "  " * bool(changes), ""
-    yield "; ".join(changes), "yellow"
-    yield "".join(f"  {said}" for said in details_of(entry.detail)), "cyan"
-
-
-def _changes(entry: JournalEntry) -> list[str]:
-    return [
-        f"{name}: {' → '.join(sides(name, entry.before, entry.after, VALUE))}"
-        for name in entry.before
     ]
 
 

@@ -157,11 +157,7 @@ def find_sections(words: Sequence[str], *, named: bool = False) -> list[FoundSec
     """Return the sections that are about some words, one of each document, in the index's order.
 
     They are those with all words in their heading or in their document's name; where there are
-    none, those with all words in their text.
-
-    Args:
-        words: Such as `two people`; other endings of a word match, too.
-        named: Leave out those that only have them in their text.
+    none and they need not be `named`, those with all words in their text. Endings do not count.
     """
     wanted = [_pattern(word) for word in words]
     parts = [part for name in documents() if name != "commands" for part in _sections_of(name)]

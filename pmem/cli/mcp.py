@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any, BinaryIO, Final
 
 from pmem.cli.asking import asks, own
-from pmem.cli.extras import needing
-from pmem.cli.session import CommandSession
+from pmem.cli.session import CommandSession, needing
 from pmem.project.caller import Caller, asked_by
 from pmem.storage.shared import Shared
 from pmem.values.requests import NoArguments
@@ -85,13 +84,7 @@ def _own_streams() -> tuple[BinaryIO, BinaryIO]:
 def thread_of(
     named: str, environment: Mapping[str, str], metadata: Mapping[str, Any]
 ) -> str | None:
-    """Return the thread of a call: as it was named at the start, else the client's session.
-
-    Args:
-        named: As the command line names it; `auto` is the session's.
-        environment: The environment's variables.
-        metadata: Of the call.
-    """
+    """Return the thread of a call: as it was named at first, for `auto` the client's session."""
     turn = metadata.get(_TURN)
     session = turn.get("session_id") if isinstance(turn, Mapping) else None
     if named != _AUTO:

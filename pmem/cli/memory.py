@@ -1,9 +1,7 @@
 """The commands that add memories and show records."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,10 +13,11 @@ from pmem.cli.session import Answer, CommandSession, Line, start_of
 from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
 from pmem.core.lines import split_lines
 from pmem.core.trust import Trust, shown, trust_of
-from pmem.errors import UsageError
-from pmem.memory.reading import ListRequest, MessageRef, ShownRecord, ShowRequest
+from pmem.errors import InvalidValue, UsageError
+from pmem.memory.reading import ListRequest, MessageRef, ShowRequest
 from pmem.memory.requests import AddAllRequest, Added, AddRequest
 from pmem.operations import table
+from pmem.values.bounds import LINE_BYTES
 from pmem.values.ids import short
 from pmem.values.records import (
     KINDS,
@@ -45,6 +44,7 @@ SUGGESTED = 9
 EXIT_CODES = {"added": 0, "suggested": SUGGESTED, "queued": 7, "waiting": 7, "rejected": 7}
 """What `add` exits with: 7 where it waits for somebody's consent, or for a second signal."""
 
+_NOT_ADDED = "nothing was added; fix that line and run it again"
 _NAMELESS = {
     "tags": "no memory has a tag: `pmem edit REF --add-tag TAG`",
     "subjects": "no memory has a subject: `--subject` gives one",
@@ -74,7 +74,7 @@ def add(
         if text is not None or each_line:
             raise UsageError("a text and --batch exclude each other", "give one of them")
         return _add_batch(session, batch, request, verbose=verbose)
-    draft = read_draft(session, text, "the text")
+    draft = read_draft(session, text)
     start = start_of(session.present, request.valid_from, request.valid_until)
     request = msgspec.structs.replace(request, content=draft.text, valid_from=start)
     with kept_draft(draft):
@@ -88,43 +88,11 @@ def add(
 @asks(ShowRequest)
 def show(session: CommandSession, request: ShowRequest) -> Answer:
     """Show a record, or a message, whole."""
-    request = msgspec.structs.replace(request, details=draws(session))
+    request = msgspec.structs.replace(request, details=not session.json)
     found = session.run(table.SHOW, request)
     if isinstance(found.record, MessageRef):
-        said = found.record
-        draw = partial(_draw_message, session, said)
-        return Answer(
-            data=found, lines=_said_lines(said, iso(said.message.created_at)), screen=draw
-        )
-    lines = chain(record_lines(found.record), _remarks(found))
-    return Answer(data=found, lines=lines, screen=record_screen(session, found))
-
-
-def record_screen(session: CommandSession, found: ShownRecord) -> Callable[[int], Iterable[Line]]:
-    """Return what draws a record on a terminal."""
-    record: Any = found.record
-    fields = list(fields_of(record))
-    return drawn(session, "record.record_screen", found, title_of(record), fields)
-
-
-def _draw_message(session: CommandSession, said: MessageRef, width: int) -> Iterable[Line]:
-    from pmem.cli.screens.view import view_of
-    from pmem.cli.screens.wrapping import all_hung
-
-    at = view_of(session, width).when(said.message.created_at)
-    return all_hung(_said_lines(said, at), width)
-
-
-def _remarks(found: ShownRecord) -> Iterator[Line]:
-    """Yield how often a record was of use, and what speaks against it."""
-    if found.use is not None:
-        sentence = f"in {found.use.used} of {found.use.shown} sessions that were shown it"
-        yield [(f"{'used:':<15}", "dim"), (sentence, "")]
-    if found.stale:
-        yield [(f"{'stale:':<15}", "yellow"), (", ".join(found.stale), "")]
-    for field, value in found.disputed.items():
-        sentence = f"{field}: {value} (the other side of a merge; `pmem resolve REF` decides)"
-        yield [(f"{'conflict:':<15}", "yellow"), (sentence, "")]
+        return Answer(data=found, lines=_said_lines(found.record))
+    return Answer(data=found, screen=drawn(session, "record.record_screen", found))
 
 
 @asks(ListRequest, without=("speaker",))
@@ -159,13 +127,8 @@ def _names_answer(session: CommandSession, of: "Naming") -> Answer:
     from pmem.memory.overviews import NamesRequest
 
     found = session.run(table.NAMES, NamesRequest(of=of))
-    lines: Iterator[Line] = (
-        [(f"{item.count:>5}  ", "dim"), (f"{day(item.latest)}  ", "dim"), (item.name, "cyan")]
-        for item in found.items
-    )
     return Answer(
         data=found,
-        lines=lines,
         screen=drawn(session, "lists.name_screen", found, of.removesuffix("s")),
         note="" if found.items else _NAMELESS[of],
     )
@@ -207,14 +170,42 @@ def _add_draft(session: CommandSession, request: AddRequest, draft: WrittenText)
 
 def _add_batch(session: CommandSession, path: str, asked: AddRequest, *, verbose: bool) -> Answer:
     """Add the memories of a file; an agent that the command names adds all that name none."""
-    from pmem.cli.batches import read_batch
-
-    requests = read_batch(session, path, force=asked.force)
+    lines = enumerate(session.read_lines(path), start=1)
+    requests = (
+        batch_request(session, line, number, force=asked.force)
+        for number, line in lines
+        if line.strip()
+    )
     named = (
         request if request.agent else msgspec.structs.replace(request, agent=asked.agent)
         for request in requests
     )
     return _add_requests(session, named, verbose=verbose)
+
+
+def batch_request(session: CommandSession, line: bytes, number: int, *, force: bool) -> AddRequest:
+    """Read a memory that a line of JSON asks for."""
+    from pmem.core import checks, exactjson
+
+    if len(line) > LINE_BYTES:
+        raise InvalidValue(
+            f"line {number} has {len(line)} bytes, and the limit is {LINE_BYTES}", _NOT_ADDED
+        )
+    try:
+        value = exactjson.read(line)
+        for field in ("valid_from", "valid_until", "review_at"):
+            if isinstance(value, dict) and isinstance(value.get(field), str):
+                with checks.named(f"line {number}, {field}"):
+                    value[field] = session.ahead(value[field])
+        request = msgspec.convert(value, AddRequest)
+    except exactjson.InexactJson as error:
+        raise InvalidValue(f"line {number} is not valid JSON: {error}", _NOT_ADDED) from None
+    except msgspec.ValidationError as error:
+        from pmem.core import decode_errors
+
+        why = decode_errors.sentence(error)
+        raise InvalidValue(f"line {number} is no memory: {why}", _NOT_ADDED) from None
+    return msgspec.structs.replace(request, force=request.force or force)
 
 
 def _add_requests(
@@ -296,34 +287,11 @@ def title_of(record: Record) -> str:
     return f"{KINDS[type(record)]} {title}".rstrip()
 
 
-def record_lines(record: Record) -> Iterator[Line]:
-    """Yield a record in full: its text, and a line for every field that says something."""
-    yield [(record.id, "bold cyan"), (f"  {title_of(record)}", "dim")]
-    yield [("", "")]
-    content = getattr(record, "content", None)
-    if content is not None:
-        yield [(content, "")]
-        yield [("", "")]
-    for name, value in (*_author(record), *fields_of(record)):
-        yield [(f"{name.replace('_', ' ') + ':':<15}", "dim"), (value, "")]
-
-
-def _author(record: Record) -> Iterator[tuple[str, str]]:
-    """Yield who wrote a record, where its history says so."""
-    if isinstance(record, Memory | Episode) and record.history:
-        from pmem.cli.event_words import who_did
-
-        first, *later = record.history
-        edits = [first, *(event for event in later if {"content", "summary"} & event.before.keys())]
-        wrote, edited = (who_did(event.actor, event.agent, "") for event in (first, edits[-1]))
-        yield "written by", wrote if edited == wrote else f"{wrote}, last edited by {edited}"
-
-
 def fields_of(record: Record) -> Iterator[tuple[str, str]]:
     """Yield what is worth a line: no empty fields, no histories, no long lists."""
     hidden = ("id", "schema", "content", "history", "messages", "recent_messages", "chunks")
     for name, value in msgspec.structs.asdict(record).items():
-        text = _field(value)
+        text = say_field(value)
         if name not in hidden and text:
             yield name, text
     if trust_of(record) not in (None, Trust.HIGH):
@@ -342,13 +310,14 @@ def fields_of(record: Record) -> Iterator[tuple[str, str]]:
             yield "see instead", short(successor)
 
 
-def _field(value: Any) -> str:
+def say_field(value: Any) -> str:
+    """Say what a field has; nothing where that is nothing."""
     if value is None or value == () or (isinstance(value, int) and not value):
         return ""
     if hasattr(value, "isoformat"):
         return iso(value)
     if isinstance(value, tuple):
-        return ", ".join(_field(item) for item in value)
+        return ", ".join(say_field(item) for item in value)
     if isinstance(value, msgspec.Struct):
         return _part(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -371,24 +340,23 @@ def _part(value: msgspec.Struct) -> str:
         return f"{day(value.at).strip()}: {value.reason}"
     parts = [(field, getattr(value, field.name)) for field in msgspec.structs.fields(value)]
     return " ".join(
-        f"{field.name}={_field(part)}" for field, part in parts if part != field.default
+        f"{field.name}={say_field(part)}" for field, part in parts if part != field.default
     )
 
 
-def _said_lines(said: MessageRef, at: str) -> Iterator[Line]:
-    message = said.message
+def _said_lines(said: MessageRef) -> Iterator[Line]:
+    message, removed = said.message, said.message.removed
     yield [(message.id, "bold cyan"), ("  message", "dim")]
     yield [("", "")]
-    removed = message.removed
     yield [(message.content, "") if removed is None else ("(its text was removed)", "dim")]
     yield [("", "")]
-    yield [("by:           ", "dim"), (f"{message.speaker or message.role}", "")]
-    yield [("at:           ", "dim"), (at, "")]
-    yield [("conversation: ", "dim"), (said.conversation, "cyan")]
-    if message.importance is not None:
-        yield [("importance:   ", "dim"), (f"{message.importance:g}", "")]
-    if message.pinned:
-        yield [("pinned:       ", "dim"), ("yes", "")]
-    if removed is not None:
-        why = f"{removed.by}: {removed.reason}" if removed.reason else removed.by
-        yield [("removed:      ", "dim"), (f"{iso(removed.at)} {why}".rstrip(), "")]
+    told = {
+        "by": message.speaker or message.role,
+        "at": iso(message.created_at),
+        "conversation": said.conversation,
+        "importance": "" if message.importance is None else f"{message.importance:g}",
+        "pinned": "yes" * message.pinned,
+        "removed": removed
+        and f"{iso(removed.at)} {removed.by}: {removed.reason or ''}".rstrip(": "),
+    }
+    yield from ([(f"{name + ':':<14}", "dim"), (text, "")] for name, text in told.items() if text)

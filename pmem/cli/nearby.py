@@ -16,12 +16,7 @@ def memory_folder(place: str, environment: "Mapping[str, str]") -> str:
 
 
 def folder_near(place: str, name: str) -> str:
-    """Return the folder of a name at a place or in a parent; empty where there is none.
-
-    Args:
-        place: A folder.
-        name: What memory folders are called.
-    """
+    """Return the folder of a name at a place or in a parent; empty where there is none."""
     here = os.path.abspath(place)
     if os.path.basename(here) == os.path.basename(name):
         return here

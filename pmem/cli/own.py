@@ -13,16 +13,7 @@ from pmem.project.workspace import Workspace
 
 
 def own_root(directory: str | None, environment: Mapping[str, str]) -> str:
-    """Return the folder of one's own memory, whether or not it exists.
-
-    Args:
-        directory: The folder that the command line or the environment names.
-        environment: The environment's variables.
-
-    Raises:
-        UsageError: The command line names two memories.
-        Refused: It is a link, or leads elsewhere.
-    """
+    """Return the folder of one's own memory, whether or not it exists."""
     if directory != (environment.get("PMEM_DIR") or None):
         raise UsageError("--mine and -C name two memories", "leave out one of them")
     folder = own_folder(environment)
@@ -31,12 +22,7 @@ def own_root(directory: str | None, environment: Mapping[str, str]) -> str:
 
 
 def see_to_own(workspace: Workspace, operation: Operation[Any, Any]) -> None:
-    """Make the memory of one's own where there is none and something is to be kept in it.
-
-    Raises:
-        NoProject: There is none, and nothing is to be kept.
-        Refused: An agent or an app asks.
-    """
+    """Make the memory of one's own where there is none and something is to be kept in it."""
     if os.path.isdir(workspace.root):
         return
     check_owner(workspace)
@@ -45,9 +31,10 @@ def see_to_own(workspace: Workspace, operation: Operation[Any, Any]) -> None:
     start_own(workspace.environment)
 
 
-def name_own(error: NotFound, reference: str, workspace: Workspace) -> None:
-    """Let an error say that a reference means something of one's own, where it does."""
-    if workspace.caller != NOBODY:
+def name_own(error: NotFound, request: object, workspace: Workspace) -> None:
+    """Let an error say that a request's reference means something of one's own, where it does."""
+    reference = getattr(request, "reference", None)
+    if not reference or workspace.caller != NOBODY:
         return
     folder = own_folder(workspace.environment)
     if not os.path.isdir(folder):

@@ -1,10 +1,9 @@
 """Panels and bars for terminals, drawn as lines of text."""
 
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
 from typing import Final
 
-from pmem.cli.screens.wrapping import ELLIPSIS, cells, cut_text, line_cells
+from pmem.cli.screens.wrapping import ELLIPSIS, cells, cut_text
 from pmem.cli.session import Line
 
 WIDEST: Final = 78
@@ -16,13 +15,7 @@ _HEIGHTS: Final = "▁▂▃▄▅▆▇█"
 
 
 def panel(title: str, lines: Sequence[Line], width: int) -> Iterator[Line]:
-    """Draw a frame around lines; what is too long for it is cut.
-
-    Args:
-        title: Stands in the upper edge.
-        lines: What the frame holds.
-        width: Cells of the terminal; the frame keeps between 34 and 78 of them.
-    """
+    """Draw a frame of 34 to 78 cells around lines; what is too long for it is cut."""
     inner = min(WIDEST, max(NARROWEST, width)) - 4
     head = _cut_to_width(title, inner - 2)
     yield [("╭─ ", "dim"), (head, "bold"), (f" {'─' * (inner - 1 - cells(head))}╮", "dim")]
@@ -39,12 +32,7 @@ def figure(name: str, value: str, width: int = LABEL) -> Line:
 
 
 def bar(share: float, width: int) -> str:
-    """Draw a bar.
-
-    Args:
-        share: How much of it is full, from 0 to 1; more than nothing is never empty.
-        width: Its cells.
-    """
+    """Draw a bar of so many cells, full from 0 to 1; more than nothing is never empty."""
     eighths = round(min(1.0, max(0.0, share)) * width * 8)
     full, rest = divmod(max(eighths, 1 if share > 0 else 0), 8)
     drawn = "█" * full + (_EIGHTHS[rest] if rest else "")
@@ -60,24 +48,10 @@ def sparkline(values: Sequence[float]) -> str:
     )
 
 
-def beside(left: Sequence[Line], right: Sequence[Line], gap: int = 2) -> Iterator[Line]:
-    """Put two columns of lines next to each other."""
-    width = max((line_cells(line) for line in left), default=0)
-    nothing: Line = []
-    for one, other in zip_longest(left, right, fillvalue=nothing):
-        space = width - line_cells(one) + gap
-        yield [*one, (" " * space, ""), *other] if other else one
-
-
 def padded(text: str, width: int) -> str:
     """Return a text that takes so many cells: cut, or with spaces after it."""
     shown = _cut_to_width(text, width)
     return shown + " " * (width - cells(shown))
-
-
-def cut_line(line: Line, width: int) -> Line:
-    """Return a line's start that fits into so many cells."""
-    return list(_fit_line(line, width))
 
 
 def _fit_line(line: Line, width: int) -> Iterator[tuple[str, str]]:

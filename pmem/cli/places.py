@@ -16,6 +16,7 @@ from pmem.memory.dead_ends import TriedRequest
 from pmem.memory.outcomes import OutcomeRequest
 from pmem.memory.why import Reason, Why, WhyRequest
 from pmem.operations import table
+from pmem.values.bounds import LINES_BYTES
 from pmem.values.ids import short
 from pmem.values.records import State
 from pmem.values.times import day
@@ -64,7 +65,11 @@ def tried(
     """Note what was tried and failed, and what worked instead."""
     if request.failed is None and request.worked is None:
         raise UsageError("what came of it is missing", "give --failed WHY, or --worked WHAT")
-    evidence = () if error is None else evidence_of(session.log(error, "the error"))
+    evidence = (
+        ()
+        if error is None
+        else evidence_of(session.input(error, "the error", LINES_BYTES, "replace"))
+    )
     request = msgspec.structs.replace(request, evidence=evidence[:1], agent=session.asker)
     done = session.run(table.TRIED, request)
     both = [one for one in (done.dead_end, done.fix) if one is not None]

@@ -87,7 +87,6 @@ def stats(session: CommandSession, request: AtRequest) -> Answer:
     found = session.run(table.STATS, request)
     return Answer(
         data=found,
-        lines=dashboard.plain_lines(found),
         screen=lambda width: dashboard.screen(found, width),
         note=dashboard.note(found),
     )
@@ -102,8 +101,8 @@ def config_list(
     """Show the everyday settings and the others that were changed."""
     found = session.run(table.SETTINGS, request)
     by_name = {item.name: item for item in found.items}
-    changed = [item.name for item in found.items if _differs(item) and item.name not in EVERYDAY]
-    shown = [*EVERYDAY, *changed]
+    changed = [name for name, item in by_name.items() if item.value != known(name).default]
+    shown = list(dict.fromkeys((*EVERYDAY, *changed)))
     notes = [*found.unknown]
     own_place = own_folder(session.environment)
     if os.path.isdir(own_place):
@@ -117,10 +116,6 @@ def config_list(
         lines=_grouped_lines(by_name) if every else [_setting_line(by_name[it]) for it in shown],
         note="\n".join(notes),
     )
-
-
-def _differs(setting: Resolved) -> bool:
-    return bool(setting.value != known(setting.name).default)
 
 
 def _grouped_lines(settings: Mapping[str, Resolved]) -> Iterator[Line]:

@@ -1,12 +1,11 @@
 """The command by which agents ask for memories."""
 
 from collections.abc import Iterator
-from datetime import datetime
-from typing import Any
 
 import msgspec
 
 from pmem.cli.asking import asks, own
+from pmem.cli.memory import say_field
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import exactjson
 from pmem.core.queries import EXAMPLE, Bullet, Full, Item, QueryRequest, Via, parse
@@ -15,7 +14,6 @@ from pmem.operations import table
 from pmem.values.bounds import TEXT_BYTES
 from pmem.values.ids import short
 from pmem.values.requests import NoArguments
-from pmem.values.times import iso
 
 
 @asks(NoArguments)
@@ -62,21 +60,7 @@ def _full_lines(item: Full) -> Iterator[Line]:
     yield [(item.id, "bold cyan"), (f"  [{item.category}]", "dim")]
     yield [(item.summary, "")]
     for name, value in msgspec.structs.asdict(item.metadata).items():
-        text = _describe_known(value)
+        text = value.phrase if isinstance(value, Via) else say_field(value)
+        text = f"{value:.2f}" if isinstance(value, float) else text
         if text:
             yield [(f"{name + ':':<15}", "dim"), (" ".join(text.split()), "")]
-
-
-def _describe_known(value: Any) -> str:
-    """Say what is known; nothing where that is nothing."""
-    if value is None or value is False:
-        return ""
-    if isinstance(value, datetime):
-        return iso(value)
-    if isinstance(value, Via):
-        return value.phrase
-    if isinstance(value, tuple):
-        return ", ".join(value)
-    if isinstance(value, float):
-        return f"{value:.2f}"
-    return "yes" if value is True else str(value)

@@ -1,6 +1,6 @@
 """The command that finds what is kept."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 import msgspec
@@ -134,10 +134,7 @@ def _weights(text: str) -> Weights:
 
 def _hit_lines(found: SearchResult, asked: set[str], *, explain: bool) -> Iterator[Line]:
     """Yield the hits by rank; further ones from one conversation follow its best, indented."""
-    groups: dict[str, list[SearchHit]] = {}
-    for hit in found.hits:
-        groups.setdefault(hit.conversation or hit.id, []).append(hit)
-    for hits in groups.values():
+    for hits in by_conversation(found.hits):
         for place, hit in enumerate(hits):
             indent = "  " * bool(place)
             mark = "" if place else _mark(hit.id, found)
@@ -145,6 +142,14 @@ def _hit_lines(found: SearchResult, asked: set[str], *, explain: bool) -> Iterat
             if explain:
                 parts = "  ".join(f"{name} {value:.3f}" for name, value in hit.signals.items())
                 yield [(f"{indent}         {parts}", "dim")]
+
+
+def by_conversation(hits: Iterable[SearchHit]) -> Iterable[list[SearchHit]]:
+    """Put the hits of one conversation together, behind its best."""
+    groups: dict[str, list[SearchHit]] = {}
+    for hit in hits:
+        groups.setdefault(hit.conversation or hit.id, []).append(hit)
+    return groups.values()
 
 
 def _mark(identifier: str, found: SearchResult) -> str:
@@ -183,17 +188,17 @@ def _hit_line(hit: SearchHit, asked: set[str], mark: str = "") -> Line:
         (f"{hit.kind:<8}{day(hit.created_at)} ", "dim"),
         (f"{mark}{shown(hit.trust)}", "yellow"),
         *who,
-        *_marked(snippet(hit.text.split(), asked, _SNIPPET_WORDS), asked),
+        *marked_words(snippet(hit.text.split(), asked, _SNIPPET_WORDS), asked),
         (state_mark(hit.state), "yellow"),
         (f" (stale: {', '.join(hit.stale)})" if hit.stale else "", "yellow"),
     ]
 
 
-def _marked(text: str, asked: set[str]) -> Iterator[tuple[str, str]]:
+def marked_words(text: str, asked: set[str]) -> Iterator[tuple[str, str]]:
     """Yield a text word by word, those that were asked for in bold."""
     for number, word in enumerate(text.split(" ")):
         yield " " * bool(number), ""
-        yield word, "bold yellow" if asked & set(terms(word)) else ""
+        yield word, "bold" if asked & set(terms(word)) else ""
 
 
 def _wordless(query: str, error: str | None) -> str:

@@ -38,16 +38,21 @@ def _show_screen(session: "CommandSession", answer: "Answer") -> None:
     """Print an answer for a reader, as wide as the terminal is."""
     if answer.raw is not None:
         _write(sys.stdout, clean(answer.raw) if sys.stdout.isatty() else answer.raw)
+    elif answer.screen is not None and (sys.stdout.isatty() or not answer.lines):
+        _show_lines(session, answer.screen(_columns(sys.stdout)))
     elif sys.stdout.isatty():
-        from shutil import get_terminal_size
-
         from pmem.cli.screens.wrapping import all_hung
 
-        width = get_terminal_size().columns
-        screen = answer.screen
-        _show_lines(session, screen(width) if screen else all_hung(answer.lines, width))
+        _show_lines(session, all_hung(answer.lines, _columns(sys.stdout)))
     else:
         _show_lines(session, answer.lines)
+
+
+def _columns(stream: "TextIO") -> int:
+    """Return how wide a terminal is; elsewhere a line is as long as what it says."""
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns if stream.isatty() else sys.maxsize
 
 
 def fail(session: "CommandSession", error: "PmemError") -> None:
@@ -190,10 +195,8 @@ def _show_lines(
 
 
 def _show_notes(session: "CommandSession", answer: "Answer") -> None:
-    if answer.receipt is not None and sys.stderr.isatty():
-        from shutil import get_terminal_size
-
-        _show_lines(session, answer.receipt(get_terminal_size().columns), on_error=True)
+    if answer.receipt is not None:
+        _show_lines(session, answer.receipt(_columns(sys.stderr)), on_error=True)
     elif answer.note:
         print_note(answer.note, session, answer)
     for done in session.outcomes:
@@ -210,13 +213,7 @@ def _show_notes(session: "CommandSession", answer: "Answer") -> None:
 def print_note(
     text: str, session: "CommandSession | None" = None, answer: "Answer | None" = None
 ) -> None:
-    """Print a line on standard error, without the secrets that it repeats.
-
-    Args:
-        text: The line.
-        session: Whose records it may name.
-        answer: What it is said of: the ids in there are no secrets.
-    """
+    """Print a line on standard error, without secrets; the ids in an answer are none."""
     from pmem.core.secrets import find
 
     if find(text):

@@ -1,4 +1,4 @@
-"""The command that makes a page of the memory: report."""
+"""The commands that show the memory: a page for a browser, and a browser in the terminal."""
 
 import os
 from typing import TYPE_CHECKING, Any, Final
@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from pmem.cli.asking import asks, own
-from pmem.cli.extras import needing
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, needing
 from pmem.core.secrets import unsecret
 from pmem.errors import UsageError
 from pmem.operations import table
@@ -15,6 +14,18 @@ from pmem.report.collecting import ReportRequest
 
 if TYPE_CHECKING:
     from pmem.report.document import ReportDocument
+import io
+import shlex
+from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
+
+from pmem.cli import render
+from pmem.cli.app import run
+from pmem.cli.drafts import write_draft
+from pmem.cli.session import once_more
+from pmem.errors import Refused
+from pmem.project.setup import SettingRequest
+from pmem.values.requests import NoArguments
 
 _OPEN_IT: Final = "open it in a browser, or add --open to have it opened"
 
@@ -77,3 +88,41 @@ def _open_page(path: str) -> str:
 
     opened: Any = webbrowser.open(Path(path).absolute().as_uri())
     return "" if opened else f"no browser could be started: open {path} yourself"
+
+
+@asks(NoArguments)
+def browse(
+    session: CommandSession,
+    _: NoArguments,
+) -> None:
+    """Look through the memory in the terminal, and change it.
+
+    Type to narrow the list, Enter to read an entry with its history, `i` for what waits for
+    somebody. The keys stand at the bottom.
+    """
+    if session.json or not render.can_ask():
+        raise UsageError("`pmem browse` needs a terminal", "`pmem list` prints the memories")
+    with needing("tui", "pmem browse"):
+        from pmem.browse.app import MemoryBrowser
+        from pmem.browse.desk import Desk, EditedText
+    from pmem.storage.shared import Shared
+
+    name = session.run(table.SETTING, SettingRequest(name="project_name")).value
+
+    def write(known: str) -> Any:
+        draft = write_draft(session, known)
+        return EditedText(text=draft.text, drop=draft.drop)
+
+    def settle(line: str) -> None:
+        said = io.StringIO()
+        with redirect_stdout(io.StringIO()), redirect_stderr(said):
+            code = run(shlex.split(line)[1:], once_more(session))
+        if code:
+            raise Refused(said.getvalue().strip().removeprefix("pmem: "))
+
+    shared = Shared()
+    opened = partial(session.opened_anew, session.found_root, shared)
+    try:
+        MemoryBrowser(Desk(opened, write, settle), str(name)).run()
+    finally:
+        shared.close()

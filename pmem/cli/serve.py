@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pmem.cli import render
 from pmem.cli.asking import asks, own
-from pmem.cli.extras import needing
 from pmem.cli.mcp import AGENT, thread_of
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, needing
 from pmem.errors import Refused, UsageError
 from pmem.storage.shared import Shared
 from pmem.values.requests import NoArguments
@@ -118,11 +117,7 @@ def _tokens(session: CommandSession, root: str) -> "Tokens":
 def _changed_token(
     session: CommandSession, tokens: "Tokens", words: str, *, is_revoked: bool
 ) -> Answer:
-    """Return the token of whom some words name, or see that it counts no more.
-
-    Raises:
-        Refused: An agent or an app runs the command.
-    """
+    """Return the token of whom some words name, or see that it counts no more."""
     from pmem.server.http.tokens import holder_named
 
     program = _program_in(session)

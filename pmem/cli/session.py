@@ -3,7 +3,8 @@
 import os
 import sys
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -38,9 +39,9 @@ Line = list[Span]
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """A command's result: what `--json` prints, and what people read.
 
-    `screen` draws lines for a terminal of so many columns instead; `raw` is text that is
-    printed as it stands instead of the lines; `note` goes to standard error, and
-    where that is a terminal, `receipt` draws lines for it instead.
+    `screen` draws lines for a terminal of so many columns instead, and for a pipe where there
+    are no lines; `raw` is text that is printed as it stands instead of the lines; `note` goes
+    to standard error, and `receipt` draws lines there instead.
     """
 
     data: Any
@@ -53,41 +54,19 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _read_at_most(file: BinaryIO, most: int, what: str) -> bytes:
-    """Read all of a file, unless it is too large: then no more than that it is.
-
-    Raises:
-        InvalidValue: It is.
-    """
     data = file.read(most + 1).removeprefix(BOM_UTF8)
     if len(data) > most:
         raise InvalidValue(f"{what} has more than {most} bytes", "give it in several parts")
     return data
 
 
-def _read_input(session: "CommandSession", most: int, what: str) -> bytes:
-    if session.has_read:
-        raise UsageError("standard input can be read once", "write one of the texts out")
-    session.has_read = True
-    return _read_at_most(sys.stdin.buffer, most, what)
-
-
 def utf8(text: str, what: str) -> str:
-    """Return a text that came from outside, unless it cannot be written as UTF-8.
-
-    Raises:
-        InvalidValue: It holds bytes that are not UTF-8.
-    """
+    """Return a text that came from outside, unless it cannot be written as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:
         raise InvalidValue(f"{what} is not UTF-8: {text!r}", "convert it to UTF-8") from None
     return text
-
-
-def _given_settings(session: "CommandSession") -> dict[str, Any]:
-    """Return the settings that global options stand for."""
-    given: dict[str, Any] = {"secrets.gate": "redact"} if session.redact else {}
-    return {**given, "model.strict": True} if session.strict_model else given
 
 
 class CommandSession:
@@ -104,27 +83,17 @@ class CommandSession:
             False
         )
         self.redact = self.exact_times = self.mine = self.strict_model = self.explains_all = False
-        self.overrides: dict[str, Any] = {}
         self.outcomes: list[Outcome[Any]] = []
         self.arguments: Sequence[str] = ()
 
     @cached_property
     def workspace(self) -> Workspace:
-        """The memory folder of this place.
-
-        Raises:
-            NoProject: There is none.
-        """
+        """The memory folder of this place."""
         return self.opened_anew(self.found_root)
 
     @property
     def found_root(self) -> str:
-        """The memory folder's path; that of one's own memory may be to be made.
-
-        Raises:
-            NoProject: There is none.
-            UsageError: Two memories are named.
-        """
+        """The memory folder's path; that of one's own memory may be to be made."""
         if self.mine:
             from pmem.cli.own import own_root
 
@@ -133,13 +102,15 @@ class CommandSession:
 
     def opened_anew(self, root: str, shared: "Shared | None" = None) -> Workspace:
         """Open a memory folder as the options say."""
+        gate = {"secrets.gate": "redact"} if self.redact else {}
+        strict = {"model.strict": True} if self.strict_model else {}
         return Workspace(
             root,
             shared=shared,
             actor=self.actor and utf8(self.actor, "the actor's name"),
             now=self.fixed_now,
             read_only=self.read_only,
-            overrides={**self.overrides, **_given_settings(self)},
+            overrides={**gate, **strict},
             environment=self.environment,
             caller=self.caller,
         )
@@ -155,15 +126,7 @@ class CommandSession:
         return Caller(None if self.asker is None else utf8(self.asker, "the agent's name"))
 
     def run(self, operation: Operation[Q, A], request: Q, workspace: Workspace | None = None) -> A:
-        """Run an operation on the memory folder of this place, and keep what is to be told of it.
-
-        Returns:
-            Its answer.
-
-        Raises:
-            NoProject: There is none.
-            PmemError: See `pmem.operations.pipeline.run`.
-        """
+        """Run an operation on this place's memory; keep what is to be told beside its answer."""
         if self.mine and workspace is None:
             from pmem.cli.own import see_to_own
 
@@ -174,7 +137,11 @@ class CommandSession:
         except InvalidValue as error:
             raise _explain_moment(request, error) from None
         except NotFound as error:
-            raise (error if self.mine else _hint_at_own(place, request, error)) from None
+            if not self.mine:
+                from pmem.cli.own import name_own
+
+                name_own(error, request, place)
+            raise
         self.outcomes.append(outcome)
         self.changes = self.changes or writes_of(operation, request) != ""
         return outcome.result
@@ -232,79 +199,40 @@ class CommandSession:
         """Return a file as the project names it, seen from its top; None stays None.
 
         A folder gets a slash at its end.
-
-        Raises:
-            InvalidValue: It is not in the project.
         """
         if path is None:
             return None
         return self.workspace.sources.named(path) + "/" * os.path.isdir(path)
 
     def places(self, patterns: Iterable[str] | None) -> tuple[str, ...]:
-        """Return places as they are seen from the project's top.
-
-        Raises:
-            InvalidValue: One is seen from the current folder, and leads out of the project.
-        """
+        """Return places as they are seen from the project's top."""
         return tuple(_place(self.workspace, pattern) for pattern in patterns or ())
 
     def time(self, text: str | None) -> datetime | None:
-        """Read a time from an option; None stays None.
-
-        Raises:
-            InvalidValue: It is no time.
-        """
+        """Read a time from an option; None stays None."""
         return None if text is None else parse_time(text, self.present)
 
     def ahead(self, text: str | None) -> datetime | None:
-        """Read a time from an option, an age or a weekday as one that is to come; None stays None.
-
-        Raises:
-            InvalidValue: It is no time.
-        """
+        """Read a time from an option, an age or a weekday as one to come; None stays None."""
         return None if text is None else parse_time(text, self.present, ahead=True)
 
-    def input(self, text: str | None, what: str) -> str:
-        """Return an argument, or standard input where it is `-`.
-
-        Raises:
-            UsageError: It is missing.
-            InvalidValue: Standard input is not UTF-8, or far longer than any text may be.
-        """
+    def input(self, text: str | None, what: str, most: int = 0, errors: str = "strict") -> str:
+        """Return an argument, or standard input of at most so many bytes where it is `-`."""
         if text is None:
             hint = "give it as an argument, or `-` to read it from standard input"
             raise UsageError(f"{what} is missing", hint)
         if text != "-":
             return text
         try:
-            data = _read_input(self, TEXT_BYTES, "standard input")
-            return data.decode("utf-8-sig")
+            return self._standard_input(most or TEXT_BYTES).decode("utf-8", errors)
         except UnicodeDecodeError as error:
             wrong = not_utf8("standard input", error.object, error.start)
             raise InvalidValue(wrong, "convert it to UTF-8") from None
 
-    def log(self, text: str, what: str) -> str:
-        """Return what a program wrote: an argument, or standard input where it is `-`.
-
-        What is not UTF-8 in it reads as something that nobody writes.
-
-        Raises:
-            InvalidValue: It is far longer than any text may be.
-        """
-        if text != "-":
-            return text
-        data = _read_input(self, LINES_BYTES, what)
-        return data.decode("utf-8", "replace")
-
     def read_lines(self, path: str, most: int = LINES_BYTES) -> list[bytes]:
-        """Return the lines of a file of at most so many bytes, or of standard input for `-`.
-
-        Raises:
-            InvalidValue: There is no such file, or it is larger than that.
-            StorageRefused: It may not be read.
-        """
+        """Return the lines of a file of at most so many bytes, or of standard input for `-`."""
         if path == "-":
-            return file_lines(_read_input(self, most, "standard input"))
+            return file_lines(self._standard_input(most))
         try:
             with open(path, "rb") as file:
                 return file_lines(_read_at_most(file, most, path))
@@ -314,6 +242,12 @@ class CommandSession:
             raise InvalidValue(f"{path} is a folder, not a file", "name a file in it") from None
         except OSError as error:
             raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
+
+    def _standard_input(self, most: int) -> bytes:
+        if self.has_read:
+            raise UsageError("standard input can be read once", "write one of the texts out")
+        self.has_read = True
+        return _read_at_most(sys.stdin.buffer, most, "standard input")
 
 
 def _place(workspace: Workspace, pattern: str) -> str:
@@ -345,10 +279,7 @@ def once_more(session: CommandSession) -> CommandSession:
 def start_of(present: datetime, start: datetime | None, end: datetime | None) -> datetime | None:
     """Return when a memory begins to be valid; None for the present.
 
-    Args:
-        present: The present.
-        start: What was given.
-        end: When it ends. West of UTC a day may have begun there that is still to come here.
+    West of UTC a day may have begun, where it ends, that is still to come here.
     """
     if start is not None or end is None or end > present or not is_date(end):
         return start
@@ -371,16 +302,6 @@ def note_on_place(session: CommandSession) -> str:
     return f"written to the memory of {holder}, outside the repository {top}"
 
 
-def _hint_at_own(workspace: Workspace, request: object, error: NotFound) -> NotFound:
-    """Say of what the project does not have that one's own memory does, where that is so."""
-    reference = getattr(request, "reference", None)
-    if reference:
-        from pmem.cli.own import name_own
-
-        name_own(error, reference, workspace)
-    return error
-
-
 def _explain_moment(request: object, error: InvalidValue) -> InvalidValue:
     """Say of what was read as a git revision, and is none, that it is no time either."""
     text = getattr(request, "revision", None)
@@ -395,3 +316,14 @@ def _explain_moment(request: object, error: InvalidValue) -> InvalidValue:
         f"{text!r} is neither a time nor a git revision: {error.reason}",
         UNSHALLOW if error.hint == UNSHALLOW else hint,
     )
+
+
+@contextmanager
+def needing(extra: str, command: str) -> Iterator[None]:
+    """Import in its body what an extra brings."""
+    try:
+        yield
+    except ImportError as error:
+        raise InvalidValue(
+            f"`{command}` needs the extra `{extra}`: {error}", f"pip install 'pmem-cli[{extra}]'"
+        ) from None

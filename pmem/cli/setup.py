@@ -1,8 +1,7 @@
 """The commands that connect git, shells, rule files and coding assistants."""
 
 import os
-from itertools import repeat
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -20,12 +19,8 @@ from pmem.values.requests import NoArguments, SetupRequest
 from pmem.vcs import gitsetup, hooksetup
 from pmem.vcs.rule_files import HOSTS, RulesRequest
 
-if TYPE_CHECKING:
-    from pmem.cli.completion.installing import CompletionPart
-
 Shell = Literal["bash", "zsh", "fish", "powershell", "pwsh"]
 PRINT: Final = own("Only print what it would write.", flag="--print")
-_COLOURS: Final = {"set": "green", "missing": "red", "differs": "red"}
 
 
 @asks(SetupRequest)
@@ -42,9 +37,10 @@ def git(session: CommandSession, request: SetupRequest, print_: bool = PRINT) ->
     look = SetupRequest(check=True)
     before = session.run(table.SETUP_GIT, look).parts if request.remove else ()
     found = session.run(table.SETUP_GIT, request)
+    there = {part.name: part.found is not None for part in before}
     return Answer(
         data=found,
-        lines=list(map(_git_line, found.parts, before or repeat(None))),
+        lines=[_git_line(part, there.get(part.name)) for part in found.parts],
         note=""
         if found.program or request.remove
         else "git will not find pmem: put it on the PATH",
@@ -62,19 +58,14 @@ def rules(session: CommandSession, request: RulesRequest) -> Answer:
     date, and `pmem resolve` writes it again.
     """
     check_one_way(request)
-    for host in request.hosts:
-        if host not in HOSTS:
-            raise UsageError(f"there is no host {host!r}", f"there are {', '.join(HOSTS)}")
     look = RulesRequest(check=True)
     there = session.run(table.SETUP_RULES, look).hosts if request.remove else ()
     found = session.run(table.SETUP_RULES, request)
     note = "" if found.hosts else f"no host has rules yet: name one of {', '.join(HOSTS)}"
-    lines: list[Line] = [
-        [(f"{part.state:<9}", "green" if part.state == "set" else "yellow"), (part.path, "")]
-        for part in found.parts
-    ]
+    lines = [_line(part.state, part.path) for part in found.parts]
     if request.remove:
-        lines = [[_gone(was_there=not set(there).isdisjoint(found.hosts))]] if found.hosts else []
+        was_there = not set(there).isdisjoint(found.hosts)
+        lines = [_line("missing", "", was_there)] if found.hosts else []
     return Answer(
         data=found, lines=lines, note=note, exit_code=1 if request.check and not found.ok else 0
     )
@@ -97,12 +88,13 @@ def pre_commit(
     look = hooksetup.PreCommitRequest(check=True)
     before = session.run(table.SETUP_PRE_COMMIT, look) if request.remove else None
     found = session.run(table.SETUP_PRE_COMMIT, request)
+    was_there = None if before is None else before.found is not None
     failed = not (found.ok or print_ or request.remove)
     no_place = failed and not request.check
     return Answer(
         data=found,
         raw=found.wanted if print_ or no_place else None,
-        lines=[_hook_line(found, before)],
+        lines=[_line(_state(found.found, is_ok=found.ok), found.path, was_there)],
         note=_hook_note(found, no_place=no_place),
         exit_code=1 if failed else 0,
     )
@@ -117,9 +109,8 @@ def completion(
 ) -> Answer:
     """Complete commands, ids and tags in your shell; safe to repeat.
 
-    It writes a script, and for bash, zsh and PowerShell a line into their start-up file that
-    loads it. The files are named. While you type, the shell asks pmem, which reads the memory's
-    index and writes nothing.
+    It writes a block into a file that the shell reads, and names the file. While you type, the
+    shell asks pmem, which reads the memory's index and writes nothing.
     """
     from pmem.cli.completion import installing, shells
 
@@ -130,52 +121,36 @@ def completion(
         return Answer(data={"shell": name, "script": script}, raw=script)
     if session.read_only and not request.check:
         raise ReadOnly
-    act = (
-        installing.look
-        if request.check
-        else installing.uninstall
-        if request.remove
-        else installing.install
-    )
-    before = installing.look(name, session.environment).parts if request.remove else ()
-    found = act(name, session.environment)
+    before = installing.look(name, session.environment)
+    if request.remove:
+        installing.uninstall(name, session.environment)
+    elif not request.check:
+        installing.install(name, session.environment)
+    found = installing.look(name, session.environment)
+    was_there = before.state != "missing" if request.remove else None
     return Answer(
         data=found,
-        lines=list(map(_file_line, found.parts, before or repeat(None))),
+        lines=[_line(found.state, found.path, was_there)],
         note="" if request.check or request.remove else f"open a new {name} to see it",
-        exit_code=1 if request.check and not found.ok else 0,
+        exit_code=1 if request.check and found.state != "set" else 0,
     )
 
 
 def check_one_way(request: SetupRequest, print_: bool = False) -> None:
-    """See that only one thing is asked for.
-
-    Raises:
-        UsageError: Several are.
-    """
+    """See that only one thing is asked for."""
     if request.check + request.remove + print_ > 1:
         raise UsageError("--check, --remove and --print exclude each other", "give one of them")
 
 
-def _gone(*, was_there: bool) -> tuple[str, str]:
-    """Say of what is not there whether it was before it was to be removed."""
-    return ("removed", "green") if was_there else ("not set", "")
+def _line(state: str, what: str, was_there: bool | None = None) -> Line:
+    """Say how a part is, and of one that was to be removed whether it was there."""
+    if state == "missing" and was_there is not None:
+        state = "removed" if was_there else "not set"
+    return [(f"{state:<9}" if what else state, _COLOURS.get(state, "yellow")), (what, "")]
 
 
-def _file_line(part: "CompletionPart", before: "CompletionPart | None") -> Line:
-    gone = None if before is None else _gone(was_there=before.state != "missing")
-    word, colour = gone or (part.state, _COLOURS[part.state])
-    return [(f"{word:<9}", colour), (part.path, "")]
-
-
-def _hook_line(found: hooksetup.HookSetup, before: hooksetup.HookSetup | None) -> Line:
-    if before is not None and not found.ok and found.found is None:
-        word, colour = _gone(was_there=before.found is not None)
-        return [(f"{word:<8}", colour), (found.path, "")]
-    word, colour = ("set", "green") if found.ok else ("missing", "red")
-    if found.found is not None and not found.ok:
-        word = "differs"
-    return [(f"{word:<8}", colour), (found.path, "")]
+def _state(found: str | None, *, is_ok: bool) -> str:
+    return "set" if is_ok else "missing" if found is None else "differs"
 
 
 def _hook_note(found: hooksetup.HookSetup, *, no_place: bool) -> str:
@@ -189,23 +164,17 @@ def _hook_note(found: hooksetup.HookSetup, *, no_place: bool) -> str:
     return "each clone needs `pre-commit install` once" if runs_by_tool else ""
 
 
-def _git_line(part: gitsetup.GitSetting, before: gitsetup.GitSetting | None) -> Line:
+def _git_line(part: gitsetup.GitSetting, was_there: bool | None) -> Line:
     """Say how git has been told one thing; what the project shares stays when a clone forgets."""
-    word, colour = ("set" if before is None else "kept", "green") if part.ok else ("missing", "red")
-    if before is not None and not part.ok:
-        word, colour = _gone(was_there=before.found is not None)
-    if part.found is not None and not part.ok:
-        word = "differs"
-    return [(f"{word:<8}", colour), (f"{part.name:<24}", "bold"), (part.wanted, "")]
+    state = _state(part.found, is_ok=part.ok)
+    state = "kept" if part.ok and was_there is not None else state
+    return _line(state, f"{part.name:<24}{part.wanted}", was_there)
 
 
-_WORDS = {
-    "set": ("set", "green"),
-    "missing": ("missing", "red"),
-    "differs": ("differs", "red"),
-    "partly": ("partly", "yellow"),
-    "unclear": ("unclear", "yellow"),
-}
+_COLOURS: Final = {
+    "set": "green", "kept": "green", "removed": "green", "not set": "",
+    "missing": "red", "differs": "red",
+}  # fmt: skip
 
 
 @asks(NoArguments)
@@ -274,36 +243,36 @@ def _set_up(
     )
 
 
-def _connecting(harness: str, meaning: str) -> AskedCommand:
-    asked = asks(
-        assistants.AssistantSetupRequest, harness=harness, scope="project", meaning=meaning
-    )
-    return asked(_set_up)
+def _connecting(harness: str, what: str, more: str = "") -> AskedCommand:
+    meaning = f"Connect {what}; safe to repeat.\n\n{more}"
+    kind = assistants.AssistantSetupRequest
+    return asks(kind, harness=harness, scope="project", meaning=meaning)(_set_up)
 
 
 claude_code = _connecting(
-    "claude-code",
-    "Connect Claude Code: hooks and tools; safe to repeat.\n\nVS Code runs these hooks as well.",
+    "claude-code", "Claude Code: hooks and tools", "VS Code runs these hooks as well."
 )
 codex = _connecting(
     "codex",
-    """Connect Codex: hooks and tools; safe to repeat.
-
-    Codex runs hooks once you have trusted them there (`/hooks`), a project's in a trusted project.
-    """,
+    "Codex: hooks and tools",
+    "Codex runs hooks once you have trusted them there (`/hooks`), a project's in a trusted"
+    " project.",
 )
-gemini = _connecting("gemini", "Connect Gemini CLI: hooks and tools; safe to repeat.")
-cursor = _connecting("cursor", "Connect Cursor: hooks and tools; safe to repeat.")
+gemini = _connecting("gemini", "Gemini CLI: hooks and tools")
+cursor = _connecting("cursor", "Cursor: hooks and tools")
 vscode = _connecting(
     "vscode",
-    """Connect VS Code: hooks and tools; safe to repeat.
-
-    It also reads the hooks of Claude Code: where those are set up, it gets none of its own.
-    """,
+    "VS Code: hooks and tools",
+    "It also reads the hooks of Claude Code: where those are set up, it gets none of its own.",
 )
-opencode = _connecting("opencode", "Connect OpenCode: tools; safe to repeat.")
-zed = _connecting("zed", "Connect Zed: tools, in your own settings; safe to repeat.")
-agents_md = _connecting("agents-md", "Say in AGENTS.md how to use the memory; safe to repeat.")
+opencode = _connecting("opencode", "OpenCode: tools")
+zed = _connecting("zed", "Zed: tools, in your own settings")
+agents_md = asks(
+    assistants.AssistantSetupRequest,
+    harness="agents-md",
+    scope="project",
+    meaning="Say in AGENTS.md how to use the memory; safe to repeat.",
+)(_set_up)
 
 
 def anywhere(session: CommandSession) -> Workspace:
@@ -322,19 +291,12 @@ def anywhere(session: CommandSession) -> Workspace:
 
 
 def _part_line(part: assistants.SetupPart, *, is_removed: bool) -> Line:
-    is_gone = is_removed and part.state == "missing"
-    gone = ("removed", "green") if part.removed else ("not set", "")
-    word, colour = gone if is_gone else _WORDS[part.state]
     why = f" ({part.why})" if part.why else ""
-    return [(f"{word:<9}", colour), (f"{part.what:<18}", "bold"), (f"{part.path}{why}", "")]
+    said = f"{part.what:<18}{part.path}{why}"
+    return _line(part.state, said, part.removed if is_removed else None)
 
 
 def _overview_line(one: assistants.SetupOverview, width: int) -> Line:
-    word, colour = _WORDS[one.state]
     seen = "" if one.seen or one.state == "set" else "not installed"
-    return [
-        (f"{word:<9}", colour),
-        (f"{one.harness:<{width}}", "bold"),
-        (f"{'--' + one.scope:<11}", ""),
-        (one.why or seen, "dim"),
-    ]
+    said = f"{one.harness:<{width}}{'--' + one.scope:<11}"
+    return [*_line(one.state, said), (one.why or seen, "dim")]

@@ -1,25 +1,25 @@
 """The command that undoes commands."""
 
 import os
-from collections.abc import Callable, Iterator
-from datetime import datetime
+from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
 import msgspec
 
 from pmem.cli.asking import asks, own
-from pmem.cli.event_words import change_lines
+from pmem.cli.screens.stories import change_screen
+from pmem.cli.screens.view import ScreenView, view_of
+from pmem.cli.screens.wrapping import all_hung
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.undo import command_of
-from pmem.memory.undo import Undone, UndoneChange, UndoRequest
+from pmem.memory.undo import Undone, UndoRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.values.times import iso
 
 _MOST: Final = 20
+"""Changes of an undone command that are shown."""
 _MOST_DIGITS: Final = 3
-_UNSAID: Final = ("purge_at",)
 _TEXTS: Final = frozenset({"content", "summary"})
 
 
@@ -48,18 +48,13 @@ def undo(
     found = session.run(table.UNDO, request)
     return Answer(
         data=found,
-        lines=_lines(found, iso),
         screen=partial(_draw, session, found),
         note="" if request.dry_run else "\n".join(_text_left(session.opened, found)),
     )
 
 
 def _draw(session: CommandSession, found: Undone, width: int) -> Iterator[Line]:
-    from pmem.cli.screens.view import view_of
-    from pmem.cli.screens.wrapping import all_hung
-
-    view = view_of(session, width)
-    return all_hung(_lines(found, view.when), width)
+    return all_hung(_lines(found, view_of(session, width)), width)
 
 
 def _text_left(workspace: Workspace | None, found: Undone) -> Iterator[str]:
@@ -80,30 +75,26 @@ def _text_left(workspace: Workspace | None, found: Undone) -> Iterator[str]:
         yield f"git has the text staged: `git rm --cached {paths}` unstages it"
 
 
-def _lines(found: Undone, when: Callable[[datetime], str]) -> Iterator[Line]:
+def _lines(found: Undone, view: ScreenView) -> Iterator[Line]:
     word = "would undo" if found.dry_run else "undid"
     for command in found.items:
         yield [
             (f"{word}: ", "green"),
             (command_of(command.operation), "bold"),
-            (f", {when(command.at)}", "dim"),
+            (f", {view.when(command.at)}", "dim"),
         ]
         for fact in command.facts:
             yield [(f"  {fact}  ", "cyan"), ("the fact is pending again", "yellow")]
         if command.stays:
             yield [("  the messages of the conversation stay", "yellow")]
         for change in command.changes[:_MOST]:
-            yield from _change_lines(change)
+            yield [(f"  {change.short}  ", "cyan"), (change.text, "")]
+            if change.gone:
+                gone = "deleted" if change.deleted else "removed"
+                yield [(f"    {gone} (it had just been added)", "yellow")]
+                continue
+            for name in change.before:
+                if name != "purge_at":
+                    yield from change_screen(name, change.before, change.after, view.width)
         if len(command.changes) > _MOST:
             yield [(f"  and {len(command.changes) - _MOST} more; --json has them all", "dim")]
-
-
-def _change_lines(change: UndoneChange) -> Iterator[Line]:
-    yield [(f"  {change.short}  ", "cyan"), (change.text, "")]
-    if change.gone:
-        word = "deleted" if change.deleted else "removed"
-        yield [(f"    {word} (it had just been added)", "yellow")]
-        return
-    for name in change.before:
-        if name not in _UNSAID:
-            yield from change_lines(name, change.before, change.after)

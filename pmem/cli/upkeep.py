@@ -6,9 +6,10 @@ from typing import Any, Final, Literal
 import msgspec
 
 from pmem.cli.asking import asks, own
+from pmem.cli.event_words import sides
 from pmem.cli.session import Answer, CommandSession, Line
+from pmem.core.journal import one_line
 from pmem.core.lifecycle.plan import Action
-from pmem.core.shortening import shortened
 from pmem.errors import InvalidValue
 from pmem.operations import table
 from pmem.upkeep.consolidation import (
@@ -22,6 +23,7 @@ from pmem.upkeep.consolidation import (
 )
 
 _SHOWN: Final = 100
+"""Characters of a text."""
 _MOST: Final = 100
 """Steps of one kind that are printed for people."""
 _MOST_RECALLED: Final = 5
@@ -36,8 +38,6 @@ _HEADLINES: Final = {
     Action.PURGE: ("red", "delete for good"),
 }
 """The colour and the headline of the steps of one kind."""
-_SAID: Final = ("state",)
-"""Fields that the headline says already."""
 
 
 class _Steps(msgspec.Struct):
@@ -115,7 +115,11 @@ def _lines(done: UpkeepReport) -> Iterator[Line]:
     for notice in done.notices:
         yield [("left alone", "bold dim"), (f"  {notice.why}", "dim")]
         for id_, text in zip(notice.records, notice.texts, strict=True):
-            yield [(_INDENT, ""), (id_.rpartition("-")[2], "cyan"), (f"  {_text(text)}", "")]
+            yield [
+                (_INDENT, ""),
+                (id_.rpartition("-")[2], "cyan"),
+                (f"  {one_line(text, _SHOWN)}", ""),
+            ]
 
 
 def _step(step: StepReport) -> Iterator[Line]:
@@ -143,7 +147,11 @@ def _recalls(step: StepReport) -> Iterator[Line]:
 
 
 def _record_line(word: str, record: RecordChange) -> Line:
-    return [(f"  {word:<9}", "dim"), (record.short, "cyan"), (f"  {_text(record.text)}", "")]
+    return [
+        (f"  {word:<9}", "dim"),
+        (record.short, "cyan"),
+        (f"  {one_line(record.text, _SHOWN)}", ""),
+    ]
 
 
 def _word(step: StepReport, record: RecordChange, place: int) -> str:
@@ -164,11 +172,11 @@ def _differences(record: RecordChange) -> Iterator[str]:
     if not record.before or not record.after:
         return
     for name, was in record.before.items():
-        will = record.after[name]
         if name == "relationships":
-            yield from _links(was, will)
-        elif name not in _SAID:
-            yield f"{name.replace('_', ' ')}: {_value(was)} -> {_value(will)}"
+            yield from _links(was, record.after[name])
+        elif name != "state":  # the headline says that
+            change = " → ".join(sides(name, record.before, record.after, _SHOWN))
+            yield f"{name.replace('_', ' ')}: {change}"
 
 
 def _links(was: list[dict[str, Any]], will: list[dict[str, Any]]) -> Iterator[str]:
@@ -180,23 +188,9 @@ def _links(was: list[dict[str, Any]], will: list[dict[str, Any]]) -> Iterator[st
                 yield f"{sign} {link['type'].replace('_', ' ')} {target} ({strength:g})"
 
 
-def _value(value: Any) -> str:
-    if value in (None, [], {}):
-        return "none"
-    if isinstance(value, list):
-        return ", ".join(map(_value, value))
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_value(part)}" for name, part in value.items())
-    return f"{value:g}" if isinstance(value, float) else shortened(str(value), _SHOWN)
-
-
-def _text(text: str) -> str:
-    return shortened(" ".join(text.split()), _SHOWN)
-
-
 def _missing(step: PlannedStep) -> str:
-    texts = (str(record.get("text", "")) for record in step.records)
-    return f"{step.action}: {shortened(' | '.join(' '.join(text.split()) for text in texts), 200)}"
+    texts = " | ".join(str(record.get("text", "")) for record in step.records)
+    return f"{step.action}: {one_line(texts, 2 * _SHOWN)}"
 
 
 def _upkeep_note(done: UpkeepReport, *, is_changed: bool) -> str:

@@ -7,7 +7,6 @@ import msgspec
 
 from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.core.lines import split_lines
 from pmem.errors import InvalidValue
 from pmem.operations import table
 from pmem.upkeep.work.applying import AnsweredWork, WorkAnswer, WorkAnswersRequest
@@ -84,28 +83,17 @@ def _read_answers(text: str) -> tuple[WorkAnswer, ...]:
         InvalidValue: The text is none of them.
     """
     try:
-        found: Any = msgspec.json.decode(text)
+        try:
+            found: Any = msgspec.json.decode(text)
+        except msgspec.DecodeError:
+            found = msgspec.json.Decoder().decode_lines(text)
         found = found if isinstance(found, list) else [found]
-    except msgspec.DecodeError:
-        found = _read_lines(text)
-    try:
         return msgspec.convert(found, tuple[WorkAnswer, ...])
-    except msgspec.ValidationError as error:
+    except msgspec.DecodeError as error:
         raise InvalidValue(
             f"an answer to work has another form: {error}",
             'it is {"id": "...", "digest": "...", "answer": {...}}',
         ) from None
-
-
-def _read_lines(text: str) -> list[Any]:
-    found = []
-    for number, line in enumerate(split_lines(text), 1):
-        if line.strip():
-            try:
-                found.append(msgspec.json.decode(line))
-            except msgspec.DecodeError as error:
-                raise InvalidValue(f"line {number} of the answers is no JSON: {error}") from None
-    return found
 
 
 def _answered_line(item: AnsweredWork) -> Line:

@@ -1,7 +1,7 @@
-"""Every operation as a method of a project."""
+"""Every operation as a method, of a project or of its apps."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pmem.core.queries import Item, parse
@@ -134,3 +134,22 @@ class ProjectOperations:
     next_work = call(table.NEXT_WORK, "limit")
     apply_work = call(table.APPLY_WORK, "answers")
     test_model = call(table.TEST_MODEL, "kinds")
+
+
+class Apps:
+    """Operations on apps' memories. Threads may share it, as they may the project."""
+
+    def __init__(self, run: Callable[..., Any]) -> None:
+        self._run = run
+
+    remember = call(table.REMEMBER, "app", "content")
+    all = part(table.APPS, of=lambda found: found.items)
+    list = call(table.APP_MEMORIES, "app", "user")
+    show = call(table.APP_MEMORY, "app", "reference")
+    context = call(table.APP_CONTEXT, "app", "conversation", "user")
+    compact = call(table.COMPACT, "app")
+    delete = call(table.APP_DELETE, "app", "reference")
+    purge = call(table.APP_PURGE, "app")
+    uninstall = call(table.UNINSTALL, "app")
+    stats = call(table.APP_STATS)
+    poll_energy = part(table.POLL_ENERGY, of=lambda found: found.spent)

@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any, Self
 
 from pmem.errors import InvalidValue
-from pmem.library.apps import Apps
-from pmem.library.operations import ProjectOperations
+from pmem.library.operations import Apps, ProjectOperations
 from pmem.library.typed import checked
 from pmem.operations.operation import A, Operation, Q
 from pmem.operations.pipeline import run

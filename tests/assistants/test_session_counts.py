@@ -297,8 +297,8 @@ def test_stats_and_show_tell_what_was_of_use(retries: str, root: str) -> None:
         ("Queues are drained first", 4)
     ]
     text = pmem("stats", environment=AFTER).out.decode()
-    assert "helped most\n        3 of 4" in text
-    assert "shown, never used\n        0 of 4" in text
+    assert "Helped most\n      3 of 4" in text
+    assert "Shown, never used\n      0 of 4" in text
     assert "in 3 of 4 sessions that were shown it" in pmem("show", retries).out.decode()
     sessions = pmem("show", retries, "--json").data["sessions"]
     assert (sessions["shown"], sessions["used"]) == (4, 3)

@@ -321,10 +321,9 @@ class TestInstalling:
         return tmp_path / "home"
 
     def test_it_is_put_in_once_and_taken_out_to_the_byte(self, shell: str, home: Path) -> None:
-        start = installing._files(shell, os.environ).start
-        if start is not None:
-            os.makedirs(os.path.dirname(start), exist_ok=True)
-            Path(start).write_bytes(b"alias l=ls\r\n# caf\xe9, no end")
+        start = installing.file_of(shell, os.environ)
+        os.makedirs(os.path.dirname(start), exist_ok=True)
+        Path(start).write_bytes(b"alias l=ls\r\n# caf\xe9, no end")
         before = _traces(home)
         assert pmem("setup", "completion", shell, "--check").code == 1
         assert pmem("setup", "completion", shell).code == 0
@@ -352,12 +351,13 @@ class TestInstalling:
         assert pmem("setup", "completion", "bash", "--remove").code == 0
         assert (home / "dotfiles/bashrc").read_text() == "alias l=ls\n"
 
-    def test_somebody_elses_script_and_half_a_block_are_left_alone(self, home: Path) -> None:
+    def test_somebody_elses_lines_and_half_a_block_are_left_alone(self, home: Path) -> None:
         theirs = home / ".config/fish/completions/pmem.fish"
         theirs.parent.mkdir(parents=True)
         theirs.write_text("complete -c pmem\n")
-        assert pmem("setup", "completion", "fish").code == 7
-        assert pmem("setup", "completion", "fish", "--remove").code == 7
+        assert pmem("setup", "completion", "fish").code == 0
+        assert theirs.read_text().startswith("complete -c pmem\n")
+        assert pmem("setup", "completion", "fish", "--remove").code == 0
         assert theirs.read_text() == "complete -c pmem\n"
         (home / ".bashrc").write_text("# BEGIN PMEM\n")
         assert pmem("setup", "completion", "bash").code == 7

@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pmem.cli import dashboard
-from pmem.cli.memory import fields_of
-from pmem.cli.screens.differences import word_difference
 from pmem.cli.screens.hits import hit_screen
 from pmem.cli.screens.lists import (
     conversation_screen,
@@ -25,7 +23,7 @@ from pmem.cli.screens.lists import (
     memory_screen,
 )
 from pmem.cli.screens.record import record_screen
-from pmem.cli.screens.stories import edit_screen, log_screen, story_screen
+from pmem.cli.screens.stories import edit_screen, log_screen, story_screen, word_difference
 from pmem.cli.screens.view import ScreenView
 from pmem.cli.screens.wrapping import all_hung, cut_text, wrapped
 from pmem.cli.session import Line
@@ -228,11 +226,10 @@ def _screens(
     )
     told = [entry(step) for step in steps(memory)]
     listing = MemoryListing((memory,), 1, moment=view.now, stale=frozenset((memory.id,)))
-    fields = list(fields_of(memory))
     return {
         "list": list(memory_screen(listing, view)),
         "search": list(hit_screen(found, view, explain=True, around=True)),
-        "show": list(record_screen(shown, f"memory {text}", fields, view)),
+        "show": list(record_screen(shown, view)),
         "history": list(story_screen(told, view)),
         "edit": list(edit_screen(memory, view, is_changed=True)),
         "events": list(log_screen(told, view)),

@@ -70,4 +70,4 @@ def test_ids_have_names_in_the_order_of_their_appearance(tmp_path: Path) -> None
     added = session.replay(Step("pmem add two", "", ""))
     assert added.expected == "added <short2>  fact       two"
     shown = session.replay(Step("pmem show <short1>", "", ""))
-    assert shown.expected.startswith("<id1>  memory\n\none\n")
+    assert shown.expected.startswith("<id1>  memory  fact\n\n  one\n")

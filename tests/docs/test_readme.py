@@ -117,7 +117,7 @@ def test_a_placeholder_is_the_last_id_that_was_printed(tmp_path: Path) -> None:
     reader = Reader(new_repository(str(tmp_path / "repository")))
     done = [reader.run(example) for example in examples(SAMPLE)]
     assert [outcome.code for outcome in done] == [0, 0, 9, 0, 0]
-    assert "\nc\n" in done[-1].text
+    assert "\n  c\n" in done[-1].text
 
 
 def test_a_block_without_an_end_is_an_error() -> None:

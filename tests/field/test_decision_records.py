@@ -62,7 +62,7 @@ def test_a_decision_that_does_not_hold_is_left_out_with_the_reason(
 ) -> None:
     write(shell, "0001-perl.md", f"# ADR-1: Use Perl\n\n{status}{DECISION.format('Perl')}")
     write(shell, "0002-go.md", f"# ADR-2: Use Go\n\n{DECISION.format('Go')}")
-    assert f"left out adr/0001-perl.md: it {why}" in take(shell).said
+    assert f"skipped adr/0001-perl.md: it {why}" in take(shell).said
     assert active(shell) == ["Use Go"]
 
 
@@ -97,7 +97,7 @@ IN_FORCE = [
 @pytest.mark.parametrize("status", IN_FORCE)
 def test_a_decision_that_holds_comes_in(shell: Shell, status: str) -> None:
     write(shell, "0001-go.md", f"# 1. Use Go\n\n{status}{DECISION.format('Go')}")
-    assert "left out" not in take(shell).said
+    assert "skipped" not in take(shell).said
     assert active(shell) == ["Use Go"]
 
 
@@ -123,7 +123,7 @@ def test_a_successor_is_found_by_its_file_its_number_or_its_title(
     )
     title = "ADR-0002: Use Memcached for caching"
     write(shell, "20201029-use-memcached.md", f"# {title}\n\n{DECISION.format('Memcached')}")
-    assert "1 superseded, 0 left out" in take(shell).text
+    assert "1 superseded, 0 skipped" in take(shell).text
     assert active(shell) == ["Use Memcached for caching"]
 
 
@@ -159,7 +159,7 @@ def test_only_the_last_of_a_chain_holds(shell: Shell) -> None:
         write(shell, f"000{number}-n.md", text)
     take(shell)
     assert active(shell) == ["N2"]
-    assert take(shell).text.startswith("0 added, 0 updated, 3 unchanged, 0 superseded")
+    assert take(shell).text.startswith("0 added, 0 updated, 3 unchanged, 0 skipped")
 
 
 def test_numbers_count_within_a_folder_first(shell: Shell) -> None:
@@ -176,7 +176,7 @@ def test_a_decision_that_holds_no_longer_takes_its_memory_with_it(shell: Shell) 
     write(shell, "0002-b.md", f"# 2. B\n\n{DECISION.format('B')}")
     take(shell)
     write(shell, "0001-a.md", f"# 1. A\n\nStatus: deprecated\n\n{DECISION.format('A')}")
-    assert "1 left out, 1 archived" in take(shell).text
+    assert "1 archived, 1 skipped" in take(shell).text
     assert active(shell) == ["B"]
     assert "archived" not in take(shell).text
 

@@ -32,7 +32,7 @@ def test_the_hook_that_people_own_is_used_where_husky_generates_the_others(proje
     _write(".husky/pre-commit", "echo team-hook\n")
     git("config", "core.hooksPath", ".husky/_")
     done = pmem("setup", "pre-commit")
-    assert (done.code, done.out.decode()) == (0, f"set     {project}/.husky/pre-commit\n")
+    assert (done.code, done.out.decode()) == (0, f"set      {project}/.husky/pre-commit\n")
     assert Path(".husky/_/pre-commit").read_text(encoding="utf-8") == GENERATED
     text = Path(".husky/pre-commit").read_text(encoding="utf-8")
     assert text.startswith("# BEGIN PMEM")

@@ -8,7 +8,7 @@ from functools import cache
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
-from pmem.cli.memory import record_lines
+from pmem.cli.memory import fields_of
 from pmem.core import findings
 from pmem.core.delta import fingerprints
 from pmem.core.filters import EVERYTHING, passes
@@ -94,7 +94,7 @@ def record(type_: RecordType) -> Entry:
 
 def _look_at(read: Record) -> None:
     """Tell what every command that lists or ranks records tells of one."""
-    list(record_lines(read))
+    list(fields_of(read))
     list(entries(read))
     begun(read)
     if isinstance(read, Memory):

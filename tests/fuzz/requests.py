@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import orjson
 
-from pmem.cli.batches import _request as batch_line
+from pmem.cli.memory import batch_request as batch_line
 from pmem.cli.query import _request as asked
 from pmem.cli.session import CommandSession
 from pmem.core import managed_block, queries

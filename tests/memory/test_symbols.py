@@ -392,7 +392,9 @@ def test_symbols_are_told_by_every_command(project: Project) -> None:
     assert "changed src/money.py::settle" in pmem("check", "citations").text
     assert '"symbol":"settle"' in pmem("check", "citations", "--json").text
     assert pmem("edit", memory.id, "--uncite", "src/money.py::settle").code == 0
-    assert "- src/money.py::settle, src/money.py::RETRIES=3\n" in pmem("log", memory.id).text
+    assert (
+        "citations: src/money.py::settle, src/money.py::RETRIES=3 → " in pmem("log", memory.id).text
+    )
     assert pmem("check", "citations").code == 0
 
 

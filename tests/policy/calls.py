@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from pmem import Project
 from pmem.core.filters import EVERYTHING
-from pmem.library.apps import Apps
+from pmem.library.operations import Apps
 from pmem.memory.requests import AddRequest
 
 

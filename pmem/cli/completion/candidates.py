@@ -34,15 +34,7 @@ _NAMING: Final = (*_IDS, "decision")
 
 
 class Line:
-    """A line that is being typed: what the options that every command takes say of it.
-
-    Attributes:
-        environment: The environment's variables.
-        directory: Whose memory is used, where that is not the current folder's.
-        words: Those before the one that is being typed.
-        asker: The agent that is acted for; there is none where a person types.
-        takes_files: Whether a file may stand there, as far as anybody knows.
-    """
+    """A line that is being typed: the words so far, and what the options of all commands say."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.environment = environment

@@ -19,6 +19,7 @@ from typer._click.shell_completion import (  # typer 0.28 exports none of them
 
 from pmem.cli.app import root
 from pmem.cli.completion.candidates import Line
+from pmem.core.shortening import shortened
 
 COMPLETE: Final = "_PMEM_COMPLETE"
 """The variable by which a shell asks for completions: it names the shell."""
@@ -98,7 +99,7 @@ complete -o default -o nosort -F _pmem pmem 2>/dev/null || complete -o default -
         if len(words) < 2 or room < _NARROWEST or self._said("_PMEM_KEY") in _MENUS:
             return words
         return [
-            f"{word:<{width}}({_shortened(item.help or '', room)})" if item.help else word
+            f"{word:<{width}}({shortened(item.help or '', room)})" if item.help else word
             for word, item in zip(words, items, strict=True)
         ]
 
@@ -227,10 +228,6 @@ def script(shell: str) -> str:
 
 def _shell(name: str, environment: Mapping[str, str]) -> _Shell:
     return SHELLS[name](root(), {"obj": Line(environment)}, "pmem", COMPLETE)
-
-
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _clean(text: str) -> str:

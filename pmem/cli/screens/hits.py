@@ -1,12 +1,18 @@
 """How what a search finds looks on a terminal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from typing import Final, NamedTuple
 
-from pmem.cli.recall import RELATED_WORDS, expected_lines, lines_elsewhere, tie_of
-from pmem.cli.screens.lists import folded
-from pmem.cli.screens.marks import legend, marked, marks_of
+from pmem.cli.recall import (
+    RELATED_WORDS,
+    by_conversation,
+    expected_lines,
+    lines_elsewhere,
+    marked_words,
+    tie_of,
+)
+from pmem.cli.screens.lists import folded, legend, marked, marks_of
 from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
 from pmem.cli.screens.wrapping import all_hung
 from pmem.cli.session import Line
@@ -24,14 +30,6 @@ _STEPS: Final = (0.3, 0.6)
 _WORDS: Final = 60
 
 
-class _Group(NamedTuple):
-    """A hit, further ones of its conversation, and how many that only stand beside it are left."""
-
-    best: SearchHit
-    others: list[SearchHit]
-    hidden: int
-
-
 def hit_screen(
     found: SearchResult, view: ScreenView, *, explain: bool, around: bool
 ) -> Iterator[Line]:
@@ -45,12 +43,13 @@ def hit_screen(
     marks = dict.fromkeys(found.associated, "only related")
     marks |= dict.fromkeys(found.by_meaning, "by meaning")
     columns = _Columns(asked, kinds, width, signs, view, marks)
-    for group in _groups(found.hits, asked, around=around):
-        yield from columns.drawn(group.best, explain=explain)
-        for other in group.others:
+    for best, *others in by_conversation(found.hits):
+        yield from columns.drawn(best, explain=explain)
+        kept = [hit for hit in others if around or asked & set(terms(hit.text))]
+        for other in kept:
             yield from columns.drawn(other, explain=explain, indent="  ")
-        if group.hidden:
-            many = f"{group.hidden} message{'s' * (group.hidden != 1)}"
+        if hidden := len(others) - len(kept):
+            many = f"{hidden} message{'s' * (hidden != 1)}"
             yield [(f"  {many} beside it in the conversation: --around", "dim")]
     yield from drawn_rows((_related_row(related, asked) for related in found.related), view)
     if found.yours:
@@ -96,23 +95,11 @@ class _Columns(NamedTuple):
             yield from drawn_rows([told], self.view, most=0)
 
 
-def _groups(hits: Sequence[SearchHit], asked: set[str], *, around: bool) -> Iterator[_Group]:
-    """Yield the hits by rank; those of one conversation stand below its best."""
-    together: dict[str, list[SearchHit]] = {}
-    for hit in hits:
-        together.setdefault(hit.conversation or hit.id, []).append(hit)
-    for best, *others in together.values():
-        kept = [hit for hit in others if around or not asked.isdisjoint(terms(hit.text))]
-        yield _Group(best, kept, len(others) - len(kept))
-
-
 def _text(hit: SearchHit, asked: set[str]) -> Iterator[tuple[str, str]]:
     """Yield what a hit says, the words that were asked for in bold."""
     if hit.speaker:
         yield f"{folded(hit.speaker)}: ", "bold"
-    for number, word in enumerate(snippet(hit.text.split(), asked, _WORDS).split(" ")):
-        yield " " * bool(number), ""
-        yield word, "bold" if asked & set(terms(word)) else ""
+    yield from marked_words(snippet(hit.text.split(), asked, _WORDS), asked)
 
 
 def _tail(hit: SearchHit, view: ScreenView) -> Line:

@@ -2,21 +2,31 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from pmem.cli.screens.marks import legend, marked, marks_of
 from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
 from pmem.cli.screens.wrapping import cells
 from pmem.cli.session import Line
-from pmem.conversation.conversations import Overview
 from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
 from pmem.core.trust import Trust, shown, trust_of
-from pmem.memory.overviews import NameListing
-from pmem.memory.reading import MemoryListing
 from pmem.values.ids import short
 from pmem.values.records import Episode, Fact, Memory, Status
 
+if TYPE_CHECKING:
+    from pmem.conversation.conversations import Overview
+    from pmem.memory.overviews import NameListing
+    from pmem.memory.reading import MemoryListing
+import sys
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Any, Final
 
-def memory_screen(found: MemoryListing, view: ScreenView) -> Iterator[Line]:
+from pmem.cli.screens.wrapping import wrapped
+from pmem.core.retention import valid_at
+from pmem.values.records import State
+
+
+def memory_screen(found: "MemoryListing", view: ScreenView) -> Iterator[Line]:
     """Draw a list of memories."""
     at = found.moment or view.now
     signs = [
@@ -93,7 +103,7 @@ def _said_by(fact: Fact) -> Line:
     return [(f"{folded(fact.user)}: ", "bold")] if fact.user else []
 
 
-def name_screen(found: NameListing, what: str, view: ScreenView) -> Iterator[Line]:
+def name_screen(found: "NameListing", what: str, view: ScreenView) -> Iterator[Line]:
     """Draw a list of tags or subjects below a heading."""
     if not found.items:
         return
@@ -120,6 +130,7 @@ def episode_screen(episodes: Sequence[Episode], view: ScreenView) -> Iterator[Li
             [
                 *cell(short(episode.id), 8, "cyan"),
                 *marked(own, width),
+                *cell(f"{episode.significance:.0%}", 4),
                 *cell(view.when(episode.created_at), view.when_width, "dim"),
                 *cell(_type(episode), types, "dim"),
             ],
@@ -132,7 +143,7 @@ def episode_screen(episodes: Sequence[Episode], view: ScreenView) -> Iterator[Li
     yield from legend(signs, view.width)
 
 
-def conversation_screen(items: Sequence[Overview], view: ScreenView) -> Iterator[Line]:
+def conversation_screen(items: "Sequence[Overview]", view: ScreenView) -> Iterator[Line]:
     """Draw a list of conversations."""
     statuses = column(item.status for item in items)
     rows = (
@@ -157,3 +168,62 @@ def folded(text: str) -> str:
 
 def _type(episode: Episode) -> str:
     return episode.type.replace("_", " ")
+
+
+class Mark(StrEnum):
+    """What a memory is marked for; the sign is plain, so that every terminal shows it."""
+
+    PINNED = "*"
+    EXPIRED = "x"
+    STALE = "~"
+    DISPUTED = "!"
+    LOW_TRUST = "?"
+
+
+_MEANINGS: Final = {
+    Mark.PINNED: "pinned",
+    Mark.EXPIRED: "expired",
+    Mark.STALE: "stale: what it cites has changed",
+    Mark.DISPUTED: "disputed between branches",
+    Mark.LOW_TRUST: "low trust",
+}
+_STYLES: Final = {Mark.PINNED: "cyan", Mark.LOW_TRUST: "magenta"}
+_WRONG: Final = "red"
+
+
+def marks_of(
+    record: Any, trust: Trust | None, now: datetime, *, stale: bool = False, disputed: bool = False
+) -> str:
+    """Return the signs of a record, each once."""
+    signs = {
+        Mark.PINNED: getattr(record, "pinned", False),
+        Mark.EXPIRED: isinstance(record, Memory) and _is_expired(record, now),
+        Mark.STALE: stale,
+        Mark.DISPUTED: disputed,
+        Mark.LOW_TRUST: trust is Trust.LOW,
+    }
+    return "".join(sign for sign, holds in signs.items() if holds)
+
+
+def marked(signs: str, width: int) -> Line:
+    """Return signs in their column, each in its colour; nothing where no row has any."""
+    if not width:
+        return []
+    coloured = [(sign, _STYLES.get(Mark(sign), _WRONG)) for sign in signs]
+    return [*coloured, (" " * (width - len(signs) + 1), "")]
+
+
+def legend(signs: Iterable[str], width: int) -> Iterator[Line]:
+    """Yield what the signs on a terminal mean; nothing where there are none."""
+    if width == sys.maxsize:
+        return
+    seen = set("".join(signs))
+    said = [f"{mark} {meaning}" for mark, meaning in _MEANINGS.items() if mark in seen]
+    if said:
+        yield [("", "")]
+        yield from wrapped([("   ".join(said), "dim")], width)
+
+
+def _is_expired(memory: Memory, now: datetime) -> bool:
+    is_over = memory.valid_until is not None and memory.valid_until <= now
+    return memory.state is State.ACTIVE and is_over and not valid_at(memory, now)

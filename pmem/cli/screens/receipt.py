@@ -9,6 +9,7 @@ from pmem.cli.screens.view import Row, cell, column, drawn_rows
 from pmem.cli.screens.view import ScreenView as View
 from pmem.cli.session import Line
 from pmem.core.context.parts import Context, nearest_left_out
+from pmem.core.context.reasons import say_why
 from pmem.values.ids import short
 
 _NUMBERS: Final = 7
@@ -16,32 +17,23 @@ _WIDEST: Final = 40
 """Cells of the bar at the most."""
 
 
-def receipt_screen(built: Context, reasons: dict[str, str], view: View) -> Iterator[Line]:
+def receipt_screen(built: Context, view: View) -> Iterator[Line]:
     """Draw a bar for each section, then what is in and what is out, with the reasons in words."""
     yield from _bars(built, view.width)
     for part in built.sections:
         yield [("", "")]
         yield [(f"in: {part.name}", "bold")]
-        rows = (
-            _row(
-                item.id,
-                item.text,
-                item.reason or reasons.get(item.why) or reasons[part.name],
-                item.score,
-            )
-            for item in part.items
-        )
-        yield from drawn_rows(rows, view)
+        for item in part.items:
+            why = item.reason or say_why(item.why or part.name)
+            yield from drawn_rows([_row(item.id, item.text, why, item.score)], view)
     if built.omitted:
         yield [("", "")]
         nearest = nearest_left_out(built)
         which = f", the nearest {len(nearest)}" * (len(nearest) < len(built.omitted))
         yield [(f"left out: {len(built.omitted):,}{which}", "bold")]
-        rows = (
-            _row(left.id, left.text, reasons.get(left.reason, left.reason), left.score)
-            for left in nearest
-        )
-        yield from drawn_rows(rows, view)
+        for left in nearest:
+            row = _row(left.id, left.text, say_why(left.reason), left.score)
+            yield from drawn_rows([row], view)
 
 
 def _bars(built: Context, width: int) -> Iterator[Line]:

@@ -1,16 +1,16 @@
 """How one record looks on a terminal: what it says first, who wrote it, what belongs to it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final
 
 from pmem.cli.event_words import who_did
-from pmem.cli.screens.lists import folded
-from pmem.cli.screens.marks import legend, marked, marks_of
+from pmem.cli.memory import fields_of, title_of
+from pmem.cli.screens.lists import folded, legend, marked, marks_of
 from pmem.cli.screens.view import Row, ScreenView, cell, drawn_rows
 from pmem.cli.screens.wrapping import hung, wrapped
 from pmem.cli.session import Line
-from pmem.core.trust import Trust, trust_of
+from pmem.core.trust import trust_of
 from pmem.memory.details import LinkedText
 from pmem.memory.reading import ShownRecord
 from pmem.values.ids import short
@@ -31,9 +31,7 @@ _USUAL: Final = (("state", "active"),)
 _CHANGES: Final = frozenset(EventKind) - {EventKind.ADD, EventKind.LINK, EventKind.UNLINK}
 
 
-def record_screen(
-    found: ShownRecord, title: str, named: Sequence[tuple[str, str]], view: ScreenView
-) -> Iterator[Line]:
+def record_screen(found: ShownRecord, view: ScreenView) -> Iterator[Line]:
     """Draw a record."""
     record: Any = found.record
     trust = trust_of(record)
@@ -41,24 +39,22 @@ def record_screen(
     signs = marks_of(record, trust, view.now, stale=stale, disputed=is_disputed)
     kind = str(getattr(record, "type", "")).replace("_", " ")
     head: Line = [(f"{record.id}  ", "bold cyan"), *marked(signs, len(signs))]
-    head.append(("  ".join(filter(None, (title, kind))), "dim"))
+    head.append(("  ".join(filter(None, (title_of(record), kind))), "dim"))
     yield from hung(head, view.width)
     yield from _text(record, view)
     yield [("", "")]
     rows = [*_people(record, view), *_belongings(found, view)]
     yield from drawn_rows(rows, view, most=0)
-    yield from _fields(record, named, trust, view)
+    yield from _fields(record, view)
     yield from legend([signs], view.width)
 
 
-def _fields(
-    record: Any, named: Sequence[tuple[str, str]], trust: Trust | None, view: ScreenView
-) -> Iterator[Line]:
+def _fields(record: Any, view: ScreenView) -> Iterator[Line]:
     """Yield what else a record holds: a line for each field, and one for what matters least."""
     rows: list[Row] = []
     minor: list[str] = []
-    for name, value in named:
-        if name in _TOLD or (name, value) in _USUAL or (name == "trust" and trust is Trust.LOW):
+    for name, value in fields_of(record):
+        if name in _TOLD or (name, value) in _USUAL:
             continue
         at = getattr(record, name, None)
         told = view.when(at) if isinstance(at, datetime) else value

@@ -1,24 +1,25 @@
-"""How what happened looks on a terminal: to one record, to all, and between two revisions."""
+"""How what happened looks: to one record, to all of them, and what an edit changed."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Any, Final, NamedTuple
 
-from pmem.cli.changelog import BODIES, HEADINGS, linked, sections, sides_of, type_of
 from pmem.cli.event_words import COLOURS, details_of, sides, who_did
-from pmem.cli.screens.differences import ADDED, REMOVED, word_difference
 from pmem.cli.screens.lists import memory_text
 from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
-from pmem.cli.screens.wrapping import hung, wrapped
+from pmem.cli.screens.wrapping import hung, line_cells, pieces, wrapped
 from pmem.cli.session import Line
-from pmem.core.changelog import Changed, FieldChange
 from pmem.core.history_values import PROSE
 from pmem.core.journal import JournalEntry, entry, steps
+from pmem.core.visible import visible
 from pmem.values.ids import short
 from pmem.values.records import EventKind, Memory
-from pmem.vcs.changelog import Changelog
 
 _INDENT: Final = "    "
 _HANG: Final = 6
+_SHORT: Final = 80
+"""Cells of a change that is told on one line."""
 _WHOLE: Final = 4000
 _VALUE: Final = 200
 _LOGGED: Final = 60
@@ -36,7 +37,8 @@ def story_screen(entries: Iterable[JournalEntry], view: ScreenView) -> Iterator[
         yield from hung(head, view.width)
         if event.event is EventKind.ADD and event.text:
             yield from wrapped([(_INDENT, ""), (event.text, "")], view.width, hang=len(_INDENT))
-        yield from _changes(event, view)
+        for name in event.before:
+            yield from change_screen(name, event.before, event.after, view.width)
         for said in details_of(event.detail, _WHOLE):
             yield from wrapped([(_INDENT, ""), (said, "")], view.width, hang=_HANG)
 
@@ -52,17 +54,12 @@ def edit_screen(memory: Memory, view: ScreenView, *, is_changed: bool) -> Iterat
         yield head
     else:
         yield from drawn_rows([Row(head, memory_text(memory))], view)
-    yield from _changes(last, view)
+    for name in last.before:
+        yield from change_screen(name, last.before, last.after, view.width)
 
 
-def _changes(event: JournalEntry, view: ScreenView) -> Iterator[Line]:
-    """Draw what an event changed, field by field."""
-    for name in event.before:
-        yield from _change(name, event.before, event.after, view.width)
-
-
-def _change(
-    name: str, before: Mapping[str, Any], after: Mapping[str, Any], width: int
+def change_screen(
+    name: str, before: dict[str, Any], after: dict[str, Any], width: int
 ) -> Iterator[Line]:
     """Draw a change: texts word by word where that can be read, else one side after the other."""
     label: Line = [(f"{_INDENT}{name.replace('_', ' ')}: ", "dim")]
@@ -70,10 +67,11 @@ def _change(
     if words is not None:
         yield from wrapped([*label, *words], width, hang=_HANG)
         return
-    was, *became = sides(name, dict(before), dict(after), _VALUE)
-    if not became or name not in PROSE:
-        new = [(" → ", "dim"), (became[0], ADDED)] if became else []
-        yield from wrapped([*label, (was, REMOVED if became else ""), *new], width, hang=_HANG)
+    was, *became = sides(name, before, after, _VALUE)
+    new = [(" → ", "dim"), (became[0], ADDED)] if became else []
+    told: Line = [*label, (was, REMOVED if became else ""), *new]
+    if not became or name not in PROSE or line_cells(told) <= min(width, _SHORT):
+        yield from wrapped(told, width, hang=_HANG)
         return
     yield label
     for sign, side, style in (("- ", was, REMOVED), ("+ ", became[0], ADDED)):
@@ -81,7 +79,7 @@ def _change(
         yield from wrapped(line, width, hang=_HANG + 2)
 
 
-def _changed_words(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Line | None:
+def _changed_words(name: str, before: dict[str, Any], after: dict[str, Any]) -> Line | None:
     was, became = before.get(name), after.get(name)
     if name not in PROSE or not isinstance(was, str) or not isinstance(became, str):
         return None
@@ -91,7 +89,7 @@ def _changed_words(name: str, before: Mapping[str, Any], after: Mapping[str, Any
 def log_screen(entries: Sequence[JournalEntry], view: ScreenView) -> Iterator[Line]:
     """Draw the log, the newest first: when, what, which record, and what that was about."""
     names = [who_did(entry.actor, entry.agent, entry.source) for entry in entries]
-    is_one = len(entries) > 1 and len(set(names)) == 1
+    is_one = not view.is_pipe and len(entries) > 1 and len(set(names)) == 1
     whens = [view.when(entry.at) for entry in entries]
     width, kinds = column(whens), column(entry.event for entry in entries)
     rows = (
@@ -131,45 +129,80 @@ def _about(entry: JournalEntry) -> Iterator[tuple[str, str]]:
 _KINDS: Final = column(EventKind)
 
 
-def section_screen(found: Changelog, view: ScreenView) -> Iterator[Line]:
-    """Draw every heading that has entries, and its entries."""
-    parts = list(sections(found))
-    types = column(type_of(entry) for _, rows in parts for entry, _ in rows)
-    for heading, rows in parts:
-        yield [(heading, f"bold {HEADINGS[heading]}".strip()), (f"  {len(rows)}", "dim")]
-        drawn = (
-            Row(
-                [("  ", ""), *cell(entry.short, 8, "cyan"), *cell(type_of(entry), types, "dim")],
-                _change_line(entry) if isinstance(entry, Changed) else [(said, "")],
-            )
-            for entry, said in rows
-        )
-        yield from drawn_rows(drawn, view, most=0)
+REMOVED: Final = "red"
+ADDED: Final = "green"
+_ALIKE: Final = 0.4
+"""A share of common words below which two texts are not compared word by word."""
+_AROUND: Final = 8
+"""Words that are shown before and behind a change."""
+_MOST_WORDS: Final = 2000
 
 
-def _change_line(entry: Changed) -> Line:
-    """Tell what has changed in a record: its texts word by word."""
-    line: Line = []
-    if not any(name in entry.fields for name in BODIES):
-        subject = f"{entry.subject}: " if entry.subject else ""
-        line += [(subject, "bold"), (entry.text, "")]
-    for name, change in entry.fields.items():
-        line += [("  " if line else "", ""), *_field(name, change)]
-    for tie in linked(entry):
-        line += [("  " if line else "", ""), (tie, "dim")]
-    return line
+class _Stretch(NamedTuple):
+    """Words that both texts have, or those of each that the other one does not have."""
+
+    same: Sequence[str]
+    removed: Sequence[str]
+    added: Sequence[str]
 
 
-def _field(name: str, change: FieldChange) -> Iterator[tuple[str, str]]:
-    is_text = isinstance(change.before, str) and isinstance(change.after, str)
-    words = word_difference(change.before, change.after) if is_text else None
-    if name not in BODIES:
-        yield f"{name.replace('_', ' ')}: ", "dim"
-    if words is not None:
-        yield from words
-        return
-    was, *became = sides_of(name, change)
-    yield was, REMOVED if became else ""
-    for side in became:
-        yield " → ", "dim"
-        yield side, ADDED
+def word_difference(was: str, became: str) -> Line | None:
+    """Return one text with what was removed and what was added marked in it.
+
+    Returns:
+        None where they have too little in common for that to be read.
+    """
+    old, new = _words(was), _words(became)
+    if max(len(old), len(new)) > _MOST_WORDS:
+        return None
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    if not old or not new or matcher.ratio() < _ALIKE:
+        return None
+    return wrapped(list(_drawn(list(_stretches(matcher, old, new)))), sys.maxsize)[0]
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text, each with the space behind it."""
+    found: list[str] = []
+    for piece in pieces(visible(" ".join(text.split()))):
+        if piece.isspace() and found:
+            found[-1] += piece
+        else:
+            found.append(piece)
+    if found:
+        found[-1] = found[-1].rstrip() + " "
+    return found
+
+
+def _stretches(
+    matcher: "SequenceMatcher[str]", old: Sequence[str], new: Sequence[str]
+) -> Iterator[_Stretch]:
+    for tag, start, end, from_, to in matcher.get_opcodes():
+        if tag == "equal":
+            yield _Stretch(old[start:end], (), ())
+        else:
+            yield _Stretch((), old[start:end], new[from_:to])
+
+
+def _drawn(stretches: Sequence[_Stretch]) -> Iterator[tuple[str, str]]:
+    for number, stretch in enumerate(stretches):
+        is_last = number == len(stretches) - 1
+        if stretch.same:
+            yield _without_middle(stretch.same, is_first=number == 0, is_last=is_last), ""
+            continue
+        removed, added = "".join(stretch.removed), "".join(stretch.added)
+        if removed:
+            yield f"[-{removed.rstrip()}-]", REMOVED
+            yield " " * bool(added), ""
+        if added:
+            yield f"{{+{added.rstrip()}+}}", ADDED
+        yield " " * (added or removed).endswith(" "), ""
+
+
+def _without_middle(words: Sequence[str], *, is_first: bool, is_last: bool) -> str:
+    """Return words that are the same, without those that are far from any change."""
+    before, behind = (0 if is_first else _AROUND), (0 if is_last else _AROUND)
+    if len(words) <= before + behind + 1:
+        return "".join(words)
+    start, end = "".join(words[:before]), "".join(words[len(words) - behind :] if behind else ())
+    return f"{start}… {end}"

@@ -1,5 +1,6 @@
 """What a screen is drawn for: how wide it is, what time it is there, and how times read."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -24,10 +25,10 @@ _RELATIVE: Final = 11
 
 
 class ScreenView(NamedTuple):
-    """A terminal and its moment.
+    """A terminal, or a pipe, and its moment.
 
     Attributes:
-        width: Its cells.
+        width: Its cells; `sys.maxsize` in a pipe, where every entry is one line.
         now: The present; times are told as seen from it.
         exact: Whether times are told to the second, in UTC, instead.
     """
@@ -43,6 +44,11 @@ class ScreenView(NamedTuple):
         return iso(at.replace(microsecond=0)) if self.exact else _tell_moment(at, self.now)
 
     @property
+    def is_pipe(self) -> bool:
+        """Tell whether lines are as long as what they say."""
+        return self.width == sys.maxsize
+
+    @property
     def when_width(self) -> int:
         """The cells of a column of moments."""
         return _EXACT if self.exact else _RELATIVE
@@ -50,7 +56,7 @@ class ScreenView(NamedTuple):
 
 def view_of(session: CommandSession, width: int) -> ScreenView:
     """Return what a command's screen is drawn for."""
-    return ScreenView(width, session.present, session.exact_times)
+    return ScreenView(width, session.present, session.exact_times or width == sys.maxsize)
 
 
 class Row(NamedTuple):
@@ -62,16 +68,13 @@ class Row(NamedTuple):
 
 
 def drawn_rows(rows: Iterable[Row], view: ScreenView, most: int = 2) -> Iterator[Line]:
-    """Yield rows with their texts in a column of their own, broken at words.
-
-    Args:
-        rows: What to draw; their heads are equally wide.
-        view: The terminal.
-        most: Lines of each text at the most; any number when 0.
-    """
+    """Yield rows whose heads are equally wide, each text in so many lines; any number when 0."""
     width = max(view.width, 2 * _INDENT)
     most = 0 if width < NARROW else most
     for head, text, tail in rows:
+        if view.is_pipe:
+            yield [*head, *text, ("  " * bool(tail), ""), *tail]
+            continue
         start = line_cells(head)
         if width - start >= _LEAST_TEXT:
             first, *others = _told_in(text, tail, width - start, most)
@@ -107,13 +110,7 @@ def column(texts: Iterable[str]) -> int:
 
 
 def cell(text: str, width: int, style: str = "") -> Line:
-    """Return a text as wide as its column, and the gap behind it.
-
-    Args:
-        text: What stands there.
-        width: The column's cells; no column when 0.
-        style: How it looks.
-    """
+    """Return a text as wide as its column, and the gap behind it; no column when that is 0."""
     return [(f"{padded(text, width)}  ", style)] if width else []
 
 

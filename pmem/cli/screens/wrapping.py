@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from pmem.cli.session import Line, Span
 from pmem.core.visible import visible
@@ -15,7 +15,6 @@ _JOINER: Final = "\u200d"
 _LEAST: Final = 12
 """Cells at the end of a line in which a word that no line holds may begin."""
 _TAB: Final = "    "
-_BREAKS: Final = frozenset("\n\t")
 _ATTACHED: Final = ("Mn", "Me", "Mc", "Cf", "Sk")
 """What belongs to the character before it: marks, joiners, and the skin tones of emoji."""
 _CLOSING: Final = ("Pe", "Pf", "Po", "Lm")
@@ -24,15 +23,6 @@ _DRAWN_OVER: Final = ("Mn", "Me", "Cf")
 """Marks, joiners and variation selectors take no cell of their own."""
 _LATER_JAMO: Final = frozenset(map(chr, range(0x1160, 0x1200)))
 """Vowels and endings of Korean syllables that are written in parts."""
-
-
-class _Word(NamedTuple):
-    """What is not broken, the spaces before it, and the cells of both."""
-
-    gap: Line
-    parts: Line
-    gap_width: int
-    width: int
 
 
 def wrapped(line: Line, width: int, *, hang: int = 0, most: int = 0) -> list[Line]:
@@ -44,15 +34,81 @@ def wrapped(line: Line, width: int, *, hang: int = 0, most: int = 0) -> list[Lin
         hang: Spaces before every line but the first.
         most: Lines at the most, the last one with an ellipsis; any number when 0.
     """
-    found = list(islice(_lines(line, width, width - hang), most + 1 if most else None))
-    if most and len(found) > most:
-        room = width - hang if most > 1 else width
-        found = [*found[: most - 1], _ended(found[most - 1], room)]
+    shown = _visible_line(line, width - hang)
+    text = "".join(part for part, _ in shown)
+    found = list(islice(_ranges(text, width, width - hang), most + 1 if most else None))
     indent: Line = [(" " * hang, "")] if hang else []
-    return [
-        _join_spans([*indent, *part] if number and part else part)
-        for number, part in enumerate(found)
-    ]
+    lines = [_part(shown, start, end) for start, end in found[: most or None]]
+    if most and len(found) > most:
+        start, end = found[most - 1]
+        kept = cut_text(text[start:end], (width - hang if most > 1 else width) - 1)
+        lines[-1] = [*_part(shown, start, start + len(kept.rstrip(" ,;:"))), (ELLIPSIS, "")]
+    return [lines[0], *([*indent, *part] if part else part for part in lines[1:])]
+
+
+def _visible_line(line: Line, width: int) -> Line:
+    """Return a line with hidden characters written out, without joiners where lines are short."""
+    shown = [(visible(text).replace("\t", _TAB), style) for text, style in line]
+    joined = (part for text, _ in shown if _JOINER in text for part in clusters(text))
+    if any(cells(part) > width for part in joined):
+        return [(text.replace(_JOINER, ""), style) for text, style in shown]
+    return shown
+
+
+def _part(line: Line, start: int, end: int) -> Line:
+    """Return what stands between two places, neighbours of one style as one part."""
+    found: Line = []
+    for text, style in line:
+        piece = text[max(0, start) : max(0, end)]
+        start, end = start - len(text), end - len(text)
+        if piece and found and found[-1][1] == style:
+            found[-1] = (found[-1][0] + piece, style)
+        elif piece:
+            found.append((piece, style))
+    return found
+
+
+def _ranges(text: str, first: int, later: int) -> Iterator[tuple[int, int]]:
+    """Yield where each line begins and ends, the first one of another width."""
+    place, room = 0, first
+    for part in text.split("\n"):
+        for start, end in _filled(part, room, later):
+            yield place + start, place + end
+            room = later
+        place += len(part) + 1
+
+
+def _filled(text: str, first: int, later: int) -> Iterator[tuple[int, int]]:
+    """Fill lines with words; the spaces where a line is broken are left out."""
+    start = end = at = used = 0
+    room = first
+    for piece in pieces(text):
+        if piece.isspace():
+            at += len(piece)
+            continue
+        gap, width = cells(text[end:at]), cells(piece)
+        if used + gap + width > room:
+            if end > start and (width <= later or room - used - gap < _LEAST):
+                yield start, end
+                start, used, gap, room = at, 0, 0, later
+            elif end == start and (width <= room or room - gap < _LEAST):
+                start, gap = at, 0  # without the spaces before it there is room
+        used += gap
+        for cluster in [piece] if used + width <= room else _apart(piece, later):
+            wide = cells(cluster)
+            if used + wide > room and at > start:
+                yield start, at
+                start, used, room = at, 0, later
+            at += len(cluster)
+            used += wide
+        end = at
+    yield start, end
+
+
+def _apart(word: str, width: int) -> Iterator[str]:
+    """Yield the clusters of a word; one that is wider than a line falls apart."""
+    for cluster in clusters(word):
+        yield from [cluster] if cells(cluster) <= width else cluster
 
 
 def cells(text: str) -> int:
@@ -138,136 +194,8 @@ def _belongs(kept: str, character: str) -> bool:
     return unicodedata.category(character) in _ATTACHED
 
 
-def _paragraphs(line: Line) -> Iterator[Line]:
-    """Yield a line in the parts that line breaks leave, its hidden characters written out."""
-    part: Line = []
-    for text, style in line:
-        if text.isascii() and text.isprintable():
-            part.append((text, style))
-            continue
-        first, *others = visible(text).replace("\t", _TAB).split("\n")
-        part.append((first, style))
-        for other in others:
-            yield part
-            part = [(other, style)]
-    yield part
-
-
-def _lines(line: Line, first: int, later: int) -> Iterator[Line]:
-    """Yield the lines that a line is broken into, the first one of another width."""
-    room = first
-    for part in _paragraphs(line):
-        for filled in _filled(part, room, later):
-            yield filled
-            room = later
-
-
-def _filled(line: Line, first: int, later: int) -> Iterator[Line]:
-    """Fill lines with words; the spaces where a line is broken are left out."""
-    current: Line = []
-    used, room, begins = 0, first, True
-    for word in _words(line):
-        lead = word.gap if current or begins else []
-        if used + word.gap_width * bool(lead) + word.width <= room:
-            current = [*current, *lead, *word.parts]
-            used = line_cells(current)
-            begins = False
-            continue
-        if not current and (word.width <= room or room - line_cells(lead) < _LEAST):
-            lead = []  # without the spaces before it there is room
-        left = room - used - line_cells(lead)
-        if current and (word.width <= later or left < _LEAST):
-            yield current
-            current, lead, left, room = [], [], later, later
-        begins = False
-        first_part, *others = _broken(word.parts, left, later)
-        current = [*current, *lead, *first_part]
-        for part in others:
-            yield current
-            current, room = part, later
-        used = line_cells(current)
-    yield current
-
-
-def _broken(parts: Line, first: int, later: int) -> list[Line]:
-    """Break a word that begins a line wherever the line ends."""
-    found: list[Line] = [[]]
-    used, room = 0, first
-    for text, style in parts:
-        for cluster in _narrow(text, later):
-            width = cells(cluster)
-            if used + width > room and found[-1]:
-                found.append([])
-                used, room = 0, later
-            _append(found[-1], cluster, style)
-            used += width
-    return found
-
-
-def _narrow(text: str, width: int) -> Iterator[str]:
-    """Yield the clusters of a text; one that is wider than a line falls apart."""
-    for cluster in clusters(text):
-        if cells(cluster) <= width:
-            yield cluster
-        else:
-            yield from (character for character in cluster if character != _JOINER)
-
-
-def _join_spans(parts: Line) -> Line:
-    """Return a line whose neighbours of one style are one part."""
-    line: Line = []
-    for text, style in parts:
-        _append(line, text, style)
-    return line
-
-
-def _append(line: Line, text: str, style: str) -> None:
-    if line and line[-1][1] == style:
-        line[-1] = (line[-1][0] + text, style)
-    else:
-        line.append((text, style))
-
-
-def _words(line: Line) -> Iterator[_Word]:
-    """Yield the words of a line; one that changes its style in its middle is one word."""
-    gap: Line = []
-    parts: Line = []
-    for text, style in line:
-        for number, piece in enumerate(pieces(text)):
-            if piece.isspace():
-                if parts:
-                    yield _word(gap, parts)
-                    gap, parts = [], []
-                gap.append((piece, style))
-                continue
-            if parts and (number or (_is_wide(piece) and _is_wide(parts[-1][0]))):
-                yield _word(gap, parts)
-                gap, parts = [], []
-            parts.append((piece, style))
-    if parts:
-        yield _word(gap, parts)
-
-
-def _word(gap: Line, parts: Line) -> _Word:
-    return _Word(gap, parts, line_cells(gap), line_cells(parts))
-
-
-def _ended(line: Line, room: int) -> Line:
-    """Return a line with an ellipsis, without the words that leave it no room."""
-    kept: Line = []
-    for word in _words(line):
-        if line_cells(kept) + word.gap_width + word.width > room - 1:
-            break
-        kept += [*word.gap, *word.parts]
-    kept = kept or _broken(line, room - 1, room - 1)[0]
-    text, style = kept[-1] if kept else ("", "")
-    return [*kept[:-1], (text.rstrip(" ,;:"), style), (ELLIPSIS, "")]
-
-
 def hung(line: Line, width: int) -> list[Line]:
     """Break a line so that what follows hangs below its longest part."""
-    if line_cells(line) <= width and not any(_BREAKS & set(text) for text, _ in line):
-        return [line]
     return wrapped(line, width, hang=_hang(line, width))
 
 
