@@ -94,9 +94,10 @@ def _events(session: CommandSession, request: EventsRequest, of: str | None) -> 
     found = msgspec.structs.replace(found, items=found.items[::-1])
     is_filtered = wanted != Wanted() or of is not None
     nothing = "no event passes the filters" if is_filtered else _NOTHING
+    screen = "stories.log_screen" if of is None else "stories.story_screen"
     return Answer(
         data=found,
-        screen=drawn(session, f"stories.{'log' if of is None else 'story'}_screen", found.items),
+        screen=drawn(session, screen, found.items),
         note=_more(session, found, request.limit) if found.items else nothing,
     )
 

@@ -26,7 +26,7 @@ from pmem.search.context_answers import Answers, rank_answers
 from pmem.search.context_candidates import gather_candidates, tokens_of_others
 from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import BuiltContext, ContextRequest, task_of
-from pmem.search.hits import SearchKind, hits_of, opened
+from pmem.search.hits import hits_of, opened
 from pmem.search.threads import Delta, delta, mark_told
 from pmem.values.config import Settings
 from pmem.values.records import Memory, Role
@@ -34,12 +34,6 @@ from pmem.values.records import Memory, Role
 if TYPE_CHECKING:
     from pmem.search.own_part import OwnPart
 
-LEAST_RECALLED = 50
-"""How many hits a context of any budget looks at."""
-TOKENS_A_HIT = 20
-"""It looks at one more for every so many tokens of its budget."""
-MOST_RECALLED = 300
-"""How many hits it looks at, at the most."""
 ASKED_MESSAGES = 3
 """Without a query, so many of the latest messages are taken for one."""
 ASKED_CHARACTERS = 2000
@@ -53,12 +47,9 @@ STARTS = 80
 """Of what is left out, so many characters are told where that is asked for."""
 SMALL_BUDGET: Final = 400
 """A memory that fits into half of its budget, or of this for want of one, is shown whole."""
-FAINT = 0.1
-"""A message that scores less than this share of the best one's score is not recalled."""
 UPDATE_MARK = "@"  # between a memory's id and the revision, in an update's id
 WHOLE_TALK_SHARE: Final = 0.8
 """Messages of chunks come back while everything takes less of the budget (S3: 80 %)."""
-_RECALLED = (SearchKind.MEMORY, SearchKind.EPISODE, SearchKind.MESSAGE)
 _TALKING = (Role.USER, Role.ASSISTANT)
 _DISPUTED: Final = "(conflict: "  # begins the label of what two branches contradict each other in
 

@@ -39,8 +39,6 @@ PERIOD: Final = timedelta(days=30)
 """How far back insights look."""
 PAUSE: Final = timedelta(hours=24)
 """No insight follows another one sooner."""
-LENGTH: Final = 280
-"""Characters of an insight at the most."""
 _NAME_CHARACTERS: Final = 80
 _QUOTED_CHARACTERS: Final = 160
 

@@ -103,10 +103,6 @@ WEEKDAYS: tuple[str, ...] = (
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
 )  # fmt: skip
 
-NEGATIONS: frozenset[str] = frozenset(
-    "not no never nobody none nothing neither nor without cannot".split()
-)
-
 _AUXILIARIES = "are could did do does had has have is must need should was were would".split()
 _NEGATED = {"ca": "can", "wo": "will", "sha": "shall"}
 _SHORTENED = {"'re": "are", "'ve": "have", "'ll": "will", "'d": "would", "'m": "am"}

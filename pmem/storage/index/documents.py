@@ -49,11 +49,6 @@ def post(connection: sqlite3.Connection) -> None:
     connection.execute("delete from unposted")
 
 
-def has_unposted(connection: sqlite3.Connection) -> bool:
-    """Tell whether there is a record that searches do not know yet."""
-    return connection.execute("select 1 from unposted limit 1").fetchone() is not None
-
-
 def _with_rivals(connection: sqlite3.Connection, changed: set[Source]) -> set[Source]:
     """Add the records that hold a document which a changed record holds as well."""
     found, fresh = set(changed), changed

@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from pmem.errors import InvalidValue
 
-VARIABLE: Final = "PMEM_DATABASE"
 INSTALL: Final = "pip install 'pmem-cli[postgres]'"
 _UNREADABLE: Final = "the address of the database cannot be read"
 _ESCAPE: Final = "write / ? # @ in a name or a password as %2F %3F %23 %40"
