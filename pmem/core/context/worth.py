@@ -32,6 +32,8 @@ FIRST_ANSWERS: Final = 12
 """Memories of the subject of so many first answers are kin."""
 GOOD_ANSWER: Final = 0.25
 """Of those that are so good, relative to the best one."""
+SURE_ANSWER: Final = 0.75
+"""One so good, relative to the best, needs no more to speak for it."""
 TELLING: Final = 1.2
 """Nats that an answer tells, at the least: what its shared words tell, for how well it answers."""
 
@@ -196,7 +198,7 @@ class Valuation(msgspec.Struct, frozen=True):
         """Tell whether more speaks for a memory than a word that it shares with many."""
         is_tied = worth.value > worth.answers + worth.type
         tells = worth.answers * self.information.get(memory.id, 0.0) >= TELLING
-        return is_tied or tells or worth.answers >= 1.0 or _is_rule(memory)
+        return is_tied or tells or worth.answers >= SURE_ANSWER or _is_rule(memory)
 
     def akin(self, memory: Memory) -> str | None:
         """Return the id of the first answer that has the subject of a memory, itself apart."""

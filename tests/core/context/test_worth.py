@@ -87,8 +87,8 @@ def test_what_an_answer_shares_has_to_tell_enough_for_how_well_it_answers() -> N
     for answers, nats, is_apt in ((0.5, 2.0, False), (0.7, 2.0, True), (0.5, 3.0, True)):
         task = Valuation({one.id: answers}, information={one.id: nats})
         assert task.is_apt(one, task.worth(one)) is is_apt
-    best, faint = Valuation({one.id: 1.0}), Valuation({one.id: 0.4})
-    assert best.is_apt(one, best.worth(one))
+    sure, faint = Valuation({one.id: 0.75}), Valuation({one.id: 0.4})
+    assert sure.is_apt(one, sure.worth(one))
     rule = replace(one, type=MemoryType.CONSTRAINT)
     assert faint.is_apt(rule, faint.worth(rule)) > faint.is_apt(one, faint.worth(one))
 
