@@ -55,6 +55,7 @@ DIGITS = 12  # of a score
 EVERY = 2**62  # more documents than there can be
 SLACK = 1e-9  # within which scores are not told apart before they are exact
 WITHIN = 0.5  # share of an identifier that a message holds within a longer one
+BATCH = 100  # texts that are read at once
 POOL = 200  # hits, at least, among which several sessions are mixed
 
 
@@ -357,11 +358,12 @@ def _phrased(
     holders = set(candidates)
     for term in sorted({term for phrase in plan.phrases for term in phrase if term}):
         holders &= statistics.postings(term).keys()
-    texts = statistics.texts(holders)
+    numbers = sorted(holders)
     return frozenset(
         number
-        for number in sorted(holders)
-        if all(holds_phrase(sequence(texts[number]), phrase) for phrase in plan.phrases)
+        for start in range(0, len(numbers), BATCH)
+        for number, text in statistics.texts(numbers[start : start + BATCH]).items()
+        if all(holds_phrase(sequence(text), phrase) for phrase in plan.phrases)
     )
 
 
