@@ -897,6 +897,7 @@ class InboxListing(Strict):
     items: list[NeedsSomebody]
     counts: dict[str, int]
     total: int
+    elsewhere: list[Need]
 
 
 class ChangedPlace(Strict):
