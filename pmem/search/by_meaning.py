@@ -56,4 +56,4 @@ def with_nearest(ranking: Ranking, asked: "Asked", numbers: Collection[int]) -> 
     from pmem.core.retrieval.fusion import DEPTH, fused
 
     hits = fused(ranking.hits, asked.nearest(numbers, DEPTH))
-    return Ranking(hits, max(ranking.total, len(hits)))
+    return ranking._replace(hits=hits, total=max(ranking.total, len(hits)))

@@ -2,11 +2,9 @@
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
-from itertools import product
-from math import log
 from typing import Final
 
 import msgspec
@@ -17,19 +15,16 @@ from pmem.core.context.parts import Omitted
 from pmem.core.context.worth import Valuation, first_subjects
 from pmem.core.filters import Filter
 from pmem.core.policy import ACTIVITY, EVENT
-from pmem.core.retrieval.forms import likeness
-from pmem.core.retrieval.question import is_english, searched_part
+from pmem.core.retrieval.bm25 import idf
 from pmem.core.retrieval.ranking import RankedDocument as Ranked
 from pmem.core.retrieval.relations import RelatedHit
 from pmem.core.text.paths import named_paths, named_symbols
-from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue
 from pmem.project.workspace import Workspace
 from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import ContextRequest, task_of
 from pmem.search.hits import Scored, SearchKind, as_scored, most_related, related_to
 from pmem.search.search import RankedSet, SearchRequest, pick_each
-from pmem.values.records import Memory
 
 LEAST_RECALLED: Final = 50
 """How many hits a context of any budget looks at."""
@@ -39,8 +34,6 @@ MOST_RECALLED: Final = 300
 """How many hits it looks at, at the most."""
 FAINT: Final = 0.1
 """A message that scores less than this share of the best one's score is not recalled."""
-
-
 WEIGHTY: Final = 0.15
 """What scores so much has more than a chance word of a task."""
 SHARED_WORDS: Final = 2
@@ -132,8 +125,11 @@ def rank_answers(
     found = _within_lengths(passed, lengths, usable, below)
     visible = [tie for tie in remembered.ties if tie.id in usable]
     along = related_to(found, visible, most_related(request.related))
-    memories = [usable[place.id] for kind, place, _ in found if kind is SearchKind.MEMORY]
-    relative, shared = _relative(found), _shared_words(asked, memories)
+    relative = _relative(found)
+    answers = {place.id: hit for kind, place, hit in found if kind is SearchKind.MEMORY}
+    rare = idf(usable.count, max(1.0, RARE * usable.count))
+    shared = {identifier: remembered.shared[hit.number] for identifier, hit in answers.items()}
+    memories = [usable[identifier] for identifier in answers]
     return Answers(
         asked=asked,
         found=found,
@@ -144,13 +140,13 @@ def rank_answers(
             answers=relative,
             applying=applying,
             subjects=first_subjects(memories, relative),
-            information=_information(shared, usable.count),
+            information={identifier: sum(words) for identifier, words in shared.items()},
             standing=_relative([one for one in standing.ranked if one[1].id in usable]),
             modes=modes,
         ),
         weighs=bool(applying)
-        or any(hit.score >= WEIGHTY for kind, _, hit in found if kind is SearchKind.MEMORY)
-        or any(_telling(shared, RARE * usable.count)),
+        or any(hit.score >= WEIGHTY for hit in answers.values())
+        or any(len(words) >= SHARED_WORDS or rare <= sum(words) for words in shared.values()),
     )
 
 
@@ -216,51 +212,6 @@ def _picked(
     picked = iter(pick_each(workspace, filter(None, questions)))
     for question in questions:
         yield next(picked) if question else RankedSet([], 0, Counter(), [])
-
-
-def _shared_words(asked: str, memories: Iterable[Memory]) -> dict[str, set[str]]:
-    """Return the words of a text that each memory has, or has a form of, by id."""
-    held = {
-        memory.id: set(terms(" ".join((memory.subject or "", memory.content, *memory.tags))))
-        for memory in memories
-    }
-    meant = words_meant(asked, set().union(*held.values()))
-    return {
-        identifier: {meant[term] for term in meant.keys() & words}
-        for identifier, words in held.items()
-    }
-
-
-def words_meant(asked: str, held: Collection[str]) -> dict[str, str]:
-    """Return those of some terms that are a word of a text, or a form of one, with that word.
-
-    Only a text that is not surely English has forms, as in searches.
-    """
-    asked = searched_part(asked)
-    words = set(terms(asked))
-    found = {} if is_english(asked) else {
-        term: word
-        for term, word in product(held, words)
-        if term[0] == word[0] and likeness(word, term)
-    }  # fmt: skip
-    return found | {word: word for word in words.intersection(held)}
-
-
-def _information(shared: Mapping[str, set[str]], count: int) -> dict[str, float]:
-    """Return how much the shared words of each memory tell it from all others, in nats, by id."""
-    held = Counter(word for words in shared.values() for word in words)
-    return {
-        identifier: sum(log(max(1.0, count / held[word])) for word in words)
-        for identifier, words in shared.items()
-    }
-
-
-def _telling(shared: Mapping[str, set[str]], most: float) -> Iterator[str]:
-    """Yield what shares several words, or one that at most so many memories have."""
-    held = Counter(word for words in shared.values() for word in words)
-    for identifier, words in shared.items():
-        if len(words) >= SHARED_WORDS or any(held[word] <= max(1, most) for word in words):
-            yield identifier
 
 
 def _above(hits: list[Scored], threshold: float, below: list[Omitted]) -> list[Scored]:

@@ -8,11 +8,12 @@ from pmem.core.context.parts import Context, Section, ShownItem
 from pmem.core.context.reasons import say_why
 from pmem.core.filters import cited_symbols, covers
 from pmem.core.lifecycle.differences import SaidOtherwise
-from pmem.core.retrieval.question import searched_part
+from pmem.core.retrieval.forms import likeness
+from pmem.core.retrieval.question import is_english, searched_part
 from pmem.core.retrieval.related import related
 from pmem.core.text.terms import terms
 from pmem.project.workspace import Workspace
-from pmem.search.context_answers import Answers, task_paths, task_symbols, words_meant
+from pmem.search.context_answers import Answers, task_paths, task_symbols
 from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import ContextRequest
 from pmem.values.ids import short
@@ -93,11 +94,13 @@ class Reasons:
             if shared:
                 return f"{where}shares {self._mask(', '.join(shared))} with the task"
         for where, part in places:
-            meant = words_meant(task, set(terms(part)))
-            forms = ((word, {term}, "a form of") for term, word in sorted(meant.items()))
-            others = ((word, set(related(word)), "a word related to") for word in sorted(asked))
-            for word, terms_of_it, how in (*forms, *others):
-                pair = [*_words_with(part, terms_of_it)[:1], *_words_with(task, {word})[:1]]
+            held = set() if is_english(task) else set(terms(part))
+            forms = ((word, {one for one in held if likeness(word, one)}) for word in sorted(asked))
+            others = ((word, set(related(word))) for word in sorted(asked))
+            meant = [("a form of", *one) for one in forms]
+            meant += [("a word related to", *one) for one in others]
+            for how, word, wanted in meant:
+                pair = [*_words_with(part, wanted)[:1], *_words_with(task, {word})[:1]]
                 if len(pair) == _BOTH:
                     return f"{where}has {self._mask(f', {how} '.join(pair))}"
         return "the search for the task found it"

@@ -277,7 +277,7 @@ class RankedSet(msgspec.Struct, frozen=True):
     """The best documents: kind, place, score and signals; how many; what was filtered away.
 
     `ties` are links of those memories to others that pass the filters, `fill` the newest where
-    nothing was found.
+    nothing was found; `shared` is that of the rankings, see `Ranking`.
     """
 
     ranked: list[Scored]
@@ -285,6 +285,7 @@ class RankedSet(msgspec.Struct, frozen=True):
     removed: Counter[str]
     ties: list[LinkedMemory]
     fill: list[Scored] = []
+    shared: dict[int, tuple[float, ...]] = {}
 
 
 def pick(
@@ -417,7 +418,7 @@ def _pick(
     look = _Look(workspace, request, pool, closely)
     sieve = look.sieve()
     found: list[tuple[SearchKind, Ranked]] = []
-    total = 0
+    total, shared = 0, dict[int, tuple[float, ...]]()
     asked = asked_by_meaning(workspace, request.query, pool) if closely else None
     for kind in request.kinds or tuple(SearchKind):
         ranking = look.rank(kind, sieve, looked_at, asked)
@@ -426,6 +427,7 @@ def _pick(
             hits = boosted(hits, look.near_context(kind))
         found += [(kind, hit) for hit in hits]
         total += ranking.total
+        shared |= ranking.shared
     passed = [(kind, hit) for kind, hit in found if hit.score >= request.threshold]
     if len(passed) < len(found):
         sieve.removed["threshold"] = len(found) - len(passed)
@@ -438,7 +440,7 @@ def _pick(
     wants_related = most_related(request.related) > 0
     ties = _ties(pool, ranked, sieve) if wants_related else []
     newest = [] if found or not fill else _newest(pool, request, sieve, min(fill, most))
-    return RankedSet(ranked, total, removed, ties, newest)
+    return RankedSet(ranked, total, removed, ties, newest, shared)
 
 
 def _newest(pool: Pool, request: SearchRequest, sieve: Sieve, most: int) -> list[Scored]:

@@ -167,8 +167,8 @@ class Valuation(msgspec.Struct, frozen=True):
         rules: how much each rule counts.
         applying: the ids of memories that apply to a file that the task is about.
         modes: how contexts show categories.
-        information: how much the words that answers share with the task tell them from all other
-            memories, by id, in nats.
+        information: how much the words that answers share with the task tell: the sum of their
+            idfs, by id, in nats.
     """
 
     answers: Mapping[str, float] = {}

@@ -1,6 +1,6 @@
 """BM25 over single documents, windows of neighbours and sessions, from one set of postings."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -86,6 +86,7 @@ class Evidence(NamedTuple):
         attainable: the text score of a document as long as the best one that holds every word of
             the question.
         held: for each term, the documents that hold it, of those that were looked at.
+        idfs: `bm25.idf` of each term in the whole collection, its forms with it.
         beyond: documents that hold a term, but are not among the `breadth` best.
     """
 
@@ -96,7 +97,12 @@ class Evidence(NamedTuple):
     session: dict[int, float]
     attainable: float
     held: Frequencies
+    idfs: Mapping[str, float] = {}
     beyond: frozenset[int] = frozenset()
+
+    def shared(self, words: Iterable[str], number: int) -> tuple[float, ...]:
+        """Return the idf of each of some words that a document holds."""
+        return tuple(self.idfs[word] for word in words if number in self.held[word])
 
 
 Accept = Callable[[Collection[int]], Collection[int]]
@@ -187,6 +193,7 @@ def gather(
         ),
         attainable=_attainable(plan, found.rarity, text, norms, constants.text.k1),
         held=found.singles,
+        idfs=found.idfs,
         beyond=found.beyond,
     )  # fmt: skip
 
@@ -194,15 +201,16 @@ def gather(
 class _Found(NamedTuple):
     """The matching documents that are worth a close look, and their sessions.
 
-    `singles` are frequencies by term and document; `rarity` is the idf of each term in the whole
-    collection, `share` the share of its documents that `singles` holds. `beyond` are those that
-    match as well.
+    `singles` are frequencies by term and document; `idfs` those of the whole collection, `rarity`
+    what ranks by them, `share` the share of its documents that `singles` holds. `beyond` are those
+    that match as well.
     """
 
     documents: Mapping[int, Document]
     sessions: Mapping[int, SessionDocuments]
     singles: Frequencies
     rarity: Mapping[str, float]
+    idfs: Mapping[str, float]
     share: Mapping[str, float]
     beyond: frozenset[int]
 
@@ -223,6 +231,7 @@ def _find(
         term: _rare(totals.documents, own[term] or len(held), constants.rarity)
         for term, held in postings.items()
     }
+    idfs = {term: idf(totals.documents, len(held)) for term, held in postings.items()}
     every: set[int] = set().union(*postings.values())
     if accept is not None:
         every = set(accept(every))
@@ -244,7 +253,7 @@ def _find(
     for name in plan.names:  # counts only where nobody speaks
         held = held_inside[name.term]
         held_inside[name.term] = {n: c for n, c in held.items() if not documents[n].speaker}
-    return _Found(documents, sessions, held_inside, rarity, share, frozenset(every - matched))
+    return _Found(documents, sessions, held_inside, rarity, idfs, share, frozenset(every - matched))
 
 
 def _rare(documents: int, containing: int, power: float) -> float:

@@ -68,10 +68,14 @@ class RankedDocument(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """The best documents, and how many speak to the question in all."""
+    """The best documents, and how many speak to the question in all.
+
+    `shared` are the idfs of the question's own words that a hit holds, or has a form of, by number.
+    """
 
     hits: list[RankedDocument]
     total: int
+    shared: Mapping[int, tuple[float, ...]] = {}
 
 
 def rank(
@@ -115,17 +119,18 @@ def rank(
     wanted = len(parts) if limit is None else limit
     whole = len(parts) + len(evidence.beyond - parts.keys())
     mixes = plan.several and bool(evidence.sessions) and settings.repeat != 1.0
-    if not mixes and nearness is None:
-        if not (closely and constants.spelt):
-            return Ranking(_best(judge, parts, wanted), whole)
-        hits = _best(judge, parts, max(wanted, constants.spelt))
-        return Ranking(_by_letters(question, hits, statistics, constants)[:wanted], whole)
-    pool = _best(judge, parts, max(POOL, 2 * wanted))
+    spelt = constants.spelt if closely else 0
+    further = max(POOL, 2 * wanted) if mixes or nearness is not None else wanted
+    pool = _best(judge, parts, max(further, spelt))
+    if spelt:
+        pool = _by_letters(question, pool, statistics, constants)
     if nearness is not None:
         pool = _by_meaning(pool, evidence, nearness, settings.meaning)
     if mixes:
         pool = _mixed(pool, evidence.documents, settings.repeat, wanted)
-    return Ranking(pool[:wanted], whole)
+    words = (*plan.asked, *(name.term for name in plan.names))
+    hits = pool[:wanted]
+    return Ranking(hits, whole, {one.number: evidence.shared(words, one.number) for one in hits})
 
 
 def _as_broad_as(constants: Constants, limit: int | None) -> Constants:

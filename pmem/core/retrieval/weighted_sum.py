@@ -61,7 +61,7 @@ def rank_by_sum(
     """
     if min(weights) < 0 or not sum(weights):
         raise InvalidValue("the weights must be 0 or more, and not all of them 0")
-    semantic, keyword = _lexical(question, statistics)
+    semantic, keyword, shared = _lexical(question, statistics)
     found = sorted(keyword) if accept is None else sorted(accept(keyword.keys()))
     hits = []
     for number, document in statistics.documents(found).items():
@@ -74,7 +74,7 @@ def rank_by_sum(
         )
         hits.append(_summed(number, weights, values))
     hits.sort(key=lambda hit: (-hit.score, hit.number))
-    return Ranking(hits[:limit], len(hits))
+    return Ranking(hits[:limit], len(hits), shared)
 
 
 def _summed(number: int, weights: Weights, values: Sequence[float]) -> RankedDocument:
@@ -85,8 +85,8 @@ def _summed(number: int, weights: Weights, values: Sequence[float]) -> RankedDoc
 
 def _lexical(
     question: str, statistics: CollectionStatistics
-) -> tuple[dict[int, float], dict[int, float]]:
-    """TF-IDF relative to the attainable, and the share of words held, of each matching document.
+) -> tuple[dict[int, float], dict[int, float], dict[int, tuple[float, ...]]]:
+    """TF-IDF relative to the attainable, share of words held, and their idfs, by document.
 
     tf(t, d) = count / highest count in d, idf(t) = log(N / n): specification S2, "TF-IDF Index".
     """
@@ -97,11 +97,11 @@ def _lexical(
     attainable = sum(rarity.values())
     peaks = statistics.documents(sorted(set[int]().union(*found.values())))
     semantic = dict.fromkeys(peaks, 0.0)
-    held = dict.fromkeys(peaks, 0)
+    held: dict[int, tuple[float, ...]] = dict.fromkeys(peaks, ())
     for word in words:
         for number, frequency in found[word].items():
             weight = relative_frequency(frequency, peaks[number].peak) * rarity[word]
             semantic[number] += weight
-            held[number] += 1
-    shares = {number: count / len(words) for number, count in held.items()}
-    return {n: smooth_share(value, attainable) for n, value in semantic.items()}, shares
+            held[number] += (rarity[word],)
+    shares = {number: len(idfs) / len(words) for number, idfs in held.items()}
+    return {n: smooth_share(value, attainable) for n, value in semantic.items()}, shares, held

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from pmem.core.retrieval.collection import MemoryStatistics
 from pmem.core.retrieval.evidence import Accept
 from pmem.core.retrieval.question import plan_question
-from pmem.core.retrieval.ranking import RankedDocument, rank, total
+from pmem.core.retrieval.ranking import RankedDocument, Ranking, rank, total
 from pmem.core.retrieval.ranking_settings import DEFAULTS, RankingSettings
 from pmem.core.retrieval.related import related
 from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
@@ -237,8 +237,8 @@ def test_few_documents_are_ranked_like_many() -> None:
 
 @pytest.mark.parametrize("question", ["", " ", "the of", '""', '" " “”', "?!", ".*(a|b)+$["])
 def test_a_question_without_a_word_finds_nothing(question: str) -> None:
-    assert rank(question, random_store(1)) == ([], 0)
-    assert rank_by_sum(question, random_store(1), Weights(), now=NOW) == ([], 0)
+    assert rank(question, random_store(1)) == Ranking([], 0)
+    assert rank_by_sum(question, random_store(1), Weights(), now=NOW) == Ranking([], 0)
 
 
 def test_a_pasted_text_is_a_question_too() -> None:
