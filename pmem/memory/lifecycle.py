@@ -259,10 +259,11 @@ def purge(workspace: Workspace, request: PurgeRequest) -> ChangedRecords[Record]
 
 def _what_stays(workspace: Workspace, gone: Sequence[Record]) -> Iterator[str]:
     """Say which records and messages still have words of what is gone."""
-    ids = {record.id for record in gone}
-    memories = (one for one in workspace.memories.find() if one.source.conversation in ids)
-    episodes = (one for one in workspace.episodes.find() if one.conversation in ids)
-    learned = [short(one.id) for one in (*memories, *episodes) if one.id not in ids]
+    ids = {record.id for record in gone if isinstance(record, Conversation)}
+    memories = workspace.memories.find() if ids else ()
+    episodes = workspace.episodes.find() if ids else ()
+    learned = [short(one.id) for one in memories if one.source.conversation in ids]
+    learned += [short(one.id) for one in episodes if one.conversation in ids]
     if learned:
         yield f"what was learned of it stays; `pmem purge --force {' '.join(learned)}` deletes it"
     for said in (one.source.message for one in gone if isinstance(one, Memory)):

@@ -233,7 +233,7 @@ def _yours(
         asked = msgspec.structs.replace(
             request, kinds=kinds, related=0, threshold=least, top_k=min(limit, MOST_OF_YOURS)
         )
-        return tuple(hits_of(own, opened(own, pick(own, asked).ranked))), ()
+        return tuple(hits_of(own, opened(own, pick(own, asked, closely=True).ranked))), ()
     except PmemError as error:
         return (), told_as_left_out(workspace, error)
 
@@ -245,7 +245,7 @@ def _elsewhere(workspace: Workspace, request: SearchRequest) -> tuple[BranchHit,
     wanted = msgspec.structs.replace(request, kinds=(SearchKind.MEMORY,), related=0)
 
     def find(other: Workspace) -> tuple[SearchHit, ...]:
-        return tuple(hits_of(other, opened(other, pick(other, wanted).ranked)))
+        return tuple(hits_of(other, opened(other, pick(other, wanted, closely=True).ranked)))
 
     most = workspace.settings.retrieval_top_k if request.top_k is None else request.top_k
     return hits_elsewhere(workspace, find, most)

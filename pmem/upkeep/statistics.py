@@ -150,7 +150,8 @@ def statistics(workspace: Workspace, request: AtRequest) -> MemoryFigures:  # no
     chunks = list(workspace.chunks.find())
     recalled = {} if workspace.is_past else recalls.waiting(workspace)
     of_apps = workspace.memories.select(Selection(least=(("app", ""),)))
-    memories, known = _of_memories(workspace, recalled), tallies(workspace)
+    known = tallies(workspace)
+    memories = _of_memories(workspace, known, recalled)
     needs = list_needs(
         workspace, due=memories["due"], duplicates=known.duplicates, rivals=known.rivals
     )
@@ -169,9 +170,10 @@ def statistics(workspace: Workspace, request: AtRequest) -> MemoryFigures:  # no
     )
 
 
-def _of_memories(workspace: Workspace, recalled: Mapping[str, Access]) -> dict[str, Any]:
+def _of_memories(
+    workspace: Workspace, known: Tallies, recalled: Mapping[str, Access]
+) -> dict[str, Any]:
     memories, now = workspace.memories, workspace.now()
-    known = tallies(workspace)
     budget = workspace.settings.default_budget
     many = sum(many for *_, many in known.active)
     grown = growth({day_of(day): made for day, made in known.days}, now)
