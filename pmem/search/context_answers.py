@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -113,9 +113,7 @@ def rank_answers(
         ]
     )
     below: list[Omitted] = []
-    seen = [one for one in said.ranked if not {one[1].id, one[1].record} & set(hidden)]
-    faint = FAINT * max((_relevance(hit) for _, _, hit in said.ranked), default=0.0)
-    heard = _above(seen, faint, below)
+    heard = _heard(said, hidden, below)
     known = [
         one for one in remembered.ranked if one[0] is SearchKind.EPISODE or one[1].id in usable
     ]
@@ -127,7 +125,6 @@ def rank_answers(
     along = related_to(found, visible, most_related(request.related))
     relative = _relative(found)
     answers = {place.id: hit for kind, place, hit in found if kind is SearchKind.MEMORY}
-    rare = idf(usable.count, max(1.0, RARE * usable.count))
     shared = {identifier: remembered.shared[hit.number] for identifier, hit in answers.items()}
     memories = [usable[identifier] for identifier in answers]
     return Answers(
@@ -146,8 +143,14 @@ def rank_answers(
         ),
         weighs=bool(applying)
         or any(hit.score >= WEIGHTY for hit in answers.values())
-        or any(len(words) >= SHARED_WORDS or rare <= sum(words) for words in shared.values()),
+        or _are_told_apart(shared.values(), usable.count),
     )
+
+
+def _are_told_apart(shared: Iterable[Sequence[float]], count: int) -> bool:
+    """Tell whether one of some hits shares several words with the task, or a rare one."""
+    rare = idf(count, max(1.0, RARE * count))
+    return any(len(words) >= SHARED_WORDS or rare <= sum(words) for words in shared)
 
 
 def _within_lengths(
@@ -212,6 +215,13 @@ def _picked(
     picked = iter(pick_each(workspace, filter(None, questions)))
     for question in questions:
         yield next(picked) if question else RankedSet([], 0, Counter(), [])
+
+
+def _heard(said: RankedSet, hidden: Collection[str], below: list[Omitted]) -> list[Scored]:
+    """Return the messages that are not shown elsewhere, without faint ones, and note these."""
+    seen = [one for one in said.ranked if not {one[1].id, one[1].record} & set(hidden)]
+    faint = FAINT * max((_relevance(hit) for _, _, hit in said.ranked), default=0.0)
+    return _above(seen, faint, below)
 
 
 def _above(hits: list[Scored], threshold: float, below: list[Omitted]) -> list[Scored]:

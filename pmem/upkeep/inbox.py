@@ -73,9 +73,7 @@ def collect_inbox(workspace: Workspace, request: InboxRequest) -> Inbox:
         items=tuple(found[: request.limit]),
         counts={str(kind): counts[kind] for kind in request.kinds or InboxKind},
         total=len(found),
-        elsewhere=()
-        if known is None
-        else list_elsewhere(workspace, duplicates=known.duplicates, rivals=known.rivals),
+        elsewhere=() if known is None else list_elsewhere(workspace, rivals=known.rivals),
     )
 
 

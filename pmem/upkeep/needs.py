@@ -29,7 +29,6 @@ _SINGLE: Final = {
     "stale, as what they cite has changed": "stale, as what it cites has changed",
     "proposals that wait for consent": "proposal that waits for consent",
     "facts to review": "fact to review",
-    "duplicates to merge": "duplicate to merge",
 }
 """How a need reads where there is one of it."""
 
@@ -42,12 +41,11 @@ class Need(msgspec.Struct, frozen=True, kw_only=True):
     command: str
 
 
-def list_needs(workspace: Workspace, *, due: int, duplicates: int, rivals: int) -> tuple[Need, ...]:
+def list_needs(workspace: Workspace, *, due: int, rivals: int) -> tuple[Need, ...]:
     """Return what needs attention, the most urgent first; what nobody waits for is left out.
 
     Args:
         due: Memories that have faded.
-        duplicates: Memories that say what another one says.
         rivals: Memories that several others took the place of.
     """
     now, proposals = ticks(workspace.now()), list_proposals(workspace)
@@ -66,13 +64,13 @@ def list_needs(workspace: Workspace, *, due: int, duplicates: int, rivals: int) 
     return (
         *_to_check(workspace, rivals),
         *_open((what, count, f"pmem inbox --kind {kind}") for what, count, kind in open_),
-        *_to_consolidate(workspace, duplicates),
+        *_to_consolidate(workspace),
     )
 
 
-def list_elsewhere(workspace: Workspace, *, duplicates: int, rivals: int) -> tuple[Need, ...]:
+def list_elsewhere(workspace: Workspace, *, rivals: int) -> tuple[Need, ...]:
     """Return what needs attention by other commands than the inbox; see `list_needs`."""
-    return (*_to_check(workspace, rivals), *_to_consolidate(workspace, duplicates))
+    return (*_to_check(workspace, rivals), *_to_consolidate(workspace))
 
 
 def _to_check(workspace: Workspace, rivals: int) -> Iterator[Need]:
@@ -80,9 +78,9 @@ def _to_check(workspace: Workspace, rivals: int) -> Iterator[Need]:
     return _open((what, count, "pmem check") for what, count in needs)
 
 
-def _to_consolidate(workspace: Workspace, duplicates: int) -> Iterator[Need]:
+def _to_consolidate(workspace: Workspace) -> Iterator[Need]:
     removed = _purgeable(workspace, ticks(workspace.now()))
-    needs = (("duplicates to merge", duplicates), ("removed, to delete for good", removed))
+    needs = (("removed, to delete for good", removed),)
     return _open((what, count, "pmem consolidate --dry-run") for what, count in needs)
 
 

@@ -15,7 +15,6 @@ from pmem.core.chunking import each_once
 from pmem.core.filters import Filter
 from pmem.core.histogram import Period, by_age, growth
 from pmem.core.journal import one_line
-from pmem.core.lifecycle.similar import duplicates
 from pmem.core.operations import LoggedOperation, OperationCount, counts
 from pmem.core.selection import ALL, Selection, day_of, ticks
 from pmem.memory import recalls
@@ -70,7 +69,6 @@ class Tallies(msgspec.Struct, frozen=True, kw_only=True):
         days: How many were made on each day.
         tokens: Of the active ones.
         importance: The types and importances of those that are not pinned.
-        duplicates: How many active ones say what another one says already.
         rivals: How many several others took the place of, or gave way in a circle.
     """
 
@@ -79,7 +77,6 @@ class Tallies(msgspec.Struct, frozen=True, kw_only=True):
     days: list[tuple[int, int]]
     tokens: int
     importance: list[tuple[str, float]]
-    duplicates: int
     rivals: int
 
 
@@ -102,9 +99,9 @@ class MemoryFigures(msgspec.Struct, frozen=True, kw_only=True):
     `by_state` and the growth are of all that are kept. `budget` is a context's, `budget_share`
     the tokens' share of it. `overdue` counts records that have expired or may be purged, and
     `to_review` those that were to be looked at again by now.
-    `duplicates` are active memories that say what another one says already. `operations` counts
-    what ran in this clone on each of the last days. `helped_most` are the memories that sessions of
-    this clone have used most, `never_helped` those that were shown most and used by none.
+    `operations` counts what ran in this clone on each of the last days. `helped_most` are the
+    memories that sessions of this clone have used most, `never_helped` those that were shown most
+    and used by none.
     `needs` is what needs attention, with the command for each.
     """
 
@@ -135,7 +132,6 @@ class MemoryFigures(msgspec.Struct, frozen=True, kw_only=True):
     least_used: tuple[Used, ...]
     helped_most: tuple[Helped, ...]
     never_helped: tuple[Helped, ...]
-    duplicates: int
     budget: int
     budget_share: float
     apps: AppFigures
@@ -152,9 +148,7 @@ def statistics(workspace: Workspace, request: AtRequest) -> MemoryFigures:  # no
     of_apps = workspace.memories.select(Selection(least=(("app", ""),)))
     known = tallies(workspace)
     memories = _of_memories(workspace, known, recalled)
-    needs = list_needs(
-        workspace, due=memories["due"], duplicates=known.duplicates, rivals=known.rivals
-    )
+    needs = list_needs(workspace, due=memories["due"], rivals=known.rivals)
     return MemoryFigures(
         **memories,
         **_of_use(workspace, recalled),
@@ -187,7 +181,6 @@ def _of_memories(
         "by_age": by_age(partial(_made_after, workspace), many, now),
         "pinned": sum(many for _, _, is_pinned, many in known.active if is_pinned),
         "due": _count_due(workspace, known, recalled, many),
-        "duplicates": known.duplicates,
         "tokens": known.tokens,
         "budget": budget,
         "budget_share": round(known.tokens / budget, 4) if budget else 0.0,
@@ -219,7 +212,6 @@ def _count_all(workspace: Workspace) -> Tallies:
             (str(type_), importance)
             for type_, importance in memories.tally(UNPINNED, ("type", "importance"))
         ],
-        duplicates=duplicates(memories.select(_ACTIVE)),
         rivals=count_rivals(workspace),
     )
 

@@ -669,7 +669,6 @@ class Statistics(Strict):
     least_used: list[Used]
     helped_most: list[Helped]
     never_helped: list[Helped]
-    duplicates: int
     budget: int
     budget_share: float
     apps: "AppFigures"

@@ -72,7 +72,7 @@ def test_an_empty_store_has_figures_too() -> None:
         found.least_used,
         found.overdue,
     )
-    assert (0, 0.0) == (found.duplicates, found.budget_share)
+    assert 0.0 == found.budget_share
 
 
 def test_what_ends_next_is_what_expires_or_may_be_purged() -> None:
@@ -147,12 +147,6 @@ def test_recalls_that_wait_count_like_those_in_the_records(root: str) -> None:
         later.show(faint)
     found = later.stats()
     assert (0, [5]) == (found.due, [item.count for item in found.most_used])
-
-
-def test_memories_that_say_the_same_are_counted() -> None:
-    same = [memory(number, content="The port is 80") for number in (1, 2, 3)]
-    other = memory(4, content="The port is 81")
-    assert 2 == ask(store(*same, other), table.STATS, AtRequest()).duplicates
 
 
 def test_the_budget_is_a_contexts_and_its_share_that_of_active_memories() -> None:

@@ -1,7 +1,7 @@
 """Which memories say the same, which of them become one, and which are left alone."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -194,14 +194,3 @@ def crowded(known: Similar) -> Similar:
     words = [(m.scope, claim.base) for m, claim in zip(known.memories, known.claims, strict=True)]
     counts = Counter(words)
     return known.at(place for place, key in enumerate(words) if counts[key] > MOST_COMPARED)
-
-
-def duplicates(memories: Sequence[Memory]) -> int:
-    """Count the memories that say what another one says already.
-
-    Args:
-        memories: What is compared.
-    """
-    texts = texts_of(similar(memories))
-    copies = sum(len(places) - 1 for places in texts.said)
-    return copies + sum(min(others) < text for text, others in texts.twins.items())

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from pmem.core.lifecycle.merging import absorbed
 from pmem.core.lifecycle.plan import Action, UpkeepPlan
-from pmem.core.lifecycle.similar import duplicates
 from pmem.core.lifecycle.states import restored
 from pmem.core.retention import changed, linked, unlinked
 from pmem.values.ids import short
@@ -309,12 +308,6 @@ def test_thousands_of_copies_cost_no_more_than_they_are(crowd: list[Memory]) -> 
     assert calls(lambda: planned(*crowd, max_pairs=10)) < WITHIN * 2000
     assert len(plan.notices) <= len(crowd)
     assert plan.waiting <= len(crowd)
-
-
-def test_duplicates_are_counted_as_merging_finds_them() -> None:
-    crowd = [memory(n, text) for n, text in enumerate((*SAME, *SAME, "Ana owns billing."))]
-    assert duplicates(crowd) == 3
-    assert duplicates([]) == 0
 
 
 def test_an_empty_memory_and_a_long_one_are_no_trouble() -> None:
