@@ -178,17 +178,26 @@ def notes(session: CommandSession, request: NotesRequest) -> Answer:
     paths and applyTo become its places, and web/AGENTS.md is for web/**.
     Below a folder, pmem finds the instruction files that git does not ignore. It counts what it
     leaves out. Import again after a change: pmem updates the memories of what has changed, and
-    names those whose text is gone, so that you can remove them.
+    archives those whose rule is gone. What you edited stays, and is named where the file says
+    something else since.
     """
     return _notes_imported(session.run(table.IMPORT_NOTES, request))
 
 
 def _notes_imported(done: NotesImported, of: str = "") -> Answer:
-    gone: Iterator[Line] = (
-        [(one.id, "cyan"), (f"  gone from {one.file}: {one.text}", "")] for one in done.gone
+    lines: Iterator[Line] = (
+        [
+            (one.id, "cyan"),
+            (
+                f"  edited here; {one.file} says: {one.rule}"
+                if one.rule
+                else f"  gone from {one.file}: {one.text}",
+                "",
+            ),
+        ]
+        for one in done.edited
     )
-    next_ = [f"what no longer holds: pmem rm {' '.join(one.id for one in done.gone)}"]
-    return _answer_of(done, of, gone, next_ if done.gone else ())
+    return _answer_of(done, of, lines, ["next: pmem inbox --kind citation"] if done.edited else ())
 
 
 def project_imported(done: ProjectImported) -> Answer:

@@ -2,34 +2,33 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
-from typing import Annotated, Any, Final
+from collections.abc import Collection, Iterator, Sequence
+from typing import Annotated, Any
 
 import msgspec
 
+from pmem.conversation.followed_rules import KIND, FollowedRule, Rule, followed, pair_rules
 from pmem.conversation.note_files import note_files
+from pmem.core.filters import Filter
+from pmem.core.lifecycle.states import closed, moved, restored
+from pmem.core.retention import changed
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped, UnusedPart
 from pmem.interchange.chat_forms import LOOKED_AT, program_of_chat
-from pmem.interchange.notes import Note, NotesFile, read_notes, tag_of
+from pmem.interchange.notes import Note, NotesFile, read_notes
 from pmem.interchange.rule_scope import is_instructions
+from pmem.memory.citations import VerifyRequest, verify
 from pmem.memory.memories import add, edit_from
 from pmem.memory.requests import AddRequest, EditRequest
+from pmem.project.events import event_of
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.files.worktree import name_in
 from pmem.values.fields import asked
 from pmem.values.ids import short
 from pmem.values.programs import TITLES
-from pmem.values.records import Memory, Source, State
+from pmem.values.records import EventKind, Memory, Source, State
 from pmem.values.requests import Admit, as_it_is
-
-KIND: Final = "notes"
-"""The kind of source that such memories have."""
-_STANDING: Final = (State.ACTIVE, State.SUPERSEDED, State.MERGED)
-_ALIKE: Final = 0.6
-"""From here on one note is another one as it was changed (`SequenceMatcher.ratio`)."""
 
 
 class NotesRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,30 +46,43 @@ class NotesRequest(msgspec.Struct, frozen=True, kw_only=True):
     admit: Admit = as_it_is
 
 
-class GoneNote(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory whose note is not in its file any more."""
+class EditedRule(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that somebody edited whose file says something else since, or nothing.
+
+    Attributes:
+        id: The memory's.
+        file: The instruction file.
+        text: What the memory says.
+        rule: What the file says now; empty where the rule is gone.
+    """
 
     id: str
     file: str
     text: str
+    rule: str = ""
 
 
 class NotesImported(msgspec.Struct, frozen=True, kw_only=True):
-    """What an import of notes led to; `gone` is proposed for removal, and stays until then.
+    """What an import of notes led to.
 
+    `archived` memories are those whose rules are gone. `edited` ones stay as people left them.
     `left_out` is what of the files is no note.
     """
 
     added: int
     updated: int
     unchanged: int
+    archived: int
     skipped: tuple[Skipped, ...]
-    gone: tuple[GoneNote, ...]
+    edited: tuple[EditedRule, ...] = ()
     left_out: tuple[UnusedPart, ...] = ()
 
 
 def import_notes(workspace: Workspace, request: NotesRequest) -> NotesImported:
-    """Make a memory of every note, change those whose notes have changed, and name what is gone.
+    """Make a memory of every rule, and bring those that were made before to what files say now.
+
+    What people changed of a memory stays: another text is left as it is and named, as is what an
+    agent would archive.
 
     Raises:
         InvalidValue: There is not one note in the files, or a file is none (see `note_files`).
@@ -80,14 +92,12 @@ def import_notes(workspace: Workspace, request: NotesRequest) -> NotesImported:
     found = list(run.read())
     if not any(notes.notes for _, notes in found):
         raise _no_notes(found, run.skipped, request.paths)
-    known = _memories_of(workspace, [file for file, _ in found])
-    for file, notes in found:
-        run.take(file, notes, known[file])
+    run.take(found)
     return NotesImported(
         **run.counts,
         skipped=tuple(run.skipped),
-        gone=tuple(run.gone),
-        left_out=tuple(run.left_out),
+        edited=tuple(run.edited),
+        left_out=tuple(part for _, notes in found for part in notes.left_out),
     )
 
 
@@ -111,15 +121,13 @@ class _NotesImport:
     Attributes:
         counts: What became of them so far.
         skipped: What was not taken in, and why.
-        gone: Memories whose notes are not there any more.
-        left_out: What of the files is no note.
+        edited: What people have changed, where the file says something else.
     """
 
     def __init__(self, workspace: Workspace, request: NotesRequest) -> None:
-        self.counts = dict.fromkeys(("added", "updated", "unchanged"), 0)
+        self.counts = dict.fromkeys(("added", "updated", "unchanged", "archived"), 0)
         self.skipped: list[Skipped] = []
-        self.gone: list[GoneNote] = []
-        self.left_out: list[UnusedPart] = []
+        self.edited: list[EditedRule] = []
         self._workspace = workspace
         self._request = request
 
@@ -141,23 +149,51 @@ class _NotesImport:
             else:
                 yield file.file, found
 
-    def take(self, file: str, found: NotesFile, kept: list[Memory]) -> None:
-        """Bring the memories that were made of a file to what it says now."""
-        notes = list(self._admitted(file, found))
-        said = {note.text for note in notes}
-        same = {memory.content: memory for memory in kept if memory.content in said}
-        left = [one for one in kept if one.content not in said and one.state is State.ACTIVE]
-        for note in notes:
-            old = same.get(note.text) or _nearest(note, left)
-            if old is None:
-                self._add(file, note, found.places or ())
-                continue
-            if old in left:
-                left.remove(old)
-            has_changed = _change(self._workspace, file, old, note, found.places)
-            self.counts["updated" if has_changed else "unchanged"] += 1
-        self.gone += [GoneNote(id=short(one.id), file=file, text=one.content) for one in left]
-        self.left_out += found.left_out
+    def take(self, found: Sequence[tuple[str, NotesFile]]) -> None:
+        """Bring the memories that were made of files to what these say now."""
+        rules = [
+            Rule(file, note, notes.places)
+            for file, notes in found
+            for note in self._admitted(file, notes)
+        ]
+        known = _memories_of(self._workspace, {file for file, _ in found})
+        pairs, gone = pair_rules(rules, map(followed, known))
+        for rule, one in zip(rules, pairs, strict=True):
+            if one is None:
+                self._add(rule.file, rule.note, rule.places or ())
+            else:
+                self._follow(one, rule)
+        for one in gone:
+            self._leave(one)
+
+    def _follow(self, one: FollowedRule, rule: Rule) -> None:
+        """Let a memory say what its rule says now, unless somebody changed what it says."""
+        if one.is_edited and rule.note.text not in (one.text, one.memory.content):
+            self._ask(one, rule.note.text)
+            return
+        has_changed = one.was_gone or one.memory.state is State.ACTIVE
+        has_changed = has_changed and _change(self._workspace, one, rule)
+        self.counts["updated" if has_changed else "unchanged"] += 1
+
+    def _leave(self, one: FollowedRule) -> None:
+        """Archive a memory whose rule is gone, unless somebody changed what it says."""
+        if one.is_edited or self._workspace.caller.agent is not None:
+            self._ask(one)
+            return
+        now, why = self._workspace.now(), f"its rule is gone from {one.file}"
+        event = event_of(self._workspace, EventKind.ARCHIVE, reason=why)
+        event = msgspec.structs.replace(event, source=KIND)
+        self._workspace.memories.put(moved(one.memory, event, valid_until=closed(one.memory, now)))
+        self.counts["archived"] += 1
+
+    def _ask(self, one: FollowedRule, rule: str = "") -> None:
+        """Name a memory that is not as its file says, unless somebody has accepted that."""
+        memory, file = one.memory, one.file or ""
+        if verify(self._workspace, VerifyRequest(references=(memory.id,))).items:
+            asked = EditedRule(id=short(memory.id), file=file, text=memory.content, rule=rule)
+            self.edited.append(asked)
+        else:
+            self.counts["unchanged"] += 1
 
     def _admitted(self, file: str, found: NotesFile) -> Iterator[Note]:
         """Yield the notes that hold no secret, each text once."""
@@ -175,7 +211,7 @@ class _NotesImport:
 
     def _add(self, file: str, note: Note, places: tuple[str, ...]) -> None:
         """Add the memory of a note; nothing where one says the same of the same places."""
-        lines = f"{note.lines[0]}-{note.lines[1]}"
+        lines = _lines(note)
         path = _path_of(self._workspace, file)
         wanted = AddRequest(
             content=note.text,
@@ -203,64 +239,65 @@ class _NotesImport:
             self.skipped.append(Skipped(f"{file}:{note.lines[0]}", f"adds nothing: {done.reason}"))
 
 
-def _memories_of(workspace: Workspace, files: Iterable[str]) -> dict[str, list[Memory]]:
-    """Return the memories that were made of files, by file, those last that are active.
+def _memories_of(workspace: Workspace, files: Collection[str]) -> Iterator[Memory]:
+    """Yield the memories that were made of some files, and of files that are there no more."""
+    project = os.path.dirname(workspace.root)
+    inside = name_in(workspace.sources.top, project)
+    there = {os.path.relpath(file, inside or ".") for file in workspace.sources.within("")}
+    for memory in workspace.memories.find(Filter(states=tuple(State))):
+        file = memory.source.file
+        if memory.source.kind == KIND and file is not None:
+            is_there = file in there or os.path.exists(_path_of(workspace, file))
+            if file in files or not is_there:
+                yield memory
 
-    One that gave way to another stands for its note, as long as that says what it said.
+
+def _change(workspace: Workspace, one: FollowedRule, rule: Rule) -> bool:
+    """Let a memory say what its rule says now, where that applies now; tell whether it changed.
+
+    Only what the file changed since the last import changes. A rule that says what it said stays
+    cited where it was, unless it is in another file: `verify` follows it.
     """
-    known: dict[str, list[Memory]] = {file: [] for file in files}
-    for memory in sorted(workspace.memories.find(), key=lambda one: one.state is State.ACTIVE):
-        source = memory.source
-        if source.kind == KIND and source.file in known and memory.state in _STANDING:
-            known[source.file].append(memory)
-    return known
-
-
-def _nearest(note: Note, left: Sequence[Memory]) -> Memory | None:
-    """Return the memory of a note as it was before somebody changed it."""
-    ranked = [
-        (SequenceMatcher(None, memory.content, note.text, autojunk=False).ratio(), memory)
-        for memory in left
-    ]
-    best = max(ranked, key=lambda one: one[0], default=None)
-    return best[1] if best is not None and best[0] >= _ALIKE else None
-
-
-def _change(
-    workspace: Workspace, file: str, old: Memory, note: Note, places: tuple[str, ...] | None
-) -> bool:
-    """Let a memory say what its note says now, where that applies now; tell whether it changed.
-
-    A note that says what it said stays cited where it was: `verify` follows it.
-    """
-    places = old.places if places is None else places
-    subject = note.subject if _is_of_heading(old) else old.subject
-    if (old.content, old.places, old.subject) == (note.text, places, subject):
-        return False
-    wanted = EditRequest(
-        reference=old.id, places=places, not_places=old.places, subject=subject or ""
-    )
-    if old.subject != subject:
-        wanted = msgspec.structs.replace(wanted, tags=note.tags)
-    if old.content != note.text:
-        path = _path_of(workspace, file)
-        ours = [one.lines for one in old.citations if one.lines and one.symbol is None]
-        cited = {f"{path}:{first}-{last}" for first, last in ours}
-        here = f"{path}:{note.lines[0]}-{note.lines[1]}"
+    memory, note = one.memory, rule.note
+    wanted = EditRequest(reference=memory.id)
+    if one.is_of_file("subject") and memory.subject != note.subject:
+        old = set(memory.tags).difference(note.tags, one.own_tags)
         wanted = msgspec.structs.replace(
-            wanted,
-            content=note.text,
-            tags=note.tags,
-            cite=(here,),
-            uncite=tuple(sorted(cited - {here})),
+            wanted, subject=note.subject or "", add_tags=note.tags, remove_tags=tuple(sorted(old))
         )
+    old_places, places = set(memory.places), set(rule.places or ())
+    if rule.places is not None and one.is_of_file("places") and old_places != places:
+        wanted = msgspec.structs.replace(wanted, places=rule.places, not_places=memory.places)
+    is_moved = rule.file != one.file
+    if note.text not in (one.text, memory.content):
+        wanted = msgspec.structs.replace(
+            wanted, content=note.text, type=note.type if one.is_of_file("type") else None
+        )
+    if is_moved or wanted.content is not None:
+        wanted = msgspec.structs.replace(wanted, **_cited(workspace, one, rule))
+    if one.was_gone:
+        event = msgspec.structs.replace(event_of(workspace, EventKind.RESTORE), source=KIND)
+        workspace.memories.put(restored(memory, event))
     edit_from(workspace, wanted, KIND)
-    return True
+    if is_moved:
+        source = Source(kind=KIND, file=rule.file, lines=_lines(note))
+        event = msgspec.structs.replace(event_of(workspace, EventKind.UPDATE), source=KIND)
+        workspace.memories.put(changed(workspace.memories.get(memory.id), event, source=source))
+    return one.was_gone or is_moved or wanted != EditRequest(reference=memory.id)
 
 
-def _is_of_heading(memory: Memory) -> bool:
-    """Tell whether a memory has a heading as its subject, or none, and not one that people gave."""
-    return memory.subject is None or tag_of(memory.subject) in memory.tags
+def _cited(workspace: Workspace, one: FollowedRule, rule: Rule) -> dict[str, tuple[str, ...]]:
+    """Return what a memory cites from now on in place of the lines that an import cited."""
+    path = _path_of(workspace, rule.file)
+    now, old = f"{path}:{_lines(rule.note)}", _path_of(workspace, one.file or "")
+    file = workspace.sources.named(old)
+    ours = [cited.lines for cited in one.memory.citations if cited.file == file]
+    cited = {f"{old}:{lines[0]}-{lines[1]}" for lines in ours if lines}
+    return {"cite": (now,), "uncite": tuple(sorted(cited - {now}))}
+
+
+def _lines(note: Note) -> str:
+    return f"{note.lines[0]}-{note.lines[1]}"
 
 
 def _path_of(workspace: Workspace, file: str) -> str:

@@ -1097,18 +1097,20 @@ class Imported(Strict):
     left_out: dict[str, int]
 
 
-class GoneNote(Strict):
+class EditedRule(Strict):
     id: str
     file: str
     text: str
+    rule: str
 
 
 class NotesImported(Strict):
     added: int
     updated: int
     unchanged: int
+    archived: int
     skipped: list[Skipped]
-    gone: list[GoneNote]
+    edited: list[EditedRule]
     left_out: list[UnusedPart]
 
 

@@ -93,7 +93,7 @@ def test_any_text_has_notes_in_the_order_of_its_lines(text: str) -> None:
 
 def test_notes_become_memories_that_cite_their_lines(workspace: Workspace) -> None:
     done = take(workspace, RULES)
-    assert (done.added, done.gone) == (3, ())
+    assert (done.added, done.archived) == (3, 0)
     first = next(one for one in workspace.memories.find() if "tabs" in one.content)
     assert set(first.tags) == {"rules", "code-style"}
     assert (first.source.kind, first.source.file) == ("notes", "AGENTS.md")
@@ -116,13 +116,6 @@ def test_a_bullet_that_changed_changes_its_memory_and_its_citation(workspace: Wo
     (memory,) = [one for one in workspace.memories.find() if "single" in one.content]
     assert [one.lines for one in memory.citations] == [(11, 11)]
     assert len(memory.history) == 2
-
-
-def test_what_is_gone_is_named_and_stays(workspace: Workspace) -> None:
-    take(workspace, RULES)
-    done = take(workspace, RULES.replace("- Use tabs, never spaces.\n", ""))
-    assert [one.text for one in done.gone] == ["Use tabs, never spaces."]
-    assert len(kept(workspace)) == 3
 
 
 def test_a_bullet_that_says_what_is_known_adds_nothing(workspace: Workspace) -> None:
