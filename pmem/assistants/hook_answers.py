@@ -103,7 +103,12 @@ def _answer_prompt(workspace: Workspace, request: HookRequest) -> HookAnswer:
     from pmem.assistants.prompt_answers import answer_prompt
 
     told = answer_prompt(
-        workspace, request.prompt, request.thread, request.longest, in_bytes=request.in_bytes
+        workspace,
+        request.prompt,
+        request.thread,
+        request.longest,
+        in_bytes=request.in_bytes,
+        already_read=_files_read(workspace, request),
     )
     if not told.text or _is_told_already(workspace, request, key_of("prompt", request.prompt)):
         return HookAnswer(thread=request.thread)
@@ -164,6 +169,7 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
             longest=request.longest,
             in_bytes=request.in_bytes,
             mine=True,
+            already_read=_files_read(workspace, request),
         ),
     )
     if not built.sections:
@@ -182,6 +188,13 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
         thread=request.thread,
         shown=tuple(dict.fromkeys(identifier.partition("@")[0] for identifier, _ in shown)),
     )
+
+
+def _files_read(workspace: Workspace, request: HookRequest) -> frozenset[str]:
+    """Return the instruction files that the assistant has read by itself."""
+    from pmem.assistants.read_files import files_read
+
+    return files_read(request.harness, os.path.dirname(workspace.root), request.folder)
 
 
 def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:

@@ -1,10 +1,11 @@
 """What answers a prompt: little, to the point, and of what was shown before only the best."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 import msgspec
 
+from pmem.core.followed_rules import repeats_rule
 from pmem.core.text.terms import terms
 from pmem.errors import PmemError
 from pmem.project.own_memory import own_beside
@@ -36,7 +37,13 @@ class PromptAnswer(msgspec.Struct, frozen=True):
 
 
 def answer_prompt(
-    workspace: Workspace, prompt: str, thread: str | None, longest: int, *, in_bytes: bool
+    workspace: Workspace,
+    prompt: str,
+    thread: str | None,
+    longest: int,
+    *,
+    in_bytes: bool,
+    already_read: Collection[str] = (),
 ) -> PromptAnswer:
     """Write what answers a prompt best, and what else does and its session has not been shown.
 
@@ -48,6 +55,7 @@ def answer_prompt(
         thread: The session.
         longest: How many characters the text may have; bytes with `in_bytes`.
         in_bytes: Whether bytes are counted.
+        already_read: Instruction files, relative to the project, whose rules the session has.
     """
     if len(set(terms(prompt))) < LEAST_TERMS - ("?" in prompt):
         return PromptAnswer()
@@ -59,7 +67,7 @@ def answer_prompt(
     from pmem.assistants.prompt_text import PromptText
 
     text = PromptText(workspace, longest, in_bytes=in_bytes)
-    shown = tuple(text.add(_worth_telling(workspace, thread, found, best)))
+    shown = tuple(text.add(_worth_telling(workspace, thread, found, best, already_read)))
     of_own: tuple[tuple[str, str], ...] = ()
     if own is not None:
         of_own = tuple(text.add_own(own, _worth_telling(own, thread, yours, best)))
@@ -90,7 +98,11 @@ def _own(workspace: Workspace) -> Workspace | None:
 
 
 def _worth_telling(
-    workspace: Workspace, thread: str | None, found: Iterable[Scored], best: float
+    workspace: Workspace,
+    thread: str | None,
+    found: Iterable[Scored],
+    best: float,
+    already_read: Collection[str] = (),
 ) -> Iterator[LoadedHit]:
     """Yield the best, and what is about as good and a thread has not been shown as it is now."""
     from pmem.storage.local.shown import key_of
@@ -99,6 +111,8 @@ def _worth_telling(
     good = [one for one in found if one[2].score >= least]
     known = workspace.own.shown.known(thread) if thread and good else ()
     for one in opened(workspace, good):
+        if one.kind is SearchKind.MEMORY and repeats_rule(one.document, already_read):
+            continue
         said = one.document.content if one.kind is SearchKind.MEMORY else one.document.summary
         is_best = one.hit.score == best
         if is_best or key_of(one.document.id, workspace.mask.text(said)) not in known:

@@ -43,6 +43,7 @@ def init(
     done = session.run(table.INIT, request, place)
     word = "started" if done.created else "is ready:"
     lines: list[Line] = [[("memory ", ""), (f"{word} ", "green"), (done.path, "cyan")]]
+    place = session.opened_anew(folder)
     more, notes = _first_import(session, place, imports) if done.created else ([], [])
     return Answer(data=done, lines=lines + more, note="\n".join(filter(None, (done.git, *notes))))
 

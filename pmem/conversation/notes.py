@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import msgspec
 
-from pmem.conversation.followed_rules import KIND, FollowedRule, Rule, followed, pair_rules
 from pmem.conversation.note_files import note_files
+from pmem.conversation.rule_pairs import Rule, pair_rules
 from pmem.core.filters import Filter
+from pmem.core.followed_rules import KIND, FollowedRule, followed
 from pmem.core.lifecycle.states import closed, moved, restored
 from pmem.core.retention import changed
 from pmem.errors import InvalidValue

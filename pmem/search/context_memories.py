@@ -16,6 +16,7 @@ from pmem.core.context.filling import PATIENCE
 from pmem.core.context.parts import Omitted
 from pmem.core.context.worth import LIFTED_FROM, TYPE_WORTH
 from pmem.core.filters import Filter, cited_symbols, covers
+from pmem.core.followed_rules import repeats_rule
 from pmem.core.lifecycle.neighbours import JUDGED
 from pmem.core.policy import PROCEDURAL
 from pmem.core.retention import valid_at
@@ -62,6 +63,7 @@ class UsableMemories:
             outside=_of_mode(modes, "none"),
             procedures=modes.get(PROCEDURAL) != "none",
         )
+        self._already_read = request.already_read
         self._is_empty = request.only == "conversation"
         self._known: dict[str, Memory] = {}
         self._asked: set[str] = set()
@@ -232,7 +234,11 @@ class UsableMemories:
 
     def _keep(self, found: Iterable[Memory]) -> None:
         """Keep what was read; dead ends that are settled warn nobody."""
-        self._known.update((memory.id, memory) for memory in found if memory.settled is None)
+        self._known.update(
+            (memory.id, memory)
+            for memory in found
+            if memory.settled is None and not repeats_rule(memory, self._already_read)
+        )
 
     def _of_ids(self, ids: Iterable[str]) -> list[Portion]:
         missing = tuple(sorted(set(ids) - self._asked - self._known.keys()))

@@ -23,6 +23,7 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     `paths` are files that the task is about, seen from the top of the project: what applies there
     comes first. `longest` is how many characters the text may have whatever the budget: bytes with
     `in_bytes`. With `mine`, whoever asks is shown what there is in their own memory as well.
+    Rules of the instruction files `already_read`, relative to the memory's project, are left out.
     """
 
     query: Annotated[
@@ -73,6 +74,7 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     longest: int | None = None
     in_bytes: bool = False
     mine: bool = False
+    already_read: frozenset[str] = frozenset()
 
     @property
     def names_omitted(self) -> bool:

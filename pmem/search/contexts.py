@@ -12,6 +12,7 @@ from pmem.core import checks
 from pmem.core.context.allocation import build
 from pmem.core.context.parts import Candidates, Context, Counter, Item, Omitted
 from pmem.core.filters import EVERYTHING, Filter
+from pmem.core.followed_rules import repeats_rule
 from pmem.core.lifecycle.differences import SaidOtherwise, differences
 from pmem.core.lifecycle.fading import fading_rules, half_life_of
 from pmem.core.retrieval.question import notes_on
@@ -312,7 +313,8 @@ def _update_items(news: Delta | None) -> list[Item]:
 def _visible(workspace: Workspace, request: ContextRequest) -> list[Memory]:
     """Return the memories, whatever their state, that the agent may see."""
     wanted = Filter(agent=request.agent, trust=request.trust, states=())
-    return list(workspace.memories.find(wanted))
+    found = workspace.memories.find(wanted)
+    return [memory for memory in found if not repeats_rule(memory, request.already_read)]
 
 
 def _marking(

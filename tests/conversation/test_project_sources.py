@@ -77,6 +77,13 @@ def test_scripts_say_yes_beforehand(shell: Shell) -> None:
     assert len(kept(shell)) == 5
 
 
+def test_what_init_takes_in_is_by_whoever_asks_at_the_moment_that_is_told(shell: Shell) -> None:
+    shell.run("pmem init --import --actor ada")
+    (one, *_) = json.loads(shell.run("pmem list --json").text)["data"]["items"]
+    assert one["history"][0]["actor"] == "ada"
+    assert one["created_at"].startswith("2026-11-21")
+
+
 def test_a_plan_adds_nothing(shell: Shell) -> None:
     shell.run("pmem init -q")
     done = shell.run("pmem import auto --dry-run")

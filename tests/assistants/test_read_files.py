@@ -1,0 +1,82 @@
+"""What an assistant has read by itself is not told again; all others are told."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import Shell, new_repository
+
+RULE = "Never log a card number in the billing service."
+PROMPT = "May the billing service log a card number?"
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(new_repository(str(tmp_path / "p")))
+
+
+def take(shell: Shell, **files: str) -> None:
+    for name, text in files.items():
+        path = Path(shell.folder, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert shell.run("pmem init -q --import").code == 0
+    shell.run("pmem add 'The billing service is written in Rust.' --type constraint")
+
+
+def told(shell: Shell, harness: str, folder: str = "", event: str = "session-start") -> str:
+    said = {
+        "session_id": harness + event,
+        **({"prompt": PROMPT} if event == "prompt" else {"source": "startup"}),
+        "cwd": str(Path(shell.folder, folder)),
+    }
+    name = f"--harness {harness}"
+    return shell.run(f"pmem hook {event} {name}", stdin=json.dumps(said)).text
+
+
+BULLET = f"# Rules\n\n- {RULE}\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "readers"),
+    [
+        ({"AGENTS.md": BULLET}, {"codex", "cursor", "vscode", "claude-code"}),
+        ({"CLAUDE.md": BULLET}, {"claude-code"}),
+        ({"CLAUDE.md": "See @AGENTS.md for more.\n", "AGENTS.md": BULLET},
+         {"claude-code", "codex", "cursor", "vscode"}),
+        ({"CLAUDE.md": "- Be brief.\n", "AGENTS.md": BULLET}, {"codex", "cursor", "vscode"}),
+        ({"GEMINI.md": BULLET}, {"gemini"}),
+        ({".github/copilot-instructions.md": BULLET}, {"vscode"}),
+        ({"CONTRIBUTING.md": BULLET}, set()),
+    ],
+)  # fmt: skip
+def test_a_start_leaves_out_what_the_assistant_has_read(
+    shell: Shell, files: dict[str, str], readers: set[str]
+) -> None:
+    take(shell, **files)
+    for harness in ("claude-code", "codex", "gemini", "cursor", "vscode"):
+        text = told(shell, harness)
+        assert "written in Rust" in text
+        assert (RULE in text) == (harness not in readers), (harness, text)
+    assert RULE in shell.run("pmem context").text
+
+
+def test_a_prompt_leaves_it_out_too(shell: Shell) -> None:
+    take(shell, **{"CLAUDE.md": BULLET})
+    assert RULE not in told(shell, "claude-code", event="prompt")
+    assert RULE in told(shell, "codex", event="prompt")
+
+
+def test_a_folders_file_is_read_by_who_works_there(shell: Shell) -> None:
+    take(shell, **{"web/AGENTS.md": BULLET})
+    assert RULE in told(shell, "codex", event="prompt")
+    assert RULE not in told(shell, "codex", "web")
+
+
+def test_what_somebody_wrote_over_is_told(shell: Shell) -> None:
+    take(shell, **{"CLAUDE.md": BULLET})
+    found = json.loads(shell.run("pmem search card --json").text)["data"]["hits"][0]
+    identifier = found["memory"]["id"] if "memory" in found else found["id"]
+    shell.run(f"pmem edit {identifier} 'Never log a card number or a name in billing.'")
+    assert "or a name in billing" in told(shell, "claude-code")
