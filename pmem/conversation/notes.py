@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import msgspec
 
 from pmem.conversation.note_files import note_files
+from pmem.conversation.project_names import ProjectNames
 from pmem.conversation.rule_pairs import Rule, pair_rules
 from pmem.core.filters import Filter
 from pmem.core.followed_rules import KIND, FollowedRule, followed
@@ -130,12 +131,12 @@ class _NotesImport:
         self.skipped: list[Skipped] = []
         self.edited: list[EditedRule] = []
         self._workspace = workspace
+        self._project = os.path.dirname(workspace.root)
         self._request = request
 
     def read(self) -> Iterator[tuple[str, NotesFile]]:
         """Yield each file with what it says; one that cannot be read is skipped."""
-        project = os.path.dirname(self._workspace.root)
-        inside = name_in(self._workspace.sources.top, project)
+        inside = name_in(self._workspace.sources.top, self._project)
         paths = self._request.paths
         for file in note_files(self._workspace, paths, is_instructions, self.skipped):
             program = program_of_chat(file.text.encode("utf-8", "replace")[:LOOKED_AT])
@@ -152,12 +153,14 @@ class _NotesImport:
 
     def take(self, found: Sequence[tuple[str, NotesFile]]) -> None:
         """Bring the memories that were made of files to what these say now."""
+        names = self._workspace.sources.within("")
+        near = ProjectNames(names, name_in(self._workspace.sources.top, self._project))
         rules = [
-            Rule(file, note, notes.places)
+            Rule(file, note, near.places_of(file, note, notes.places))
             for file, notes in found
             for note in self._admitted(file, notes)
         ]
-        known = _memories_of(self._workspace, {file for file, _ in found})
+        known = self._memories_of({file for file, _ in found}, near)
         pairs, gone = pair_rules(rules, map(followed, known))
         for rule, one in zip(rules, pairs, strict=True):
             if one is None:
@@ -195,6 +198,15 @@ class _NotesImport:
             self.edited.append(asked)
         else:
             self.counts["unchanged"] += 1
+
+    def _memories_of(self, files: Collection[str], near: ProjectNames) -> Iterator[Memory]:
+        """Yield the memories that were made of some files, and of files that are there no more."""
+        for memory in self._workspace.memories.find(Filter(states=tuple(State))):
+            file = memory.source.file
+            if memory.source.kind == KIND and file is not None:
+                is_there = near.has(file) or os.path.exists(_path_of(self._workspace, file))
+                if file in files or not is_there:
+                    yield memory
 
     def _admitted(self, file: str, found: NotesFile) -> Iterator[Note]:
         """Yield the notes that hold no secret, each text once."""
@@ -238,19 +250,6 @@ class _NotesImport:
             self.counts["unchanged"] += 1
         else:
             self.skipped.append(Skipped(f"{file}:{note.lines[0]}", f"adds nothing: {done.reason}"))
-
-
-def _memories_of(workspace: Workspace, files: Collection[str]) -> Iterator[Memory]:
-    """Yield the memories that were made of some files, and of files that are there no more."""
-    project = os.path.dirname(workspace.root)
-    inside = name_in(workspace.sources.top, project)
-    there = {os.path.relpath(file, inside or ".") for file in workspace.sources.within("")}
-    for memory in workspace.memories.find(Filter(states=tuple(State))):
-        file = memory.source.file
-        if memory.source.kind == KIND and file is not None:
-            is_there = file in there or os.path.exists(_path_of(workspace, file))
-            if file in files or not is_there:
-                yield memory
 
 
 def _change(workspace: Workspace, one: FollowedRule, rule: Rule) -> bool:

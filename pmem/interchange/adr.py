@@ -5,7 +5,7 @@ What a record says of its state: `interchange.adr_states`.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from itertools import takewhile
 from typing import Final, NamedTuple
@@ -23,7 +23,13 @@ from pmem.interchange.adr_states import (
     whole_status,
 )
 from pmem.interchange.front_matter import named
-from pmem.interchange.markdown import MarkdownBlock, MarkdownFile, MarkdownKind, read_markdown
+from pmem.interchange.markdown import (
+    MarkdownBlock,
+    MarkdownFile,
+    MarkdownKind,
+    plain_text,
+    read_markdown,
+)
 
 _FIELD: Final = re.compile(r"^[*_\s>-]*([A-Za-z][\w -]{2,18}?)[*_\s]*:[*_\s]*(.*?)[*_\s]*$")
 _IN_HEADING: Final = re.compile(r"(status|date)\s*(?::|\s[-–—]\s)\s*(\S.*)", re.IGNORECASE)
@@ -56,9 +62,10 @@ _SECTIONS: Final = {
     "konsequenzen": "consequences",
     "considered options": "options",
     "options considered": "options",
-    "alternatives": "options",
-    "alternatives considered": "options",
+    "alternatives": "alternatives",
+    "alternatives considered": "alternatives",
 }
+_USED: Final = ("context", "consequences", "options", "alternatives", "status", "date")
 _ENDS: Final = (".", "!", "?", "。")
 _SAID: Final = (MarkdownKind.PARAGRAPH, MarkdownKind.BULLET)
 _SILENT: Final = (MarkdownKind.HEADING, MarkdownKind.COMMENT)
@@ -133,11 +140,12 @@ def read_decision(file: str, text: str) -> DecisionRecord | str:
     said = _first_part(decided)
     if _TEMPLATE.search(name) or _PLACEHOLDER.match(title):
         return "is a template"
-    if decided is None or not said:
-        return "has no section Decision with text in it"
     told, when = _status_and_date(found, sections, title)
     state = state_of(told)
-    used = [decided, *map(by_name.get, ("context", "consequences", "options", "status", "date"))]
+    if decided is None or not said:
+        is_over = state not in ("", "accepted", UNFILLED, UNKNOWN)
+        return f"is {state}" if is_over else "has no section Decision with text in it"
+    used = [decided, *(by_name[name] for name in _USED if name in by_name)]
     return DecisionRecord(
         number=number_of(title, name),
         title=bare_title(title),
@@ -148,10 +156,10 @@ def read_decision(file: str, text: str) -> DecisionRecord | str:
         decision=said,
         consequences=_first_part(by_name.get("consequences")),
         lines=(decided.start, max((one.lines[1] for one in decided.blocks), default=decided.start)),
-        rejected=tuple(_rejected(by_name.get("options"), said)),
+        rejected=tuple(_rejected(by_name, bare_title(title), said)),
         superseded_by=successor_in(told),
         supersedes=predecessor_in(told),
-        left_out=tuple(_left_out(file, found, [one for one in used if one is not None])),
+        left_out=tuple(_left_out(file, found, used)),
     )
 
 
@@ -165,12 +173,15 @@ def _sections(found: MarkdownFile, name: str) -> tuple[str, list[_Section]]:
             continue
         words = block.text.casefold()
         known = _SECTIONS.get(_ORDINAL.sub("", words), "")
+        known = "decision" if block.level > 1 and words == "decisions" else known
         if not known and _IN_HEADING.match(words):
             known = "status" if words.startswith("status") else "date"
         if not known and not title:
             title = " ".join(block.text.split())
         elif known or block.level <= sections[-1].level or not sections[-1].name:
             sections.append(_Section(known, block.lines[0], block.level, []))
+        else:
+            sections[-1].blocks.append(block)
     return title or re.sub(r"[-_]", " ", name.rpartition(".")[0]), sections
 
 
@@ -255,7 +266,7 @@ def _day(text: str) -> date | None:
 
 def _first_part(section: _Section | None) -> str:
     """Return what `_first_blocks` say, on one line; of a list its entries, one after another."""
-    said = [(block.kind, " ".join(block.text.split())) for block in _first_blocks(section)]
+    said = [(block.kind, plain_text(block.text)) for block in _first_blocks(section)]
     lead = [text for kind, text in said if kind is MarkdownKind.PARAGRAPH]
     entries = [text.rstrip(".;") for kind, text in said if kind is MarkdownKind.BULLET]
     return " ".join([*lead, "; ".join(entries)]).strip()
@@ -270,15 +281,19 @@ def _first_blocks(section: _Section | None) -> list[MarkdownBlock]:
     return [*said[:1], *more]
 
 
-def _rejected(options: _Section | None, decision: str) -> Iterator[str]:
-    """Yield the options that were not chosen."""
+def _rejected(sections: Mapping[str, _Section], title: str, decision: str) -> Iterator[str]:
+    """Yield the options that were not chosen, and alternatives that are not what it is about."""
     chosen = _CHOSEN.search(decision)
-    if options is None or chosen is None:
+    section = sections.get("options" if chosen else "alternatives")
+    if section is None:
         return
-    taken = chosen[1].strip().casefold()
-    for block in options.blocks:
-        option = block.text.split("\n")[0].strip()
-        if block.kind is MarkdownKind.BULLET and not option.casefold().startswith(taken):
+    taken = (chosen[1] if chosen else title).strip().casefold()
+    has_own = any(block.kind is MarkdownKind.HEADING for block in section.blocks)
+    kind = MarkdownKind.HEADING if has_own else MarkdownKind.BULLET
+    for block in section.blocks:
+        option = plain_text(block.text.split("\n\n")[0])
+        is_taken = option.casefold().startswith(taken) or taken.startswith(option.casefold())
+        if block.kind is kind and not is_taken:
             yield option
 
 
@@ -286,7 +301,7 @@ def _left_out(file: str, found: MarkdownFile, used: Sequence[_Section]) -> Itera
     """Yield the blocks that are in no part of a record."""
     taken: set[MarkdownBlock] = set()
     for section in used:
-        whole = section.name in ("options", "status", "date")
+        whole = section.name in ("options", "alternatives", "status", "date")
         taken.update(section.blocks if whole else _first_blocks(section))
     for block in found.blocks:
         if block not in taken and block.kind not in _SILENT and not _has_field(block):

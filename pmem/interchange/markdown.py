@@ -24,6 +24,8 @@ _BEGIN: Final = re.compile(r"<!--\s*BEGIN\b", re.IGNORECASE)
 _END: Final = re.compile(r"<!--\s*END\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"\w")
 _REFERENCE: Final = re.compile(r"\[([^\[\]]+)\]\[[^\[\]]*\]")
+_PATTERN: Final = re.compile(r"(`[^`]*`)|(?<![\w*`])[\"'(]*[\w./-]*\*{1,2}(?:/|\.\w)[\w./*-]*")
+"""Code, or a pattern of file names, whose stars stress nothing."""
 _MARKUP: Final = re.compile(
     r"<(?:!--|/?(?:a|b|br|code|em|i|img|kbd|p|span|strong|sub|sup|u)\b)", re.IGNORECASE
 )
@@ -50,7 +52,8 @@ class MarkdownBlock(NamedTuple):
     Attributes:
         kind: What it is. A bullet is an entry of a list that is in no other, numbered or not.
         text: What it says without its marks, line by line. A bullet says all that is indented
-            below it but code, tables, quotations and HTML, which are blocks after it.
+            below it but code, tables, quotations and HTML, which are blocks after it; an empty line
+            is between its parts.
         lines: Its first and its last line, counted from one.
         headings: The headings above it, the outermost first.
         level: From 1 to 6 for a heading.
@@ -140,7 +143,7 @@ def _bullet(item: "SyntaxTreeNode") -> Iterator[MarkdownBlock]:
             said.append(node)
         else:
             others += _blocks_of(node)
-    text = "\n".join(filter(_WORD.search, map(_text_in, said)))
+    text = "\n\n".join(filter(_WORD.search, map(_text_in, said)))
     if text and item.map is not None:
         yield MarkdownBlock(
             MarkdownKind.BULLET, text, (item.map[0] + 1, max(map(_last_line, said)))
@@ -181,6 +184,7 @@ def _rows(node: "SyntaxTreeNode") -> Iterator[tuple[str, ...]]:
 def plain_text(text: str) -> str:
     """Return what a text says, on one line: code in back quotes, and no other marks."""
     parts = []
+    text = _PATTERN.sub(lambda found: found[1] or found[0].replace("*", r"\*"), text)
     for token in _inline(_REFERENCE.sub(r"\1", text)):
         if token.type == "code_inline":
             parts.append(f"`{token.content}`")

@@ -13,14 +13,23 @@ all headings above are the tags.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Final, NamedTuple
 
 from pmem.core.lines import split_lines
 from pmem.errors import InvalidValue
 from pmem.interchange import UnusedPart
 from pmem.interchange.markdown import MarkdownBlock, MarkdownKind, plain_text, read_markdown
-from pmem.interchange.rule_mood import is_placeholder, is_rule, type_of
+from pmem.interchange.rule_mood import (
+    describes,
+    forbids,
+    is_binding,
+    is_order,
+    is_placeholder,
+    is_rule,
+    is_statement,
+    type_of,
+)
 from pmem.interchange.rule_scope import scope_of
 from pmem.values.records import MemoryType
 
@@ -30,6 +39,14 @@ LONGEST_STEPS: Final = 1200
 """Characters of the steps of a numbered list."""
 LONGEST_LEAD: Final = 100
 """Characters of a sentence that each entry below it is told with."""
+_TITLE: Final = re.compile(r"\*\*[^*\n:.]{1,60}\*\*|[^\s.:;!?*]+(?: [^\s.:;!?*]+){0,5}")
+_ABOUT: Final = re.compile(
+    r"(?:(?:[^`.;:]{0,40}\b)?(?:in|under|within|inside|below)(?: the)?(?: \w+)? |the )?"
+    r"`([\w.-]+(?:/[\w.*-]+)*/?)`",
+    re.IGNORECASE,
+)
+_LABELLED: Final = re.compile(r"(\*\*|__)(?:(?!\1).)+(?::\1|\1\s*(?::|[-–—]))")
+_CALLOUT: Final = re.compile(r"\A\s*\[!\w+\]\s*")
 _TASK: Final = re.compile(r"\[[ xX]\]\s")
 _LINK: Final = re.compile(r"\[[^\]]*\]\([^)]*\)\Z")
 _IMPORT: Final = re.compile(r"@[\w./~-]+\s*$")
@@ -55,6 +72,7 @@ class Note(NamedTuple):
         lines: Its first and its last line, counted from one.
         subject: The nearest heading; none where that is the file's title.
         type: What it is.
+        about: The file, the folder or the pattern that its beginning names.
     """
 
     text: str
@@ -62,6 +80,7 @@ class Note(NamedTuple):
     lines: tuple[int, int]
     subject: str | None
     type: MemoryType
+    about: str = ""
 
 
 class NotesFile(NamedTuple):
@@ -104,8 +123,11 @@ def read_notes(file: str, text: str, project: str = "") -> NotesFile:
     title = titles[0].text if len(titles) == 1 else None
     notes: list[Note] = []
     left_out: list[UnusedPart] = []
-    for said in _said_in(found.blocks):
-        if said.text and not is_placeholder(said.text):
+    has_parts = any(block.level and block.text != title for block in found.blocks)
+    for said in _said_in(_with_titles(_with_whole_steps(found.blocks))):
+        is_opening = has_parts and said.blocks[0].headings in ((), (title,))
+        is_said = bool(said.text) and not is_placeholder(said.text)
+        if is_said and not (is_opening and _is_prose(said)):
             notes.append(_note(said, title))
         else:
             left_out += (UnusedPart(file, _name_of(one), one.lines) for one in said.blocks)
@@ -120,7 +142,10 @@ def _note(said: _Said, title: str | None) -> Note:
     subject = _NUMBER.sub("", plain_text(nearest)).strip(" :")[:_MOST_SUBJECT]
     lines = min(one.lines[0] for one in said.blocks), max(one.lines[1] for one in said.blocks)
     type_ = said.type or type_of(said.text)
-    return Note(said.text, tuple(dict.fromkeys(filter(None, tags))), lines, subject or None, type_)
+    named = _ABOUT.match(said.text)
+    about = named[1] if named else ""
+    tags_ = tuple(dict.fromkeys(filter(None, tags)))
+    return Note(said.text, tags_, lines, subject or None, type_, about)
 
 
 def tag_of(heading: str) -> str:
@@ -147,6 +172,52 @@ def _is_import(block: MarkdownBlock) -> bool:
     return is_text and _IMPORT.match(block.text) is not None
 
 
+def _is_prose(said: _Said) -> bool:
+    """Tell whether something is a paragraph that neither binds nor states anything."""
+    is_paragraph = all(one.kind is MarkdownKind.PARAGRAPH for one in said.blocks)
+    return is_paragraph and not (is_binding(said.text) or is_statement(said.text))
+
+
+def _with_whole_steps(blocks: Sequence[MarkdownBlock]) -> Iterator[MarkdownBlock]:
+    """Yield blocks, numbered lists that go on after code as one, the code with the step before."""
+    between: list[MarkdownBlock] = []
+    last: MarkdownBlock | None = None
+    joined: dict[int, int] = {}
+    for block in blocks:
+        goes_on = last is not None and block.headings == last.headings
+        if goes_on and last is not None and block.kind is MarkdownKind.CODE and not block.among:
+            between.append(block)
+            continue
+        if last is not None and goes_on and block.step == last.step + 1:
+            joined[block.among] = last.among
+        among = joined.get(block.among, block.among)
+        is_next = last is not None and among == last.among
+        yield from (one._replace(among=among) if is_next else one for one in between)
+        between = []
+        if not among:
+            last = None
+        elif block.kind is MarkdownKind.BULLET:
+            last = block._replace(among=among) if block.step else None
+        yield block._replace(among=among)
+    yield from between
+
+
+def _with_titles(blocks: Iterable[MarkdownBlock]) -> Iterator[MarkdownBlock]:
+    """Yield blocks, a short line alone above a list, code or table as a heading of these."""
+    above: tuple[tuple[str, ...], str] | None = None
+    found = list(blocks)
+    for block, after in zip_longest(found, found[1:]):
+        is_title = after is not None and after.kind in _LED and after.headings == block.headings
+        if is_title and block.kind is MarkdownKind.PARAGRAPH and _TITLE.fullmatch(block.text):
+            above = (block.headings, block.text.strip("*_ "))
+            yield block._replace(kind=MarkdownKind.HEADING)
+            continue
+        if above is not None and block.headings != above[0]:
+            above = None
+        own = (*block.headings, above[1]) if above is not None else block.headings
+        yield block._replace(headings=own)
+
+
 def _said_in(blocks: Iterable[MarkdownBlock]) -> Iterator[_Said]:
     """Yield what blocks say, a sentence that leads to a list, code or table with that."""
     lead: MarkdownBlock | None = None
@@ -169,10 +240,10 @@ def _part(part: Sequence[MarkdownBlock], lead: MarkdownBlock | None) -> Iterator
     block = part[0]
     if block.among:
         yield from _list(part, lead)
-    elif block.kind is MarkdownKind.PARAGRAPH:
+    elif block.kind in (MarkdownKind.PARAGRAPH, MarkdownKind.QUOTE):
         yield _paragraph(block)
     elif block.kind is MarkdownKind.CODE and (lead is not None or block.headings):
-        yield _commands(block, lead)
+        yield from _commands(block, lead)
     elif block.kind is MarkdownKind.TABLE:
         yield from _table(block, lead)
     elif block.kind is not MarkdownKind.HEADING:
@@ -180,24 +251,34 @@ def _part(part: Sequence[MarkdownBlock], lead: MarkdownBlock | None) -> Iterator
 
 
 def _paragraph(block: MarkdownBlock) -> _Said:
-    text = plain_text(block.text)
-    is_note = len(text) <= LONGEST and not text.endswith(":") and is_rule(text)
-    return _Said(text if is_note and not _is_import(block) else "", [block])
+    """Return what a paragraph or quotation says, if it is a rule; one that leads on must order."""
+    text = plain_text(_CALLOUT.sub("", block.text))
+    leads = text.endswith(":")
+    is_note = len(text) <= LONGEST and (is_order(text) if leads else is_rule(text))
+    told = f"{text[:-1]}." if leads else text
+    return _Said(told if is_note and not _is_import(block) else "", [block])
 
 
-def _commands(block: MarkdownBlock, lead: MarkdownBlock | None) -> _Said:
-    """Return the commands of a code block, after the sentence that leads to it."""
+def _commands(block: MarkdownBlock, lead: MarkdownBlock | None) -> Iterator[_Said]:
+    """Yield the commands of a code block after the sentence that leads to it, else that alone."""
     told = _command_line(block)
-    text = f"{plain_text(lead.text)} {told}" if lead is not None and told else told
-    return _Said(text, [*_blocks(lead), block], MemoryType.PROCEDURE)
+    if told:
+        text = f"{plain_text(lead.text)} {told}" if lead is not None else told
+        yield _Said(text, [*_blocks(lead), block], MemoryType.PROCEDURE)
+        return
+    yield from map(_paragraph, _blocks(lead))
+    yield _Said("", [block])
 
 
 def _list(part: Sequence[MarkdownBlock], lead: MarkdownBlock | None) -> Iterator[_Said]:
     """Yield a list as one, or its entries, each with a short sentence that leads to them."""
-    entries = [_entry(group) for group in _by_entry(part)]
+    untold = [one for one in part if one.kind is MarkdownKind.CODE and not _command_line(one)]
+    yield from (_Said("", [one]) for one in untold)
+    entries = [_entry(group) for group in _by_entry([one for one in part if one not in untold])]
     yield from (one for one in entries if not one.text)
     kept = [one for one in entries if one.text]
-    are_steps = bool(part[0].step) and len(kept) > 1
+    are_rules = all(_LABELLED.match(one.blocks[0].text) for one in kept)
+    are_steps = bool(part[0].step) and len(kept) > 1 and not are_rules
     are_named = len(kept) > 1 and all(_NAMED.match(one.text) for one in kept)
     opening = plain_text(lead.text) if lead is not None else ""
     texts = [f"{one.blocks[0].step}. {one.text}" if are_steps else one.text for one in kept]
@@ -205,15 +286,36 @@ def _list(part: Sequence[MarkdownBlock], lead: MarkdownBlock | None) -> Iterator
     longest = LONGEST_STEPS if are_steps else LONGEST
     if kept and len(whole) <= longest and (opening or are_steps or are_named):
         blocks = [*_blocks(lead), *(block for one in kept for block in one.blocks)]
-        does = are_steps or any(one.type is MemoryType.PROCEDURE for one in kept)
-        named = MemoryType.FACT if are_named and not does else None
-        yield _Said(whole, blocks, MemoryType.PROCEDURE if does else named)
+        yield _Said(whole, blocks, _type_of_list(opening, kept, are_steps, are_named))
         return
     is_told = 0 < len(opening) <= LONGEST_LEAD
     if lead is not None and not (is_told and kept):
         yield _paragraph(lead)
-    for one in kept:
+    for one in _alike(kept):
         yield one._replace(text=f"{opening} {one.text}" if is_told else one.text)
+
+
+def _type_of_list(
+    opening: str, entries: Sequence[_Said], are_steps: bool, are_named: bool
+) -> MemoryType | None:
+    """Return what a list is that is kept whole; None where its text decides."""
+    if forbids(opening):
+        return MemoryType.CONSTRAINT
+    does = sum((one.type or type_of(one.text)) is MemoryType.PROCEDURE for one in entries)
+    if are_steps or any(one.type is MemoryType.PROCEDURE for one in entries):
+        return MemoryType.PROCEDURE
+    if are_named:
+        return MemoryType.PROCEDURE if 2 * does > len(entries) else MemoryType.FACT
+    return None
+
+
+def _alike(entries: Sequence[_Said]) -> Iterator[_Said]:
+    """Yield entries of a list; where most order, one that does not surely describe orders, too."""
+    types = [one.type or type_of(one.text) for one in entries]
+    order = 2 * types.count(MemoryType.CONSTRAINT) > len(entries)
+    for one, type_ in zip(entries, types, strict=True):
+        joins = order and type_ is MemoryType.FACT and not describes(one.text)
+        yield one._replace(type=MemoryType.CONSTRAINT if joins else type_)
 
 
 def _by_entry(part: Sequence[MarkdownBlock]) -> Iterator[list[MarkdownBlock]]:
@@ -235,8 +337,9 @@ def _entry(blocks: Sequence[MarkdownBlock]) -> _Said:
         return _Said("", blocks)
     codes = [_command_line(one) for one in blocks[1:] if one.kind is MarkdownKind.CODE]
     does = MemoryType.PROCEDURE if any(codes) else None
-    text = plain_text(first.text)
-    return _Said(_sentences([text if does else text.removesuffix(":"), *codes]), blocks, does)
+    head, *more = map(plain_text, first.text.split("\n\n"))
+    head = head if does or more else head.removesuffix(":")
+    return _Said(_sentences([head, *more, *codes]), blocks, does)
 
 
 def _table(block: MarkdownBlock, lead: MarkdownBlock | None) -> Iterator[_Said]:
@@ -245,12 +348,18 @@ def _table(block: MarkdownBlock, lead: MarkdownBlock | None) -> Iterator[_Said]:
     told = [_row(head, row) for row in rows]
     whole = _sentences([plain_text(lead.text) if lead is not None else "", *told])
     if len(whole) <= LONGEST:
-        yield _Said(whole, [*_blocks(lead), block], MemoryType.FACT)
+        yield _Said(whole, [*_blocks(lead), block], _type_of_rows(told))
         return
     if lead is not None:
         yield _paragraph(lead)
     for line, text in enumerate(told, start=block.lines[0] + 2):
-        yield _Said(text, [block._replace(lines=(line, line))], MemoryType.FACT)
+        yield _Said(text, [block._replace(lines=(line, line))], _type_of_rows([text]))
+
+
+def _type_of_rows(rows: Sequence[str]) -> MemoryType:
+    """Return what rows are: commands where most of them begin with one, else facts."""
+    does = sum(type_of(row) is MemoryType.PROCEDURE for row in rows)
+    return MemoryType.PROCEDURE if 2 * does > len(rows) else MemoryType.FACT
 
 
 def _row(head: Sequence[str], row: Sequence[str]) -> str:
@@ -273,7 +382,7 @@ def _command_line(block: MarkdownBlock) -> str:
     for line in split_lines(block.text.replace("\\\n", " ")):
         command = " ".join(line.removeprefix("$ ").split())
         if command.startswith("#"):
-            remark = command.strip("# ")
+            remark = f"{remark} {command.strip('# ')}".strip()
             continue
         found = _REMARK.search(line)
         after = f" ({found[1].strip()})" if found else ""

@@ -1,6 +1,7 @@
-"""What kind of memory a rule is: an order, or a description, by the mood of its sentence."""
+"""What kind of memory a rule is: an order, a command, or a description, by how it is written."""
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from pmem.core.extraction.facts import extract
@@ -9,59 +10,135 @@ from pmem.values.records import MemoryType, Message, Role
 from pmem.values.times import UNDATED
 
 _BINDING: Final = re.compile(
-    r"\b(?:always|never|must|shall|should|do not|don['’]t|only|avoid)\b", re.IGNORECASE
+    r"\b(?:must|shall|should|avoid)\b|(?<!\bwe )(?<!\bthey )\b(?:do not|don['’]t)\b"
+    r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bhas )(?<!\bhave )(?<!\bbe )\b(?:always|never)\b",
+    re.IGNORECASE,
 )
+_FORBIDDING: Final = re.compile(r"\b(?:must not|do not|don['’]t|never|avoid)\b", re.IGNORECASE)
 _STATED: Final = (MemoryType.DECISION, MemoryType.CONSTRAINT, MemoryType.PREFERENCE)
+_CODE: Final = re.compile(r"`[^`]*`")
 _PLACEHOLDER: Final = re.compile(
     r"\{\{.*?\}\}|\A\W*(?:TODO|TBD|FIXME|N/A)\b|\A\W*\[[^\]]{3,}\]\W*\Z|\A[\W_]*\Z"
 )
-_OPENING: Final = re.compile(
-    r"\A(?:[\w`./-]+(?: [\w`./-]+){0,3}: ([a-z]+) |([A-Z]?[a-z]+) )(?=[`\w./*-])"
+_LABEL: Final = re.compile(
+    r"\A(?:\[[\w-]+\] )?(?:(?:[^\s:.,;`]+|`[^`]*`)(?: (?:[^\s:.,;`]+|`[^`]*`)){0,4}"
+    r"(?: \([^)]*\))?: )?"
 )
+_DASH: Final = re.compile(r" [-–—]{1,2} ")
+_NAMED: Final = re.compile(r"\A`[^`]*`(?: \([^)]*\))?(?::| [-–—]{1,2}) ")
+_BEFORE: Final = re.compile(
+    r"\A(?:If|When|Whenever|Before|After|For|On|In|Where|Unless|Once|Until|At|During|While|To)\b"
+    r"[^,.;:]{1,120}, ",
+    re.IGNORECASE,
+)
+_STRESS: Final = re.compile(r"\A(?:Only|Also|Just|Then|Instead|First),? ", re.IGNORECASE)
+_ASKS: Final = re.compile(r"\A(?:Do|Please|Be) ", re.IGNORECASE)
+_OPENING: Final = re.compile(r"\A([A-Z]?[a-z]{2,}) (?=[`\w./*(-])")
 _FINITE: Final = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|can|will|does|did)\b|\b[a-z]+[^s]s (?:the|an?|its|`)"
+    r"\b(?:is|are|was|were|has|have|had|can|will|does|did|may|might|would|could)\b"
+    r"|\b[a-z]+[^s]s (?:the|an?|its)\b|\b[a-z]+[^s]s `"
 )
-_FORM: Final = re.compile(r"(?:[^s]s|ing|ed|ion|ity|ness)\Z")
+_FORM: Final = re.compile(r"(?:[^s]s|ing|ed|ion|ity|ness|ly)\Z")
 _NEAR: Final = 4
+_COMMAND: Final = re.compile(
+    r"`(?:(?:[A-Z_]+=\S+ )+[^`()]+|(?:[a-z~][\w./@-]*|\.{1,2}/[\w./-]+)(?::[\w-]+)?(?: [^`()]+)+)`"
+)
+_BARE: Final = re.compile(r"(?:\A|: )(?:[A-Z_]+=\S+ |\./)\S.*")
+_MOST_PROSE: Final = 8
+_SENTENCE: Final = re.compile(r"(?<=[.!?]) +")
 
 
 def type_of(text: str) -> MemoryType:
-    """Return what a rule is: a decision, an order that binds, a preference, else a fact."""
-    stated = next(iter(_stated_types(text)), MemoryType.FACT)
-    if stated is not MemoryType.DECISION and _BINDING.search(text):
-        return MemoryType.CONSTRAINT
-    if stated in _STATED:
-        return stated
-    return MemoryType.CONSTRAINT if _is_imperative(text) else MemoryType.FACT
+    """Return what a rule is: an order that binds, a command, a decision, a preference, else a fact.
+
+    An order to use one thing instead of another binds, and decides nothing.
+    """
+    if _BINDING.search(text):
+        stated = _stated_types(text)
+        return MemoryType.DECISION if stated[:1] == [MemoryType.DECISION] else MemoryType.CONSTRAINT
+    if _is_command(text):
+        return MemoryType.PROCEDURE
+    if any(map(_is_imperative, _sentences(text))):
+        stated = _stated_types(text)
+        return stated[0] if stated[:1] == [MemoryType.PREFERENCE] else MemoryType.CONSTRAINT
+    return next((one for one in _stated_types(text)[:1] if one in _STATED), MemoryType.FACT)
 
 
 def is_rule(text: str) -> bool:
     """Tell whether a text says what to do, or states something of the project."""
-    return is_order(text) or bool(_stated_types(text))
+    return is_order(text) or is_statement(text)
+
+
+def is_statement(text: str) -> bool:
+    """Tell whether a text states something of the project."""
+    return bool(_stated_types(text))
 
 
 def is_order(text: str) -> bool:
-    """Tell whether a text says what has to be, must not be, or is to be done.
+    """Tell whether a sentence of a text says what has to be, must not be, or is to be done.
 
     A sentence orders where it begins with a word that can be a verb and neither a name nor a
     plural, with no finite verb close behind it: "Use the exact revisions". Other languages have
     no orders here.
     """
-    return _BINDING.search(text) is not None or _is_imperative(text)
+    return is_binding(text) or any(map(_is_imperative, _sentences(text)))
+
+
+def is_binding(text: str) -> bool:
+    """Tell whether a text says in so many words what has to be or must not be."""
+    return _BINDING.search(text) is not None
+
+
+def forbids(text: str) -> bool:
+    """Tell whether a text says what must not be."""
+    return _FORBIDDING.search(text) is not None
+
+
+def describes(text: str) -> bool:
+    """Tell whether a text surely says how something is: a finite verb is near its beginning."""
+    return _FINITE.search(" ".join(_rest(text).split()[: 2 * _NEAR])) is not None
 
 
 def is_placeholder(text: str) -> bool:
     """Tell whether a text only stands for one that is to be written."""
-    return _PLACEHOLDER.search(text) is not None
+    return _PLACEHOLDER.search(_CODE.sub("code", text)) is not None
+
+
+def _rest(text: str) -> str:
+    """Return a text without its label, what it depends on, and what only stresses it."""
+    for opening in (_LABEL, _BEFORE, _STRESS):
+        text = opening.sub("", text, count=1)
+    return text
 
 
 def _is_imperative(text: str) -> bool:
-    found = _OPENING.match(text)
-    if found is None:
+    if _NAMED.match(text):
         return False
-    verb = (found[1] or found[2]).casefold()
-    near = " ".join(text[found.end() :].split()[: _NEAR - 1])
-    return verb not in STOP_WORDS and not _FORM.search(verb) and not _FINITE.search(near)
+    return any(_opens_with_verb(_rest(part)) for part in _DASH.split(text, maxsplit=1))
+
+
+def _opens_with_verb(clause: str) -> bool:
+    found = _OPENING.match(clause)
+    if found is None or _ASKS.match(clause):
+        return _ASKS.match(clause) is not None
+    verb, near = found[1].casefold(), clause[found.end() :].split()[: _NEAR - 1]
+    is_said = near[:1] != ["that"] and _FINITE.search(" ".join(near))
+    return verb not in STOP_WORDS and not _FORM.search(verb) and not is_said
+
+
+def _is_command(text: str) -> bool:
+    """Tell whether a text is a command line with few words around it, or says what one does."""
+    codes = [one for one in _CODE.finditer(text) if _COMMAND.fullmatch(one[0])]
+    if codes and codes[0].start() == 0 and _NAMED.match(text):
+        return True
+    prose = re.sub(r"\([^)]*\)", "", _BARE.sub("", _CODE.sub("", text)))
+    runs = bool(codes) or _BARE.search(_CODE.sub("", text)) is not None
+    return runs and len(re.findall(r"\w+", prose)) <= _MOST_PROSE
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a text; one that calls out orders nothing."""
+    return (one for one in _SENTENCE.split(text) if not one.endswith("!"))
 
 
 def _stated_types(text: str) -> list[MemoryType]:

@@ -88,9 +88,9 @@ def test_each_line_of_a_text_is_a_memory_and_no_part_of_one(shell: Shell) -> Non
 
 BULLETS = {
     "- Keys live in the vault\n\nThis guide says how we work.\n": "Keys live in the vault",
-    "- Use pnpm\n\n  It keeps one store.\n": "Use pnpm It keeps one store.",
+    "- Use pnpm\n\n  It keeps one store.\n": "Use pnpm; It keeps one store.",
     "- Use pnpm\nand never npm\n": "Use pnpm and never npm",
-    "- Use pnpm\n\n\n  - with a lock file\n": "Use pnpm with a lock file",
+    "- Use pnpm\n\n\n  - with a lock file\n": "Use pnpm; with a lock file",
     "* Use pnpm\n  > quoted\n": "Use pnpm",
     "10. Use pnpm\n\n   not below it\n": "Use pnpm",
     "- Use pnpm\n# Next\n": "Use pnpm",
@@ -126,6 +126,43 @@ def test_a_paragraph_below_a_heading_that_states_something_is_a_memory(shell: Sh
     assert "left out" not in done.text
 
 
+def test_a_short_line_above_a_list_is_its_heading(shell: Shell) -> None:
+    write(
+        shell, "CLAUDE.md", "# Guide\n\nQuick commands\n\n- Use make\n\n**Names:**\n\n- Use words\n"
+    )
+    take(shell, "CLAUDE.md")
+    found = {one["content"]: one["subject"] for one in kept(shell)}
+    assert found == {"Use make": "Quick commands", "Names: Use words": "Quick commands"}
+
+
+def test_what_a_file_says_of_itself_before_its_sections_is_no_rule(shell: Shell) -> None:
+    text = "# Guide\n\nWelcome to the shop. Start here for more.\n\n## Style\n\nUse words.\n"
+    write(shell, "CLAUDE.md", text)
+    assert "1 paragraph (line 3)" in take(shell, "CLAUDE.md").text
+    assert texts(shell) == {"Use words."}
+
+
+def test_code_within_an_entry_that_is_not_told_is_named(shell: Shell) -> None:
+    write(shell, "CLAUDE.md", "- Join parts so\n\n  ```python\n  a + b\n  ```\n")
+    assert "1 code block (lines 3-5)" in take(shell, "CLAUDE.md").text
+
+
+def test_a_rule_applies_to_the_file_or_folder_that_it_begins_with(shell: Shell) -> None:
+    write(shell, "shop/cores/a.so", "")
+    write(shell, "shop/main.rs", "")
+    write(shell, "shop/AGENTS.md", "- `cores/` is built. Do not edit it.\n- `none/` is ours\n")
+    text = "- In the folder `shop/cores/`, use no tabs\n- Run `shop/main.rs` first\n"
+    write(shell, "AGENTS.md", f"{text}- `shop/main.rs` starts it\n")
+    take(shell, "AGENTS.md shop/AGENTS.md")
+    assert {one["content"]: one["places"] for one in kept(shell)} == {
+        "`cores/` is built. Do not edit it.": ["shop/cores/**"],
+        "`none/` is ours": ["shop/**"],
+        "In the folder `shop/cores/`, use no tabs": ["shop/cores/**"],
+        "Run `shop/main.rs` first": [],
+        "`shop/main.rs` starts it": ["/shop/main.rs"],
+    }
+
+
 def test_all_that_is_left_out_is_counted_with_its_lines(shell: Shell) -> None:
     text = (
         "# Guide\n\nThis file guides assistants.\n\n- Keep it short\n- [ ] a task\n- [b](#b)\n\n"
@@ -148,16 +185,58 @@ RULES = {
         ("constraint", "Before a release: raise the version; run the tests")
     ],
     "1. Open the file\n2. Run\n   ```sh\n   make x\n   ```\n   - twice": [
-        ("procedure", "1. Open the file; 2. Run twice; `make x`")
+        ("procedure", "1. Open the file; 2. Run; twice; `make x`")
     ],
     "- `make dev` — a server that reloads\n- `make dist` — the files to ship": [
-        ("fact", "`make dev` — a server that reloads; `make dist` — the files to ship")
+        ("procedure", "`make dev` — a server that reloads; `make dist` — the files to ship")
     ],
     "```bash\n# all of it\nmake check\nmake fmt  # layout alone\n```": [
         ("procedure", "all of it: `make check`; `make fmt` (layout alone)")
     ],
     "| Job | Runs | For |\n|--|--|--|\n| `ci` | at a push | tests |\n| `rel` | by hand | |": [
         ("fact", "`ci`: Runs at a push, For tests; `rel`: Runs by hand")
+    ],
+    "> [!IMPORTANT]\n> Read the *design* before you change a shape.": [
+        ("constraint", "Read the design before you change a shape.")
+    ],
+    "The two are the best models. Read them before you write another one.": [
+        ("constraint", "The two are the best models. Read them before you write another one.")
+    ],
+    "Name models with `{{ ref('x') }}`. Never name a table.": [
+        ("constraint", "Name models with `{{ ref('x') }}`. Never name a table.")
+    ],
+    "Wrap errors with what was done:\n\n```go\nreturn wrap(err)\n```": [
+        ("constraint", "Wrap errors with what was done.")
+    ],
+    "1. Build it:\n\n```sh\nmake all\n```\n\n2. Ship it\n3. Tell the others": [
+        ("procedure", "1. Build it: `make all`; 2. Ship it; 3. Tell the others")
+    ],
+    "1. **Names** — use whole words\n2. **Tests**: write one first": [
+        ("constraint", "Names — use whole words"),
+        ("constraint", "Tests: write one first"),
+    ],
+    "- Use a locator\n  - Make shops single\n  - Make carts new": [
+        ("constraint", "Use a locator; Make shops single; Make carts new")
+    ],
+    '- Lint with: lint "docs/**/*.md" && lint "*.md"': [
+        ("fact", 'Lint with: lint "docs/**/*.md" && lint "*.md"')
+    ],
+    "| Job | Does |\n|--|--|\n| `just ci` | all checks |\n| `just one X` | one test |": [
+        ("procedure", "`just ci`: all checks; `just one X`: one test")
+    ],
+    "- Start it: `cd shop && make run`\n- Rows never leave the shop\n- yarn lint: 3 seconds": [
+        ("procedure", "Start it: `cd shop && make run`"),
+        ("constraint", "Rows never leave the shop"),
+        ("fact", "yarn lint: 3 seconds"),
+    ],
+    "- Do use `$name` for parts\n- Before you write a helper, look into it\n- One part per file": [
+        ("constraint", "Do use `$name` for parts"),
+        ("constraint", "Before you write a helper, look into it"),
+        ("constraint", "One part per file"),
+    ],
+    "- Use guards instead of nested ifs\n- Automatically runs the parser": [
+        ("constraint", "Use guards instead of nested ifs"),
+        ("fact", "Automatically runs the parser"),
     ],
     "- Use the exact revisions\n- The server is in Oslo\n- {{ a rule }}\n- [A](#a)": [
         ("constraint", "Use the exact revisions"),

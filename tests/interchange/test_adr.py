@@ -85,6 +85,37 @@ def test_madrs_form_is_read_with_what_was_rejected() -> None:
     assert found.rejected == ("RabbitMQ with mirrored queues", "Kafka")
 
 
+def test_what_was_chosen_is_not_among_what_was_rejected() -> None:
+    chosen = (
+        "* [RabbitMQ](r.md)\n* [PostgreSQL](https://example.org/p)\n* Kafka, with\n  one server\n"
+    )
+    text = MADR.replace('"PostgreSQL"', "**[PostgreSQL](#p)**")
+    head, _, rest = text.partition("* PostgreSQL")
+    found = decision("1-x.md", f"{head}{chosen}{rest.partition('Kafka')[2]}")
+    assert found.rejected == ("RabbitMQ", "Kafka, with one server")
+    assert found.decision == "Chosen option: PostgreSQL, because it is there already."
+
+
+def test_options_may_have_headings_of_their_own() -> None:
+    options = "### PostgreSQL\n\n* Good\n\n### Kafka\n\n* Bad, as it is large\n"
+    head, _, rest = MADR.partition("* PostgreSQL\n")
+    found = decision(
+        "1-x.md", f"{head}{options}\n## Decision Outcome{rest.partition('Outcome')[2]}"
+    )
+    assert found.rejected == ("Kafka",)
+    text = NYGARD.replace(
+        "## Consequences", "## Alternatives\n\n### Use files\n\nSlow.\n\n## Consequences"
+    )
+    assert decision("1-x.md", text).rejected == ("Use files",)
+
+
+def test_a_superseded_record_in_another_form_is_called_superseded() -> None:
+    text = "# 10. Tests\n\n## Status\n\nSuperseded\n\n## What we do\n\nNothing.\n"
+    assert read_decision("10-tests.md", text) == "is superseded"
+    found = decision("1-x.md", NYGARD.replace("## Decision\n", "## Decisions\n"))
+    assert found.decision.startswith("We will use RabbitMQ")
+
+
 def test_a_record_may_say_what_it_supersedes() -> None:
     text = "# 9. Queue\n\n## Status\n\nAccepted, supersedes ADR-0007\n\n## Decision\n\nIt is so.\n"
     found = decision("9-queue.md", text)

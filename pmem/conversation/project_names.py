@@ -1,0 +1,59 @@
+"""What the files of a project are called, and where a rule that names one of them applies."""
+
+from collections.abc import Collection
+
+from pmem.core.places import applies, exact_place
+from pmem.interchange.notes import Note
+
+
+class ProjectNames:
+    """The files of a project and their folders, by name.
+
+    Args:
+        files: All files, seen from the project's top, with slashes.
+        inside: The folder that the memory's project is in that one; the top is "".
+    """
+
+    def __init__(self, files: Collection[str], inside: str) -> None:
+        self._files = frozenset(files)
+        self._folders = {folder for file in files for folder in _folders_above(file)}
+        self._inside = f"{inside}/" if inside else ""
+
+    def has(self, file: str) -> bool:
+        """Tell whether a file is there, by its name relative to the memory's project."""
+        return f"{self._inside}{file}" in self._files
+
+    def places_of(
+        self, file: str, note: Note, places: tuple[str, ...] | None
+    ) -> tuple[str, ...] | None:
+        """Return where a rule applies: what it begins with, if that is there, else as its file.
+
+        Args:
+            file: Where the rule is, relative to the memory's project.
+            note: The rule.
+            places: Where its file's rules apply; patterns that the file gives count alone.
+        """
+        folder = f"{self._inside}{file}".rpartition("/")[0]
+        own = (f"{exact_place(folder).removeprefix('/')}/**",) if folder else ()
+        if not note.about or places not in (None, (), own):
+            return places
+        for base in dict.fromkeys((f"{folder}/" if folder else "", self._inside, "")):
+            place = self._place(f"{base}{note.about.removeprefix('./')}")
+            if place:
+                return (place,)
+        return places
+
+    def _place(self, name: str) -> str:
+        """Return the pattern for a file, a folder or a pattern; nothing where nothing is there."""
+        bare = name.rstrip("/")
+        if bare in self._folders:
+            return f"{exact_place(bare).removeprefix('/')}/**"
+        if bare in self._files:
+            return exact_place(bare)
+        is_pattern = "*" in bare and "/" in bare
+        return bare if is_pattern and any(applies((bare,), one) for one in self._files) else ""
+
+
+def _folders_above(file: str) -> list[str]:
+    parts = file.split("/")[:-1]
+    return ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
