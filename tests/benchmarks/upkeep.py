@@ -32,7 +32,7 @@ NOW: Final = datetime(2026, 11, 21, 14, 30, tzinfo=UTC)
 _PHASES: Final = {
     "compare": ((planning, "comparable"), (planning, "texts_of"), (planning, "pairs")),
     "plan": ((consolidation, "_consolidation"), (consolidation, "_sweep")),
-    "write": ((consolidation, "_fold"), (consolidation, "_apply")),
+    "write": ((consolidation, "_fold_recalls"), (consolidation, "_apply")),
 }
 """The functions that take up each phase; comparing is a part of planning."""
 
