@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from pmem.cli.event_words import sides
 from pmem.cli.screens.stories import ADDED, REMOVED, word_difference
-from pmem.cli.screens.view import Row, cell, column, drawn_rows, view_of
+from pmem.cli.screens.view import Row, drawn_rows, view_of
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.changelog import About, Changed, ChangeReason, FieldChange, LinkChange
 from pmem.core.markdown import escaped
@@ -131,15 +131,10 @@ def _type_of(entry: About) -> str:
 
 def _section_screen(session: CommandSession, found: Changelog, width: int) -> Iterator[Line]:
     """Draw every heading that has entries, and its entries."""
-    parts = list(_sections(found))
-    types = column(_type_of(entry) for _, rows in parts for entry, _ in rows)
-    for heading, rows in parts:
+    for heading, rows in _sections(found):
         yield [(heading, f"bold {_HEADINGS[heading]}".strip()), (f"  {len(rows)}", "dim")]
         drawn = (
-            Row(
-                [("  ", ""), *cell(entry.short, 8, "cyan"), *cell(_type_of(entry), types, "dim")],
-                said,
-            )
+            Row([("  " + entry.short, "cyan"), (_type_of(entry), "dim")], said)
             for entry, said in rows
         )
         yield from drawn_rows(drawn, view_of(session, width), most=0)

@@ -1,13 +1,13 @@
 """How what happened looks: to one record, to all of them, and what an edit changed."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Final, NamedTuple
 
 from pmem.cli.event_words import COLOURS, details_of, sides, who_did
 from pmem.cli.screens.lists import memory_text
-from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
+from pmem.cli.screens.view import Row, ScreenView, aligned, drawn_rows
 from pmem.cli.screens.wrapping import hung, line_cells, pieces, wrapped
 from pmem.cli.session import Line
 from pmem.core.history_values import PROSE
@@ -26,15 +26,14 @@ _LOGGED: Final = 60
 """Characters of each side of a change in the log, where it is not told word by word."""
 
 
-def story_screen(entries: Iterable[JournalEntry], view: ScreenView) -> Iterator[Line]:
+def story_screen(entries: Sequence[JournalEntry], view: ScreenView) -> Iterator[Line]:
     """Draw a block for each event of one record: who did it, and below it what changed."""
-    for event in entries:
-        head: Line = [
-            *cell(view.when(event.at), view.when_width, "dim"),
-            *cell(event.event, _KINDS, COLOURS[event.event]),
-            (who_did(event.actor, event.agent, event.source), "cyan"),
-        ]
-        yield from hung(head, view.width)
+    heads = aligned(
+        [(view.when(event.at), "dim"), (event.event, COLOURS[event.event])] for event in entries
+    )
+    for head, event in zip(heads, entries, strict=True):
+        who = who_did(event.actor, event.agent, event.source)
+        yield from hung([*head, (who, "cyan")], view.width)
         if event.event is EventKind.ADD and event.text:
             yield from wrapped([(_INDENT, ""), (event.text, "")], view.width, hang=len(_INDENT))
         for name in event.before:
@@ -46,15 +45,13 @@ def story_screen(entries: Iterable[JournalEntry], view: ScreenView) -> Iterator[
 def edit_screen(memory: Memory, view: ScreenView, *, is_changed: bool) -> Iterator[Line]:
     """Draw what an edit has changed."""
     last = entry(steps(memory)[-1])
-    word, colour = ("edited ", "green") if is_changed else ("unchanged ", "")
-    head: Line = [(word, colour), *cell(short(memory.id), 8, "cyan")]
-    if not is_changed:
-        return (yield from hung([*head, ("it says so already", "dim")], view.width))
-    if "content" in last.before:
+    head: Line = [("edited " if is_changed else "unchanged ", "green"), (short(memory.id), "cyan")]
+    told = memory_text(memory) if is_changed else [("it says so already", "dim")]
+    if is_changed and "content" in last.before:
         yield head
     else:
-        yield from drawn_rows([Row(head, memory_text(memory))], view)
-    for name in last.before:
+        yield from wrapped([*head, ("  ", ""), *told], view.width, hang=_HANG, most=2)
+    for name in last.before if is_changed else ():
         yield from change_screen(name, last.before, last.after, view.width)
 
 
@@ -90,19 +87,17 @@ def log_screen(entries: Sequence[JournalEntry], view: ScreenView) -> Iterator[Li
     """Draw the log, the newest first: when, what, which record, and what that was about."""
     names = [who_did(entry.actor, entry.agent, entry.source) for entry in entries]
     is_one = not view.is_pipe and len(entries) > 1 and len(set(names)) == 1
-    whens = [view.when(entry.at) for entry in entries]
-    width, kinds = column(whens), column(entry.event for entry in entries)
     rows = (
         Row(
             [
-                *cell(when, width, "dim"),
-                *cell(entry.event, kinds, COLOURS[entry.event]),
-                *cell(short(entry.id), 8, "cyan"),
+                (view.when(entry.at), "dim"),
+                (entry.event, COLOURS[entry.event]),
+                (short(entry.id), "cyan"),
             ],
             list(_about(entry)),
             [] if is_one else [(f"by {name}", "dim")],
         )
-        for entry, when, name in zip(entries, whens, names, strict=True)
+        for entry, name in zip(entries, names, strict=True)
     )
     yield from drawn_rows(rows, view)
     if is_one:
@@ -124,9 +119,6 @@ def _about(entry: JournalEntry) -> Iterator[tuple[str, str]]:
     for number, part in enumerate(parts):
         yield "  " * bool(number), ""
         yield from part
-
-
-_KINDS: Final = column(EventKind)
 
 
 REMOVED: Final = "red"
