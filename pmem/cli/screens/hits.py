@@ -1,7 +1,6 @@
 """How what a search finds looks on a terminal."""
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import Final
 
 from pmem.cli.recall import (
@@ -10,11 +9,11 @@ from pmem.cli.recall import (
     expected_lines,
     lines_elsewhere,
     marked_words,
+    marks_in,
     tie_of,
 )
 from pmem.cli.screens.lists import folded, legend, marks_of
 from pmem.cli.screens.view import Row, ScreenView, drawn_rows
-from pmem.cli.screens.wrapping import all_hung
 from pmem.cli.session import Line
 from pmem.core.lifecycle.out_of_recall import state_mark
 from pmem.core.snippets import snippet
@@ -35,10 +34,7 @@ def hit_screen(
 ) -> Iterator[Line]:
     """Draw the hits by rank; `around` shows messages that are only next to one, too."""
     asked = set(terms(found.query))
-    marks = dict.fromkeys(found.associated, "only related")
-    marks |= dict.fromkeys(found.by_meaning, "by meaning")
-    marks |= {hit.id: "yours, not this project's" for hit in found.yours}
-    marks |= {hit.id: "not a match, only recent" for hit in found.fill}
+    marks = marks_in(found)
     rows: list[Row] = []
     for best, *others in by_conversation(found.hits):
         kept = [hit for hit in others if around or asked & set(terms(hit.text))]
@@ -53,7 +49,8 @@ def hit_screen(
         rows += _hit_rows(hit, asked, view, marks[hit.id], explain=explain and hit.score > 0)
     yield from drawn_rows(rows, view)
     yield from legend((row.cells[2] for row in rows), view)
-    yield from all_hung(chain(lines_elsewhere(found), expected_lines(found.expected)), view.width)
+    yield from lines_elsewhere(found)
+    yield from expected_lines(found.expected)
 
 
 def _hit_rows(

@@ -2,25 +2,21 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from pmem.cli.screens.view import Row, ScreenView, drawn_rows
+from pmem.cli.screens.wrapping import wrapped
 from pmem.cli.session import Line, Span
 from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
+from pmem.core.retention import valid_at
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.values.ids import short
-from pmem.values.records import Episode, Fact, Memory, Status
+from pmem.values.records import Episode, Fact, Memory, State, Status
 
 if TYPE_CHECKING:
     from pmem.conversation.conversations import Overview
     from pmem.memory.overviews import NameListing
     from pmem.memory.reading import MemoryListing
-from enum import StrEnum
-from typing import Any, Final
-
-from pmem.cli.screens.wrapping import wrapped
-from pmem.core.retention import valid_at
-from pmem.values.records import State
 
 
 def memory_screen(found: "MemoryListing", view: ScreenView) -> Iterator[Line]:
@@ -44,18 +40,11 @@ def memory_text(memory: Memory) -> Line:
 
 def _memory_tail(memory: Memory, at: datetime, view: ScreenView) -> Line:
     """Tell a memory's tags, its age, and what has no sign of its own."""
-    trust = trust_of(memory)
-    told = [
-        *(f"#{folded(tag)}" for tag in memory.tags),
-        view.when(memory.created_at),
-        shown(trust if trust is Trust.MEDIUM else None).strip(" ()"),
-    ]
-    state = _state_tail(state_mark(memory.state) or validity_mark(memory, at))
-    return [("  ".join(filter(None, told)), "dim"), *([("  ", ""), *state] if state else [])]
-
-
-def _state_tail(mark: str) -> Line:
-    return [(mark.strip(" ()"), "magenta")] if mark else []
+    tags = [f"#{folded(tag)}" for tag in memory.tags]
+    trust = shown(Trust.MEDIUM).strip(" ()") if trust_of(memory) is Trust.MEDIUM else ""
+    told = "  ".join(filter(None, (*tags, view.when(memory.created_at), trust)))
+    state = (state_mark(memory.state) or validity_mark(memory, at)).strip(" ()")
+    return [(told, "dim"), (f"  {state}" if state else "", "magenta")]
 
 
 def fact_screen(facts: Sequence[Fact], view: ScreenView, *, every: bool) -> Iterator[Line]:
@@ -101,7 +90,7 @@ def episode_screen(episodes: Sequence[Episode], view: ScreenView) -> Iterator[Li
                 (episode.type.replace("_", " "), "dim"),
             ],
             [(folded(episode.title), "")],
-            _state_tail(state_mark(episode.state)),
+            [(state_mark(episode.state).strip(" ()"), "magenta")],
         )
         for episode in episodes
     ]
@@ -131,36 +120,27 @@ def folded(text: str) -> str:
     return " ".join(text.split())
 
 
-class Mark(StrEnum):
-    """What a memory is marked for; the sign is plain, so that every terminal shows it."""
-
-    PINNED = "*"
-    EXPIRED = "x"
-    STALE = "~"
-    DISPUTED = "!"
-    LOW_TRUST = "?"
-
-
 _MEANINGS: Final = {
-    Mark.PINNED: "pinned",
-    Mark.EXPIRED: "expired",
-    Mark.STALE: "stale: what it cites has changed",
-    Mark.DISPUTED: "disputed between branches",
-    Mark.LOW_TRUST: "low trust",
+    "*": "pinned",
+    "x": "expired",
+    "~": "stale: what it cites has changed",
+    "!": "disputed between branches",
+    "?": "low trust",
 }
+"""What a record is marked for; the signs are plain, so that every terminal shows them."""
 
 
 def marks_of(record: Any, now: datetime, *, stale: bool = False, disputed: bool = False) -> Span:
     """Return the signs of a record or of a hit, each once."""
     signs = {
-        Mark.PINNED: getattr(record, "pinned", False),
-        Mark.EXPIRED: isinstance(record, Memory) and _is_expired(record, now),
-        Mark.STALE: stale,
-        Mark.DISPUTED: disputed,
-        Mark.LOW_TRUST: trust_of(record) is Trust.LOW,
+        "*": getattr(record, "pinned", False),
+        "x": isinstance(record, Memory) and _is_expired(record, now),
+        "~": stale,
+        "!": disputed,
+        "?": trust_of(record) is Trust.LOW,
     }
     shown = "".join(sign for sign, holds in signs.items() if holds)
-    return shown, "cyan" if shown == Mark.PINNED else "red"
+    return shown, "cyan" if shown == "*" else "red"
 
 
 def legend(marks: Iterable[Span], view: ScreenView) -> Iterator[Line]:

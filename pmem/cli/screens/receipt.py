@@ -18,7 +18,7 @@ _WIDEST: Final = 40
 """Cells of the bar at the most."""
 
 
-def receipt_screen(built: Context, view: View) -> Iterator[Line]:
+def receipt_screen(built: Context, note: str, view: View) -> Iterator[Line]:
     """Draw a bar for each section, then what is in and what is out, with the reasons in words."""
     yield from _bars(built, view.width)
     for part in built.sections:
@@ -36,6 +36,8 @@ def receipt_screen(built: Context, view: View) -> Iterator[Line]:
         yield [(f"left out: {len(built.omitted):,}{which}", "bold")]
         rows = (_row(left.id, left.text, say_why(left.reason), left.score) for left in nearest)
         yield from drawn_rows(rows, view)
+    yield [("", "")]
+    yield from ([(said, "")] for said in (*built.notes, note))
 
 
 def _bars(built: Context, width: int) -> Iterator[Line]:

@@ -22,12 +22,9 @@ _WEEK: Final = 7
 
 
 class ScreenView(NamedTuple):
-    """A terminal, or a pipe, and its moment.
+    """A terminal of so many cells, or a pipe of `sys.maxsize`, where every entry is one line.
 
-    Attributes:
-        width: Its cells; `sys.maxsize` in a pipe, where every entry is one line.
-        now: The present; times are told as seen from it.
-        exact: Whether times are told to the second, in UTC, instead.
+    Times are told as seen from now, or, if they are to be exact, to the second in UTC.
     """
 
     width: int
@@ -80,7 +77,7 @@ def drawn_rows(rows: Iterable[Row], view: ScreenView, most: int = 2) -> Iterator
     most = 0 if width < NARROW else most
     for head, (_, text, tail) in zip(aligned(row.cells for row in entries), entries, strict=True):
         if view.is_pipe:
-            yield [*head, *text, ("  " * bool(tail), ""), *tail]
+            yield [*head, *text, ("  " * bool(line_cells(tail)), ""), *tail]
             continue
         start = line_cells(head)
         if width - start >= _LEAST_TEXT:
@@ -95,7 +92,7 @@ def drawn_rows(rows: Iterable[Row], view: ScreenView, most: int = 2) -> Iterator
 def _told_in(text: Line, tail: Sequence[Span], width: int, most: int) -> list[Line]:
     """Return the lines of a text, and of what is told last beside it or below."""
     lines = wrapped(text, width, most=most)
-    if not tail:
+    if not line_cells(tail):
         return lines
     *others, last = lines
     if not line_cells(last):

@@ -26,13 +26,10 @@ _LATER_JAMO: Final = frozenset(map(chr, range(0x1160, 0x1200)))
 
 
 def wrapped(line: Line, width: int, *, hang: int = 0, most: int = 0) -> list[Line]:
-    """Break a line at words; a word that is longer than the line goes on in the next one.
+    """Break a line at words, and a word that is longer than the line.
 
-    Args:
-        line: What to break; a line break in it breaks it as well.
-        width: Cells of a line, at least two more than `hang`.
-        hang: Spaces before every line but the first.
-        most: Lines at the most, the last one with an ellipsis; any number when 0.
+    Every line but the first begins with `hang` spaces, at least two fewer than `width`. Of more
+    than `most` lines, if that is not 0, the last one ends with an ellipsis.
     """
     shown = _visible_line(line, width - hang)
     text = "".join(part for part, _ in shown)
@@ -202,7 +199,7 @@ def hung(line: Line, width: int) -> list[Line]:
 def all_hung(lines: Iterable[Line], width: int) -> Iterator[Line]:
     """Break lines so that none is wider than a terminal."""
     for line in lines:
-        yield from hung(line, max(width, 4))
+        yield from [line] if line_cells(line) <= width else hung(line, max(width, 4))
 
 
 def _hang(line: Line, width: int) -> int:
