@@ -26,11 +26,11 @@ from pmem.values.records import (
     Episode,
     Memory,
     MemoryType,
+    Message,
     Record,
     Relationship,
     State,
 )
-from pmem.values.times import iso
 
 if TYPE_CHECKING:
     from pmem.core.lifecycle.neighbours import Neighbour
@@ -274,7 +274,7 @@ def title_of(record: Record) -> str:
     return f"{KINDS[type(record)]} {title}".rstrip()
 
 
-def fields_of(record: Record) -> Iterator[tuple[str, str]]:
+def fields_of(record: Record | Message) -> Iterator[tuple[str, str]]:
     """Yield what is worth a line: no empty fields, no histories, no long lists."""
     from pmem.core.history_values import tell_value
 
@@ -304,18 +304,11 @@ def link_words(link: Relationship) -> str:
 
 
 def _said_lines(said: MessageRef) -> Iterator[Line]:
-    message, removed = said.message, said.message.removed
+    message = said.message
+    is_gone = message.removed is not None
     yield [(message.id, "bold cyan"), ("  message", "dim")]
     yield [("", "")]
-    yield [(message.content, "") if removed is None else ("(its text was removed)", "dim")]
+    yield [("(its text was removed)", "dim") if is_gone else (message.content, "")]
     yield [("", "")]
-    told = {
-        "by": message.speaker or message.role,
-        "at": iso(message.created_at),
-        "conversation": said.conversation,
-        "importance": "" if message.importance is None else f"{message.importance:g}",
-        "pinned": "yes" * message.pinned,
-        "removed": removed
-        and f"{iso(removed.at)} {removed.by}: {removed.reason or ''}".rstrip(": "),
-    }
-    yield from ([(f"{name + ':':<14}", "dim"), (text, "")] for name, text in told.items() if text)
+    for name, text in (("conversation", said.conversation), *fields_of(message)):
+        yield [(f"{name.replace('_', ' ') + ':':<14}", "dim"), (text, "")]

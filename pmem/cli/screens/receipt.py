@@ -5,9 +5,8 @@ from typing import Final
 
 from pmem.cli.panels import bar
 from pmem.cli.screens.lists import folded
-from pmem.cli.screens.view import Row, aligned, drawn_rows
+from pmem.cli.screens.view import Row, drawn_rows
 from pmem.cli.screens.view import ScreenView as View
-from pmem.cli.screens.wrapping import line_cells
 from pmem.cli.session import Line
 from pmem.core.context.parts import Context, nearest_left_out
 from pmem.core.context.reasons import say_why
@@ -20,7 +19,7 @@ _WIDEST: Final = 40
 
 def receipt_screen(built: Context, note: str, view: View) -> Iterator[Line]:
     """Draw a bar for each section, then what is in and what is out, with the reasons in words."""
-    yield from _bars(built, view.width)
+    yield from _bars(built, view)
     for part in built.sections:
         yield [("", "")]
         yield [(f"in: {part.name}", "bold")]
@@ -40,30 +39,20 @@ def receipt_screen(built: Context, note: str, view: View) -> Iterator[Line]:
     yield from ([(said, "")] for said in (*built.notes, note))
 
 
-def _bars(built: Context, width: int) -> Iterator[Line]:
+def _bars(built: Context, view: View) -> Iterator[Line]:
     """Yield a line for each section, and one for what is left."""
     spent = [(part.name, len(part.items), part.tokens) for part in built.sections]
     rest = built.tokens - sum(tokens for _, _, tokens in spent)
     spent += [("frame", 0, rest), ("free", 0, built.budget - built.tokens)]
-    heads = aligned(
-        [
-            [
-                ("section", "dim"),
-                (f"{'items':>{_NUMBERS}}", "dim"),
-                (f"{'tokens':>{_NUMBERS}}", "dim"),
-            ],
-            *(
-                [(name, ""), (f"{items or '':>{_NUMBERS}}", ""), (f"{tokens:>{_NUMBERS},}", "")]
-                for name, items, tokens in spent
-            ),
-        ]
-    )
-    yield [*heads[0], ("share", "dim")]
-    room = max(4, min(_WIDEST, width - line_cells(heads[0]) - 6))
-    for head, (name, _, tokens) in zip(heads[1:], spent, strict=True):
+    room = min(_WIDEST, view.width - max(len(name) for name, _, _ in spent) - 2 * _NUMBERS - 12)
+    heading = ("section", f"{'items':>{_NUMBERS}}", f"{'tokens':>{_NUMBERS}}")
+    rows = [Row([(said, "dim") for said in heading], [("share", "dim")])]
+    for name, items, tokens in spent:
         share = max(0, tokens) / built.budget
-        drawn = (bar(share, room), "dim" if name == "free" else "green")
-        yield [*head, drawn, (f" {share:>4.0%}", "")]
+        drawn = (bar(share, max(4, room)), "dim" if name == "free" else "green")
+        counts = (f"{items or '':>{_NUMBERS}}", ""), (f"{tokens:>{_NUMBERS},}", "")
+        rows.append(Row([(name, ""), *counts], [drawn, (f" {share:>4.0%}", "")]))
+    return drawn_rows(rows, view)
 
 
 def _row(identifier: str, text: str, why: str, score: float | None) -> Row:
