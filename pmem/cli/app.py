@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from copy import copy
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from itertools import takewhile
 from textwrap import fill
@@ -61,48 +61,53 @@ def run(arguments: Sequence[str], session: CommandSession | None = None) -> int:
 def root() -> TyperGroup:
     """Build the root command; commands are loaded when they are used."""
     return _LazyGroup(
+        {name: partial(_command, name, entry) for name, entry in COMMANDS.items()}
+        | {name: partial(_group, name, *told) for name, told in GROUPS.items()},
+        SECTIONS,
+        MORE,
         name="pmem",
         help="Memory for projects: keep what was learned, hand back what matters.",
-        entries=COMMANDS,
-        groups=GROUPS,
-        sections=SECTIONS,
-        more=MORE,
-        params=[*_shared_options(), _telling("Print the version and exit.", _version, "--version")],
+        params=[
+            *_shared_options(),
+            _option("Print the version and exit.", "--version", told=_version),
+        ],
         epilog=_epilog('pmem add "We use PostgreSQL"'),
         no_args_is_help=True,
     )
 
 
-class _LazyGroup(TyperGroup):
+class _Explained:
+    """A command whose help names, at its end, the options that every command takes."""
+
+    params: list[Any]
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        super().format_epilog(ctx, formatter)  # type: ignore[misc]
+        if any(isinstance(each, _SharedOption) for each in self.params):
+            formatter.write_paragraph()
+            formatter.write_text(_MORE if ctx.parent is None else _SHARED)
+
+
+class _LazyGroup(_Explained, TyperGroup):
     """A group whose commands are loaded one at a time."""
 
     def __init__(
         self,
-        *,
-        entries: dict[str, CommandEntry],
-        groups: dict[str, tuple[str, dict[str, CommandEntry]]],
-        sections: dict[str, tuple[str, ...]] | None = None,
-        more: dict[str, tuple[str, ...]] | None = None,
-        default: str | None = None,
+        loaded: dict[str, Callable[[], Any]],
+        sections: dict[str, tuple[str, ...]],
+        more: dict[str, tuple[str, ...]],
         **attributes: Any,
     ) -> None:
         super().__init__(rich_markup_mode=None, **attributes)
-        self._entries = entries
-        self._groups = groups
-        self._sections = sections or {"Commands": (*entries, *groups)}
-        self._more = more or {}
-        self._default = default
-        self.ignore_unknown_options = default is not None  # they may be the default's
+        self._loaded, self._sections, self._more = loaded, sections, more
+        self._default = DEFAULTS.get(attributes["name"])
+        self.ignore_unknown_options = self._default is not None  # they may be the default's
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the base class's form
-        return [*self._entries, *self._groups]
+        return [*self._loaded]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - likewise
-        if cmd_name in self._entries:
-            return _command(cmd_name, self._entries[cmd_name])
-        if cmd_name in self._groups:
-            return _group(cmd_name, *self._groups[cmd_name])
-        return None
+        return self._loaded[cmd_name]() if cmd_name in self._loaded else None
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         width = max(map(len, self.list_commands(ctx)))
@@ -116,10 +121,6 @@ class _LazyGroup(TyperGroup):
             many = sum(map(len, self._more.values()))
             formatter.write_text(f"`pmem help --all` lists {many} more commands.")
         TyperCommand.format_options(self, ctx, formatter)  # type: ignore[arg-type]
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        super().format_epilog(ctx, formatter)
-        _write_shared(self, ctx, formatter)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Return what may stand next; no command is loaded for its name."""
@@ -143,7 +144,7 @@ class _LazyGroup(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if self._default:
             options, rest, _ = self.make_parser(ctx).parse_args(list(args))
-            is_named = rest[:1] in [[name] for name in self._entries]
+            is_named = rest[:1] in [[name] for name in self._loaded]
             is_slip = self.name in ALONE and rest[:1] != [] and not rest[0].startswith("-")
             is_open = ctx.resilient_parsing and not rest  # a name may be typed next
             if "help" not in options and not (is_named or is_slip or is_open):
@@ -151,7 +152,7 @@ class _LazyGroup(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-class _Command(TyperCommand):
+class _Command(_Explained, TyperCommand):
     """A command whose help names filters, and the options of all commands, in one line each."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -178,10 +179,6 @@ class _Command(TyperCommand):
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        super().format_epilog(ctx, formatter)
-        _write_shared(self, ctx, formatter)
-
 
 class _SharedOption(TyperOption):
     """An option that every command takes; only `pmem --help` explains it."""
@@ -190,21 +187,14 @@ class _SharedOption(TyperOption):
         return super().get_help_record(ctx) if ctx.parent is None else None
 
 
-def _write_shared(command: Any, ctx: Any, formatter: Any) -> None:
-    """Name the options that every command takes, below a command's own."""
-    if any(isinstance(each, _SharedOption) for each in command.params):
-        formatter.write_paragraph()
-        formatter.write_text(_MORE if ctx.parent is None else _SHARED)
-
-
 def _group(name: str, help_: str, entries: dict[str, CommandEntry]) -> TyperGroup:
     return _LazyGroup(
+        {member: partial(_command, member, entry) for member, entry in entries.items()},
+        {"Commands": tuple(entries)},
+        {},
         name=name,
         help=help_,
-        entries=entries,
-        groups={},
         params=[*_shared_options()],
-        default=DEFAULTS.get(name),
         epilog=_epilog(next(iter(entries.values())).example),
         no_args_is_help=name not in DEFAULTS,
     )
@@ -237,56 +227,10 @@ def _epilog(example: str) -> str:
     return f"\b\nExample:\n  {example}"
 
 
-@cache
-def _shared_options() -> tuple[TyperOption, ...]:
-    """Return the options that every command has, before or after its name.
-
-    They are made once: the root's and a command's are the same.
-    """
-    return (
-        _option("-C", "directory", "DIR", "Use the memory of this folder."),
-        _option("--json", "json", None, "Print one line of JSON."),
-        _option("--mine", "mine", None, "Use your own memory, not the project's."),
-        _option("--quiet", "quiet", None, "Print no notes; of a change nothing but errors.", "-q"),
-        _option("--no-color", "no_color", None, "Print without colours."),
-        _option("--exact-times", "exact_times", None, "Print exact times, also on a terminal."),
-        _option("--actor", "actor", "NAME", "Write as this person or program."),
-        _option(
-            "--agent", "asker", "NAME", "Act as this agent, within its allowlist.", "", "agent"
-        ),
-        _option("--now", "now", "TIME", "Pretend that it is this time."),
-        _option("--redact", "redact", None, "Save the text with its secrets blanked out."),
-        _option("--read-only", "read_only", None, "Write nothing."),
-        _option("--strict-model", "strict_model", None, "Exit with 8 where a model failed."),
-        _telling("Show this help and exit.", _help, "--help", "-h"),
-    )
-
-
-def _option(
-    flag: str,
-    name: str,
-    metavar: str | None,
-    help_: str,
-    other: str = "",
-    completes: Completes = "",
-) -> TyperOption:
-    return _SharedOption(
-        param_decls=[flag, *([other] if other else []), name],
-        metavar=metavar,
-        is_flag=metavar is None,
-        default=None,
-        expose_value=False,
-        callback=_remember,
-        help=help_,
-        autocompletion=completing(completes),
-    )
-
-
-def _remember(ctx: Any, parameter: Any, value: Any) -> Any:
+def _remember(ctx: Any, parameter: Any, value: Any) -> None:
     """Note a global option in the session, wherever it stood on the command line."""
     if value or (value == "" and parameter.name == "asker"):  # who asks must not be lost
         setattr(ctx.obj, parameter.name, value)
-    return value
 
 
 class _Told(Exception):
@@ -296,18 +240,29 @@ class _Told(Exception):
         self.answer = answer
 
 
-def _telling(help_: str, tell: Callable[[Any], Answer], *flags: str) -> TyperOption:
-    def callback(ctx: Any, _parameter: Any, value: Any) -> None:
-        if value:
-            raise _Told(tell(ctx))
+def _option(
+    help_: str,
+    *flags: str,
+    told: Callable[[Any], Answer] | None = None,
+    metavar: str | None = None,
+    completes: Completes = "",
+) -> TyperOption:
+    """Return an option of all commands, which is remembered, or told in a command's place."""
+
+    def tell(ctx: Any, _parameter: Any, value: Any) -> None:
+        if value and told is not None:
+            raise _Told(told(ctx))
 
     return _SharedOption(
         param_decls=[*flags],
-        is_flag=True,
-        is_eager=True,
+        metavar=metavar,
+        is_flag=metavar is None,
+        is_eager=told is not None,
+        default=None,
         expose_value=False,
-        callback=callback,
+        callback=_remember if told is None else tell,
         help=help_,
+        autocompletion=completing(completes),
     )
 
 
@@ -320,6 +275,35 @@ def _version(_ctx: Any) -> Answer:
 def _help(ctx: Any) -> Answer:
     text = ctx.get_help()
     return Answer(data={"help": text}, raw=f"{text}\n")
+
+
+@cache
+def _shared_options() -> tuple[TyperOption, ...]:
+    """Return the options that every command has, before or after its name.
+
+    They are made once: the root's and a command's are the same.
+    """
+    return (
+        _option("Use the memory of this folder.", "-C", "directory", metavar="DIR"),
+        _option("Print one line of JSON.", "--json"),
+        _option("Use your own memory, not the project's.", "--mine"),
+        _option("Print no notes; of a change nothing but errors.", "--quiet", "-q"),
+        _option("Print without colours.", "--no-color"),
+        _option("Print exact times, also on a terminal.", "--exact-times"),
+        _option("Write as this person or program.", "--actor", metavar="NAME"),
+        _option(
+            "Act as this agent, within its allowlist.",
+            "--agent",
+            "asker",
+            metavar="NAME",
+            completes="agent",
+        ),
+        _option("Pretend that it is this time.", "--now", metavar="TIME"),
+        _option("Save the text with its secrets blanked out.", "--redact"),
+        _option("Write nothing.", "--read-only"),
+        _option("Exit with 8 where a model failed.", "--strict-model"),
+        _option("Show this help and exit.", "--help", "-h", told=_help),
+    )
 
 
 def _answer(session: CommandSession, arguments: Sequence[str]) -> int:

@@ -137,21 +137,14 @@ class AskedCommand(msgspec.Struct):
         return run
 
 
-class _Own(msgspec.Struct):
-    """What says of a command's parameter that it is an option."""
-
-    default: Any
-    meta: msgspec.Meta
-
-
 def own(meaning: str, default: Any = None, **hints: Any) -> Any:
     """Make an option of a command's parameter, described as `asked` describes a field."""
-    return _Own(default, asked(meaning, **hints))
+    return default, asked(meaning, **hints)
 
 
 def _own_field(parameter: inspect.Parameter) -> _Field:
-    described: _Own = parameter.default
-    field = _field(parameter.name, parameter.annotation, described.default, described.meta)
+    default, meta = parameter.default
+    field = _field(parameter.name, parameter.annotation, default, meta)
     if parameter.annotation is bool:
         field.default = bool(field.default)
     return field

@@ -7,11 +7,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from pmem.cli.event_words import sides
-from pmem.cli.screens.stories import ADDED, REMOVED, word_difference
-from pmem.cli.screens.view import Row, cell, column, drawn_rows, view_of
+from pmem.cli.screens.stories import change_line, field_label
+from pmem.cli.screens.view import Row, drawn_rows, view_of
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.core.changelog import About, Changed, ChangeReason, FieldChange, LinkChange
+from pmem.core.changelog import About, Changed, ChangeReason, LinkChange
 from pmem.core.markdown import escaped
 from pmem.errors import UsageError
 from pmem.memory.journal import HistoryRequest
@@ -43,16 +42,10 @@ _HEADINGS: Final = {
 }
 
 _GAP: Final = ("; ", "")
-ChangelogRow = tuple[About, Line]
-"""Which record an entry is about, and what is said of it."""
 
 
 def changelog_answer(session: CommandSession, revisions: str, format_: str) -> Answer:
-    """Show what was learned, changed and forgotten in a range.
-
-    Raises:
-        InvalidValue: It is no range of a repository.
-    """
+    """Show what was learned, changed and forgotten in a range."""
     found = session.run(table.CHANGELOG, RangeRequest(revisions=revisions)).changelog
     if format_ == "markdown" and not session.json:
         return Answer(data=found, raw="".join(f"{line}\n" for line in _page(found)))
@@ -65,13 +58,7 @@ def changelog_answer(session: CommandSession, revisions: str, format_: str) -> A
 
 
 def provenance_answer(session: CommandSession, request: HistoryRequest) -> Answer:
-    """Return the commits that touched a record, the newest first.
-
-    Raises:
-        UsageError: It is asked for at a moment.
-        NotFound, Ambiguous: The reference.
-        InvalidValue: There is no repository.
-    """
+    """Return the commits that touched a record, the newest first."""
     if isinstance(request.at, datetime):
         raise UsageError("--git goes with a revision, not with a time")
     found = session.run(table.PROVENANCE, request)
@@ -80,12 +67,12 @@ def provenance_answer(session: CommandSession, request: HistoryRequest) -> Answe
     return Answer(data=found, lines=_provenance_lines(found), note=note)
 
 
-def _sections(found: Changelog) -> Iterator[tuple[str, list[ChangelogRow]]]:
+def _sections(found: Changelog) -> Iterator[tuple[str, list[tuple[About, Line]]]]:
     """Yield every heading that has entries; what replaces another one is shown once, there."""
     texts = {entry.id: entry for entry in (*found.changed, *found.learned)}
     replaced = [entry for entry in found.forgotten if entry.how in _REPLACED]
     told = {entry.by for entry in replaced}
-    rows: dict[str, list[ChangelogRow]] = {name: [] for name in _HEADINGS}
+    rows: dict[str, list[tuple[About, Line]]] = {name: [] for name in _HEADINGS}
     for new in found.learned:
         if new.id not in told:
             restored = " (restored)" * (new.how is ChangeReason.RESTORED)
@@ -110,7 +97,11 @@ def _sections(found: Changelog) -> Iterator[tuple[str, list[ChangelogRow]]]:
 def _changes_of(entry: Changed | Touch) -> Iterator[Line]:
     """Yield what has changed in a record, texts word by word; then its links."""
     for name, change in entry.fields.items():
-        yield list(_field(name, change))
+        is_body = name in _BODIES
+        told = change_line(
+            name, {name: change.before}, {name: change.after}, _BODY if is_body else _VALUE
+        )
+        yield told if is_body else [field_label(name), *told]
     for tie in (*_ties(entry.linked), *_ties(entry.unlinked, "no longer ")):
         yield [(tie, "dim")]
 
@@ -131,34 +122,13 @@ def _type_of(entry: About) -> str:
 
 def _section_screen(session: CommandSession, found: Changelog, width: int) -> Iterator[Line]:
     """Draw every heading that has entries, and its entries."""
-    parts = list(_sections(found))
-    types = column(_type_of(entry) for _, rows in parts for entry, _ in rows)
-    for heading, rows in parts:
+    for heading, rows in _sections(found):
         yield [(heading, f"bold {_HEADINGS[heading]}".strip()), (f"  {len(rows)}", "dim")]
         drawn = (
-            Row(
-                [("  ", ""), *cell(entry.short, 8, "cyan"), *cell(_type_of(entry), types, "dim")],
-                said,
-            )
+            Row([("  " + entry.short, "cyan"), (_type_of(entry), "dim")], said)
             for entry, said in rows
         )
         yield from drawn_rows(drawn, view_of(session, width), most=0)
-
-
-def _field(name: str, change: FieldChange) -> Iterator[tuple[str, str]]:
-    is_text = isinstance(change.before, str) and isinstance(change.after, str)
-    words = word_difference(change.before, change.after) if is_text else None
-    if name not in _BODIES:
-        yield f"{name.replace('_', ' ')}: ", "dim"
-    if words is not None:
-        yield from words
-        return
-    most = _BODY if name in _BODIES else _VALUE
-    was, *became = sides(name, {name: change.before}, {name: change.after}, most)
-    yield was, REMOVED if became else ""
-    for side in became:
-        yield " → ", "dim"
-        yield side, ADDED
 
 
 def _page(found: Changelog) -> Iterator[str]:

@@ -30,11 +30,7 @@ _COMMANDS: Final = {
     "purge": ("changes", "purge", "pmem purge k3v9"),
     "log": ("log", "log", "pmem log --since 1w --by ada"),
     "why": ("places", "why", "pmem why src/billing/retry.py"),
-    "tried": (
-        "places",
-        "tried",
-        'pmem tried "Raise the retries to 5" --failed "The vendor blocked us"',
-    ),
+    "tried": ("places", "tried", 'pmem tried "Retry 5 times" --failed "The vendor blocked us"'),
     "outcome": ("places", "outcome", 'pmem outcome k3v9 bad "It lost messages under load"'),
     "browse": ("report", "browse", "pmem browse"),
     "report": ("report", "report", 'pmem report memory.html --task "Move billing out"'),
@@ -93,11 +89,7 @@ _GROUPS: Final[dict[str, tuple[str, dict[str, tuple[str, str, str]]]]] = {
     "app": (
         "Keep what each app remembers, apart from the others.",
         {
-            "remember": (
-                "apps",
-                "remember",
-                'pmem app remember calendar "Meetings after 2pm only"',
-            ),
+            "remember": ("apps", "remember", 'pmem app remember calendar "Meetings after 2pm"'),
             "list": ("apps", "list_", "pmem app list calendar"),
             "show": ("apps", "show", "pmem app show calendar k3v9"),
             "context": ("apps", "context", "pmem app context calendar"),

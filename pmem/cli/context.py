@@ -1,13 +1,10 @@
 """The command that builds contexts."""
 
-from collections.abc import Iterator
-from functools import partial
-
 import msgspec
 
 from pmem.cli.asking import asks, own
-from pmem.cli.session import Answer, CommandSession, Line
-from pmem.core.context.parts import Context
+from pmem.cli.render import drawn
+from pmem.cli.session import Answer, CommandSession
 from pmem.operations import table
 from pmem.search.context_request import ContextRequest
 
@@ -34,15 +31,5 @@ def context(
         data=built,
         raw=built.text and built.text.rstrip("\n") + "\n",
         note="\n".join([*built.notes, note]),
-        receipt=partial(_draw_receipt, session, built, note) if request.explain else None,
+        receipt=drawn(session, "receipt.receipt_screen", built, note) if request.explain else None,
     )
-
-
-def _draw_receipt(session: CommandSession, built: Context, note: str, width: int) -> Iterator[Line]:
-    from pmem.cli.screens.receipt import receipt_screen
-    from pmem.cli.screens.view import view_of
-    from pmem.cli.screens.wrapping import all_hung
-
-    yield from receipt_screen(built, view_of(session, width))
-    yield [("", "")]
-    yield from all_hung(([(said, "")] for said in (*built.notes, note)), width)

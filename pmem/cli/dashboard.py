@@ -3,10 +3,11 @@
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Final
 
 from pmem.cli.apps import figure_lines
-from pmem.cli.panels import LABEL, WIDEST, bar, figure, padded, panel, sparkline
+from pmem.cli.panels import LABEL, WIDEST, bar, figure, panel, sparkline
 from pmem.cli.screens.wrapping import all_hung, wrapped
 from pmem.cli.session import Line
 from pmem.core.histogram import AGES, Period
@@ -28,12 +29,7 @@ def note(figures: MemoryFigures) -> str:
 
 
 def screen(figures: MemoryFigures, width: int) -> Iterator[Line]:
-    """Draw the figures part by part.
-
-    Args:
-        figures: What to draw.
-        width: Cells of the terminal, below 60 without frames; `sys.maxsize` in a pipe.
-    """
+    """Draw the figures part by part, in frames on a terminal of 60 cells or more."""
     is_framed = NARROW <= width < sys.maxsize and not note(figures)
     inner = min(WIDEST, width) - 4 if is_framed else max(4, width)
     for title, lines in _parts(figures, inner, min(inner, WIDEST) - LABEL - 8):
@@ -53,10 +49,13 @@ def _parts(figures: MemoryFigures, inner: int, room: int) -> Iterator[_Part]:
         _memory(figures, inner, max(6, room)),
     )
     yield "Growth", _growth(figures, max(6, room))
-    yield "Recalled most", map(_use_line, figures.most_used)
+    yield (
+        "Recalled most",
+        (_listed(f"{one.count:>6,}× ", one, one.last_at) for one in figures.most_used),
+    )
     yield "Helped most", map(_help_line, figures.helped_most)
     yield "Shown, never used", map(_help_line, figures.never_helped)
-    yield "Ends next", map(_ending_line, figures.expiring)
+    yield "Ends next", (_listed(f"{one.what:<8}", one, one.when) for one in figures.expiring)
     if figures.conversations:
         yield "Conversations", _talk_lines(figures)
     if figures.apps.apps:
@@ -76,7 +75,7 @@ def _memory(figures: MemoryFigures, inner: int, room: int) -> Iterator[Line]:
     most = max(figures.by_type.values(), default=0) or 1
     for name, count in figures.by_type.items():
         full = bar(count / most, room).replace("░", " ")
-        yield [(f"  {padded(name, LABEL - 2)}", ""), (full, "cyan"), (f" {count:,}", "")]
+        yield [(f"  {name:<{LABEL - 2}}", ""), (full, "cyan"), (f" {count:,}", "")]
     states = figures.by_state if len(figures.by_state) > 1 else {}
     share = f"{figures.budget_share:.1%}".replace("%", " %")
     for name, told in (
@@ -127,23 +126,18 @@ def _gathered(periods: Sequence[Period], most: int) -> list[Sequence[Period]]:
     return [periods[:first], *groups] if first else groups
 
 
-def _use_line(item: Used) -> Line:
-    last = day(item.last_at) if item.last_at else f"{'never':<10}"
-    return [(f"{item.count:>6,}× ", "bold"), *_listed(item, last)]
-
-
 def _help_line(item: Helped) -> Line:
-    counted = f"{f'{item.used:,} of {item.shown:,}':>12} "
-    return [(counted, "bold"), *_listed(item, day(item.last_at))]
+    return _listed(f"{f'{item.used:,} of {item.shown:,}':>12} ", item, item.last_at)
 
 
-def _ending_line(item: Ending) -> Line:
-    colour = "magenta" if item.what == "expires" else "red"
-    return [(f"{item.what:<8}", colour), *_listed(item, day(item.when))]
-
-
-def _listed(item: Used | Helped | Ending, when: str) -> Line:
-    return [(when, "dim"), (f"  {short(item.id)}", "cyan"), (f"  {item.text}", "")]
+def _listed(counted: str, item: Used | Helped | Ending, at: datetime | None) -> Line:
+    when = f"{'never':<10}" if at is None else day(at)
+    return [
+        (counted, "bold"),
+        (when, "dim"),
+        (f"  {short(item.id)}", "cyan"),
+        (f"  {item.text}", ""),
+    ]
 
 
 def _talk_lines(figures: MemoryFigures) -> Iterator[Line]:

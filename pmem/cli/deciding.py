@@ -19,7 +19,7 @@ from pmem.operations.outcome import plain_form
 from pmem.storage.local.proposals import ProposalOutcome
 from pmem.values.fields import asked, refs
 from pmem.values.ids import matches, short
-from pmem.values.records import Fact, MemoryType
+from pmem.values.records import Fact
 from pmem.values.times import iso
 
 _MOST: Final = 10
@@ -54,6 +54,8 @@ def accept(session: CommandSession, request: AcceptRequest) -> Answer:
 
 
 def _accepted(session: CommandSession, request: AcceptRequest) -> Answer:
+    from pmem.cli.memory import memory_line
+
     proposed, others = _sorted(session, request.references)
     answers: dict[str, Answer] = {}
     if others or request.above is not None:  # first, as one of them may be unknown
@@ -61,7 +63,9 @@ def _accepted(session: CommandSession, request: AcceptRequest) -> Answer:
         answers["facts"] = _promoted(session, facts)
     if proposed:
         agreed = ApproveRequest(references=proposed, message=request.message)
-        answers["proposals"] = _approved(session, agreed)
+        done = session.run(table.APPROVE, agreed)
+        lines = ([("approved ", "green"), *memory_line(item.memory)] for item in done.items)
+        answers["proposals"] = Answer(data=done, lines=lines)
     return _together(answers)
 
 
@@ -72,8 +76,7 @@ def reject(session: CommandSession, request: RejectRequest) -> Answer:
     answers: dict[str, Answer] = {}
     if others:
         done = session.run(table.REJECT_FACTS, RecordsRequest(references=others))
-        lines = ([("rejected ", "green"), *_fact_line(fact)] for fact in done.items)
-        answers["facts"] = Answer(data=done, lines=lines)
+        answers["facts"] = Answer(data=done, lines=map(_rejected_line, done.items))
     if proposed:
         gone = session.run(table.REJECT, RecordsRequest(references=proposed))
         answers["proposals"] = Answer(data=gone, lines=map(_decision_line, gone.items))
@@ -153,14 +156,6 @@ def _promoted(session: CommandSession, request: PromoteRequest) -> Answer:
     )
 
 
-def _approved(session: CommandSession, request: ApproveRequest) -> Answer:
-    from pmem.cli.memory import memory_line
-
-    done = session.run(table.APPROVE, request)
-    lines = ([("approved ", "green"), *memory_line(item.memory)] for item in done.items)
-    return Answer(data=done, lines=lines)
-
-
 def _accepted_edited(session: CommandSession, request: AcceptRequest) -> Answer:
     """Accept one fact or proposal as somebody at a terminal changes it in an editor."""
     from pmem.cli.changes import keep_draft
@@ -195,13 +190,9 @@ def _said_by(session: CommandSession, name: str) -> str:
     return fitting[0].content or ""
 
 
-def _fact_line(fact: Fact) -> Line:
-    return [
-        (short(fact.id), "cyan"),
-        (f"  {fact.confidence:.2f}", "green"),
-        (f"  {fact.type:<{max(map(len, MemoryType))}}", "dim"),
-        (f"  {' '.join(fact.content.split())}", ""),
-    ]
+def _rejected_line(fact: Fact) -> Line:
+    text = " ".join(fact.content.split())
+    return [("rejected ", "green"), (short(fact.id), "cyan"), (f"  {text}", "")]
 
 
 def judgement_notes(item: Promotion) -> Iterator[str]:
@@ -213,17 +204,12 @@ def judgement_notes(item: Promotion) -> Iterator[str]:
 
 
 def _promotion_lines(item: Promotion) -> Iterator[Line]:
-    from pmem.cli.memory import neighbour_lines
+    from pmem.cli.memory import memory_line, neighbour_lines
     from pmem.core.lifecycle.neighbours import advice
 
-    yield [
-        ("promoted " if item.added else "known ", "green"),
-        (short(item.fact.id), "cyan"),
-        (" as ", "dim"),
-        (short(item.memory.id), "cyan"),
-        (f"  {item.memory.type}  ", "dim"),
-        (" ".join(item.memory.content.split()), ""),
-    ]
+    word = "promoted " if item.added else "known "
+    fact = short(item.fact.id)
+    yield [(word, "green"), (fact, "cyan"), (" as ", "dim"), *memory_line(item.memory)]
     beside, told_of = item.beside, {one.link.target for one in item.neighbours}
     if beside is not None and beside.id not in told_of:
         yield [(f"  beside {short(beside.id)}: ", "dim"), (" ".join(beside.content.split()), "")]

@@ -58,12 +58,10 @@ def text_of(name: str) -> str:
 
 def _pages() -> "Iterator[str]":
     """Yield the names of all documents, the records of decisions too."""
-    top = _folder()
-    for folder, _, files in os.walk(top):
-        for name in files:
-            if name.endswith(ENDING):
-                path = os.path.relpath(os.path.join(folder, name), top)
-                yield path.removesuffix(ENDING).replace(os.sep, "/")
+    from glob import iglob
+
+    for path in iglob(f"**/*{ENDING}", root_dir=_folder(), recursive=True):
+        yield path.removesuffix(ENDING).replace(os.sep, "/")
 
 
 def _folder() -> str:

@@ -91,13 +91,11 @@ def _editor(environment: Mapping[str, str]) -> list[str]:
     """Return the command of a person's editor."""
     for name in ("VISUAL", "EDITOR"):
         with suppress(ValueError):
-            words = shlex.split(environment.get(name, ""))
-            if words:
+            if words := shlex.split(environment.get(name, "")):
                 return words
-    found = next((name for name in _EDITORS if shutil.which(name)), None)
-    if found is None:
-        raise UsageError("there is no editor", "set EDITOR, or give the text as an argument")
-    return [found]
+    if found := next(filter(shutil.which, _EDITORS), None):
+        return [found]
+    raise UsageError("there is no editor", "set EDITOR, or give the text as an argument")
 
 
 def _text_of(path: str) -> str:

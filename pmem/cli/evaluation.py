@@ -6,15 +6,13 @@ from shlex import quote
 import msgspec
 
 from pmem.cli import render
-from pmem.cli.asking import asks, own
+from pmem.cli.asking import asks
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.errors import UsageError
 from pmem.operations import table
 from pmem.search import evaluation, golden
 from pmem.search.evaluation import Evaluation, EvaluationRequest, FigureChange, QuestionResult
 from pmem.search.golden import Golden, QuestionRequest
 from pmem.search.misses import Misses, MissesRequest
-from pmem.values.requests import NoArguments
 
 _STDIN = "-"
 
@@ -45,39 +43,22 @@ def add(session: CommandSession, request: QuestionRequest) -> Answer:
     return Answer(data=done, lines=[[(word, "green"), (done.file, "")]])
 
 
-@asks(NoArguments)
-def misses(
-    session: CommandSession,
-    _: NoArguments,
-    take: tuple[str, ...] = own("Add this one to the golden set [golden.jsonl].", (), shown="NAME"),
-    drop: tuple[str, ...] = own("Forget this one, or all that was asked.", (), shown="NAME|all"),
-) -> Answer:
-    """List prompts that missed their answer, or add one."""
-    if take and drop:
-        raise UsageError("a miss is either taken or dropped", "say one after the other")
-    request = MissesRequest(
-        action="take" if take else "drop" if drop else "", names=tuple(take or drop or ())
-    )
+@asks(MissesRequest)
+def misses(session: CommandSession, request: MissesRequest) -> Answer:
+    """List prompts that missed their answer; the command shown adds one."""
     done = session.run(table.MISSES, request)
-    return Answer(data=done, lines=_miss_lines(done), note=_miss_note(done))
+    none = "" if done.items or done.dropped else "no session has missed a memory that answers it"
+    note = "`pmem eval misses --drop NAME` forgets one" if done.items else none
+    return Answer(data=done, lines=_miss_lines(done), note=note)
 
 
 def _miss_lines(done: Misses) -> Iterator[Line]:
-    """Yield what became of misses, and each that is left as the command that asks it."""
-    for question in done.taken:
-        yield [("added to ", "green"), (question.file, "")]
     if done.dropped:
         yield [("dropped ", "green"), (f"{done.dropped}", "")]
     for miss in done.items:
         command = f"pmem eval add {quote(miss.query)} {miss.short}"
         yield [(miss.name, "cyan"), (f" {command}", "")]
         yield [(f"         {miss.score:.2f} ", "green"), (" ".join(miss.text.split()), "dim")]
-
-
-def _miss_note(done: Misses) -> str:
-    if done.items:
-        return "`pmem eval misses --take NAME` adds one to the golden set, `--drop NAME` forgets it"
-    return "" if done.taken or done.dropped else "no session has missed a memory that answers it"
 
 
 def _lines(done: Evaluation) -> Iterator[Line]:

@@ -5,7 +5,7 @@ import os
 import msgspec
 
 from pmem.cli.asking import asks, own
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession
 from pmem.conversation import exchange
 from pmem.conversation.exchange import ExportRequest
 from pmem.conversation.pages import MarkdownRequest, write_folder, write_page
@@ -15,27 +15,6 @@ from pmem.core.visible import escaped
 from pmem.errors import InvalidValue, ReadOnly
 from pmem.memory.journal import AuditRequest
 from pmem.operations import table
-
-
-class ArraysWritten(msgspec.Struct, frozen=True, kw_only=True):
-    """The files that were written."""
-
-    files: tuple[str, ...]
-
-
-class PagesWritten(msgspec.Struct, frozen=True, kw_only=True):
-    """Where Markdown was written, how many pages, and how many memories are on them."""
-
-    path: str
-    pages: int
-    memories: int
-
-
-class AuditWritten(msgspec.Struct, frozen=True, kw_only=True):
-    """The file that was written, and how many events it has."""
-
-    file: str
-    events: int
 
 
 @asks(ExportRequest)
@@ -59,8 +38,7 @@ def export_arrays(
         return Answer(data=done, raw=escaped(exchange.one_document(done.files).decode()))
     _write(session, folder, done.files)
     paths = tuple(unsecret(os.path.join(folder, name)) for name in sorted(done.files))
-    lines: list[Line] = [[("wrote ", "green"), (path, "")] for path in paths]
-    return Answer(data=ArraysWritten(files=paths), lines=lines)
+    return _written({"files": paths}, *paths)
 
 
 @asks(MarkdownRequest)
@@ -94,8 +72,9 @@ def export_markdown(
         write_page(_folder_of(place), os.path.basename(place), done.files[INDEX])
     counts = (done.memories, "memory", "memories"), (len(done.files), "page", "pages")
     said = ", ".join(f"{n:,} {one if n == 1 else many}" for n, one, many in counts)
-    data = PagesWritten(path=unsecret(place), pages=len(done.files), memories=done.memories)
-    return Answer(data=data, lines=[[("wrote ", "green"), (f"{data.path}: {said}", "")]])
+    path = unsecret(place)
+    data = {"path": path, "pages": len(done.files), "memories": done.memories}
+    return _written(data, f"{path}: {said}")
 
 
 @asks(AuditRequest)
@@ -116,16 +95,16 @@ def export_audit(
         return Answer(data=found, raw=escaped(data.decode()))
     _write(session, _folder_of(file), {os.path.basename(file): data})
     said = unsecret(file)
-    line: Line = [("wrote ", "green"), (f"{said}: {found.total:,} events", "")]
-    return Answer(data=AuditWritten(file=said, events=found.total), lines=[line])
+    return _written({"file": said, "events": found.total}, f"{said}: {found.total:,} events")
+
+
+def _written(data: dict[str, object], *told: str) -> Answer:
+    """Return what says what was written."""
+    return Answer(data=data, lines=[[("wrote ", "green"), (one, "")] for one in told])
 
 
 def _folder_of(file: str) -> str:
-    """Return the folder that a file is to be in.
-
-    Raises:
-        InvalidValue: There is none.
-    """
+    """Return the folder that a file is to be in, which must exist."""
     folder = os.path.dirname(file)
     if folder and not os.path.isdir(folder):
         raise InvalidValue(f"there is no folder {folder} to write into", "make it first")

@@ -20,22 +20,15 @@ def next_key(terminal: int) -> str:
         from typer import getchar
 
         return getchar()
+    from select import select
+
     before = termios.tcgetattr(terminal)
     tty.setcbreak(terminal, termios.TCSADRAIN)
     try:
-        return _pressed_at(terminal)
+        data = os.read(terminal, 1)
+        is_sequence = not data.isascii() or data == b"\x1b"
+        while is_sequence and len(data) < _LONGEST and select([terminal], [], [], 0)[0]:
+            data += os.read(terminal, 1)
     finally:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)
-
-
-def _pressed_at(terminal: int) -> str:
-    from select import select
-
-    data = os.read(terminal, 1)
-    if data in _END:
-        return ""
-    if data.isascii() and data != b"\x1b":
-        return data.decode()
-    while len(data) < _LONGEST and select([terminal], [], [], 0)[0]:
-        data += os.read(terminal, 1)
-    return data.decode("utf-8", "replace")
+    return "" if data in _END else data.decode("utf-8", "replace")

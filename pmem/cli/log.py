@@ -1,7 +1,6 @@
 """The command that shows what happened: to all records, to one, or between two revisions."""
 
 import shlex
-from datetime import datetime
 from itertools import takewhile
 from typing import Final, Literal
 
@@ -26,6 +25,7 @@ from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.times import iso
 
+_IDLE: Final = "nothing ran since the log began"
 _NOTHING: Final = "nothing happened yet; `pmem add` begins"
 
 Format = Literal["text", "markdown"]
@@ -115,20 +115,17 @@ def _ran(session: CommandSession, request: EventsRequest, of: str | None) -> Ans
     return Answer(
         data=found,
         lines=(_ran_line(item) for item in found.items),
-        note=_more(session, found, request.limit)
-        if found.items
-        else "nothing ran since the log began",
+        note=_more(session, found, request.limit) or _IDLE * (not found.items),
     )
 
 
 def _ran_line(item: LoggedOperation) -> Line:
-    parts = [item.memory and short(item.memory), item.category, item.thread, item.actor]
-    parts.append(" ".join(map(short, item.shown)))
-    if item.sim is not None:
-        parts.append(f"{item.sim:.2f}")
+    sim = "" if item.sim is None else f"{item.sim:.2f}"
+    shown = " ".join(map(short, item.shown))
+    parts = (item.memory and short(item.memory), item.category, item.thread, item.actor, shown, sim)
     about = "  ".join(part for part in parts if part)
     return [
-        (_second(item.ts), "dim"),
+        (iso(item.ts.replace(microsecond=0)), "dim"),
         (f"  {item.node:<8} {item.op:<9} ", "cyan"),
         (f"{item.status:<7}" if about else item.status, "" if item.status == "ok" else "yellow"),
         (f"  {about}" if about else "", "dim"),
@@ -142,10 +139,6 @@ def _version_line(version: MemoryVersion) -> Line:
         (f"  {iso(version.created_at)}  {version.actor or '-'}", ""),
         (f"  {' '.join(version.content.split())}{told}", ""),
     ]
-
-
-def _second(at: datetime) -> str:
-    return iso(at.replace(microsecond=0))
 
 
 def _more(session: CommandSession, found: Journal | Ran, limit: int) -> str:

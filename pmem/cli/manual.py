@@ -68,30 +68,22 @@ def help_(
     return Answer(data={"document": name, "title": title, "text": text}, raw=text)
 
 
-@cache
-def reference() -> dict[str, Any]:
-    """Return the table of all commands; it is read once."""
-    return read_table()
+reference = cache(read_table)
 
 
 def _overview(session: CommandSession) -> Answer:
     if session.json:
         found = reference()
         return Answer(data={**found, "documents": documents()})
+    contents = {
+        section: {name + ENDING: title for name, title in titles.items()}
+        for section, titles in sections().items()
+    }
     return Answer(
         data=None,
-        lines=list(_contents()),
+        lines=_columns(contents),
         note="`pmem help NAME` prints one; `pmem --help` lists the commands",
     )
-
-
-def _contents() -> Iterator[Line]:
-    """Yield the documents below their sections, each as it has to be typed."""
-    width = max(map(len, documents())) + len(ENDING) + 2
-    for place, (section, titles) in enumerate(sections().items()):
-        yield [(("\n" if place else "") + f"{section}:", "bold")]
-        for name, title in titles.items():
-            yield [(f"  {name + ENDING:<{width}}", "cyan"), (title, "")]
 
 
 def _documents_on(words: list[str]) -> str:
@@ -107,18 +99,22 @@ def _found_by(words: list[str]) -> Answer | None:
     parts = {part.document + ENDING: part.heading for part in find_sections(words)}
     if not commands and not parts:
         return None
-    told: dict[str, Mapping[str, str]] = {"commands": commands, "documents": parts}
+    told = {"commands": commands, "documents": parts}
     left = sum(max(0, len(found) - _MOST) for found in told.values())
     more = f"; {left} more were found: add a word" if left else ""
-    return Answer(data=told, lines=list(_rows(told)), note=f"`pmem help NAME` prints one{more}")
+    shown = {
+        kind.capitalize(): dict(list(found.items())[:_MOST])
+        for kind, found in told.items()
+        if found
+    }
+    return Answer(data=told, lines=_columns(shown), note=f"`pmem help NAME` prints one{more}")
 
 
-def _rows(told: Mapping[str, Mapping[str, str]]) -> Iterator[Line]:
-    """Yield what was found below its kind, the first of each, in columns."""
-    shown = {kind: dict(list(found.items())[:_MOST]) for kind, found in told.items() if found}
-    width = max(len(name) for found in shown.values() for name in found) + 2
-    for place, (kind, found) in enumerate(shown.items()):
-        yield [(("\n" if place else "") + f"{kind.capitalize()}:", "bold")]
+def _columns(told: Mapping[str, Mapping[str, str]]) -> Iterator[Line]:
+    """Yield names and titles in columns, below their headings."""
+    width = max(len(name) for found in told.values() for name in found) + 2
+    for place, (heading, found) in enumerate(told.items()):
+        yield [(("\n" if place else "") + f"{heading}:", "bold")]
         for name, text in found.items():
             yield [(f"  {name:<{width}}", "cyan"), (text, "")]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -22,18 +22,15 @@ from pmem.values.ids import short
 from pmem.values.records import (
     KINDS,
     Chunk,
-    Citation,
-    Consequence,
     Conversation,
     Episode,
     Memory,
     MemoryType,
+    Message,
     Record,
     Relationship,
-    Settlement,
     State,
 )
-from pmem.values.times import day, iso
 
 if TYPE_CHECKING:
     from pmem.core.lifecycle.neighbours import Neighbour
@@ -45,6 +42,8 @@ EXIT_CODES = {"added": 0, "suggested": SUGGESTED, "queued": 7, "waiting": 7, "re
 """What `add` exits with: 7 where it waits for somebody's consent, or for a second signal."""
 
 _NOT_ADDED = "nothing was added; fix that line and run it again"
+_WHOLE = 4000
+"""Characters of a field."""
 _NAMELESS = {
     "tags": "no memory has a tag: `pmem edit REF --add-tag TAG`",
     "subjects": "no memory has a subject: `--subject` gives one",
@@ -169,22 +168,16 @@ def _add_draft(session: CommandSession, request: AddRequest, draft: WrittenText)
 
 
 def _add_batch(session: CommandSession, path: str, asked: AddRequest, *, verbose: bool) -> Answer:
-    """Add the memories of a file; an agent that the command names adds all that name none."""
+    """Add the memories of a file."""
     lines = enumerate(session.read_lines(path), start=1)
-    requests = (
-        batch_request(session, line, number, force=asked.force)
-        for number, line in lines
-        if line.strip()
-    )
-    named = (
-        request if request.agent else msgspec.structs.replace(request, agent=asked.agent)
-        for request in requests
-    )
-    return _add_requests(session, named, verbose=verbose)
+    requests = (batch_request(session, line, at, asked) for at, line in lines if line.strip())
+    return _add_requests(session, requests, verbose=verbose)
 
 
-def batch_request(session: CommandSession, line: bytes, number: int, *, force: bool) -> AddRequest:
-    """Read a memory that a line of JSON asks for."""
+def batch_request(
+    session: CommandSession, line: bytes, number: int, asked: AddRequest
+) -> AddRequest:
+    """Read a memory that a line of JSON asks for; the command names the agent where it does not."""
     from pmem.core import checks, exactjson
 
     if len(line) > LINE_BYTES:
@@ -205,13 +198,15 @@ def batch_request(session: CommandSession, line: bytes, number: int, *, force: b
 
         why = decode_errors.sentence(error)
         raise InvalidValue(f"line {number} is no memory: {why}", _NOT_ADDED) from None
-    return msgspec.structs.replace(request, force=request.force or force)
+    agent, force = request.agent or asked.agent, request.force or asked.force
+    return msgspec.structs.replace(request, agent=agent, force=force)
 
 
 def _add_requests(
     session: CommandSession, requests: Iterable[AddRequest], *, verbose: bool
 ) -> Answer:
     done = session.run(table.ADD_ALL, AddAllRequest(memories=tuple(requests)))
+    is_suggested = done.items != () and done.count("suggested") == len(done.items)
     said = f"{done.count('added')} added, {done.count('suggested')} not added"
     said += f", {done.held} held back" if done.held else ""
     return Answer(
@@ -223,7 +218,7 @@ def _add_requests(
             for line in added_lines(item)
         ),
         note="\n".join((*_better(done.items), said)),
-        exit_code=_batch_code(done.items),
+        exit_code=EXIT_CODES["queued"] if done.held else SUGGESTED * is_suggested,
     )
 
 
@@ -237,14 +232,6 @@ def _better(done: Sequence[Added]) -> Iterator[str]:
         shown = ", ".join(names[:3])
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         yield f"better: {lint} ({shown}{more})"
-
-
-def _batch_code(done: Sequence[Added]) -> int:
-    """Return 7 where anything was held back, whatever was added beside it."""
-    if any(item.held is not None for item in done):
-        return EXIT_CODES["queued"]
-    is_suggested = bool(done) and all(item.action == "suggested" for item in done)
-    return SUGGESTED if is_suggested else 0
 
 
 def added_lines(added: Added) -> Iterator[Line]:
@@ -287,13 +274,14 @@ def title_of(record: Record) -> str:
     return f"{KINDS[type(record)]} {title}".rstrip()
 
 
-def fields_of(record: Record) -> Iterator[tuple[str, str]]:
+def fields_of(record: Record | Message) -> Iterator[tuple[str, str]]:
     """Yield what is worth a line: no empty fields, no histories, no long lists."""
+    from pmem.core.history_values import tell_value
+
     hidden = ("id", "schema", "content", "history", "messages", "recent_messages", "chunks")
-    for name, value in msgspec.structs.asdict(record).items():
-        text = say_field(value)
-        if name not in hidden and text:
-            yield name, text
+    for name, value in msgspec.to_builtins(record).items():
+        if name not in hidden and (value or isinstance(value, float)):
+            yield name, tell_value(name, value, _WHOLE)
     if trust_of(record) not in (None, Trust.HIGH):
         yield "trust", str(trust_of(record))
     if isinstance(record, Conversation):
@@ -310,53 +298,17 @@ def fields_of(record: Record) -> Iterator[tuple[str, str]]:
             yield "see instead", short(successor)
 
 
-def say_field(value: Any) -> str:
-    """Say what a field has; nothing where that is nothing."""
-    if value is None or value == () or (isinstance(value, int) and not value):
-        return ""
-    if hasattr(value, "isoformat"):
-        return iso(value)
-    if isinstance(value, tuple):
-        return ", ".join(say_field(item) for item in value)
-    if isinstance(value, msgspec.Struct):
-        return _part(value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
 def link_words(link: Relationship) -> str:
     """Say in words what a link means, where it leads, and how close that is."""
     return f"{link.type.replace('_', ' ')} {short(link.target)} ({link.strength:.2f})"
 
 
-def _part(value: msgspec.Struct) -> str:
-    """Return a part of a record on one line."""
-    if isinstance(value, Citation):
-        return value.place
-    if isinstance(value, Relationship):
-        return link_words(value)
-    if isinstance(value, Consequence):
-        return f"{value.verdict} {day(value.at).strip()}{': ' * bool(value.text)}{value.text}"
-    if isinstance(value, Settlement):
-        return f"{day(value.at).strip()}: {value.reason}"
-    parts = [(field, getattr(value, field.name)) for field in msgspec.structs.fields(value)]
-    return " ".join(
-        f"{field.name}={say_field(part)}" for field, part in parts if part != field.default
-    )
-
-
 def _said_lines(said: MessageRef) -> Iterator[Line]:
-    message, removed = said.message, said.message.removed
+    message = said.message
+    is_gone = message.removed is not None
     yield [(message.id, "bold cyan"), ("  message", "dim")]
     yield [("", "")]
-    yield [(message.content, "") if removed is None else ("(its text was removed)", "dim")]
+    yield [("(its text was removed)", "dim") if is_gone else (message.content, "")]
     yield [("", "")]
-    told = {
-        "by": message.speaker or message.role,
-        "at": iso(message.created_at),
-        "conversation": said.conversation,
-        "importance": "" if message.importance is None else f"{message.importance:g}",
-        "pinned": "yes" * message.pinned,
-        "removed": removed
-        and f"{iso(removed.at)} {removed.by}: {removed.reason or ''}".rstrip(": "),
-    }
-    yield from ([(f"{name + ':':<14}", "dim"), (text, "")] for name, text in told.items() if text)
+    for name, text in (("conversation", said.conversation), *fields_of(message)):
+        yield [(f"{name.replace('_', ' ') + ':':<14}", "dim"), (text, "")]

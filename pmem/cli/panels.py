@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from pmem.cli.screens.wrapping import ELLIPSIS, cells, cut_text
+from pmem.cli.screens.wrapping import cells, line_cells, wrapped
 from pmem.cli.session import Line
 
 WIDEST: Final = 78
@@ -17,12 +17,11 @@ _HEIGHTS: Final = "▁▂▃▄▅▆▇█"
 def panel(title: str, lines: Sequence[Line], width: int) -> Iterator[Line]:
     """Draw a frame of 34 to 78 cells around lines; what is too long for it is cut."""
     inner = min(WIDEST, max(NARROWEST, width)) - 4
-    head = _cut_to_width(title, inner - 2)
-    yield [("╭─ ", "dim"), (head, "bold"), (f" {'─' * (inner - 1 - cells(head))}╮", "dim")]
+    (head,) = wrapped([(title, "bold")], inner - 2, most=1)
+    yield [("╭─ ", "dim"), *head, (f" {'─' * (inner - 1 - line_cells(head))}╮", "dim")]
     for line in lines:
-        shown = list(_fit_line(line, inner))
-        space = inner - sum(cells(text) for text, _ in shown)
-        yield [("│ ", "dim"), *shown, (" " * space, ""), (" │", "dim")]
+        (shown,) = wrapped(line, inner, most=1)
+        yield [("│ ", "dim"), *shown, (" " * (inner - line_cells(shown)), ""), (" │", "dim")]
     yield [(f"╰{'─' * (inner + 2)}╯", "dim")]
 
 
@@ -46,23 +45,3 @@ def sparkline(values: Sequence[float]) -> str:
     return "".join(
         _HEIGHTS[0 if value <= 0 else max(1, round(steps * (value / most)))] for value in values
     )
-
-
-def padded(text: str, width: int) -> str:
-    """Return a text that takes so many cells: cut, or with spaces after it."""
-    shown = _cut_to_width(text, width)
-    return shown + " " * (width - cells(shown))
-
-
-def _fit_line(line: Line, width: int) -> Iterator[tuple[str, str]]:
-    for text, style in line:
-        shown = _cut_to_width(text, width)
-        width -= cells(shown)
-        yield shown, style
-
-
-def _cut_to_width(text: str, width: int) -> str:
-    """Return a text's start that fits, with an ellipsis where something is missing."""
-    if cells(text) <= width:
-        return text
-    return f"{cut_text(text, width - 1)}{ELLIPSIS}" if width > 0 else ""

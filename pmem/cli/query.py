@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import msgspec
 
 from pmem.cli.asking import asks, own
-from pmem.cli.memory import say_field
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import exactjson
-from pmem.core.queries import EXAMPLE, Bullet, Full, Item, QueryRequest, Via, parse
+from pmem.core.history_values import tell_value
+from pmem.core.queries import EXAMPLE, Bullet, Full, Item, QueryRequest, parse
 from pmem.errors import InvalidValue
 from pmem.operations import table
 from pmem.values.bounds import TEXT_BYTES
@@ -59,8 +59,10 @@ def _full_lines(item: Full) -> Iterator[Line]:
     """Yield an answer's whole text, and a line for all that is known of it."""
     yield [(item.id, "bold cyan"), (f"  [{item.category}]", "dim")]
     yield [(item.summary, "")]
-    for name, value in msgspec.structs.asdict(item.metadata).items():
-        text = value.phrase if isinstance(value, Via) else say_field(value)
-        text = f"{value:.2f}" if isinstance(value, float) else text
-        if text:
-            yield [(f"{name + ':':<15}", "dim"), (" ".join(text.split()), "")]
+    known = msgspec.to_builtins(item.metadata) | {"score": f"{item.metadata.score:.2f}"}
+    if item.metadata.via is not None:
+        known["via"] = item.metadata.via.phrase
+    for name, value in known.items():
+        if value:
+            text = " ".join(tell_value(name, value).split())
+            yield [(f"{name + ':':<15}", "dim"), (text, "")]

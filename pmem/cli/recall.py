@@ -52,17 +52,16 @@ def search(
         mine=not no_mine and request.expect is None,
     )
     found = session.run(table.SEARCH, request)
-    asked = set(terms(found.query))
+    asked, marks = set(terms(found.query)), marks_in(found)
     is_lost = found.expected is not None and not found.expected.is_met
     is_no = is_lost or (exit_status and not found.is_answered)
     return Answer(
         data=found,
         lines=chain(
-            _hit_lines(found, asked, explain=explain),
+            _hit_lines(found, asked, marks, explain=explain),
             _related_lines(found, asked),
             lines_elsewhere(found),
-            (_hit_line(hit, asked, "[yours] ") for hit in found.yours),
-            (_hit_line(hit, set(), "[not a match, only recent] ") for hit in found.fill),
+            (_hit_line(hit, asked, marks[hit.id]) for hit in (*found.yours, *found.fill)),
             expected_lines(found.expected),
         ),
         screen=drawn(session, "hits.hit_screen", found, explain=explain, around=around),
@@ -132,12 +131,14 @@ def _weights(text: str) -> Weights:
     return Weights(**given)
 
 
-def _hit_lines(found: SearchResult, asked: set[str], *, explain: bool) -> Iterator[Line]:
+def _hit_lines(
+    found: SearchResult, asked: set[str], marks: dict[str, str], *, explain: bool
+) -> Iterator[Line]:
     """Yield the hits by rank; further ones from one conversation follow its best, indented."""
     for hits in by_conversation(found.hits):
         for place, hit in enumerate(hits):
             indent = "  " * bool(place)
-            mark = "" if place else _mark(hit.id, found)
+            mark = "" if place else marks.get(hit.id, "")
             yield [(indent, ""), *_hit_line(hit, asked, mark)]
             if explain:
                 parts = "  ".join(f"{name} {value:.3f}" for name, value in hit.signals.items())
@@ -152,23 +153,20 @@ def by_conversation(hits: Iterable[SearchHit]) -> Iterable[list[SearchHit]]:
     return groups.values()
 
 
-def _mark(identifier: str, found: SearchResult) -> str:
-    """Return what a hit without a word of the query is marked by."""
-    if identifier in found.by_meaning:
-        return "[by meaning] "
-    return "[only related] " if identifier in found.associated else ""
+def marks_in(found: SearchResult) -> dict[str, str]:
+    """Return what is said of hits that are no match, or not this project's, by their ids."""
+    marks = dict.fromkeys(found.associated, "only related")
+    marks |= dict.fromkeys(found.by_meaning, "by meaning")
+    marks |= {hit.id: "yours" for hit in found.yours}
+    return marks | {hit.id: "not a match, only recent" for hit in found.fill}
 
 
 def _related_lines(found: SearchResult, asked: set[str]) -> Iterator[Line]:
     """Yield what the hits bring along, and what it has to do with which of them."""
     for related in found.related:
+        tie = (f" {tie_of(related)}: ", "dim")
         text = snippet(related.text.split(), asked, RELATED_WORDS)
-        yield [
-            ("  ", ""),
-            (related.short, "cyan"),
-            (f" {tie_of(related)}: ", "dim"),
-            (text, ""),
-        ]
+        yield [("  ", ""), (related.short, "cyan"), tie, (text, "")]
 
 
 def tie_of(related: Related) -> str:
@@ -186,7 +184,8 @@ def _hit_line(hit: SearchHit, asked: set[str], mark: str = "") -> Line:
         (hit.short, "cyan"),
         (f" {hit.score:.2f} ", "green"),
         (f"{hit.kind:<8}{day(hit.created_at)} ", "dim"),
-        (f"{mark}{shown(hit.trust)}", "yellow"),
+        (f"[{mark}] " if mark else "", "yellow"),
+        (shown(hit.trust), "yellow"),
         *who,
         *marked_words(snippet(hit.text.split(), asked, _SNIPPET_WORDS), asked),
         (state_mark(hit.state), "yellow"),

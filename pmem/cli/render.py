@@ -40,10 +40,6 @@ def _show_screen(session: "CommandSession", answer: "Answer") -> None:
         _write(sys.stdout, clean(answer.raw) if sys.stdout.isatty() else answer.raw)
     elif answer.screen is not None and (sys.stdout.isatty() or not answer.lines):
         _show_lines(session, answer.screen(_columns(sys.stdout)))
-    elif sys.stdout.isatty():
-        from pmem.cli.screens.wrapping import all_hung
-
-        _show_lines(session, all_hung(answer.lines, _columns(sys.stdout)))
     else:
         _show_lines(session, answer.lines)
 
@@ -182,6 +178,10 @@ def _show_lines(
     session: "CommandSession", lines: "Iterable[Line]", *, on_error: bool = False
 ) -> None:
     stream = sys.stderr if on_error else sys.stdout
+    if stream.isatty():
+        from pmem.cli.screens.wrapping import all_hung
+
+        lines = all_hung(lines, _columns(stream))
     if session.no_color or not stream.isatty():
         for line in lines:
             _write(stream, clean("".join(text for text, _ in line)) + "\n")

@@ -1,31 +1,28 @@
 """The commands that show the memory: a page for a browser, and a browser in the terminal."""
 
+import io
 import os
+import shlex
+from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from pmem.cli import render
+from pmem.cli.app import run
 from pmem.cli.asking import asks, own
-from pmem.cli.session import Answer, CommandSession, Line, needing
+from pmem.cli.drafts import write_draft
+from pmem.cli.session import Answer, CommandSession, Line, needing, once_more
 from pmem.core.secrets import unsecret
-from pmem.errors import UsageError
+from pmem.errors import Refused, UsageError
 from pmem.operations import table
+from pmem.project.setup import SettingRequest
 from pmem.report.collecting import ReportRequest
+from pmem.values.requests import NoArguments
 
 if TYPE_CHECKING:
     from pmem.report.document import ReportDocument
-import io
-import shlex
-from contextlib import redirect_stderr, redirect_stdout
-from functools import partial
-
-from pmem.cli import render
-from pmem.cli.app import run
-from pmem.cli.drafts import write_draft
-from pmem.cli.session import once_more
-from pmem.errors import Refused
-from pmem.project.setup import SettingRequest
-from pmem.values.requests import NoArguments
 
 _OPEN_IT: Final = "open it in a browser, or add --open to have it opened"
 
@@ -73,11 +70,7 @@ def _write_page(
     shown = msgspec.structs.replace(done, path=unsecret(done.path))
     files = "" if site is None else f"{done.files:,} pages, "
     memories = f"{done.memories:,} memor{'y' if done.memories == 1 else 'ies'}"
-    line: Line = [
-        ("written ", ""),
-        (shown.path, "cyan"),
-        (f"  {files}{memories}", "dim"),
-    ]
+    line: Line = [("written ", ""), (shown.path, "cyan"), (f"  {files}{memories}", "dim")]
     return Answer(data=shown, lines=[line], note=_open_page(page) if opens else _OPEN_IT)
 
 
@@ -86,15 +79,13 @@ def _open_page(path: str) -> str:
     import webbrowser
     from pathlib import Path
 
-    opened: Any = webbrowser.open(Path(path).absolute().as_uri())
-    return "" if opened else f"no browser could be started: open {path} yourself"
+    if webbrowser.open(Path(path).absolute().as_uri()):
+        return ""
+    return f"no browser could be started: open {path} yourself"
 
 
 @asks(NoArguments)
-def browse(
-    session: CommandSession,
-    _: NoArguments,
-) -> None:
+def browse(session: CommandSession, _: NoArguments) -> None:
     """Look through the memory in the terminal, and change it.
 
     Type to narrow the list, Enter to read an entry with its history, `i` for what waits for

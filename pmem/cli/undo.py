@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from functools import partial
 from typing import Final
 
 import msgspec
@@ -10,7 +9,6 @@ import msgspec
 from pmem.cli.asking import asks, own
 from pmem.cli.screens.stories import change_screen
 from pmem.cli.screens.view import ScreenView, view_of
-from pmem.cli.screens.wrapping import all_hung
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.undo import command_of
 from pmem.memory.undo import Undone, UndoRequest
@@ -48,13 +46,9 @@ def undo(
     found = session.run(table.UNDO, request)
     return Answer(
         data=found,
-        screen=partial(_draw, session, found),
+        screen=lambda width: _lines(found, view_of(session, width)),
         note="" if request.dry_run else "\n".join(_text_left(session.opened, found)),
     )
-
-
-def _draw(session: CommandSession, found: Undone, width: int) -> Iterator[Line]:
-    return all_hung(_lines(found, view_of(session, width)), width)
 
 
 def _text_left(workspace: Workspace | None, found: Undone) -> Iterator[str]:

@@ -7,6 +7,8 @@ from pmem.values.ids import is_id, short
 
 PROSE: Final = ("content", "subject", "title", "summary", "context", "outcome")
 """Fields whose values are texts."""
+_CODED: Final = ("state", "type", "trigger", "conflict", "settled")
+"""Fields whose values are names that pmem gave; elsewhere an underscore is somebody's own."""
 _LONGEST: Final = 300
 """Characters of a value on a page."""
 _DAY: Final = len("2026-11-21")
@@ -22,7 +24,7 @@ def say_value(name: str, value: Any, most: int) -> str:
     """
     if isinstance(value, dict):
         return one_line(_said_of(value, most), most) or "none"
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return one_line(", ".join(say_value(name, part, most) for part in value), most) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -30,14 +32,15 @@ def say_value(name: str, value: Any, most: int) -> str:
         return "not set" if value is None else str(value)
     if name in PROSE:
         return f'"{one_line(value, most)}"'
-    return short(value) if is_id(value) else one_line(value.replace("_", " "), most)
+    shown = short(value) if is_id(value) else value
+    return one_line(shown.replace("_", " ") if name in _CODED else shown, most)
 
 
-def tell_value(name: str, value: Any) -> str:
+def tell_value(name: str, value: Any, most: int = _LONGEST) -> str:
     """Return a value for a page, where a text stands as it is."""
     if value in (None, "", [], {}):
         return "nothing"
-    return value if isinstance(value, str) else say_value(name, value, _LONGEST)
+    return value if isinstance(value, str) else say_value(name, value, most)
 
 
 def say_link(link: dict[str, Any]) -> str:
@@ -58,7 +61,7 @@ def say_place(cited: dict[str, Any]) -> str:
     if isinstance(cited.get("symbol"), str):
         return f"{cited['file']}::{cited['symbol']}"
     lines = cited.get("lines")
-    numbers = dict.fromkeys(map(str, lines)) if isinstance(lines, list) else ()
+    numbers = dict.fromkeys(map(str, lines)) if isinstance(lines, list | tuple) else ()
     return f"{cited['file']}{':' * bool(numbers)}{'-'.join(numbers)}"
 
 

@@ -4,17 +4,18 @@ Each may become a question of a golden set: see `pmem eval misses`.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 
 from pmem.core.text.terms import terms
 from pmem.errors import NotFound
 from pmem.project.workspace import Workspace
-from pmem.search.golden import QuestionAdded, QuestionRequest, add, default_file, read
+from pmem.search.golden import default_file, read
 from pmem.search.hits import SearchKind, opened
 from pmem.search.search import SearchRequest, pick_each
+from pmem.values.fields import asked
 from pmem.values.ids import moment_of, short
 from pmem.values.records import Time
 
@@ -30,13 +31,11 @@ LEAST_TERMS: Final = 2
 
 
 class MissesRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to become of some misses: they are listed, taken into the golden set, or dropped.
+    """Which misses to drop before the others are listed; `all` is every prompt that is kept."""
 
-    `names` say of which; to drop `all` is to forget every prompt that is kept.
-    """
-
-    action: Literal["", "take", "drop"] = ""
-    names: tuple[str, ...] = ()
+    drop: Annotated[
+        tuple[str, ...], asked("Forget this one, or all that was asked.", shown="NAME|all")
+    ] = ()
 
 
 class Miss(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,16 +61,15 @@ class Miss(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Misses(msgspec.Struct, frozen=True, kw_only=True):
-    """The misses that are left, what was taken into the golden set, and how many were dropped."""
+    """The misses that are left, and how many were dropped."""
 
     items: tuple[Miss, ...]
     total: int
-    taken: tuple[QuestionAdded, ...] = ()
     dropped: int = 0
 
 
 def misses(workspace: Workspace, request: MissesRequest) -> Misses:
-    """List the prompts that were not shown what answers them; take some over, or drop them.
+    """List the prompts that were not shown what answers them; some are dropped first.
 
     Raises:
         NotFound: None is called so.
@@ -79,42 +77,28 @@ def misses(workspace: Workspace, request: MissesRequest) -> Misses:
         Damaged, Locked, StorageRefused: The clone's state, or the golden set.
     """
     found = {miss.name: miss for miss in _found(workspace)}
-    kept, taken = workspace.own.kept_prompts, list[QuestionAdded]()
-    if request.action == "drop" and request.names == (ALL,):
+    kept, gone = workspace.own.kept_prompts, set(request.drop)
+    if gone == {ALL}:
         gone = {one.name for one in kept.all()}
-    else:
-        _check(found, request.names)
-        gone = set(request.names)
-    if request.action == "take":
-        with workspace.transaction():
-            for name in dict.fromkeys(request.names):
-                miss = found[name]
-                question = QuestionRequest(query=miss.query, reference=miss.id)
-                taken.append(add(workspace, question))
+    elif unknown := gone - found.keys():
+        sentence = f"no miss is called {min(unknown)!r}"
+        raise NotFound(sentence, "`pmem eval misses` lists them")
     if gone:
         kept.forget(gone)
-    left = tuple(miss for miss in found.values() if miss.name not in gone)
-    return Misses(
-        items=left, total=len(left), taken=tuple(taken), dropped=0 if taken else len(gone)
-    )
-
-
-def _check(found: Mapping[str, Miss], names: Iterable[str]) -> None:
-    for name in names:
-        if name not in found:
-            raise NotFound(f"no miss is called {name!r}", "`pmem eval misses` lists them")
+    left = tuple(miss for name, miss in found.items() if name not in gone)
+    return Misses(items=left, total=len(left), dropped=len(gone))
 
 
 def _found(workspace: Workspace) -> Iterator[Miss]:
     """Yield the misses, the newest first, without those that the golden set asks already."""
     from pmem.core.secrets import find
 
-    asked, allowed = _questions(workspace), workspace.settings.secrets.allow
+    known, allowed = _questions(workspace), workspace.settings.secrets.allow
     kept = [
         one
         for one in workspace.own.kept_prompts.all()
         if len(set(terms(one.text))) >= LEAST_TERMS
-        and one.text not in asked
+        and one.text not in known
         and not find(one.text, allowed)
     ]
     requests = [

@@ -376,12 +376,12 @@ def test_a_miss_is_taken_over_once_and_one_that_is_dropped_is_gone(retries: str,
         for item in pmem("eval", "misses", "--json", environment=AFTER).data["items"]
     }
     assert names.keys() == {ASKED, other}
-    assert pmem("eval", "misses", "--take", names[ASKED], environment=AFTER).code == 0
+    assert pmem("eval", "add", ASKED, retries, environment=AFTER).code == 0
     assert missed() == [(other, "Queues are drained first")]
     golden = Path(root, "golden.jsonl").read_text(encoding="utf-8")
     assert json.loads(golden) == {"query": ASKED, "must": [retries]}
     assert pmem("eval", environment=AFTER).code == 0
-    assert pmem("eval", "misses", "--take", names[ASKED], environment=AFTER).code == 3
+    assert pmem("eval", "misses", "--drop", names[ASKED], environment=AFTER).code == 3
     assert pmem("eval", "misses", "--drop", names[other], environment=AFTER).code == 0
     assert missed() == []
 

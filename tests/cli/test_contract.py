@@ -473,7 +473,6 @@ class Miss(Strict):
 class Misses(Strict):
     items: list[Miss]
     total: int
-    taken: list[QuestionAdded]
     dropped: int
 
 

@@ -93,7 +93,7 @@ def test_each_item_is_settled_by_one_key_and_undo_takes_it_back(typist: Terminal
 def test_a_look_and_a_slip_settle_nothing(typist: Terminal) -> None:
     begun(typist, "pmem inbox --kind due")
     shown = pressed(typist, "v")
-    assert "recalled       never" in shown
+    assert "recalled   never" in shown
     assert "[k] it is still right" in shown.partition("recalled")[2]
     assert "u undoes what the last key did" in pressed(typist, "?")
     assert "press one of k, l, g, b, e, r, v, s, q, ?" in pressed(typist, "x")

@@ -32,6 +32,15 @@ def test_why_says_where_the_cited_text_is_now(project: str, above: int, lines: s
     assert gone == "no memory applies to stock.txt:1 or cites what is there\n"
 
 
+def test_a_name_with_underscores_stays_as_it_was_typed(project: str) -> None:
+    assert project
+    names = ("src/my_file.py", "my_tag")
+    made = json.loads(pmem("add", "Retries are 3", "--json").out)["data"]["memory"]["id"]
+    pmem("edit", made, "--for", names[0], "--add-tag", names[1])
+    for command in ("show", "log"):
+        assert [name for name in names if name not in pmem(command, made).text] == []
+
+
 SETUPS = ("git", "pre-commit", "completion bash", "rules agents-md", "claude-code", "agents-md")
 
 

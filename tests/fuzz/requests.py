@@ -14,6 +14,7 @@ from pmem.core.citations import Content, constant_of, judged, values_of
 from pmem.errors import InvalidValue, UsageError
 from pmem.interchange import arrays, messages
 from pmem.memory.citations import parse_citation as cited
+from pmem.memory.requests import AddRequest
 from pmem.memory.symbols import parse_symbol_citation
 from pmem.project.configuration import parse_config
 from pmem.project.setup import write_setting
@@ -82,7 +83,7 @@ def _messages(data: bytes) -> Any:
 def _batch(data: bytes) -> Any:
     session: Any = _Lines(data)
     found = [
-        batch_line(session, line, number, force=False)
+        batch_line(session, line, number, AddRequest(content=""))
         for number, line in enumerate(data.splitlines(), start=1)
         if line.strip()
     ]

@@ -159,7 +159,7 @@ def test_a_file_with_a_key_that_stands_there_twice_is_not_taken_at_its_word(root
 
 
 def test_what_another_branch_says_is_shown_until_it_is_settled(memory: str, root: str) -> None:
-    assert b"conflict       content: The port is 8080" in pmem("show", memory).out
+    assert b"conflict  content: The port is 8080" in pmem("show", memory).out
     assert b"(conflict: content) The service is on port 443" in pmem("context", "port").out
     assert pmem("resolve", memory).code == 0
     assert b"conflict" not in pmem("show", memory).out + pmem("context", "port").out

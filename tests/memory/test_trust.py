@@ -66,7 +66,7 @@ def test_every_answer_can_be_limited(
 def test_answers_tell_it(root: str, ids: dict[str, str]) -> None:
     for name, id_ in ids.items():
         assert pmem("show", id_, "--json").data["trust"] == name
-        assert (f"trust          {name}" in pmem("show", id_).out.decode()) == (name != "high")
+        assert (f"trust     {name}" in pmem("show", id_).out.decode()) == (name != "high")
     assert {item["trust"] for item in pmem("list", "--json").data["items"]} == {*ids}
     assert {hit["trust"] for hit in pmem("search", "gear", "--json").data["hits"]} == {*ids}
     for line in (["list"], ["search", "gear"], ["context", "gear"], ["list", "--block"]):

@@ -186,7 +186,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "context": lambda _: ContextRequest(query="which database", thread="review"),
     "query": lambda _: QueryRequest(query="which database"),
     "eval.run": lambda _: EvaluationRequest(accept=True),
-    "eval.misses": lambda _: MissesRequest(action="drop", names=("all",)),
+    "eval.misses": lambda _: MissesRequest(drop=("all",)),
     "eval.add": lambda kept: QuestionRequest(query="which office", reference=kept.other),
     "delta": lambda _: ThreadRequest(thread="review"),
     "checkpoint.save": lambda _: SaveRequest(thread="review", state={"step": 4}),

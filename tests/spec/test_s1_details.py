@@ -108,7 +108,7 @@ def test_2_a_memory_is_shown_with_what_its_links_lead_to(root: str) -> None:
     assert told.endswith(f"\n  helps {kettle.id[9:]} (0.50)\n")
     shown = pmem("-C", root, "show", tea.id).text
     for type_ in ("depends on", "helps"):
-        assert f"\n{type_:<15}{kettle.id[9:]}  Kettles whistle.\n" in shown
+        assert f"\n{type_:<12}{kettle.id[9:]}  Kettles whistle.\n" in shown
 
 
 @pytest.mark.row("S1.4.1")

@@ -1,59 +1,35 @@
 """How lists look on a terminal: of memories, facts, episodes and conversations."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
-from pmem.cli.screens.wrapping import cells
-from pmem.cli.session import Line
+from pmem.cli.screens.view import Row, ScreenView, drawn_rows
+from pmem.cli.screens.wrapping import wrapped
+from pmem.cli.session import Line, Span
 from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
+from pmem.core.retention import valid_at
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.values.ids import short
-from pmem.values.records import Episode, Fact, Memory, Status
+from pmem.values.records import Episode, Fact, Memory, State, Status
 
 if TYPE_CHECKING:
     from pmem.conversation.conversations import Overview
     from pmem.memory.overviews import NameListing
     from pmem.memory.reading import MemoryListing
-import sys
-from collections.abc import Iterable
-from enum import StrEnum
-from typing import Any, Final
-
-from pmem.cli.screens.wrapping import wrapped
-from pmem.core.retention import valid_at
-from pmem.values.records import State
 
 
 def memory_screen(found: "MemoryListing", view: ScreenView) -> Iterator[Line]:
     """Draw a list of memories."""
     at = found.moment or view.now
-    signs = [
-        marks_of(
-            memory,
-            trust_of(memory),
-            at,
-            stale=memory.id in found.stale,
-            disputed=memory.id in found.disputed,
-        )
-        for memory in found.items
-    ]
-    width, types = column(signs), column(memory.type for memory in found.items)
-    rows = (
-        Row(
-            [
-                *cell(short(memory.id), 8, "cyan"),
-                *marked(own, width),
-                *cell(memory.type, types, "dim"),
-            ],
-            memory_text(memory),
-            _memory_tail(memory, at, view),
-        )
-        for memory, own in zip(found.items, signs, strict=True)
-    )
+    rows = []
+    for memory in found.items:
+        is_stale, is_disputed = memory.id in found.stale, memory.id in found.disputed
+        marks = marks_of(memory, at, stale=is_stale, disputed=is_disputed)
+        cells = [(short(memory.id), "cyan"), marks, (memory.type, "dim")]
+        rows.append(Row(cells, memory_text(memory), _memory_tail(memory, at, view)))
     yield from drawn_rows(rows, view)
-    yield from legend(signs, view.width)
+    yield from legend((row.cells[1] for row in rows), view)
 
 
 def memory_text(memory: Memory) -> Line:
@@ -64,34 +40,24 @@ def memory_text(memory: Memory) -> Line:
 
 def _memory_tail(memory: Memory, at: datetime, view: ScreenView) -> Line:
     """Tell a memory's tags, its age, and what has no sign of its own."""
-    trust = trust_of(memory)
-    told = [
-        *(f"#{folded(tag)}" for tag in memory.tags),
-        view.when(memory.created_at),
-        shown(trust if trust is Trust.MEDIUM else None).strip(" ()"),
-    ]
-    mark = state_mark(memory.state) or validity_mark(memory, at)
-    state = _state_tail(mark)
-    return [("  ".join(filter(None, told)), "dim"), *([("  ", ""), *state] if state else [])]
-
-
-def _state_tail(mark: str) -> Line:
-    return [(mark.strip(" ()"), "magenta")] if mark else []
+    tags = [f"#{folded(tag)}" for tag in memory.tags]
+    trust = shown(Trust.MEDIUM).strip(" ()") if trust_of(memory) is Trust.MEDIUM else ""
+    told = "  ".join(filter(None, (*tags, view.when(memory.created_at), trust)))
+    state = (state_mark(memory.state) or validity_mark(memory, at)).strip(" ()")
+    return [(told, "dim"), (f"  {state}" if state else "", "magenta")]
 
 
 def fact_screen(facts: Sequence[Fact], view: ScreenView, *, every: bool) -> Iterator[Line]:
     """Draw a list of facts."""
-    types = column(fact.type for fact in facts)
-    standings = column(fact.standing for fact in facts) if every else 0
     rows = (
         Row(
             [
-                *cell(short(fact.id), 8, "cyan"),
-                *cell(f"{fact.confidence:.0%}", 4),
-                *cell(fact.type, types, "dim"),
-                *cell(fact.standing, standings, "dim"),
+                (short(fact.id), "cyan"),
+                (f"{fact.confidence:.0%}", ""),
+                (fact.type, "dim"),
+                (fact.standing if every else "", "dim"),
             ],
-            [*_said_by(fact), (folded(fact.content), "")],
+            [(f"{folded(fact.user)}: " if fact.user else "", "bold"), (folded(fact.content), "")],
             [(view.when(fact.extracted_at), "dim")],
         )
         for fact in facts
@@ -99,59 +65,47 @@ def fact_screen(facts: Sequence[Fact], view: ScreenView, *, every: bool) -> Iter
     return drawn_rows(rows, view)
 
 
-def _said_by(fact: Fact) -> Line:
-    return [(f"{folded(fact.user)}: ", "bold")] if fact.user else []
-
-
 def name_screen(found: "NameListing", what: str, view: ScreenView) -> Iterator[Line]:
     """Draw a list of tags or subjects below a heading."""
-    if not found.items:
-        return
-    counts = max(len("memories"), *(len(f"{item.count:,}") for item in found.items))
-    times = max(len("latest"), *(cells(view.when(item.latest)) for item in found.items))
-    yield [(f"{'memories':>{counts}}  {'latest':<{times}}  {what}", "dim")]
+    head = Row([("memories", "dim"), ("latest", "dim")], [(what, "dim")])
     rows = (
         Row(
-            [(f"{item.count:>{counts},}  ", ""), *cell(view.when(item.latest), times, "dim")],
+            [(f"{item.count:>8,}", ""), (view.when(item.latest), "dim")],
             [(folded(item.name), "cyan")],
-            [],
         )
         for item in found.items
     )
-    yield from drawn_rows(rows, view)
+    return drawn_rows([head, *rows] if found.items else (), view)
 
 
 def episode_screen(episodes: Sequence[Episode], view: ScreenView) -> Iterator[Line]:
     """Draw a list of episodes."""
-    signs = [marks_of(episode, trust_of(episode), view.now) for episode in episodes]
-    width, types = column(signs), column(_type(episode) for episode in episodes)
-    rows = (
+    rows = [
         Row(
             [
-                *cell(short(episode.id), 8, "cyan"),
-                *marked(own, width),
-                *cell(f"{episode.significance:.0%}", 4),
-                *cell(view.when(episode.created_at), view.when_width, "dim"),
-                *cell(_type(episode), types, "dim"),
+                (short(episode.id), "cyan"),
+                marks_of(episode, view.now),
+                (f"{episode.significance:.0%}", ""),
+                (view.when(episode.created_at), "dim"),
+                (episode.type.replace("_", " "), "dim"),
             ],
             [(folded(episode.title), "")],
-            _state_tail(state_mark(episode.state)),
+            [(state_mark(episode.state).strip(" ()"), "magenta")],
         )
-        for episode, own in zip(episodes, signs, strict=True)
-    )
+        for episode in episodes
+    ]
     yield from drawn_rows(rows, view)
-    yield from legend(signs, view.width)
+    yield from legend((row.cells[1] for row in rows), view)
 
 
 def conversation_screen(items: "Sequence[Overview]", view: ScreenView) -> Iterator[Line]:
     """Draw a list of conversations."""
-    statuses = column(item.status for item in items)
     rows = (
         Row(
             [
-                *cell(short(item.id), 8, "cyan"),
-                *cell(item.status, statuses, "green" if item.status is Status.ACTIVE else "dim"),
-                *cell(view.when(item.started_at), view.when_width, "dim"),
+                (short(item.id), "cyan"),
+                (item.status, "green" if item.status is Status.ACTIVE else "dim"),
+                (view.when(item.started_at), "dim"),
             ],
             [(folded(item.title or item.external_id or ""), "")],
             [(f"{item.turns:,} message{'s' * (item.turns != 1)}", "dim")],
@@ -166,62 +120,36 @@ def folded(text: str) -> str:
     return " ".join(text.split())
 
 
-def _type(episode: Episode) -> str:
-    return episode.type.replace("_", " ")
-
-
-class Mark(StrEnum):
-    """What a memory is marked for; the sign is plain, so that every terminal shows it."""
-
-    PINNED = "*"
-    EXPIRED = "x"
-    STALE = "~"
-    DISPUTED = "!"
-    LOW_TRUST = "?"
-
-
 _MEANINGS: Final = {
-    Mark.PINNED: "pinned",
-    Mark.EXPIRED: "expired",
-    Mark.STALE: "stale: what it cites has changed",
-    Mark.DISPUTED: "disputed between branches",
-    Mark.LOW_TRUST: "low trust",
+    "*": "pinned",
+    "x": "expired",
+    "~": "stale: what it cites has changed",
+    "!": "disputed between branches",
+    "?": "low trust",
 }
-_STYLES: Final = {Mark.PINNED: "cyan", Mark.LOW_TRUST: "magenta"}
-_WRONG: Final = "red"
+"""What a record is marked for; the signs are plain, so that every terminal shows them."""
 
 
-def marks_of(
-    record: Any, trust: Trust | None, now: datetime, *, stale: bool = False, disputed: bool = False
-) -> str:
-    """Return the signs of a record, each once."""
+def marks_of(record: Any, now: datetime, *, stale: bool = False, disputed: bool = False) -> Span:
+    """Return the signs of a record or of a hit, each once."""
     signs = {
-        Mark.PINNED: getattr(record, "pinned", False),
-        Mark.EXPIRED: isinstance(record, Memory) and _is_expired(record, now),
-        Mark.STALE: stale,
-        Mark.DISPUTED: disputed,
-        Mark.LOW_TRUST: trust is Trust.LOW,
+        "*": getattr(record, "pinned", False),
+        "x": isinstance(record, Memory) and _is_expired(record, now),
+        "~": stale,
+        "!": disputed,
+        "?": trust_of(record) is Trust.LOW,
     }
-    return "".join(sign for sign, holds in signs.items() if holds)
+    shown = "".join(sign for sign, holds in signs.items() if holds)
+    return shown, "cyan" if shown == "*" else "red"
 
 
-def marked(signs: str, width: int) -> Line:
-    """Return signs in their column, each in its colour; nothing where no row has any."""
-    if not width:
-        return []
-    coloured = [(sign, _STYLES.get(Mark(sign), _WRONG)) for sign in signs]
-    return [*coloured, (" " * (width - len(signs) + 1), "")]
-
-
-def legend(signs: Iterable[str], width: int) -> Iterator[Line]:
-    """Yield what the signs on a terminal mean; nothing where there are none."""
-    if width == sys.maxsize:
-        return
-    seen = set("".join(signs))
+def legend(marks: Iterable[Span], view: ScreenView) -> Iterator[Line]:
+    """Yield what the marks on a terminal mean; nothing where there are none."""
+    seen = {sign for signs, _ in marks for sign in signs}
     said = [f"{mark} {meaning}" for mark, meaning in _MEANINGS.items() if mark in seen]
-    if said:
+    if said and not view.is_pipe:
         yield [("", "")]
-        yield from wrapped([("   ".join(said), "dim")], width)
+        yield from wrapped([("   ".join(said), "dim")], view.width)
 
 
 def _is_expired(memory: Memory, now: datetime) -> bool:

@@ -5,7 +5,7 @@ from typing import Final
 
 from pmem.cli.panels import bar
 from pmem.cli.screens.lists import folded
-from pmem.cli.screens.view import Row, cell, column, drawn_rows
+from pmem.cli.screens.view import Row, drawn_rows
 from pmem.cli.screens.view import ScreenView as View
 from pmem.cli.session import Line
 from pmem.core.context.parts import Context, nearest_left_out
@@ -17,53 +17,48 @@ _WIDEST: Final = 40
 """Cells of the bar at the most."""
 
 
-def receipt_screen(built: Context, view: View) -> Iterator[Line]:
+def receipt_screen(built: Context, note: str, view: View) -> Iterator[Line]:
     """Draw a bar for each section, then what is in and what is out, with the reasons in words."""
-    yield from _bars(built, view.width)
+    yield from _bars(built, view)
     for part in built.sections:
         yield [("", "")]
         yield [(f"in: {part.name}", "bold")]
-        for item in part.items:
-            why = item.reason or say_why(item.why or part.name)
-            yield from drawn_rows([_row(item.id, item.text, why, item.score)], view)
+        rows = (
+            _row(item.id, item.text, item.reason or say_why(item.why or part.name), item.score)
+            for item in part.items
+        )
+        yield from drawn_rows(rows, view)
     if built.omitted:
         yield [("", "")]
         nearest = nearest_left_out(built)
         which = f", the nearest {len(nearest)}" * (len(nearest) < len(built.omitted))
         yield [(f"left out: {len(built.omitted):,}{which}", "bold")]
-        for left in nearest:
-            row = _row(left.id, left.text, say_why(left.reason), left.score)
-            yield from drawn_rows([row], view)
+        rows = (_row(left.id, left.text, say_why(left.reason), left.score) for left in nearest)
+        yield from drawn_rows(rows, view)
+    yield [("", "")]
+    yield from ([(said, "")] for said in (*built.notes, note))
 
 
-def _bars(built: Context, width: int) -> Iterator[Line]:
+def _bars(built: Context, view: View) -> Iterator[Line]:
     """Yield a line for each section, and one for what is left."""
-    names = max(column(part.name for part in built.sections), len("section"))
-    room = max(4, min(_WIDEST, width - names - 2 * (_NUMBERS + 2) - 2 - 6))
-    head = f"{'items':>{_NUMBERS}}  {'tokens':>{_NUMBERS}}  share"
-    yield [*cell("section", names, "dim"), (head, "dim")]
     spent = [(part.name, len(part.items), part.tokens) for part in built.sections]
     rest = built.tokens - sum(tokens for _, _, tokens in spent)
-    for name, items, tokens in (
-        *spent,
-        ("frame", 0, rest),
-        ("free", 0, built.budget - built.tokens),
-    ):
+    spent += [("frame", 0, rest), ("free", 0, built.budget - built.tokens)]
+    room = min(_WIDEST, view.width - max(len(name) for name, _, _ in spent) - 2 * _NUMBERS - 12)
+    heading = ("section", f"{'items':>{_NUMBERS}}", f"{'tokens':>{_NUMBERS}}")
+    rows = [Row([(said, "dim") for said in heading], [("share", "dim")])]
+    for name, items, tokens in spent:
         share = max(0, tokens) / built.budget
-        style = "dim" if name == "free" else "green"
-        counted = f"{items:>{_NUMBERS},}" if items else " " * _NUMBERS
-        yield [
-            *cell(name, names),
-            (f"{counted}  {tokens:>{_NUMBERS},}  ", ""),
-            (bar(share, room), style),
-            (f" {share:>4.0%}", ""),
-        ]
+        drawn = (bar(share, max(4, room)), "dim" if name == "free" else "green")
+        counts = (f"{items or '':>{_NUMBERS}}", ""), (f"{tokens:>{_NUMBERS},}", "")
+        rows.append(Row([(name, ""), *counts], [drawn, (f" {share:>4.0%}", "")]))
+    return drawn_rows(rows, view)
 
 
 def _row(identifier: str, text: str, why: str, score: float | None) -> Row:
     scored = "" if score is None else f" ({score:.2f})"
     return Row(
-        [("  ", ""), *cell(short(identifier), 8, "cyan")],
+        [("  " + short(identifier), "cyan")],
         [(folded(text), "")],
         [(f"{why.replace('_', ' ')}{scored}", "dim")],
     )

@@ -6,17 +6,15 @@ from typing import Any, Final
 
 from pmem.cli.event_words import who_did
 from pmem.cli.memory import fields_of, title_of
-from pmem.cli.screens.lists import folded, legend, marked, marks_of
-from pmem.cli.screens.view import Row, ScreenView, cell, drawn_rows
+from pmem.cli.screens.lists import folded, legend, marks_of
+from pmem.cli.screens.view import Row, ScreenView, drawn_rows
 from pmem.cli.screens.wrapping import hung, wrapped
 from pmem.cli.session import Line
-from pmem.core.trust import trust_of
 from pmem.memory.details import LinkedText
 from pmem.memory.reading import ShownRecord
 from pmem.values.ids import short
 from pmem.values.records import Episode, Event, EventKind, Memory
 
-_LABEL: Final = 13
 _INDENT: Final = "  "
 _MINOR: Final = frozenset(
     "importance category tokens events valid_from significance valence source".split()
@@ -34,37 +32,29 @@ _CHANGES: Final = frozenset(EventKind) - {EventKind.ADD, EventKind.LINK, EventKi
 def record_screen(found: ShownRecord, view: ScreenView) -> Iterator[Line]:
     """Draw a record."""
     record: Any = found.record
-    trust = trust_of(record)
-    stale, is_disputed = bool(found.stale), bool(found.disputed)
-    signs = marks_of(record, trust, view.now, stale=stale, disputed=is_disputed)
-    kind = str(getattr(record, "type", "")).replace("_", " ")
-    head: Line = [(f"{record.id}  ", "bold cyan"), *marked(signs, len(signs))]
+    marks = marks_of(record, view.now, stale=bool(found.stale), disputed=bool(found.disputed))
+    kind = folded(str(getattr(record, "type", "")).replace("_", " "))
+    head = [(f"{record.id}  ", "bold cyan"), (marks[0] and f"{marks[0]} ", marks[1])]
     head.append(("  ".join(filter(None, (title_of(record), kind))), "dim"))
     yield from hung(head, view.width)
     yield from _text(record, view)
     yield [("", "")]
-    rows = [*_people(record, view), *_belongings(found, view)]
-    yield from drawn_rows(rows, view, most=0)
-    yield from _fields(record, view)
-    yield from legend([signs], view.width)
-
-
-def _fields(record: Any, view: ScreenView) -> Iterator[Line]:
-    """Yield what else a record holds: a line for each field, and one for what matters least."""
-    rows: list[Row] = []
-    minor: list[str] = []
-    for name, value in fields_of(record):
-        if name in _TOLD or (name, value) in _USUAL:
-            continue
-        at = getattr(record, name, None)
-        told = view.when(at) if isinstance(at, datetime) else value
-        if name in _MINOR:
-            minor.append(f"{_plain(name)} {told}")
-        else:
-            rows.append(_row(_plain(name), told))
+    fields = dict(_fields(record, view))
+    minor = [f"{_plain(name)} {fields.pop(name)}" for name in [*fields] if name in _MINOR]
+    others = (_row(name, told) for name, told in fields.items())
+    rows = [*_people(record, view), *_belongings(found, view), *others]
     yield from drawn_rows(rows, view, most=0)
     if minor:
         yield from wrapped([("  ·  ".join(minor), "dim")], view.width)
+    yield from legend([marks], view)
+
+
+def _fields(record: Any, view: ScreenView) -> Iterator[tuple[str, str]]:
+    """Yield what else a record holds."""
+    for name, value in fields_of(record):
+        if name not in _TOLD and (name, value) not in _USUAL:
+            at = getattr(record, name, None)
+            yield name, view.when(at) if isinstance(at, datetime) else value
 
 
 def _text(record: Any, view: ScreenView) -> Iterator[Line]:
@@ -113,16 +103,16 @@ def _belongings(found: ShownRecord, view: ScreenView) -> Iterator[Row]:
     if found.use is not None:
         yield _row("used", f"in {found.use.used} of {found.use.shown} sessions that were shown it")
     if found.stale:
-        yield Row([*cell("stale", _LABEL, "red")], [(", ".join(found.stale), "")])
+        yield _row("stale", ", ".join(found.stale), "red")
     for field, value in found.disputed.items():
         told = f"{_plain(field)}: {value} (the other side of a merge; `pmem resolve REF` decides)"
-        yield Row([*cell("conflict", _LABEL, "red")], [(told, "")])
+        yield _row("conflict", told, "red")
 
 
 def _link_row(link: LinkedText) -> Row:
     text = "not here" if link.text is None else folded(link.text)
     return Row(
-        [*cell(_plain(link.type), _LABEL, "dim")],
+        [(_plain(link.type), "dim")],
         [(short(link.id), "cyan"), ("  ", ""), (text, "dim" if link.text is None else "")],
     )
 
@@ -135,8 +125,8 @@ def _recalls(found: ShownRecord, view: ScreenView) -> str:
     return f"{many}, last saved {view.when(last)}" if last else many
 
 
-def _row(name: str, value: str) -> Row:
-    return Row([*cell(name, _LABEL, "dim")], [(value, "")])
+def _row(name: str, value: str, style: str = "dim") -> Row:
+    return Row([(_plain(name), style)], [(value, "")])
 
 
 def _plain(name: str) -> str:

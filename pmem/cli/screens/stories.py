@@ -1,15 +1,15 @@
 """How what happened looks: to one record, to all of them, and what an edit changed."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pmem.cli.event_words import COLOURS, details_of, sides, who_did
 from pmem.cli.screens.lists import memory_text
-from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
-from pmem.cli.screens.wrapping import hung, line_cells, pieces, wrapped
-from pmem.cli.session import Line
+from pmem.cli.screens.view import Row, ScreenView, aligned, drawn_rows
+from pmem.cli.screens.wrapping import hung, pieces, wrapped
+from pmem.cli.session import Line, Span
 from pmem.core.history_values import PROSE
 from pmem.core.journal import JournalEntry, entry, steps
 from pmem.core.visible import visible
@@ -18,23 +18,21 @@ from pmem.values.records import EventKind, Memory
 
 _INDENT: Final = "    "
 _HANG: Final = 6
-_SHORT: Final = 80
-"""Cells of a change that is told on one line."""
+_TO: Final = (" → ", "dim")
 _WHOLE: Final = 4000
 _VALUE: Final = 200
 _LOGGED: Final = 60
 """Characters of each side of a change in the log, where it is not told word by word."""
 
 
-def story_screen(entries: Iterable[JournalEntry], view: ScreenView) -> Iterator[Line]:
+def story_screen(entries: Sequence[JournalEntry], view: ScreenView) -> Iterator[Line]:
     """Draw a block for each event of one record: who did it, and below it what changed."""
-    for event in entries:
-        head: Line = [
-            *cell(view.when(event.at), view.when_width, "dim"),
-            *cell(event.event, _KINDS, COLOURS[event.event]),
-            (who_did(event.actor, event.agent, event.source), "cyan"),
-        ]
-        yield from hung(head, view.width)
+    heads = aligned(
+        [(view.when(event.at), "dim"), (event.event, COLOURS[event.event])] for event in entries
+    )
+    for head, event in zip(heads, entries, strict=True):
+        who = who_did(event.actor, event.agent, event.source)
+        yield from hung([*head, (who, "cyan")], view.width)
         if event.event is EventKind.ADD and event.text:
             yield from wrapped([(_INDENT, ""), (event.text, "")], view.width, hang=len(_INDENT))
         for name in event.before:
@@ -46,87 +44,77 @@ def story_screen(entries: Iterable[JournalEntry], view: ScreenView) -> Iterator[
 def edit_screen(memory: Memory, view: ScreenView, *, is_changed: bool) -> Iterator[Line]:
     """Draw what an edit has changed."""
     last = entry(steps(memory)[-1])
-    word, colour = ("edited ", "green") if is_changed else ("unchanged ", "")
-    head: Line = [(word, colour), *cell(short(memory.id), 8, "cyan")]
-    if not is_changed:
-        return (yield from hung([*head, ("it says so already", "dim")], view.width))
-    if "content" in last.before:
+    head: Line = [("edited " if is_changed else "unchanged ", "green"), (short(memory.id), "cyan")]
+    told = memory_text(memory) if is_changed else [("it says so already", "dim")]
+    if is_changed and "content" in last.before:
         yield head
     else:
-        yield from drawn_rows([Row(head, memory_text(memory))], view)
-    for name in last.before:
+        yield from wrapped([*head, ("  ", ""), *told], view.width, hang=_HANG, most=2)
+    for name in last.before if is_changed else ():
         yield from change_screen(name, last.before, last.after, view.width)
 
 
 def change_screen(
     name: str, before: dict[str, Any], after: dict[str, Any], width: int
 ) -> Iterator[Line]:
-    """Draw a change: texts word by word where that can be read, else one side after the other."""
-    label: Line = [(f"{_INDENT}{name.replace('_', ' ')}: ", "dim")]
-    words = _changed_words(name, before, after)
-    if words is not None:
-        yield from wrapped([*label, *words], width, hang=_HANG)
-        return
-    was, *became = sides(name, before, after, _VALUE)
-    new = [(" → ", "dim"), (became[0], ADDED)] if became else []
-    told: Line = [*label, (was, REMOVED if became else ""), *new]
-    if not became or name not in PROSE or line_cells(told) <= min(width, _SHORT):
-        yield from wrapped(told, width, hang=_HANG)
-        return
-    yield label
-    for sign, side, style in (("- ", was, REMOVED), ("+ ", became[0], ADDED)):
-        line: Line = [(f"{_INDENT}  {sign}", style), (side, style)]
-        yield from wrapped(line, width, hang=_HANG + 2)
+    """Draw a change of a field behind its name."""
+    label: Line = [(_INDENT, ""), field_label(name)]
+    return iter(wrapped([*label, *change_line(name, before, after, _VALUE)], width, hang=_HANG))
 
 
-def _changed_words(name: str, before: dict[str, Any], after: dict[str, Any]) -> Line | None:
+def field_label(name: str) -> Span:
+    """Return what stands before what became of a field."""
+    return f"{name.replace('_', ' ')}: ", "dim"
+
+
+def change_line(name: str, before: dict[str, Any], after: dict[str, Any], most: int) -> Line:
+    """Tell a change: a text word by word where that can be read, else each side up to `most`."""
     was, became = before.get(name), after.get(name)
-    if name not in PROSE or not isinstance(was, str) or not isinstance(became, str):
-        return None
-    return word_difference(was, became)
+    if name in PROSE and isinstance(was, str) and isinstance(became, str):
+        words = word_difference(was, became)
+        if words is not None:
+            return words
+    told, *new = sides(name, before, after, most)
+    return [
+        (told, REMOVED if new else ""),
+        *(part for side in new for part in (_TO, (side, ADDED))),
+    ]
 
 
 def log_screen(entries: Sequence[JournalEntry], view: ScreenView) -> Iterator[Line]:
     """Draw the log, the newest first: when, what, which record, and what that was about."""
     names = [who_did(entry.actor, entry.agent, entry.source) for entry in entries]
     is_one = not view.is_pipe and len(entries) > 1 and len(set(names)) == 1
-    whens = [view.when(entry.at) for entry in entries]
-    width, kinds = column(whens), column(entry.event for entry in entries)
     rows = (
         Row(
             [
-                *cell(when, width, "dim"),
-                *cell(entry.event, kinds, COLOURS[entry.event]),
-                *cell(short(entry.id), 8, "cyan"),
+                (view.when(entry.at), "dim"),
+                (entry.event, COLOURS[entry.event]),
+                (short(entry.id), "cyan"),
             ],
             list(_about(entry)),
             [] if is_one else [(f"by {name}", "dim")],
         )
-        for entry, when, name in zip(entries, whens, names, strict=True)
+        for entry, name in zip(entries, names, strict=True)
     )
     yield from drawn_rows(rows, view)
     if is_one:
         yield from hung([(f"all by {names[0]}", "dim")], view.width)
 
 
-def _about(entry: JournalEntry) -> Iterator[tuple[str, str]]:
+def _about(entry: JournalEntry) -> Iterator[Span]:
     """Say what an event was about; a change of the text shows the text."""
-    is_update = entry.event is EventKind.UPDATE
-    words = _changed_words("content", entry.before, entry.after) if is_update else None
-    parts: list[Line] = [] if words is None else [words]
-    if not is_update or "content" not in entry.before:
+    changed = entry.before if entry.event is EventKind.UPDATE else ()
+    parts: list[Line] = []
+    if "content" not in changed:
         parts.append([(entry.text or f"({entry.kind})", "")])
-    for name in entry.before if is_update else ():
-        if name != "content" or words is None:
-            change = " → ".join(sides(name, entry.before, entry.after, _LOGGED))
-            parts.append([(f"{name.replace('_', ' ')}: ", "dim"), (change, "")])
+    for name in changed:
+        label = [] if name == "content" else [field_label(name)]
+        parts.append([*label, *change_line(name, entry.before, entry.after, _LOGGED)])
     parts += [[(said, "dim")] for said in details_of(entry.detail)]
     for number, part in enumerate(parts):
         yield "  " * bool(number), ""
         yield from part
-
-
-_KINDS: Final = column(EventKind)
 
 
 REMOVED: Final = "red"
@@ -138,27 +126,15 @@ _AROUND: Final = 8
 _MOST_WORDS: Final = 2000
 
 
-class _Stretch(NamedTuple):
-    """Words that both texts have, or those of each that the other one does not have."""
-
-    same: Sequence[str]
-    removed: Sequence[str]
-    added: Sequence[str]
-
-
 def word_difference(was: str, became: str) -> Line | None:
-    """Return one text with what was removed and what was added marked in it.
-
-    Returns:
-        None where they have too little in common for that to be read.
-    """
+    """Return what was removed and added; None where the texts have too little in common."""
     old, new = _words(was), _words(became)
     if max(len(old), len(new)) > _MOST_WORDS:
         return None
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     if not old or not new or matcher.ratio() < _ALIKE:
         return None
-    return wrapped(list(_drawn(list(_stretches(matcher, old, new)))), sys.maxsize)[0]
+    return wrapped(list(_changed_parts(matcher, old, new)), sys.maxsize)[0]
 
 
 def _words(text: str) -> list[str]:
@@ -174,23 +150,16 @@ def _words(text: str) -> list[str]:
     return found
 
 
-def _stretches(
+def _changed_parts(
     matcher: "SequenceMatcher[str]", old: Sequence[str], new: Sequence[str]
-) -> Iterator[_Stretch]:
-    for tag, start, end, from_, to in matcher.get_opcodes():
+) -> Iterator[Span]:
+    codes = matcher.get_opcodes()
+    for number, (tag, start, end, from_, to) in enumerate(codes, start=1):
         if tag == "equal":
-            yield _Stretch(old[start:end], (), ())
-        else:
-            yield _Stretch((), old[start:end], new[from_:to])
-
-
-def _drawn(stretches: Sequence[_Stretch]) -> Iterator[tuple[str, str]]:
-    for number, stretch in enumerate(stretches):
-        is_last = number == len(stretches) - 1
-        if stretch.same:
-            yield _without_middle(stretch.same, is_first=number == 0, is_last=is_last), ""
+            is_first, is_last = number == 1, number == len(codes)
+            yield _without_middle(old[start:end], is_first=is_first, is_last=is_last), ""
             continue
-        removed, added = "".join(stretch.removed), "".join(stretch.added)
+        removed, added = "".join(old[start:end]), "".join(new[from_:to])
         if removed:
             yield f"[-{removed.rstrip()}-]", REMOVED
             yield " " * bool(added), ""

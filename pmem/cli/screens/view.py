@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from unicodedata import bidirectional
 
-from pmem.cli.panels import padded
 from pmem.cli.screens.wrapping import cells, line_cells, wrapped
 from pmem.cli.session import CommandSession, Line, Span
 from pmem.values.times import UNDATED, is_date, iso
@@ -20,17 +19,12 @@ _MINUTE: Final = timedelta(minutes=1)
 _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
 _WEEK: Final = 7
-_EXACT: Final = 20
-_RELATIVE: Final = 11
 
 
 class ScreenView(NamedTuple):
-    """A terminal, or a pipe, and its moment.
+    """A terminal of so many cells, or a pipe of `sys.maxsize`, where every entry is one line.
 
-    Attributes:
-        width: Its cells; `sys.maxsize` in a pipe, where every entry is one line.
-        now: The present; times are told as seen from it.
-        exact: Whether times are told to the second, in UTC, instead.
+    Times are told as seen from now, or, if they are to be exact, to the second in UTC.
     """
 
     width: int
@@ -48,11 +42,6 @@ class ScreenView(NamedTuple):
         """Tell whether lines are as long as what they say."""
         return self.width == sys.maxsize
 
-    @property
-    def when_width(self) -> int:
-        """The cells of a column of moments."""
-        return _EXACT if self.exact else _RELATIVE
-
 
 def view_of(session: CommandSession, width: int) -> ScreenView:
     """Return what a command's screen is drawn for."""
@@ -60,20 +49,35 @@ def view_of(session: CommandSession, width: int) -> ScreenView:
 
 
 class Row(NamedTuple):
-    """One entry of a list: what stands in columns, what it says, and what is told last."""
+    """One entry of a list: the cells of its columns, what it says, and what is told last."""
 
-    head: Line
+    cells: Sequence[Span]
     text: Line
     tail: Sequence[Span] = ()
 
 
+def aligned(table: Iterable[Sequence[Span]]) -> list[Line]:
+    """Return rows of cells as lines with a gap behind each; an empty column takes no room."""
+    rows = list(table)
+    widths = [max(cells(text) for text, _ in column) for column in zip(*rows, strict=True)]
+    return [
+        [
+            (text + " " * (width - cells(text) + 2), style)
+            for (text, style), width in zip(row, widths, strict=True)
+            if width
+        ]
+        for row in rows
+    ]
+
+
 def drawn_rows(rows: Iterable[Row], view: ScreenView, most: int = 2) -> Iterator[Line]:
-    """Yield rows whose heads are equally wide, each text in so many lines; any number when 0."""
+    """Yield rows in columns, each text in so many lines; any number when 0."""
+    entries = list(rows)
     width = max(view.width, 2 * _INDENT)
     most = 0 if width < NARROW else most
-    for head, text, tail in rows:
+    for head, (_, text, tail) in zip(aligned(row.cells for row in entries), entries, strict=True):
         if view.is_pipe:
-            yield [*head, *text, ("  " * bool(tail), ""), *tail]
+            yield [*head, *text, ("  " * bool(line_cells(tail)), ""), *tail]
             continue
         start = line_cells(head)
         if width - start >= _LEAST_TEXT:
@@ -88,7 +92,7 @@ def drawn_rows(rows: Iterable[Row], view: ScreenView, most: int = 2) -> Iterator
 def _told_in(text: Line, tail: Sequence[Span], width: int, most: int) -> list[Line]:
     """Return the lines of a text, and of what is told last beside it or below."""
     lines = wrapped(text, width, most=most)
-    if not tail:
+    if not line_cells(tail):
         return lines
     *others, last = lines
     if not line_cells(last):
@@ -102,16 +106,6 @@ def _is_turned(line: Line) -> bool:
     """Tell whether a line is written from the right: what follows would be drawn within it."""
     text = "".join(part for part, _ in line)
     return not text.isascii() and any(bidirectional(one) in ("R", "AL") for one in text)
-
-
-def column(texts: Iterable[str]) -> int:
-    """Return the cells of the widest of some texts."""
-    return max(map(cells, texts), default=0)
-
-
-def cell(text: str, width: int, style: str = "") -> Line:
-    """Return a text as wide as its column, and the gap behind it; no column when that is 0."""
-    return [(f"{padded(text, width)}  ", style)] if width else []
 
 
 def _tell_moment(at: datetime, now: datetime) -> str:

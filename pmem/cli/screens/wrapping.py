@@ -26,15 +26,12 @@ _LATER_JAMO: Final = frozenset(map(chr, range(0x1160, 0x1200)))
 
 
 def wrapped(line: Line, width: int, *, hang: int = 0, most: int = 0) -> list[Line]:
-    """Break a line at words; a word that is longer than the line goes on in the next one.
+    """Break a line at words, and a word that is longer than the line.
 
-    Args:
-        line: What to break; a line break in it breaks it as well.
-        width: Cells of a line, at least two more than `hang`.
-        hang: Spaces before every line but the first.
-        most: Lines at the most, the last one with an ellipsis; any number when 0.
+    Every line but the first begins with `hang` spaces, at least two fewer than `width`. Of more
+    than `most` lines, if that is not 0, the last one ends with an ellipsis.
     """
-    shown = _visible_line(line, width - hang)
+    shown = [(visible(text).replace("\t", _TAB), style) for text, style in line]
     text = "".join(part for part, _ in shown)
     found = list(islice(_ranges(text, width, width - hang), most + 1 if most else None))
     indent: Line = [(" " * hang, "")] if hang else []
@@ -44,15 +41,6 @@ def wrapped(line: Line, width: int, *, hang: int = 0, most: int = 0) -> list[Lin
         kept = cut_text(text[start:end], (width - hang if most > 1 else width) - 1)
         lines[-1] = [*_part(shown, start, start + len(kept.rstrip(" ,;:"))), (ELLIPSIS, "")]
     return [lines[0], *([*indent, *part] if part else part for part in lines[1:])]
-
-
-def _visible_line(line: Line, width: int) -> Line:
-    """Return a line with hidden characters written out, without joiners where lines are short."""
-    shown = [(visible(text).replace("\t", _TAB), style) for text, style in line]
-    joined = (part for text, _ in shown if _JOINER in text for part in clusters(text))
-    if any(cells(part) > width for part in joined):
-        return [(text.replace(_JOINER, ""), style) for text, style in shown]
-    return shown
 
 
 def _part(line: Line, start: int, end: int) -> Line:
@@ -202,7 +190,7 @@ def hung(line: Line, width: int) -> list[Line]:
 def all_hung(lines: Iterable[Line], width: int) -> Iterator[Line]:
     """Break lines so that none is wider than a terminal."""
     for line in lines:
-        yield from hung(line, max(width, 4))
+        yield from [line] if line_cells(line) <= width else hung(line, max(width, 4))
 
 
 def _hang(line: Line, width: int) -> int:

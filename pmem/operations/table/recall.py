@@ -55,7 +55,7 @@ ADD_QUESTION: Final[Operation[QuestionRequest, QuestionAdded]] = Operation(
 MISSES: Final[Operation[MissesRequest, Misses]] = Operation(
     "eval.misses", "List prompts that were not shown what answers them, for a golden set",
     "search.misses:misses",
-    "whole", doing="see what others asked", writes="beside", only_if="action", effect="idempotent"
+    "whole", doing="see what others asked", writes="beside", only_if="drop", effect="idempotent"
 )  # fmt: skip
 
 # threads and checkpoints
