@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from pmem.assistants.events import Event
     from pmem.assistants.hook_answers import HookAnswer
     from pmem.assistants.tool_calls import ToolFile
-    from pmem.cli.session import CommandSession
-
 MOST_BYTES = 16_000_000
 """Of standard input; nobody's prompt is longer."""
 _OFF = ("off", "0", "false", "no")
@@ -58,7 +56,7 @@ def answer(event: "Event", harness: str, folder: str, environment: "Mapping[str,
     if environment.get("PMEM_HOOKS", "").lower() in _OFF:
         return nothing
     try:
-        given = parse(_read())
+        given = parse(b"" if sys.stdin.isatty() else sys.stdin.buffer.read(MOST_BYTES))
         called, harness = harness, given.harness or harness
         nothing = written(harness, event, "")
         place = folder or _place(given, environment)
@@ -74,14 +72,6 @@ def answer(event: "Event", harness: str, folder: str, environment: "Mapping[str,
         return nothing if told is None else written(harness, event, told.text)
     except Exception:  # also what comes before there is a memory to log it in
         return nothing
-
-
-def _read() -> bytes:
-    """Return what a harness wrote; nothing where there is a terminal, or far too much."""
-    if sys.stdin.isatty():
-        return b""
-    data = sys.stdin.buffer.read(MOST_BYTES + 1)
-    return data if len(data) <= MOST_BYTES else b""
 
 
 def _is_wanted(event: "Event", harness: str, given: HookInput) -> bool:
@@ -222,19 +212,15 @@ def _ask_memory(
     )
     try:
         return session.run(table.HOOK, request)
-    except PmemError as error:
-        _log(session, f"hook {event}: {error.message}")
     except Exception as error:
-        import traceback
+        if session.opened is not None:
+            import traceback
 
-        _log(session, f"hook {event}: {''.join(traceback.format_exception(error))}")
+            from pmem.project.failures import note_failure
+
+            trace = "".join(traceback.format_exception(error))
+            said = error.message if isinstance(error, PmemError) else trace
+            note_failure(session.opened, f"hook {event}: {said}")
+        return None
     finally:
         session.close()
-    return None
-
-
-def _log(session: "CommandSession", text: str) -> None:
-    if session.opened is not None:
-        from pmem.project.failures import note_failure
-
-        note_failure(session.opened, text)

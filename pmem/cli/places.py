@@ -100,19 +100,15 @@ def _why_lines(found: Why) -> Iterator[Line]:
         if reason.fix is not None:
             fix = one_visible_line(" ".join(reason.fix.content.split()))
             yield [("     instead: ", "green"), (f"{fix} ", ""), (short(reason.fix.id), "cyan")]
-        yield [(f"     {one_visible_line('; '.join(_explain(reason)))}", "dim")]
-
-
-def _explain(reason: Reason) -> Iterator[str]:
-    """Say what is not valid any more, how it went, and what led to a memory."""
-    if reason.standing != State.ACTIVE:
-        yield _standing(reason)
-    if reason.memory.outcomes:
-        yield how_it_went(reason.memory)
-    yield from reason.how
+        how = [how_it_went(reason.memory)] if reason.memory.outcomes else []
+        said = "; ".join(filter(None, (_standing(reason), *how, *reason.how)))
+        yield [(f"     {one_visible_line(said)}", "dim")]
 
 
 def _standing(reason: Reason) -> str:
+    """Say how a memory is not valid any more; nothing of one that is."""
+    if reason.standing == State.ACTIVE:
+        return ""
     standing = reason.standing.replace("_", " ")
     if reason.stale:
         standing += f" ({', '.join(reason.stale)})"

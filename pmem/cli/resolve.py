@@ -8,7 +8,7 @@ import msgspec
 
 from pmem.cli.asking import asks, own
 from pmem.cli.changes import records_answer
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, counted
 from pmem.core.visible import one_visible_line
 from pmem.errors import UsageError
 from pmem.memory.changes import ChangedRecords
@@ -90,8 +90,7 @@ def _repair_note(done: Repair, *, dry_run: bool) -> str:
     """Say how much was done, and what to do next."""
     if not done.repaired and not done.left:
         return "nothing to resolve"
-    count = len(done.repaired)
-    said = f"{count} record{'s' * (count != 1)} {'would be ' * dry_run}repaired"
+    said = f"{counted(len(done.repaired), 'record')} {'would be ' * dry_run}repaired"
     if done.left:
         said += f", {len(done.left)} left: see to what is left, then run `pmem resolve` again"
     elif dry_run:

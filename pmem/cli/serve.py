@@ -46,8 +46,10 @@ def serve(
     """
     if token is not None and revoke is not None:
         raise UsageError("--token and --revoke exclude each other", "give one of them")
+    from pmem.server.http.tokens import VARIABLE, Tokens, file_of
+
     root = session.found_root
-    tokens = _tokens(session, root)
+    tokens = Tokens(file_of(root, session.environment), session.environment.get(VARIABLE) or None)
     named = revoke if token is None else token
     if named is not None:
         return _changed_token(session, tokens, named, is_revoked=token is None)
@@ -106,12 +108,6 @@ def _program_in(session: CommandSession) -> str | None:
     """Return the agent or the app that runs the command; None for a person."""
     asking = session.caller.known_in(session.environment)
     return asking.agent or asking.app
-
-
-def _tokens(session: CommandSession, root: str) -> "Tokens":
-    from pmem.server.http.tokens import VARIABLE, Tokens, file_of
-
-    return Tokens(file_of(root, session.environment), session.environment.get(VARIABLE) or None)
 
 
 def _changed_token(

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from pmem.cli.asking import asks, own
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, listed
 from pmem.errors import InvalidValue
 from pmem.operations import table
 from pmem.upkeep.work.applying import AnsweredWork, WorkAnswer, WorkAnswersRequest
@@ -23,11 +23,7 @@ MOVED, REFUSED = 9, 3
 def list_(session: CommandSession, request: WorkListRequest) -> Answer:
     """List the work that waits for a model."""
     found = session.run(table.WORK, request)
-    return Answer(
-        data=found,
-        lines=([(item.id, "cyan"), (f"  {item.meaning}", "")] for item in found.items),
-        note="" if found.items else "no work waits",
-    )
+    return listed(found, lambda it: [(it.id, "cyan"), (f"  {it.meaning}", "")], "no work waits")
 
 
 @asks(WorkRequest)

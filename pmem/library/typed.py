@@ -85,11 +85,14 @@ def _value(value: Any, hint: Any) -> Any:
     if origin is tuple and isinstance(value, Iterable) and not isinstance(value, _NO_LISTS):
         value = [_struct(one, get_args(hint)[0]) for one in value]
     if getattr(hint, "_is_protocol", False):
-        return _able(value, hint)
+        if all(hasattr(value, name) for name in vars(hint) if name[0] != "_"):
+            return value
+        raise _unexpected(value, hint)
     if hint is bytes and not isinstance(value, bytes):  # the decoder takes a text for base64
-        raise msgspec.ValidationError(f"Expected `bytes`, got `{type(value).__name__}`")
-    _check_unicode(value)
+        raise _unexpected(value, hint)
     try:
+        if isinstance(value, str):
+            str.encode(value)
         found = msgspec.convert(value, list[Any] if origin is Iterable else hint)
     except UnicodeEncodeError:
         raise _no_unicode() from None
@@ -111,14 +114,8 @@ def _path(name: str, value: Any) -> Any:
     return path
 
 
-def _able(value: Any, protocol: Any) -> Any:
-    """Return what can do all that a protocol says."""
-    lacking = [name for name in vars(protocol) if name[0] != "_" and not hasattr(value, name)]
-    if lacking:
-        raise msgspec.ValidationError(
-            f"Expected `{protocol.__name__}`, got `{type(value).__name__}`"
-        )
-    return value
+def _unexpected(value: Any, hint: Any) -> msgspec.ValidationError:
+    return msgspec.ValidationError(f"Expected `{hint.__name__}`, got `{type(value).__name__}`")
 
 
 def check_bounds(value: Any) -> None:
@@ -135,10 +132,8 @@ def check_bounds(value: Any) -> None:
             in_utc(value)
         except OverflowError:
             raise InvalidValue(f"{value} leaves the calendar in UTC") from None
-    if type(value) is int and value > _LARGEST:
-        raise msgspec.ValidationError(f"Expected `int` <= {_LARGEST}")
-    if type(value) is int and value < -_LARGEST:
-        raise msgspec.ValidationError(f"Expected `int` >= -{_LARGEST}")
+    if type(value) is int and abs(value) > _LARGEST:
+        raise msgspec.ValidationError(f"Expected `int` from -{_LARGEST} to {_LARGEST}")
 
 
 def _one_of(value: Any, hints: tuple[Any, ...]) -> Any:
@@ -161,13 +156,6 @@ def _struct(value: Any, hint: Any) -> Any:
             _field(name, getattr(value, name), type(value))
         return msgspec.convert(value, hint)
     return value
-
-
-def _check_unicode(value: Any) -> None:
-    try:
-        str.encode(value) if isinstance(value, str) else None
-    except UnicodeEncodeError:
-        raise _no_unicode() from None
 
 
 def _no_unicode() -> InvalidValue:
