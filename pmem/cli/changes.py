@@ -99,12 +99,8 @@ def share(session: CommandSession, request: ShareRequest) -> Answer:
     if session.mine:
         raise UsageError("`pmem share` copies into a project", "leave out --mine")
     added = session.run(table.SHARE, request)
-    return Answer(
-        data=added,
-        lines=added_lines(added),
-        note=added_note(added),
-        exit_code=EXIT_CODES[added.action],
-    )
+    code = EXIT_CODES[added.action]
+    return Answer(data=added, lines=added_lines(added), note=added_note(added), exit_code=code)
 
 
 @asks(RecordsRequest)

@@ -4,6 +4,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from enum import StrEnum
 from itertools import chain, product
 from typing import TYPE_CHECKING, Annotated, Final, Literal
@@ -23,13 +24,10 @@ from pmem.memory.citations import BrokenCitation, VerifyRequest
 from pmem.operations import table
 from pmem.operations.outcome import plain_form
 from pmem.values.fields import asked
-from pmem.values.records import Citation
+from pmem.values.records import Citation, Memory
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from pmem.upkeep.doctor import Diagnosis
-    from pmem.values.records import Memory
 
 Format = Literal["text", "github", "gitlab"]
 
@@ -119,7 +117,7 @@ def _due(session: CommandSession, options: CheckOptions) -> Report:
     )
 
 
-def _due_lines(memory: "Memory", now: "datetime") -> list[Line]:
+def _due_lines(memory: Memory, now: datetime) -> list[Line]:
     from pmem.cli.memory import memory_line
     from pmem.core.outcomes import is_due
     from pmem.values.times import day
@@ -194,13 +192,8 @@ def _finding_line(finding: Finding) -> Line:
     return list(zip(findings.text(finding), ("bold", colour, ""), strict=True))
 
 
-_COLOURS = {CitationState.MOVED: "yellow", CitationState.CHANGED: "red", CitationState.GONE: "red"}
+_COLOURS: Final = {"moved": "yellow", "accepted": "green"}
 _LOST: Final = (CitationState.CHANGED, CitationState.GONE)
-_HAPPENED: Final = {
-    CitationState.MOVED: "has moved",
-    CitationState.CHANGED: "has changed",
-    CitationState.GONE: "is gone",
-}
 
 
 def _citations(session: CommandSession, options: CheckOptions) -> Report:
@@ -210,7 +203,10 @@ def _citations(session: CommandSession, options: CheckOptions) -> Report:
     done = session.run(table.VERIFY, VerifyRequest(update=options.fix))
     moved = done.counts[CitationState.MOVED] - done.updated
     warnings = 0 if options.parts else moved
-    problems = [[_citation_line(finding)] for finding in done.items]
+    problems = [
+        [_citation_line(it, it.state, _cited_place(it.file, it, it.lines), _whither(it))]
+        for it in done.items
+    ]
     if not done.complete:
         problems.append([[("the project is too large: a text may have moved further", "dim")]])
     counts = {"ok": done.counts[CitationState.FRESH], "updated": done.updated, "moved": moved}
@@ -234,39 +230,33 @@ def _accept(session: CommandSession, options: CheckOptions) -> Report:
     return Report(
         data=done,
         summary=f"{len(done.items)} accepted" if done.items else "nothing to accept",
-        problems=[[_accepted_line(each)] for each in done.items],
+        problems=[
+            [_citation_line(it, "accepted", it.was, "" if it.was == it.now else f" -> {it.now}")]
+            for it in done.items
+        ],
     )
 
 
-def _accepted_line(each: AcceptedCitation) -> Line:
-    was, now = one_visible_line(each.was), one_visible_line(each.now)
+def _citation_line(
+    cited: BrokenCitation | AcceptedCitation, word: str, place: str, whither: str
+) -> Line:
     return [
-        (each.short, "cyan"),
-        (" accepted ", "green"),
-        (now if was == now else f"{was} -> {now}", "bold"),
-        (f"  {each.text}", "dim"),
-    ]
-
-
-def _citation_line(finding: BrokenCitation) -> Line:
-    place = _cited_place(finding.file, finding, finding.lines)
-    return [
-        (finding.short, "cyan"),
-        (f" {finding.state:<8}", _COLOURS[finding.state]),
+        (cited.short, "cyan"),
+        (f" {word:<7} ", _COLOURS.get(word, "red")),
         (one_visible_line(place), "bold"),
-        (_whither(finding), ""),
-        (f"  {finding.text}", "dim"),
+        (one_visible_line(whither), ""),
+        (f"  {cited.text}", "dim"),
     ]
 
 
 def _citation_finding(broken: BrokenCitation, *, named: bool) -> Finding:
     """Return a citation as a CI shows it: at the lines that are cited."""
     is_warning = broken.state is CitationState.MOVED and not named
-    happened = f"{_HAPPENED[broken.state]}{_whither(broken)}"
+    whither = one_visible_line(_whither(broken))
     return Finding(
         broken.file,
         "citation",
-        f"what memory {broken.short} cites here {happened}: {broken.text}",
+        f"what memory {broken.short} cites here is {broken.state}{whither}: {broken.text}",
         broken.lines[0] if broken.lines else None,
         "warning" if is_warning else "error",
     )
@@ -274,8 +264,8 @@ def _citation_finding(broken: BrokenCitation, *, named: bool) -> Finding:
 
 def _whither(finding: BrokenCitation) -> str:
     if finding.now is None:
-        return f" ({one_visible_line(finding.reason)})" if finding.reason else ""
-    return f" -> {one_visible_line(_cited_place(finding.now.file, finding, finding.now.lines))}"
+        return f" ({finding.reason})" if finding.reason else ""
+    return f" -> {_cited_place(finding.now.file, finding, finding.now.lines)}"
 
 
 def _cited_place(file: str, finding: BrokenCitation, lines: Lines | None) -> str:
@@ -354,11 +344,7 @@ def check(session: CommandSession, options: CheckOptions) -> Answer:
 
 
 def _chosen(named: Sequence[CheckPart], given: Sequence[str]) -> list[CheckPart]:
-    """Return the parts to check, in their order.
-
-    Raises:
-        UsageError: An option does not go with a part, or with another option.
-    """
+    """Return the parts to check, in their order; see that the options go with them."""
     for flags in _EXCLUDING:
         if set(flags) <= set(given):
             raise UsageError(f"{' and '.join(flags)} exclude each other", "give one of them")
@@ -378,11 +364,7 @@ def _chosen(named: Sequence[CheckPart], given: Sequence[str]) -> list[CheckPart]
 def _reports(
     session: CommandSession, chosen: Sequence[CheckPart], options: CheckOptions
 ) -> dict[CheckPart, Report]:
-    """Check some parts; what keeps only a later one from being checked is told in its place.
-
-    Raises:
-        PmemError: The first part cannot be checked.
-    """
+    """Check some parts; what keeps only a later one from being checked is told in its place."""
     reports: dict[CheckPart, Report] = {}
     for part in chosen:
         try:

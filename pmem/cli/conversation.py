@@ -19,13 +19,7 @@ from pmem.conversation.conversations import (
     StartRequest,
 )
 from pmem.conversation.message_changes import MarkRequest, RemoveMessageRequest
-from pmem.conversation.pruning import (
-    Leaving,
-    PrunedListing,
-    PrunedMessage,
-    PruneRequest,
-    Pruning,
-)
+from pmem.conversation.pruning import PruneRequest, Pruning
 from pmem.core.shortening import shortened
 from pmem.errors import UsageError
 from pmem.memory.chunking import Transcript
@@ -73,7 +67,7 @@ def _consequences(heard: SayResult) -> Iterator[str]:
     yield from (told(held) for held in heard.held)
     if heard.pruned is not None:
         many = counted(len(heard.pruned.pruned), "message")
-        yield f"pruned {many}; see `pmem conversation prune --list`"
+        yield f"pruned {many}; see `pmem conversation show`"
     if heard.filled:
         yield (
             f"the conversation takes {heard.filled:g} % of max_tokens, and what is left is never "
@@ -109,21 +103,14 @@ def resume(session: CommandSession, request: ConversationRequest) -> Answer:
 def list_(session: CommandSession, request: ConversationsRequest) -> Answer:
     """List conversations, the earliest first."""
     found = session.run(table.CONVERSATIONS, request)
-    none = "no conversation yet; `pmem conversation start` starts one"
-    if request.status is not None:
-        none = f"no conversation is {request.status}"
-    return Answer(
-        data=found,
-        screen=drawn(session, "lists.conversation_screen", found.items),
-        note="" if found.items else none,
-    )
+    screen = drawn(session, "lists.conversation_screen", found.items)
+    note = "" if found.items else "no conversation found; `pmem conversation start` starts one"
+    return Answer(data=found, screen=screen, note=note)
 
 
 @asks(LookRequest)
 def show(
-    session: CommandSession,
-    request: LookRequest,
-    ids: bool = own("Show the messages' ids."),
+    session: CommandSession, request: LookRequest, ids: bool = own("Show the messages' ids.")
 ) -> Answer:
     """Show a conversation with everything that was said in it.
 
@@ -214,13 +201,6 @@ _PARTS = {
     "earlier": "said earlier",
     "recent": "recent messages",
 }
-_REASONS = {
-    "finished_task": "its task is finished",
-    "oldest": "among the oldest",
-    "least_important": "among the least important",
-    "hybrid": "old and unimportant",
-    "no_room": "needed, but without room",
-}
 _TRIGGERS = {
     "normal": "the conversation passed its first limit",
     "aggressive": "the conversation passed its hard limit",
@@ -250,11 +230,7 @@ def stats(session: CommandSession, request: LookRequest) -> Answer:
 
 
 @asks(PruneRequest)
-def prune(
-    session: CommandSession,
-    request: PruneRequest,
-    listed: bool = own("List what was pruned so far, when and why.", flag="--list"),
-) -> Answer:
+def prune(session: CommandSession, request: PruneRequest) -> Answer:
     """Leave messages out of contexts; every one stays kept and searchable.
 
     Without --keep or --tokens it takes finished tasks, and messages beyond the limits. System
@@ -262,45 +238,20 @@ def prune(
     takes tools' output before talk, and the oldest first; importance what matters least, and
     finished tasks as a whole; hybrid weighs age and importance alike.
     """
-    if listed:
-        if request != PruneRequest(conversation=request.conversation):
-            raise UsageError("--list shows what was pruned and prunes nothing", "give it alone")
-        found = session.run(table.PRUNED, LookRequest(conversation=request.conversation))
-        return Answer(data=found, lines=map(_gone_line, found.items), note=_listed_note(found))
     done = session.run(table.PRUNE, request)
     lines = _pruned_lines(done, dry_run=request.dry_run)
     return Answer(data=done, lines=lines, note=_pruned_note(done))
 
 
-def _gone_line(item: PrunedMessage) -> Line:
-    in_chunk = ", in a chunk now" * (item.now == "in_chunk")
-    trigger = _TRIGGERS.get(item.trigger, item.trigger)
-    return _pruned_line(item, iso(item.at), f" ({trigger}){in_chunk}")
-
-
-def _pruned_line(item: PrunedMessage | Leaving, figure: str, more: str = "") -> Line:
-    why = f"{_REASONS.get(item.reason, item.reason)}{more}"
-    return [
-        (short(item.id), "cyan"),
-        (f"  {figure}  {item.tokens:>6,} tokens  {why:<26}", "dim"),
-        (f"  {item.role}: ", "bold"),
-        (shortened(" ".join(item.text.split()), 60) or "(its text was removed)", ""),
-    ]
-
-
-def _listed_note(found: PrunedListing) -> str:
-    notes = [] if found.total else ["nothing was pruned"]
-    if found.unexplained:
-        notes.append(f"{counted(found.unexplained, 'message')} left out before pmem noted why")
-    if found.cleared:
-        first = counted(found.cleared, "message")
-        notes.append(f"contexts start afresh behind the first {first}")
-    return "\n".join(notes)
-
-
 def _pruned_lines(done: Pruning, *, dry_run: bool) -> Iterator[Line]:
     for item in done.pruned:
-        yield _pruned_line(item, f"{item.importance:.2f}")
+        yield [
+            (short(item.id), "cyan"),
+            (f"  {item.importance:.2f}", "green"),
+            (f"  {item.tokens:>6,} tokens  {item.reason.replace('_', ' '):<15}", "dim"),
+            (f"  {item.role}: ", "bold"),
+            (shortened(" ".join(item.text.split()), 60), ""),
+        ]
     if done.pruned:
         tokens = sum(item.tokens for item in done.pruned)
         gone = f"{counted(len(done.pruned), 'message')}, {tokens:,} tokens"

@@ -69,7 +69,7 @@ def answer(event: "Event", harness: str, folder: str, environment: "Mapping[str,
             return nothing
         asked = {"thread": given.session or None}
         told = _ask_memory(event, harness, given, place, environment, asked)
-        return nothing if told is None else written(harness, event, told.text)
+        return written(harness, event, told.text)
     except Exception:  # also what comes before there is a memory to log it in
         return nothing
 
@@ -106,8 +106,6 @@ def _answer_tool(
     if asked is None:
         return ""
     told = _ask_memory(event, harness, given, place, environment, asked)
-    if told is None:
-        return ""
     return stopped(harness, told.text) if told.stops else written(harness, event, told.text)
 
 
@@ -142,11 +140,9 @@ def _look_first(
     if not files:
         return None
     names = [each.path for each in files]
-    ids = (
-        first_look.ids_to_tell(folder, thread, names, tells=tells, may_stop=may_stop)
-        if folder
-        else None
-    )
+    ids = None
+    if folder:
+        ids = first_look.ids_to_tell(folder, thread, names, tells=tells, may_stop=may_stop)
     if ids == ():
         return None
     return {"thread": thread or None, "files": tuple(files), "ids": ids, "may_stop": may_stop}
@@ -189,9 +185,9 @@ def _ask_memory(
     place: str,
     environment: "Mapping[str, str]",
     asked: "Mapping[str, Any]",
-) -> "HookAnswer | None":
+) -> "HookAnswer":
     """Return what the memory says; nothing, and a line in its log, where something goes wrong."""
-    from pmem.assistants.hook_answers import HookRequest
+    from pmem.assistants.hook_answers import HookAnswer, HookRequest
     from pmem.cli.session import CommandSession
     from pmem.errors import PmemError
     from pmem.operations import table
@@ -221,6 +217,6 @@ def _ask_memory(
             trace = "".join(traceback.format_exception(error))
             said = error.message if isinstance(error, PmemError) else trace
             note_failure(session.opened, f"hook {event}: {said}")
-        return None
+        return HookAnswer()
     finally:
         session.close()

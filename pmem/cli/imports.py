@@ -15,11 +15,7 @@ from pmem.conversation.decision_records import DecisionsRequest
 from pmem.conversation.exchange import ArraysRequest, Imported, MessagesRequest
 from pmem.conversation.git_history import HistoryImportRequest
 from pmem.conversation.notes import NotesImported, NotesRequest
-from pmem.conversation.project_sources import (
-    ProjectImported,
-    ProjectImportRequest,
-    ProjectSources,
-)
+from pmem.conversation.project_sources import ProjectImported, ProjectImportRequest, ProjectSources
 from pmem.conversation.session_files import NoSession
 from pmem.conversation.sessions import SessionsRequest
 from pmem.core.secrets import unsecret

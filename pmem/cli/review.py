@@ -24,15 +24,6 @@ MARK: Final = "<!-- pmem review -->"
 """The first line of a Markdown page, by which a CI job finds the comment that it wrote before."""
 _MOST: Final = 50
 """Findings of one kind on a Markdown page, and places of one finding."""
-_COLOURS: Final = {
-    ReviewKind.STOPS: "red",
-    ReviewKind.STANDING: "red",
-    ReviewKind.CITED: "red",
-    ReviewKind.CLASH: "yellow",
-    ReviewKind.APPLIES: "cyan",
-    ReviewKind.UNSOURCED: "yellow",
-    ReviewKind.SETTLED: "green",
-}
 _HEADINGS: Final = {
     ReviewKind.STOPS: "These were marked to stop edits of what this change edits",
     ReviewKind.STANDING: "Dead ends that rest on what this change edits",
@@ -79,7 +70,7 @@ def review(
 def _lines(found: Reviewed) -> Iterator[Line]:
     for each in found.items:
         yield [
-            (f"{each.kind:<10}", _COLOURS[each.kind]),
+            (f"{each.kind:<10}", "red" if each.waits else "cyan"),
             (each.short, "cyan"),
             (f"  {each.type.replace('_', ' '):<10} ", "dim"),
             (_headline(each), "bold"),

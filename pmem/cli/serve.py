@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pmem.cli import render
 from pmem.cli.asking import asks, own
-from pmem.cli.mcp import AGENT, thread_of
+from pmem.cli.mcp import AGENT, TOOLS, thread_of
 from pmem.cli.session import Answer, CommandSession, Line, needing
 from pmem.errors import Refused, UsageError
 from pmem.storage.shared import Shared
@@ -31,9 +31,7 @@ def serve(
     port: int = own("The port; 0 takes a free one.", 7636, shown="N"),
     socket: str | None = own("Listen at a unix socket instead.", shown="FILE"),
     allow_host: tuple[str, ...] = own("Another name that clients use for it.", (), shown="NAME"),
-    tools: str = own(
-        "What /mcp offers: read, agent, admin, work, all, or tools.", "agent", shown="NAME,..."
-    ),
+    tools: str = TOOLS,
     token: str | None = own(
         "Print the token of `person`, `agent:NAME` or `app:NAME`, and end.", shown=_WHO
     ),

@@ -262,12 +262,7 @@ def anywhere(session: CommandSession) -> Workspace:
         folder = discover(place, name, session.environment)
     except NoProject:
         folder = os.path.join(place, name)
-    return Workspace(
-        folder,
-        environment=session.environment,
-        read_only=session.read_only,
-        caller=session.caller,
-    )
+    return session.opened_anew(folder)
 
 
 def _overview_line(one: assistants.SetupOverview) -> Line:

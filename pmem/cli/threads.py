@@ -37,9 +37,8 @@ def delta(
     time.
     """
     found = session.run(table.DELTA, ThreadRequest(thread=thread))
-    return Answer(
-        data=found, lines=[[(line, "")] for line in found.lines], note=_delta_note(session, found)
-    )
+    lines: list[Line] = [[(line, "")] for line in found.lines]
+    return Answer(data=found, lines=lines, note=_delta_note(session, found))
 
 
 @asks(SaveRequest, state={})

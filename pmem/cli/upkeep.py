@@ -71,13 +71,8 @@ def consolidate(
     )
     done = together(first, second)
     left = done.missing or any(step.outcome == "changed" for step in done.steps)
-    is_changed = any(outcome.has_written for outcome in session.outcomes[-2:])
-    return Answer(
-        data=done,
-        lines=_lines(done),
-        note=_upkeep_note(done, is_changed=is_changed),
-        exit_code=1 if expected is not None and left else 0,
-    )
+    code = 1 if expected is not None and left else 0
+    return Answer(data=done, lines=_lines(done), note=_upkeep_note(done), exit_code=code)
 
 
 def _part_of(
@@ -123,7 +118,12 @@ def _lines(done: UpkeepReport) -> Iterator[Line]:
 
 def _step(step: StepReport) -> Iterator[Line]:
     if step.action is Action.FOLD:
-        yield from _recalls(step)
+        for record in step.records[:_MOST_RECALLED]:
+            was, now = record.before["access"], record.after["access"]
+            more = now.get("count", 0) - was.get("count", 0)
+            yield _record_line(f"+{more}" if more else "shown", record.short, record.text)
+        if len(step.records) > _MOST_RECALLED:
+            yield [(f"  and {len(step.records) - _MOST_RECALLED} more", "dim")]
         return
     for place, record in enumerate(step.records):
         yield _record_line(_word(step, record, place), record.short, record.text)
@@ -134,15 +134,6 @@ def _step(step: StepReport) -> Iterator[Line]:
         yield [(f"{_INDENT}you may: ", "dim"), (step.advice, "")]
     if step.outcome == "changed":
         yield [(f"{_INDENT}not done: ", "red"), ("a record has changed since the plan", "")]
-
-
-def _recalls(step: StepReport) -> Iterator[Line]:
-    for record in step.records[:_MOST_RECALLED]:
-        count = record.after["access"].get("count", 0) - record.before["access"].get("count", 0)
-        yield _record_line(f"+{count}" if count else "shown", record.short, record.text)
-    more = len(step.records) - _MOST_RECALLED
-    if more > 0:
-        yield [(f"  and {more} more", "dim")]
 
 
 def _record_line(word: str, name: str, text: str) -> Line:
@@ -182,7 +173,7 @@ def _links(was: list[dict[str, Any]], will: list[dict[str, Any]]) -> Iterator[st
                 yield f"{sign} {kind} {short(link['target'])} ({strength:g})"
 
 
-def _upkeep_note(done: UpkeepReport, *, is_changed: bool) -> str:
+def _upkeep_note(done: UpkeepReport) -> str:
     changed = sum(step.outcome == "changed" for step in done.steps)
     rest = (
         (changed, "step", "not done: records changed meanwhile; run it again"),
@@ -191,15 +182,14 @@ def _upkeep_note(done: UpkeepReport, *, is_changed: bool) -> str:
         (done.waiting, "pair", "left for the next run"),
     )
     said = [f"{counted(count, what)} {why}" for count, what, why in rest if count]
-    return "\n".join([_summary(done, is_changed=is_changed), *said])
+    return "\n".join([_summary(done), *said])
 
 
-def _summary(done: UpkeepReport, *, is_changed: bool) -> str:
-    steps = len(done.steps)
-    if not steps:
-        return "the rules found nothing to do" if is_changed else "nothing to do"
+def _summary(done: UpkeepReport) -> str:
+    if not done.steps:
+        return "the rules found nothing to do"
     if done.dry_run:
-        return f"{counted(steps, 'step')} planned; nothing was changed"
+        return f"{counted(len(done.steps), 'step')} planned; nothing was changed"
     saved = done.counts["tokens_reclaimed"]
     did = sum(step.outcome == "done" for step in done.steps)
     return f"{counted(did, 'step')} done" + f", {saved} tokens reclaimed" * bool(saved)

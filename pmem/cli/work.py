@@ -34,11 +34,8 @@ def next_(session: CommandSession, request: WorkRequest) -> Answer:
     and the digest.
     """
     found = session.run(table.NEXT_WORK, request)
-    return Answer(
-        data=found,
-        raw="\n".join(f"id: {it.id}\ndigest: {it.digest}\n\n{it.prompt}" for it in found.items),
-        note="" if found.items else "no work waits",
-    )
+    raw = "\n".join(f"id: {it.id}\ndigest: {it.digest}\n\n{it.prompt}" for it in found.items)
+    return Answer(data=found, raw=raw, note="" if found.items else "no work waits")
 
 
 @asks(NoArguments)
@@ -73,11 +70,7 @@ def try_(session: CommandSession, request: ModelTestRequest) -> Answer:
 
 
 def _read_answers(text: str) -> tuple[WorkAnswer, ...]:
-    """Read one object, a list of objects, or objects line by line.
-
-    Raises:
-        InvalidValue: The text is none of them.
-    """
+    """Read one object, a list of objects, or objects line by line."""
     try:
         try:
             found: Any = msgspec.json.decode(text)

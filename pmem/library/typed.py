@@ -24,12 +24,7 @@ _LARGEST = 2**63 - 1
 
 
 def made(type_: type[T], **fields: Any) -> T:
-    """Make a request of fields that have their types; some may be those of a struct inside it.
-
-    Raises:
-        InvalidValue: One has another type.
-        TypeError: There is no such field, or a needed one is missing.
-    """
+    """Make a request of fields that have their types; some may be those of a struct inside it."""
     hints: dict[str, Any] = _hints(type_)  # type: ignore[arg-type]  # a class has a hash
     for name, hint in hints.items():
         if isinstance(hint, type) and issubclass(hint, msgspec.Struct) and name not in fields:
@@ -63,7 +58,10 @@ def _field(name: str, value: Any, owner: Any) -> Any:
     try:
         hint = _hints(owner).get(name, Any)
         if name in _PATHS and value is not None and str in (hint, *get_args(hint)):
-            return _value(_path(name, value), str)
+            path = os.fspath(value) if isinstance(value, os.PathLike) else value
+            if isinstance(path, str) and "\0" in path:
+                raise InvalidValue(f"{name} has a zero byte: {path!r}", "leave it out")
+            return _value(path, str)
         return _value(value, hint)
     except RecursionError:
         raise InvalidValue(f"{name} is nested too deep") from None
@@ -95,23 +93,11 @@ def _value(value: Any, hint: Any) -> Any:
             str.encode(value)
         found = msgspec.convert(value, list[Any] if origin is Iterable else hint)
     except UnicodeEncodeError:
-        raise _no_unicode() from None
+        raise InvalidValue("a text is not valid UTF-8", "convert it to UTF-8") from None
     except TypeError:  # what is called back
         return value
     check_bounds(found)
     return found
-
-
-def _path(name: str, value: Any) -> Any:
-    """Return a path as text, where it could be one of a file."""
-    path = os.fspath(value) if isinstance(value, os.PathLike) else value
-    try:
-        held = os.fsencode(path) if isinstance(path, str) else b""
-    except UnicodeEncodeError:
-        raise _no_unicode() from None
-    if b"\0" in held:
-        raise InvalidValue(f"{name} has a zero byte: {path!r}", "leave it out")
-    return path
 
 
 def _unexpected(value: Any, hint: Any) -> msgspec.ValidationError:
@@ -119,12 +105,7 @@ def _unexpected(value: Any, hint: Any) -> msgspec.ValidationError:
 
 
 def check_bounds(value: Any) -> None:
-    """See that a time says which moment of this calendar it is, and that a number is no monster.
-
-    Raises:
-        msgspec.ValidationError: A time has no zone, or a number is beyond 64 bits.
-        InvalidValue: A time leaves the calendar in UTC.
-    """
+    """See that a time has a zone and is in the calendar in UTC, and a number within 64 bits."""
     if isinstance(value, datetime):
         if value.utcoffset() is None:
             raise msgspec.ValidationError("Expected `datetime` with a zone")
@@ -156,7 +137,3 @@ def _struct(value: Any, hint: Any) -> Any:
             _field(name, getattr(value, name), type(value))
         return msgspec.convert(value, hint)
     return value
-
-
-def _no_unicode() -> InvalidValue:
-    return InvalidValue("a text is not valid UTF-8", "convert it to UTF-8")
