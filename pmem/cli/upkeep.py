@@ -72,7 +72,9 @@ def consolidate(
     done = together(first, second)
     left = done.missing or any(step.outcome == "changed" for step in done.steps)
     code = 1 if expected is not None and left else 0
-    return Answer(data=done, lines=_lines(done), note=_upkeep_note(done), exit_code=code)
+    is_changed = any(outcome.has_written for outcome in session.outcomes[-2:])
+    note = "the rules found " * (is_changed and not done.steps) + _upkeep_note(done)
+    return Answer(data=done, lines=_lines(done), note=note, exit_code=code)
 
 
 def _part_of(
@@ -187,7 +189,7 @@ def _upkeep_note(done: UpkeepReport) -> str:
 
 def _summary(done: UpkeepReport) -> str:
     if not done.steps:
-        return "the rules found nothing to do"
+        return "nothing to do"
     if done.dry_run:
         return f"{counted(len(done.steps), 'step')} planned; nothing was changed"
     saved = done.counts["tokens_reclaimed"]
