@@ -11,7 +11,7 @@ from pmem.apps.removal import AppDeleteRequest, Purged, UninstallRequest
 from pmem.cli import render
 from pmem.cli.asking import asks, own
 from pmem.cli.panels import figure
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, listed
 from pmem.core.secrets import unsecret
 from pmem.errors import UsageError
 from pmem.memory.app_memories import AppMemory, AppRequest, room_notes
@@ -74,10 +74,8 @@ def list_(
         raise UsageError("--user and --limit choose among an app's memories", "name the app")
     if app is None:
         known = session.run(table.APPS, AtRequest(at=request.at, revision=request.revision))
-        return Answer(
-            data=known,
-            lines=map(_overview_line, known.items),
-            note="" if known.items else "no app remembers anything; `pmem app remember` begins",
+        return listed(
+            known, _overview_line, "no app remembers anything; `pmem app remember` begins"
         )
     request = msgspec.structs.replace(request, app=app)
     found = session.run(table.APP_MEMORIES, request)

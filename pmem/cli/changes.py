@@ -55,8 +55,11 @@ def edit(
         return _superseded_answer(session.run(table.SUPERSEDE_BY, pair))
     if request.is_empty:
         return edit_draft(session, request.reference)
-    if request.only_pins:
-        return _pinned_answer(session, request)
+    if request.only_pins:  # which may be those of an episode
+        pins = PinRequest(reference=request.reference, pinned=bool(request.pinned))
+        pinned = ChangedRecords(records=(session.run(table.PIN, pins),))
+        words = ("pinned", "already pinned") if pins.pinned else ("unpinned", "was not pinned")
+        return records_answer(words[not session.outcomes[-1].has_written], pinned)
     if supersede and (request.uncite or request.link or request.unlink):
         raise UsageError(
             "--supersede goes without --uncite, --link and --unlink", "edit the new memory after it"
@@ -96,12 +99,8 @@ def share(session: CommandSession, request: ShareRequest) -> Answer:
     if session.mine:
         raise UsageError("`pmem share` copies into a project", "leave out --mine")
     added = session.run(table.SHARE, request)
-    return Answer(
-        data=added,
-        lines=added_lines(added),
-        note=added_note(added),
-        exit_code=EXIT_CODES[added.action],
-    )
+    code = EXIT_CODES[added.action]
+    return Answer(data=added, lines=added_lines(added), note=added_note(added), exit_code=code)
 
 
 @asks(RecordsRequest)
@@ -129,7 +128,7 @@ def restore(session: CommandSession, request: RestoreRequest) -> Answer:
     if not request.references and request.since is None and request.by is None:
         raise UsageError("nothing to bring back is named", "give a reference, --since or --by")
     done = session.run(table.RESTORE, request)
-    is_done = _has_written(session)
+    is_done = session.outcomes[-1].has_written
     word = "would restore" if request.dry_run else "restored" if is_done else "already active"
     return records_answer(word, done)
 
@@ -144,14 +143,6 @@ def purge(session: CommandSession, request: PurgeRequest) -> Answer:
     return records_answer("purged", session.run(table.PURGE, request))
 
 
-def _pinned_answer(session: CommandSession, request: EditRequest) -> Answer:
-    """Pin what an edit names, which may be an episode."""
-    is_pinned = bool(request.pinned)
-    done = session.run(table.PIN, PinRequest(reference=request.reference, pinned=is_pinned))
-    words = ("pinned", "already pinned") if is_pinned else ("unpinned", "was not pinned")
-    return records_answer(words[not _has_written(session)], ChangedRecords(records=(done,)))
-
-
 def _doubts(links: Iterable[Relationship]) -> Iterator[str]:
     """Say which types of links may have been meant; any is allowed."""
     from difflib import get_close_matches
@@ -159,11 +150,6 @@ def _doubts(links: Iterable[Relationship]) -> Iterator[str]:
     for type_ in (link.type for link in links if link.type not in LINK_TYPES):
         if meant := get_close_matches(type_.casefold(), LINK_TYPES, 1, _ALIKE):
             yield f"{type_} is a type of its own; did you mean {meant[0]}?"
-
-
-def _has_written(session: CommandSession) -> bool:
-    """Tell whether the last operation changed anything."""
-    return session.outcomes[-1].has_written
 
 
 def _superseded_answer(done: Superseded) -> Answer:
@@ -176,7 +162,7 @@ def _superseded_answer(done: Superseded) -> Answer:
 
 
 def _edited_answer(session: CommandSession, done: Edited) -> Answer:
-    word = "edited" if _has_written(session) else "unchanged"
+    word = "edited" if session.outcomes[-1].has_written else "unchanged"
     lines = [_done_line(word, done.memory), *_edited_lines(done)]
     note = "\n".join(_doubts(done.linked))
     if done.same is not None:

@@ -1,19 +1,287 @@
 """The command that sees whether all is right, part by part."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
+from enum import StrEnum
 from itertools import chain, product
-from typing import Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+import msgspec
 
 from pmem.cli.asking import asks
-from pmem.cli.check_parts import PARTS, CheckOptions, CheckPart, Report
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, counted
 from pmem.core import findings
+from pmem.core.citations import CitationState, Lines
+from pmem.core.findings import Finding
+from pmem.core.visible import one_visible_line
 from pmem.errors import PmemError, UsageError
+from pmem.memory.accepting import AcceptedCitation
+from pmem.memory.changes import RecordsRequest
+from pmem.memory.citations import BrokenCitation, VerifyRequest
 from pmem.operations import table
 from pmem.operations.outcome import plain_form
+from pmem.values.fields import asked
+from pmem.values.records import Citation, Memory
 
+if TYPE_CHECKING:
+    from pmem.upkeep.doctor import Diagnosis
+
+Format = Literal["text", "github", "gitlab"]
+
+
+class CheckPart(StrEnum):
+    """What can be checked."""
+
+    RECORDS = "records"
+    CITATIONS = "citations"
+    DUE = "due"
+    SECRETS = "secrets"
+    SETUP = "setup"
+    MERGES = "merges"
+
+
+class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What the command is asked."""
+
+    parts: Annotated[
+        tuple[CheckPart, ...],
+        asked("Check only this, and print all of it.", shown="PART...", is_argument=True),
+    ] = ()
+    fix: Annotated[bool, asked("Update citations of code that moved; fix the setup.")] = False
+    accept: Annotated[
+        tuple[str, ...],
+        asked("It is still right: cite the text as it is.", shown="REF", completes="memory"),
+    ] = ()
+    within: Annotated[
+        str | None, asked("Also what is due within this time, such as 2w.", shown="TIME")
+    ] = None
+    staged: Annotated[bool, asked("Only what is staged for the next commit.")] = False
+    history: Annotated[bool, asked("Look for secrets in every version that git has.")] = False
+    range: Annotated[
+        str | None, asked("Redo the merges between two git revisions.", shown="A..B")
+    ] = None
+    full: Annotated[bool, asked("Check unchanged records too.")] = False
+    strict: Annotated[bool, asked("Fail on warnings too.")] = False
+    format: Annotated[Format, asked("For people, or for the CI of GitHub or GitLab.")] = "text"
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What one part found.
+
+    `summary` is a few words for its line, `problems` the lines of each problem below it, `steps`
+    what to do next. `found` is what a CI reads. `exit_code` is that of the error which kept the
+    part from being checked.
+    """
+
+    data: object
+    summary: str
+    problems: Sequence[Sequence[Line]] = ()
+    errors: int = 0
+    warnings: int = 0
+    found: Sequence[Finding] = ()
+    steps: Sequence[str] = ()
+    exit_code: int = 0
+
+
+_FIX: Final = "`pmem check --fix` fixes what is safe to fix"
+_SETTLE: Final = "`pmem inbox` settles what has changed"
+
+
+def _records(session: CommandSession, options: CheckOptions) -> Report:
+    from pmem.upkeep.integrity import CheckRequest
+    from pmem.values.requests import NoArguments
+
+    if options.staged:
+        done = session.run(table.CHECK_STAGED, NoArguments())
+    else:
+        done = session.run(table.CHECK, CheckRequest(full=options.full))
+    severities = Counter(finding.severity for finding in done.findings)
+    wrong = ", ".join(counted(count, severity) for severity, count in severities.items())
+    return _findings_report(done, done.findings, wrong or f"{done.records} ok")
+
+
+def _due(session: CommandSession, options: CheckOptions) -> Report:
+    from pmem.memory.outcomes import DueRequest
+
+    found = session.run(table.DUE, DueRequest(until=session.ahead(options.within)))
+    told = [_due_lines(memory, found.moment) for memory in found.items]
+    dated = told[: found.total - found.waiting]
+    return Report(
+        data=found,
+        summary=f"{found.due} due" if found.due else "none",
+        problems=told if options.parts else dated,
+        warnings=found.due,
+    )
+
+
+def _due_lines(memory: Memory, now: datetime) -> list[Line]:
+    from pmem.cli.memory import memory_line
+    from pmem.core.outcomes import is_due
+    from pmem.values.times import day
+
+    lines = [memory_line(memory)]
+    if memory.review_at is not None:
+        word = "due since" if is_due(memory, now) else "due"
+        lines.append([(f"     {word} {day(memory.review_at).strip()}", "dim")])
+    if memory.review_if:
+        lines.append([(f"     due if {one_visible_line(memory.review_if)}", "dim")])
+    return lines
+
+
+def _secrets(session: CommandSession, options: CheckOptions) -> Report:
+    from pmem.upkeep.secret_scan import ScanRequest
+
+    request = ScanRequest(staged=options.staged, history=options.history)
+    done = session.run(table.SCAN, request)
+    files = counted(done.files, "version" if options.history else "file")
+    return _findings_report(done, done.findings, f"{len(done.findings) or 'none'} in {files}")
+
+
+def _setup(session: CommandSession, options: CheckOptions) -> Report:
+    from pmem.upkeep.doctor import DoctorRequest
+
+    found = session.run(table.DOCTOR, DoctorRequest(fix=options.fix))
+    has_other_parts = not (options.parts or options.fix)  # one of them checks the records
+    items = [item for item in found.items if item.name != CheckPart.RECORDS or not has_other_parts]
+    states = Counter(map(_state, items))
+    return Report(
+        data=found,
+        summary=", ".join(f"{count} {state}" for state, count in states.items()),
+        problems=[[_diagnosis(item)] for item in items if options.parts or _state(item) != "ok"],
+        errors=states["wrong"],
+        steps=[_FIX] * (states["wrong"] > 0 and not options.fix),
+    )
+
+
+def _state(item: "Diagnosis") -> str:
+    return "fixed" if item.fixed else "ok" if item.ok else "wrong"
+
+
+def _diagnosis(item: "Diagnosis") -> Line:
+    colour = "green" if item.ok else "red"
+    return [(f"{_state(item):<6}", colour), (f"{item.name:<10}", "bold"), (item.detail, "")]
+
+
+def _merges(session: CommandSession, options: CheckOptions) -> Report:
+    from pmem.values.requests import RangeRequest
+
+    if options.range is None:
+        raise UsageError("merges needs a range", "`pmem check merges --range main..HEAD`")
+    done = session.run(table.CHECK_MERGES, RangeRequest(revisions=options.range))
+    wrong = f"{len(done.findings) or 'none'} in {counted(done.merges, 'merge')}"
+    return _findings_report(done, done.findings, wrong)
+
+
+def _findings_report(data: object, found: Sequence[Finding], summary: str) -> Report:
+    errors = sum(finding.severity == "error" for finding in found)
+    return Report(
+        data=data,
+        summary=summary,
+        problems=[[_finding_line(finding)] for finding in found],
+        errors=errors,
+        warnings=len(found) - errors,
+        found=found,
+    )
+
+
+def _finding_line(finding: Finding) -> Line:
+    colour = "red" if finding.severity == "error" else "yellow"
+    return list(zip(findings.text(finding), ("bold", colour, ""), strict=True))
+
+
+_COLOURS: Final = {"moved": "yellow", "accepted": "green"}
+_LOST: Final = (CitationState.CHANGED, CitationState.GONE)
+
+
+def _citations(session: CommandSession, options: CheckOptions) -> Report:
+    """Check whether the code that memories cite still says the same."""
+    if options.accept:
+        return _accept(session, options)
+    done = session.run(table.VERIFY, VerifyRequest(update=options.fix))
+    moved = done.counts[CitationState.MOVED] - done.updated
+    warnings = 0 if options.parts else moved
+    problems = [
+        [_citation_line(it, it.state, _cited_place(it.file, it, it.lines), _whither(it))]
+        for it in done.items
+    ]
+    if not done.complete:
+        problems.append([[("the project is too large: a text may have moved further", "dim")]])
+    counts = {"ok": done.counts[CitationState.FRESH], "updated": done.updated, "moved": moved}
+    counts |= {str(state): done.counts[state] for state in _LOST}
+    summary = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
+    is_lost = any(done.counts[state] for state in _LOST)
+    return Report(
+        data=done,
+        summary=summary or "none",
+        problems=problems,
+        errors=done.stale - warnings,
+        warnings=warnings,
+        found=[_citation_finding(each, named=bool(options.parts)) for each in done.items],
+        steps=[_FIX] * bool(moved) + [_SETTLE] * (is_lost and bool(options.parts)),
+    )
+
+
+def _accept(session: CommandSession, options: CheckOptions) -> Report:
+    """Note that memories are still right: they cite the text as it is now."""
+    done = session.run(table.ACCEPT, RecordsRequest(references=options.accept))
+    return Report(
+        data=done,
+        summary=f"{len(done.items)} accepted" if done.items else "nothing to accept",
+        problems=[
+            [_citation_line(it, "accepted", it.was, "" if it.was == it.now else f" -> {it.now}")]
+            for it in done.items
+        ],
+    )
+
+
+def _citation_line(
+    cited: BrokenCitation | AcceptedCitation, word: str, place: str, whither: str
+) -> Line:
+    return [
+        (cited.short, "cyan"),
+        (f" {word:<7} ", _COLOURS.get(word, "red")),
+        (one_visible_line(place), "bold"),
+        (one_visible_line(whither), ""),
+        (f"  {cited.text}", "dim"),
+    ]
+
+
+def _citation_finding(broken: BrokenCitation, *, named: bool) -> Finding:
+    """Return a citation as a CI shows it: at the lines that are cited."""
+    is_warning = broken.state is CitationState.MOVED and not named
+    whither = one_visible_line(_whither(broken))
+    return Finding(
+        broken.file,
+        "citation",
+        f"what memory {broken.short} cites here is {broken.state}{whither}: {broken.text}",
+        broken.lines[0] if broken.lines else None,
+        "warning" if is_warning else "error",
+    )
+
+
+def _whither(finding: BrokenCitation) -> str:
+    if finding.now is None:
+        return f" ({finding.reason})" if finding.reason else ""
+    return f" -> {_cited_place(finding.now.file, finding, finding.now.lines)}"
+
+
+def _cited_place(file: str, finding: BrokenCitation, lines: Lines | None) -> str:
+    """Say what is cited, or would be, in a file."""
+    return Citation(file=file, lines=lines, symbol=finding.symbol, digest="").place
+
+
+PARTS: Final[Mapping[CheckPart, Callable[[CommandSession, CheckOptions], Report]]] = {
+    CheckPart.RECORDS: _records,
+    CheckPart.CITATIONS: _citations,
+    CheckPart.DUE: _due,
+    CheckPart.SECRETS: _secrets,
+    CheckPart.SETUP: _setup,
+    CheckPart.MERGES: _merges,
+}
+"""What checks each part."""
 _TELLING: Final = {CheckPart.RECORDS, CheckPart.SETUP, CheckPart.MERGES}
 """The parts that report themselves what cannot be read."""
 _GOES_WITH: Final[Mapping[str, tuple[CheckPart, ...]]] = {
@@ -28,7 +296,6 @@ _GOES_WITH: Final[Mapping[str, tuple[CheckPart, ...]]] = {
 }
 """The parts that an option is for."""
 _BARE: Final = CheckOptions()
-_OPTIONS: Final = ("accept", "fix", "format", "full", "history", "range", "staged", "within")
 _EXCLUDING: Final = (
     ("--json", "--format"),
     ("--staged", "--history"),
@@ -53,7 +320,7 @@ def check(session: CommandSession, options: CheckOptions) -> Answer:
     Warnings only fail with --strict: memories that give orders to the model that reads them, what
     merges left in doubt, what is due, and unless you name citations, code that only moved.
     """
-    given = [f"--{name}" for name in _OPTIONS if getattr(options, name) != getattr(_BARE, name)]
+    given = [it for it in _GOES_WITH if getattr(options, it[2:]) != getattr(_BARE, it[2:])]
     chosen = _chosen(options.parts, [*given, *["--json"] * session.json])
     session.is_telling |= not _TELLING.isdisjoint(chosen)
     reports = _reports(session, chosen, options)
@@ -68,21 +335,16 @@ def check(session: CommandSession, options: CheckOptions) -> Answer:
         found = [finding for report in reports.values() for finding in report.found]
         raw = tell(found, place_of(session.workspace))
         return Answer(data=data, raw=raw, exit_code=code)
-    if len(reports) == 1:
-        alone = reports[chosen[0]]
-        return Answer(data=data, lines=alone.lines, note=alone.note, exit_code=code)
     is_bare = not (options.parts or given)
     lines = _overview(reports, most=_MOST if is_bare else sys.maxsize)
-    steps = _next_steps(session, reports.values()) if is_bare else ()
-    return Answer(data=data, lines=chain(lines, steps), exit_code=code)
+    steps = dict.fromkeys(step for report in reports.values() for step in report.steps)
+    steps |= dict.fromkeys(_waiting(session) if is_bare else ())
+    after: list[Line] = [[(step, "")] for step in ("", *steps) if steps]
+    return Answer(data=data, lines=chain(lines, after), exit_code=code)
 
 
 def _chosen(named: Sequence[CheckPart], given: Sequence[str]) -> list[CheckPart]:
-    """Return the parts to check, in their order.
-
-    Raises:
-        UsageError: An option does not go with a part, or with another option.
-    """
+    """Return the parts to check, in their order; see that the options go with them."""
     for flags in _EXCLUDING:
         if set(flags) <= set(given):
             raise UsageError(f"{' and '.join(flags)} exclude each other", "give one of them")
@@ -102,11 +364,7 @@ def _chosen(named: Sequence[CheckPart], given: Sequence[str]) -> list[CheckPart]
 def _reports(
     session: CommandSession, chosen: Sequence[CheckPart], options: CheckOptions
 ) -> dict[CheckPart, Report]:
-    """Check some parts; what keeps only a later one from being checked is told in its place.
-
-    Raises:
-        PmemError: The first part cannot be checked.
-    """
+    """Check some parts; what keeps only a later one from being checked is told in its place."""
     reports: dict[CheckPart, Report] = {}
     for part in chosen:
         try:
@@ -135,15 +393,11 @@ def _overview(reports: Mapping[CheckPart, Report], most: int) -> Iterator[Line]:
             yield [(f"and {left} more: `pmem check {part}`", "dim")]
 
 
-def _next_steps(session: CommandSession, reports: Iterable[Report]) -> Iterator[Line]:
-    """Yield what to do now, if there is anything."""
+def _waiting(session: CommandSession) -> Iterator[str]:
+    """Say how much waits in the inbox, if anything does; the parts tell of what cannot be read."""
     from pmem.upkeep.inbox import InboxRequest
 
-    steps = ["`pmem check --fix` fixes what is safe to fix"] * any(
-        each.is_fixable for each in reports
-    )
-    with suppress(PmemError):  # the parts tell of what cannot be read
+    with suppress(PmemError):
         waiting = session.run(table.INBOX, InboxRequest(limit=0)).total
         if waiting:
-            steps.append(f"{waiting} {'waits' if waiting == 1 else 'wait'} for you: `pmem inbox`")
-    yield from ([(step, "")] for step in ("", *steps) if steps)
+            yield f"{waiting} {'waits' if waiting == 1 else 'wait'} for you: `pmem inbox`"

@@ -10,7 +10,7 @@ from pmem.cli.deciding import judgement_notes, told
 from pmem.cli.panels import bar, figure, panel
 from pmem.cli.render import drawn
 from pmem.cli.screens.wrapping import all_hung
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, counted
 from pmem.conversation.conversations import (
     ConversationsRequest,
     EndRequest,
@@ -19,14 +19,7 @@ from pmem.conversation.conversations import (
     StartRequest,
 )
 from pmem.conversation.message_changes import MarkRequest, RemoveMessageRequest
-from pmem.conversation.pruning import (
-    Leaving,
-    PrunedListing,
-    PrunedMessage,
-    PruneRequest,
-    Pruning,
-    Usage,
-)
+from pmem.conversation.pruning import PruneRequest, Pruning
 from pmem.core.shortening import shortened
 from pmem.errors import UsageError
 from pmem.memory.chunking import Transcript
@@ -67,15 +60,14 @@ def _consequences(heard: SayResult) -> Iterator[str]:
         if fact.id in unpromoted:
             yield f"  {unpromoted[fact.id]}"
     if heard.beyond:
-        facts_ = f"{heard.beyond} more fact{'s' * (heard.beyond != 1)}"
-        yield f"{facts_} left out: one message states at most so many"
+        yield f"{counted(heard.beyond, 'more fact')} left out: one message states at most so many"
     for episode in heard.episodes:
         kind = episode.type.replace("_", " ")
         yield f"episode {short(episode.id)}, {kind}: {episode.title}"
     yield from (told(held) for held in heard.held)
     if heard.pruned is not None:
-        count = len(heard.pruned.pruned)
-        yield f"pruned {count} message{'s' * (count != 1)}; see `pmem conversation prune --list`"
+        many = counted(len(heard.pruned.pruned), "message")
+        yield f"pruned {many}; see `pmem conversation show`"
     if heard.filled:
         yield (
             f"the conversation takes {heard.filled:g} % of max_tokens, and what is left is never "
@@ -111,21 +103,14 @@ def resume(session: CommandSession, request: ConversationRequest) -> Answer:
 def list_(session: CommandSession, request: ConversationsRequest) -> Answer:
     """List conversations, the earliest first."""
     found = session.run(table.CONVERSATIONS, request)
-    none = "no conversation yet; `pmem conversation start` starts one"
-    if request.status is not None:
-        none = f"no conversation is {request.status}"
-    return Answer(
-        data=found,
-        screen=drawn(session, "lists.conversation_screen", found.items),
-        note="" if found.items else none,
-    )
+    screen = drawn(session, "lists.conversation_screen", found.items)
+    note = "" if found.items else "no conversation found; `pmem conversation start` starts one"
+    return Answer(data=found, screen=screen, note=note)
 
 
 @asks(LookRequest)
 def show(
-    session: CommandSession,
-    request: LookRequest,
-    ids: bool = own("Show the messages' ids."),
+    session: CommandSession, request: LookRequest, ids: bool = own("Show the messages' ids.")
 ) -> Answer:
     """Show a conversation with everything that was said in it.
 
@@ -216,13 +201,6 @@ _PARTS = {
     "earlier": "said earlier",
     "recent": "recent messages",
 }
-_REASONS = {
-    "finished_task": "its task is finished",
-    "oldest": "among the oldest",
-    "least_important": "among the least important",
-    "hybrid": "old and unimportant",
-    "no_room": "needed, but without room",
-}
 _TRIGGERS = {
     "normal": "the conversation passed its first limit",
     "aggressive": "the conversation passed its hard limit",
@@ -242,15 +220,17 @@ def stats(session: CommandSession, request: LookRequest) -> Answer:
     It only decides what contexts show.
     """
     found = session.run(table.USAGE, request)
-    return Answer(data=found, screen=partial(_drawn, found), note=_filled_note(found.usage))
+    usage, note = found.usage, ""
+    if usage.token_limit and usage.percent_used >= 100 * usage.prune_at:
+        note = (
+            f"the conversation takes {usage.percent_used:g} % of {usage.token_limit:,} tokens, "
+            f"and is pruned from {usage.prune_at:.0%} on; what is left may be protected"
+        )
+    return Answer(data=found, screen=partial(_drawn, found), note=note)
 
 
 @asks(PruneRequest)
-def prune(
-    session: CommandSession,
-    request: PruneRequest,
-    listed: bool = own("List what was pruned so far, when and why.", flag="--list"),
-) -> Answer:
+def prune(session: CommandSession, request: PruneRequest) -> Answer:
     """Leave messages out of contexts; every one stays kept and searchable.
 
     Without --keep or --tokens it takes finished tasks, and messages beyond the limits. System
@@ -258,61 +238,31 @@ def prune(
     takes tools' output before talk, and the oldest first; importance what matters least, and
     finished tasks as a whole; hybrid weighs age and importance alike.
     """
-    if listed:
-        if request != PruneRequest(conversation=request.conversation):
-            raise UsageError("--list shows what was pruned and prunes nothing", "give it alone")
-        found = session.run(table.PRUNED, LookRequest(conversation=request.conversation))
-        return Answer(data=found, lines=map(_pruned_line, found.items), note=_listed_note(found))
     done = session.run(table.PRUNE, request)
     lines = _pruned_lines(done, dry_run=request.dry_run)
     return Answer(data=done, lines=lines, note=_pruned_note(done))
 
 
-def _pruned_line(item: PrunedMessage) -> Line:
-    why = f"{_REASONS.get(item.reason, item.reason)} ({_TRIGGERS.get(item.trigger, item.trigger)})"
-    return [
-        (short(item.id), "cyan"),
-        (f"  {iso(item.at)}  {item.tokens:>6,} tokens  ", "dim"),
-        (why, ""),
-        (f"  {'in a chunk now  ' * (item.now == 'in_chunk')}", "dim"),
-        (f"{item.role}: ", "bold"),
-        (shortened(" ".join(item.text.split()), 60) or "(its text was removed)", ""),
-    ]
-
-
-def _listed_note(found: PrunedListing) -> str:
-    notes = [] if found.total else ["nothing was pruned"]
-    if found.unexplained:
-        notes.append(f"{_many(found.unexplained)} left out before pmem noted why")
-    if found.cleared:
-        notes.append(f"contexts start afresh behind the first {_many(found.cleared)}")
-    return "\n".join(notes)
-
-
 def _pruned_lines(done: Pruning, *, dry_run: bool) -> Iterator[Line]:
-    verb = "would go" if dry_run else "went"
     for item in done.pruned:
-        yield _leaving(item)
+        yield [
+            (short(item.id), "cyan"),
+            (f"  {item.importance:.2f}", "green"),
+            (f"  {item.tokens:>6,} tokens  {item.reason.replace('_', ' '):<15}", "dim"),
+            (f"  {item.role}: ", "bold"),
+            (shortened(" ".join(item.text.split()), 60), ""),
+        ]
     if done.pruned:
         tokens = sum(item.tokens for item in done.pruned)
-        why = _TRIGGERS[done.trigger or "by_hand"]
-        yield [(f"{_many(len(done.pruned))}, {tokens:,} tokens {verb}: {why}", "bold")]
-
-
-def _leaving(item: Leaving) -> Line:
-    return [
-        (short(item.id), "cyan"),
-        (f"  {item.importance:.2f}", "green"),
-        (f"  {item.tokens:>6,} tokens  {_REASONS[item.reason]:<26}", "dim"),
-        (f"{item.role}: ", "bold"),
-        (shortened(" ".join(item.text.split()), 60), ""),
-    ]
+        gone = f"{counted(len(done.pruned), 'message')}, {tokens:,} tokens"
+        verb, why = "would go" if dry_run else "went", _TRIGGERS[done.trigger or "by_hand"]
+        yield [(f"{gone} {verb}: {why}", "bold")]
 
 
 def _pruned_note(done: Pruning) -> str:
     share = 100 * done.tokens_after / done.token_limit if done.token_limit else 0
     stay = "stays" if done.messages_left == 1 else "stay"
-    left = f"{_many(done.messages_left)} outside chunks {stay}"
+    left = f"{counted(done.messages_left, 'message')} outside chunks {stay}"
     state = f"{left}, {done.tokens_after:,} tokens ({share:.0f} %)"
     if done.pruned:
         return state
@@ -336,50 +286,22 @@ def _figures(found: ContextUsage, cells: int) -> Iterator[Line]:
     """Yield what there is and what a context sees of it, with bars of so many cells."""
     usage = found.usage
     yield _row("status", usage.status)
-    yield _row("messages", _messages(usage))
+    parts = [f"{usage.messages_in_context} outside chunks"]
+    parts += [f"{usage.pruned_messages} pruned"] * bool(usage.pruned_messages)
+    parts += [f"{usage.summarised_messages} in chunks"] * bool(usage.summarised_messages)
+    said = f"{usage.total_messages} ({', '.join(parts)}), {usage.total_tokens:,} tokens"
+    yield _row("messages", said)
     merged = f", {usage.merged_chunks} of them merged" * bool(usage.merged_chunks)
     yield _row("chunks", f"{usage.chunks}{merged}" if usage.chunks else "none yet")
     share = usage.percent_used / 100
+    hot = "red" if share >= usage.prune_hard_at else "yellow"
+    colour = hot if share >= usage.prune_at else "green"
     said = f" {usage.tokens_in_context:,} of {usage.token_limit:,} tokens"
-    yield [*_row("outside chunks", ""), (bar(share, cells), _heat(usage)), (said, "")]
+    yield [*_row("outside chunks", ""), (bar(share, cells), colour), (said, "")]
     yield _row("", f"{usage.percent_used:g} %, pruned from {usage.prune_at:.0%} on")
     yield from _bars(usage.tokens_by_role, usage.tokens_in_context, cells)
     yield _row("next context", f"{found.used:,} of {found.budget:,} tokens, before any recall")
     yield from _bars({_PARTS[name]: n for name, n in found.parts.items()}, found.used, cells)
-    yield from _history(usage)
-
-
-def _bars(counts: dict[str, int], whole: int, cells: int) -> Iterator[Line]:
-    for name, tokens in counts.items():
-        drawn = (bar(tokens / max(1, whole), cells), "cyan")
-        yield [*_row(f"  {name}", ""), drawn, (f" {tokens:>7,} tokens", "")]
-
-
-def _heat(usage: Usage) -> str:
-    share = usage.percent_used / 100
-    if share >= usage.prune_hard_at:
-        return "red"
-    return "yellow" if share >= usage.prune_at else "green"
-
-
-def _messages(usage: Usage) -> str:
-    parts = [f"{usage.messages_in_context} outside chunks"]
-    parts += [f"{usage.pruned_messages} pruned"] * bool(usage.pruned_messages)
-    parts += [f"{usage.summarised_messages} in chunks"] * bool(usage.summarised_messages)
-    return f"{usage.total_messages} ({', '.join(parts)}), {usage.total_tokens:,} tokens"
-
-
-def _filled_note(usage: Usage) -> str:
-    """Warn where a conversation takes as much as calls for pruning."""
-    if not usage.token_limit or usage.percent_used < 100 * usage.prune_at:
-        return ""
-    return (
-        f"the conversation takes {usage.percent_used:g} % of {usage.token_limit:,} tokens, "
-        f"and is pruned from {usage.prune_at:.0%} on; what is left may be protected"
-    )
-
-
-def _history(usage: Usage) -> Iterator[Line]:
     if usage.oldest_in_context:
         yield _row("oldest of these", iso(usage.oldest_in_context))
     yield _row("last prune", iso(usage.last_prune) if usage.last_prune else "never")
@@ -387,8 +309,10 @@ def _history(usage: Usage) -> Iterator[Line]:
         yield _row("facts", f"{usage.pending_facts} pending; see `pmem inbox facts`")
 
 
-def _many(messages: int) -> str:
-    return f"{messages:,} message" + "s" * (messages != 1)
+def _bars(counts: dict[str, int], whole: int, cells: int) -> Iterator[Line]:
+    for name, tokens in counts.items():
+        drawn = (bar(tokens / max(1, whole), cells), "cyan")
+        yield [*_row(f"  {name}", ""), drawn, (f" {tokens:>7,} tokens", "")]
 
 
 @asks(MarkRequest)
@@ -398,8 +322,6 @@ def mark(session: CommandSession, request: MarkRequest) -> Answer:
     A pinned message is never pruned. Contexts show it word for word, also once it has moved into
     a chunk.
     """
-    if request.importance is not None and request.scored:
-        raise UsageError("--importance and --scored say different things", "give one of them")
     done = session.run(table.MARK, request)
     line: Line = [("marked ", "green"), (short(done.message.id), "cyan"), ("  ", "")]
     return Answer(data=done, lines=[[*line, *message_line(done.message)]])

@@ -20,18 +20,16 @@ _TYPE_WIDTH = max(map(len, EpisodeType))
 def add(session: CommandSession, request: EpisodeRequest) -> Answer:
     """Add an episode by hand; messages make others by themselves."""
     made = session.run(table.ADD_EPISODE, request)
-    return Answer(data=made, lines=[[("added ", "green"), *episode_line(made)]])
+    return Answer(data=made, lines=[[("added ", "green"), *_episode_line(made)]])
 
 
 @asks(EpisodesRequest)
 def list_(session: CommandSession, request: EpisodesRequest) -> Answer:
     """List episodes, the earliest first."""
     found = session.run(table.EPISODES, request)
-    return Answer(
-        data=found,
-        screen=drawn(session, "lists.episode_screen", found.items),
-        note="" if found.items else "no episode; `pmem episode add` adds one",
-    )
+    screen = drawn(session, "lists.episode_screen", found.items)
+    note = "" if found.items else "no episode; `pmem episode add` adds one"
+    return Answer(data=found, screen=screen, note=note)
 
 
 @asks(EpisodeShowRequest)
@@ -46,29 +44,23 @@ def show(session: CommandSession, request: EpisodeShowRequest) -> Answer:
 def arc(session: CommandSession, request: LookRequest) -> Answer:
     """Show how a conversation went: beginning, middle, end."""
     found = session.run(table.ARC, request)
-    note = "" if any(_parts(found)) else _EMPTY
+    is_empty = not (found.beginning or found.middle or found.end)
+    note = "no episode yet in this conversation" * is_empty
     return Answer(data=found, lines=_arc_lines(found), note=note)
-
-
-_EMPTY = "no episode yet in this conversation"
-
-
-def _parts(found: Arc) -> tuple[tuple[Episode, ...], ...]:
-    return (found.beginning, found.middle, found.end)
 
 
 def _arc_lines(found: Arc) -> Iterator[Line]:
     key = {episode.id for episode in found.key_moments}
-    for title, part in zip(("beginning", "middle", "end"), _parts(found), strict=True):
+    for title in ("beginning", "middle", "end"):
         yield [(title, "bold")]
-        for episode in part:
+        for episode in getattr(found, title):
             mark = ("★ ", "yellow") if episode.id in key else ("  ", "")
-            yield [("  ", ""), mark, *episode_line(episode)]
+            yield [("  ", ""), mark, *_episode_line(episode)]
     if key:
         yield [("★ key moment: significance of 0.7 or more", "dim")]
 
 
-def episode_line(episode: Episode) -> Line:
+def _episode_line(episode: Episode) -> Line:
     """Return an episode as a line of a list."""
     return [
         (short(episode.id), "cyan"),

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from pmem.assistants.events import Event
     from pmem.assistants.hook_answers import HookAnswer
     from pmem.assistants.tool_calls import ToolFile
-    from pmem.cli.session import CommandSession
-
 MOST_BYTES = 16_000_000
 """Of standard input; nobody's prompt is longer."""
 _OFF = ("off", "0", "false", "no")
@@ -58,7 +56,7 @@ def answer(event: "Event", harness: str, folder: str, environment: "Mapping[str,
     if environment.get("PMEM_HOOKS", "").lower() in _OFF:
         return nothing
     try:
-        given = parse(_read())
+        given = parse(b"" if sys.stdin.isatty() else sys.stdin.buffer.read(MOST_BYTES))
         called, harness = harness, given.harness or harness
         nothing = written(harness, event, "")
         place = folder or _place(given, environment)
@@ -71,17 +69,9 @@ def answer(event: "Event", harness: str, folder: str, environment: "Mapping[str,
             return nothing
         asked = {"thread": given.session or None}
         told = _ask_memory(event, harness, given, place, environment, asked)
-        return nothing if told is None else written(harness, event, told.text)
+        return written(harness, event, told.text)
     except Exception:  # also what comes before there is a memory to log it in
         return nothing
-
-
-def _read() -> bytes:
-    """Return what a harness wrote; nothing where there is a terminal, or far too much."""
-    if sys.stdin.isatty():
-        return b""
-    data = sys.stdin.buffer.read(MOST_BYTES + 1)
-    return data if len(data) <= MOST_BYTES else b""
 
 
 def _is_wanted(event: "Event", harness: str, given: HookInput) -> bool:
@@ -116,8 +106,6 @@ def _answer_tool(
     if asked is None:
         return ""
     told = _ask_memory(event, harness, given, place, environment, asked)
-    if told is None:
-        return ""
     return stopped(harness, told.text) if told.stops else written(harness, event, told.text)
 
 
@@ -152,11 +140,9 @@ def _look_first(
     if not files:
         return None
     names = [each.path for each in files]
-    ids = (
-        first_look.ids_to_tell(folder, thread, names, tells=tells, may_stop=may_stop)
-        if folder
-        else None
-    )
+    ids = None
+    if folder:
+        ids = first_look.ids_to_tell(folder, thread, names, tells=tells, may_stop=may_stop)
     if ids == ():
         return None
     return {"thread": thread or None, "files": tuple(files), "ids": ids, "may_stop": may_stop}
@@ -199,9 +185,9 @@ def _ask_memory(
     place: str,
     environment: "Mapping[str, str]",
     asked: "Mapping[str, Any]",
-) -> "HookAnswer | None":
+) -> "HookAnswer":
     """Return what the memory says; nothing, and a line in its log, where something goes wrong."""
-    from pmem.assistants.hook_answers import HookRequest
+    from pmem.assistants.hook_answers import HookAnswer, HookRequest
     from pmem.cli.session import CommandSession
     from pmem.errors import PmemError
     from pmem.operations import table
@@ -222,19 +208,15 @@ def _ask_memory(
     )
     try:
         return session.run(table.HOOK, request)
-    except PmemError as error:
-        _log(session, f"hook {event}: {error.message}")
     except Exception as error:
-        import traceback
+        if session.opened is not None:
+            import traceback
 
-        _log(session, f"hook {event}: {''.join(traceback.format_exception(error))}")
+            from pmem.project.failures import note_failure
+
+            trace = "".join(traceback.format_exception(error))
+            said = error.message if isinstance(error, PmemError) else trace
+            note_failure(session.opened, f"hook {event}: {said}")
+        return HookAnswer()
     finally:
         session.close()
-    return None
-
-
-def _log(session: "CommandSession", text: str) -> None:
-    if session.opened is not None:
-        from pmem.project.failures import note_failure
-
-        note_failure(session.opened, text)

@@ -9,19 +9,15 @@ import msgspec
 
 from pmem.cli import render
 from pmem.cli.asking import AskedCommand, asks, own
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, counted
 from pmem.conversation import exchange
 from pmem.conversation.decision_records import DecisionsRequest
 from pmem.conversation.exchange import ArraysRequest, Imported, MessagesRequest
 from pmem.conversation.git_history import HistoryImportRequest
 from pmem.conversation.notes import NotesImported, NotesRequest
-from pmem.conversation.project_sources import (
-    ProjectImported,
-    ProjectImportRequest,
-    ProjectSources,
-)
+from pmem.conversation.project_sources import ProjectImported, ProjectImportRequest, ProjectSources
 from pmem.conversation.session_files import NoSession
-from pmem.conversation.sessions import SessionsImported, SessionsRequest
+from pmem.conversation.sessions import SessionsRequest
 from pmem.core.secrets import unsecret
 from pmem.core.visible import one_visible_line
 from pmem.errors import UsageError
@@ -105,8 +101,7 @@ def _answer_of(
 
 def _skipped(skipped: "Iterable[Skipped]") -> Iterator[str]:
     for item in skipped:
-        told = render.masked(item, "where", "why")
-        yield f"skipped {told.where}: it {told.why}"
+        yield unsecret(f"skipped {item.where}: it {item.why}")
 
 
 @asks(SessionsRequest, without=("path",))
@@ -140,7 +135,13 @@ def auto(
 def _import(session: CommandSession, request: SessionsRequest) -> Answer:
     told = render.progress(session, "bytes")
     request = msgspec.structs.replace(request, progress=told)
-    return _sessions_imported(session.run(table.IMPORT_SESSIONS, request))
+    done = session.run(table.IMPORT_SESSIONS, request)
+    notes = []
+    if done.facts:
+        notes.append(f"facts noted: {done.facts}; `pmem inbox` proposes them")
+    if done.states_more:
+        notes.append("next: --learn proposes memories")
+    return _answer_of(done, f"{counted(done.sessions, 'session')}: ", notes=notes)
 
 
 def _of_program(harness: SessionProgram, name: str, place: str) -> AskedCommand:
@@ -157,15 +158,6 @@ claude_code = _of_program(
 )
 codex = _of_program(SessionProgram.CODEX, "Codex", "~/.codex/sessions, or from CODEX_HOME")
 gemini = _of_program(SessionProgram.GEMINI, "Gemini CLI", "~/.gemini/tmp")
-
-
-def _sessions_imported(done: SessionsImported) -> Answer:
-    notes = []
-    if done.facts:
-        notes.append(f"facts noted: {done.facts}; `pmem inbox` proposes them")
-    if done.states_more:
-        notes.append("next: --learn proposes memories")
-    return _answer_of(done, f"{_many(done.sessions, 'session')}: ", notes=notes)
 
 
 @asks(NotesRequest)
@@ -212,7 +204,7 @@ def project_imported(done: ProjectImported) -> Answer:
     if done.notes is None and found.rules:
         lines.insert(0, [(f"{sources_of(found)[0]} would be read", "")])
     sessions = (
-        f"{_many(count, 'session')} of {TITLES[SessionProgram(name)]}: `pmem import {name}`"
+        f"{counted(count, 'session')} of {TITLES[SessionProgram(name)]}: `pmem import {name}`"
         for name, count in found.sessions.items()
     )
     notes = (*_skipped(found.unread), *(part.note for part in parts if part.note), *sessions)
@@ -223,19 +215,15 @@ def sources_of(found: ProjectSources) -> list[str]:
     """Return what a project has written down, in words."""
     told = []
     if found.instructions:
-        told.append(f"{_named(found.instructions)} ({_many(found.rules, 'rule')})")
+        told.append(f"{_named(found.instructions)} ({counted(found.rules, 'rule')})")
     if found.decisions:
-        told.append(f"{_many(found.records, 'decision record')} in {', '.join(found.decisions)}")
+        told.append(f"{counted(found.records, 'decision record')} in {', '.join(found.decisions)}")
     return told
 
 
 def _named(files: Sequence[str]) -> str:
     more = len(files) - 1
-    return f"{files[0]} and {_many(more, 'more instruction file')}" if more else files[0]
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
+    return f"{files[0]} and {counted(more, 'more instruction file')}" if more else files[0]
 
 
 @asks(HistoryImportRequest)
@@ -259,7 +247,7 @@ def git(session: CommandSession, request: HistoryImportRequest) -> Answer:
     )
     next_ = ["`pmem inbox facts` shows them, `pmem inbox accept` keeps one"]
     has_more = done.added and not done.dry_run
-    of = f"{_many(done.commits, 'commit')}, as pending facts: "
+    of = f"{counted(done.commits, 'commit')}, as pending facts: "
     return _answer_of(done, of, lines, next_ if has_more else ())
 
 
@@ -284,23 +272,19 @@ def _left_out(parts: "Sequence[UnusedPart] | Mapping[str, int]") -> list[Line]:
     if isinstance(parts, Mapping):
         reasons = ", ".join(f"{reason} ({count})" for reason, count in parts.items())
         return [[(one_visible_line(f"left out: {reasons}"), "dim")]] if reasons else []
-    files = [(file, list(found)) for file, found in groupby(parts, key=lambda part: part.file)]
-    lines = [f"left out of {file}: {', '.join(_counts(found))}" for file, found in files[:_FILES]]
-    rest = [part for _, found in files[_FILES:] for part in found]
-    if rest:
-        counts = ", ".join(_counts(rest, has_lines=False))
-        lines.append(f"left out of {len(files) - _FILES} more files: {counts}")
+    files = groupby(parts, key=lambda part: part.file)
+    lines = [f"left out of {file}: {', '.join(_counts(found))}" for file, found in files]
+    more = [f"left out of {len(lines) - _FILES} more files; --json has all"]
+    lines = lines[:_FILES] + more * (len(lines) > _FILES)
     return [[(unsecret(line), "dim")] for line in lines]
 
 
-def _counts(parts: "Iterable[UnusedPart]", *, has_lines: bool = True) -> Iterator[str]:
+def _counts(parts: "Iterable[UnusedPart]") -> Iterator[str]:
     """Yield how many there are of each kind, and in which lines."""
-    kinds: dict[str, list[tuple[int, int]]] = {}
+    kinds: dict[str, list[str]] = {}
     for part in parts:
-        kinds.setdefault(part.what, []).append(part.lines)
-    for what, found in kinds.items():
-        count = f"{len(found)} {what}{'s' * (len(found) != 1)}"
-        places = [f"{first}-{last}" if last > first else f"{first}" for first, last in found]
-        is_one_line = places == [f"{found[0][0]}"]
+        first, last = part.lines
+        kinds.setdefault(part.what, []).append(f"{first}-{last}" if last > first else f"{first}")
+    for what, places in kinds.items():
         listed = ", ".join(places[:_PLACES]) + ", ..." * (len(places) > _PLACES)
-        yield f"{count} (line{'s' * (not is_one_line)} {listed})" if has_lines else count
+        yield f"{counted(len(places), what)} (line{'s' * (not listed.isdecimal())} {listed})"

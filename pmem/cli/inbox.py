@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
+from itertools import chain
 from shutil import get_terminal_size
 from typing import Final
 
@@ -9,7 +10,7 @@ from pmem.cli import render
 from pmem.cli.app import run
 from pmem.cli.asking import asks, own
 from pmem.cli.screens.wrapping import all_hung, cells, wrapped
-from pmem.cli.session import Answer, CommandSession, Line, once_more
+from pmem.cli.session import Answer, CommandSession, Line, counted, once_more
 from pmem.core.inbox import InboxChoice, InboxItem, InboxKind
 from pmem.operations import table
 from pmem.upkeep.inbox import Inbox, InboxRequest
@@ -51,11 +52,7 @@ def inbox(
     found = session.run(table.INBOX, request)
     if found.items and not (list_ or session.json or session.quiet) and render.has_screen():
         return Answer(data=found, note=_walk(session, found, request))
-    return Answer(
-        data=found,
-        lines=map(_item_line, found.items),
-        note=_counted(found),
-    )
+    return Answer(data=found, lines=map(_item_line, found.items), note=_counted(found))
 
 
 def _item_line(item: InboxItem) -> Line:
@@ -69,18 +66,15 @@ def _item_line(item: InboxItem) -> Line:
 
 
 def _counted(found: Inbox) -> str:
-    also = (f"{each.count} {each.what}: `{each.command}`" for each in found.elsewhere)
-    return "; ".join((_open(found), *also))
-
-
-def _open(found: Inbox) -> str:
-    if not found.total:
-        return _EMPTY if len(found.counts) == len(InboxKind) else _NONE
-    return f"{found.total} open: " + ", ".join(
-        f"{count} {kind}{'s' * (kind in _NOUNS and count != 1)}"
+    counts = ", ".join(
+        counted(count, kind) if kind in _NOUNS else f"{count} {kind}"
         for kind, count in found.counts.items()
         if count
     )
+    nothing = _EMPTY if len(found.counts) == len(InboxKind) else _NONE
+    said = f"{found.total} open: {counts}" if found.total else nothing
+    also = (f"{each.count} {each.what}: `{each.command}`" for each in found.elsewhere)
+    return "; ".join((said, *also))
 
 
 def _walk(session: CommandSession, found: Inbox, request: InboxRequest) -> str:
@@ -126,7 +120,8 @@ def _settle(session: CommandSession, item: InboxItem, *, last: _Key | None) -> s
         if key in (_SKIP.key, _QUIT.key):
             return key
         if key == _HELP.key:
-            render.tell(session, _help(item))
+            said = all_hung(([("  ", ""), (line, "dim")] for line in _SAYS), _width())
+            render.tell(session, chain(_keys(item), said))
         elif key not in choices:
             render.print_note(f"press one of {', '.join(choices)}")
         elif not run(shlex.split(choices[key].command)[1:], once_more(session)):
@@ -137,12 +132,6 @@ def _settle(session: CommandSession, item: InboxItem, *, last: _Key | None) -> s
 
 def _key_of(item: InboxItem) -> _Key:
     return item.kind, item.id
-
-
-def _help(item: InboxItem) -> Iterator[Line]:
-    """Yield what the keys do, also those that are the same for every item."""
-    yield from _keys(item)
-    yield from all_hung(([("  ", ""), (line, "dim")] for line in _SAYS), _width())
 
 
 def _keys(item: InboxItem) -> Iterator[Line]:

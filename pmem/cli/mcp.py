@@ -14,6 +14,9 @@ from pmem.values.requests import NoArguments
 
 AGENT: Final = "assistant"
 """Who calls, where nobody says."""
+TOOLS: Final = own(
+    "MCP tools to offer: read, agent, admin, work, all, or names.", "agent", shown="NAME,..."
+)
 _AUTO: Final = "auto"
 _SESSION: Final = "CLAUDE_CODE_SESSION_ID"
 """Where a client says of which session it is."""
@@ -25,9 +28,7 @@ _TURN: Final = "x-codex-turn-metadata"
 def mcp(
     session: CommandSession,
     _: NoArguments,
-    tools: str = own(
-        "What to offer: read, agent, admin, work, all, or tools.", "agent", shown="NAME,..."
-    ),
+    tools: str = TOOLS,
     thread: str = own(
         "The thread of contexts: a name, or the session's.",
         "auto",

@@ -16,7 +16,6 @@ from pmem.memory.dead_ends import TriedRequest
 from pmem.memory.outcomes import OutcomeRequest
 from pmem.memory.why import Reason, Why, WhyRequest
 from pmem.operations import table
-from pmem.values.bounds import LINES_BYTES
 from pmem.values.ids import short
 from pmem.values.records import State
 from pmem.values.times import day
@@ -60,16 +59,14 @@ def why(session: CommandSession, request: WhyRequest) -> Answer:
 def tried(
     session: CommandSession,
     request: TriedRequest,
-    error: str | None = own("The error; only a fingerprint is kept.", shown="TEXT|-"),
+    error: str | None = own(
+        "The error; only a fingerprint is kept.", shown="TEXT|-", reading="log"
+    ),
 ) -> Answer:
     """Note what was tried and failed, and what worked instead."""
     if request.failed is None and request.worked is None:
         raise UsageError("what came of it is missing", "give --failed WHY, or --worked WHAT")
-    evidence = (
-        ()
-        if error is None
-        else evidence_of(session.input(error, "the error", LINES_BYTES, "replace"))
-    )
+    evidence = () if error is None else evidence_of(error)
     request = msgspec.structs.replace(request, evidence=evidence[:1], agent=session.asker)
     done = session.run(table.TRIED, request)
     both = [one for one in (done.dead_end, done.fix) if one is not None]
@@ -77,12 +74,9 @@ def tried(
     notes = [*map(added_note, both if done.fix is None else [last])]
     if error is not None and not evidence:
         notes.append(_VAGUE)
-    return Answer(
-        data=done,
-        lines=[line for one in both for line in added_lines(one)],
-        note="\n".join(filter(None, notes)),
-        exit_code=EXIT_CODES[last.action],
-    )
+    lines = [line for one in both for line in added_lines(one)]
+    note = "\n".join(filter(None, notes))
+    return Answer(data=done, lines=lines, note=note, exit_code=EXIT_CODES[last.action])
 
 
 def _why_lines(found: Why) -> Iterator[Line]:
@@ -100,19 +94,15 @@ def _why_lines(found: Why) -> Iterator[Line]:
         if reason.fix is not None:
             fix = one_visible_line(" ".join(reason.fix.content.split()))
             yield [("     instead: ", "green"), (f"{fix} ", ""), (short(reason.fix.id), "cyan")]
-        yield [(f"     {one_visible_line('; '.join(_explain(reason)))}", "dim")]
-
-
-def _explain(reason: Reason) -> Iterator[str]:
-    """Say what is not valid any more, how it went, and what led to a memory."""
-    if reason.standing != State.ACTIVE:
-        yield _standing(reason)
-    if reason.memory.outcomes:
-        yield how_it_went(reason.memory)
-    yield from reason.how
+        how = [how_it_went(reason.memory)] if reason.memory.outcomes else []
+        said = "; ".join(filter(None, (_standing(reason), *how, *reason.how)))
+        yield [(f"     {one_visible_line(said)}", "dim")]
 
 
 def _standing(reason: Reason) -> str:
+    """Say how a memory is not valid any more; nothing of one that is."""
+    if reason.standing == State.ACTIVE:
+        return ""
     standing = reason.standing.replace("_", " ")
     if reason.stale:
         standing += f" ({', '.join(reason.stale)})"

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -33,11 +34,7 @@ def init(
     In a git work tree it also tells git, in this clone, to merge records field by field. It looks
     for instruction files and decision records that `pmem import auto` would take in.
     """
-    folder = (
-        session.found_root
-        if session.mine
-        else _memory_folder(session.directory or os.getcwd(), session.folder_name)
-    )
+    folder = session.found_root if session.mine else _memory_folder(session)
     place = Workspace(folder, environment=session.environment, read_only=session.read_only)
     request = msgspec.structs.replace(request, git=not no_git, mine=session.mine)
     done = session.run(table.INIT, request, place)
@@ -72,9 +69,9 @@ def _first_import(
     return list(done.lines), [done.note]
 
 
-def _memory_folder(place: str, name: str) -> str:
+def _memory_folder(session: CommandSession) -> str:
     """Return a place's memory folder; one that is such a folder itself holds no other."""
-    place = os.path.abspath(place)
+    place, name = os.path.abspath(session.directory or os.getcwd()), session.folder_name
     if os.path.basename(place) == os.path.basename(name) and os.path.isdir(place):
         return place
     return os.path.join(place, name)
@@ -86,11 +83,7 @@ def stats(session: CommandSession, request: AtRequest) -> Answer:
     from pmem.cli import dashboard
 
     found = session.run(table.STATS, request)
-    return Answer(
-        data=found,
-        screen=lambda width: dashboard.screen(found, width),
-        note=dashboard.note(found),
-    )
+    return Answer(data=found, screen=partial(dashboard.screen, found), note=dashboard.note(found))
 
 
 @asks(NoArguments)
@@ -112,11 +105,8 @@ def config_list(
         notes.append(
             f"{len(by_name) - len(shown)} more at their defaults: `pmem config list --all`"
         )
-    return Answer(
-        data=found,
-        lines=_grouped_lines(by_name) if every else [_setting_line(by_name[it]) for it in shown],
-        note="\n".join(notes),
-    )
+    lines = _grouped_lines(by_name) if every else (_setting_line(by_name[it]) for it in shown)
+    return Answer(data=found, lines=lines, note="\n".join(notes))
 
 
 def _grouped_lines(settings: Mapping[str, Resolved]) -> Iterator[Line]:

@@ -8,7 +8,7 @@ import msgspec
 
 from pmem.cli.asking import asks, own
 from pmem.cli.changes import records_answer
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, counted
 from pmem.core.visible import one_visible_line
 from pmem.errors import UsageError
 from pmem.memory.changes import ChangedRecords
@@ -17,17 +17,7 @@ from pmem.values.ids import short
 from pmem.vcs.conflicts import SettleRequest
 from pmem.vcs.repair import Repair, RepairRequest
 
-_COLOURS: Final = {
-    "merged": "green",
-    "taken": "green",
-    "added": "green",
-    "kept": "yellow",
-    "purged": "red",
-    "split": "green",
-    "cut": "yellow",
-    "tidied": "green",
-    "made": "green",
-}
+_COLOURS: Final = {"kept": "yellow", "cut": "yellow", "purged": "red", "left": "red"}
 _SHOWN: Final = 5
 
 
@@ -63,26 +53,18 @@ def resolve(
     if request != SettleRequest(references=()):
         raise UsageError("which memory is missing", "`pmem check` lists the conflicts")
     done = session.run(table.REPAIR, RepairRequest(dry_run=dry_run))
-    return Answer(
-        data=done,
-        lines=_lines(done),
-        note=_repair_note(done, dry_run=dry_run),
-        exit_code=1 if done.left else 0,
-    )
+    note = _repair_note(done, dry_run=dry_run)
+    return Answer(data=done, lines=_lines(done), note=note, exit_code=1 if done.left else 0)
 
 
 def _lines(done: Repair) -> Iterator[Line]:
-    for each in done.repaired:
+    told = [(it.decision, it.path, it.detail, bool(it.conflicts)) for it in done.repaired]
+    told += [("left", it.path, it.why, False) for it in done.left]
+    for word, path, said, is_open in told:
         yield [
-            (f"{each.decision:<8}", _COLOURS[each.decision]),
-            (f"{os.path.relpath(each.path, done.root)}  ", "cyan"),
-            (each.detail, "yellow" if each.conflicts else ""),
-        ]
-    for left in done.left:
-        yield [
-            ("left    ", "red"),
-            (f"{one_visible_line(os.path.relpath(left.path, done.root))}  ", "cyan"),
-            (one_visible_line(left.why), ""),
+            (f"{word:<8}", _COLOURS.get(word, "green")),
+            (f"{one_visible_line(os.path.relpath(path, done.root))}  ", "cyan"),
+            (one_visible_line(said), "yellow" if is_open else ""),
         ]
 
 
@@ -90,8 +72,7 @@ def _repair_note(done: Repair, *, dry_run: bool) -> str:
     """Say how much was done, and what to do next."""
     if not done.repaired and not done.left:
         return "nothing to resolve"
-    count = len(done.repaired)
-    said = f"{count} record{'s' * (count != 1)} {'would be ' * dry_run}repaired"
+    said = f"{counted(len(done.repaired), 'record')} {'would be ' * dry_run}repaired"
     if done.left:
         said += f", {len(done.left)} left: see to what is left, then run `pmem resolve` again"
     elif dry_run:

@@ -1,11 +1,11 @@
 """The command that says what a change has to do with what is remembered."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Final, Literal
 
 from pmem.cli.asking import asks, own
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, counted
 from pmem.core import findings
 from pmem.core.findings import Finding
 from pmem.core.markdown import escaped
@@ -24,15 +24,6 @@ MARK: Final = "<!-- pmem review -->"
 """The first line of a Markdown page, by which a CI job finds the comment that it wrote before."""
 _MOST: Final = 50
 """Findings of one kind on a Markdown page, and places of one finding."""
-_COLOURS: Final = {
-    ReviewKind.STOPS: "red",
-    ReviewKind.STANDING: "red",
-    ReviewKind.CITED: "red",
-    ReviewKind.CLASH: "yellow",
-    ReviewKind.APPLIES: "cyan",
-    ReviewKind.UNSOURCED: "yellow",
-    ReviewKind.SETTLED: "green",
-}
 _HEADINGS: Final = {
     ReviewKind.STOPS: "These were marked to stop edits of what this change edits",
     ReviewKind.STANDING: "Dead ends that rest on what this change edits",
@@ -79,7 +70,7 @@ def review(
 def _lines(found: Reviewed) -> Iterator[Line]:
     for each in found.items:
         yield [
-            (f"{each.kind:<10}", _COLOURS[each.kind]),
+            (f"{each.kind:<10}", "red" if each.waits else "cyan"),
             (each.short, "cyan"),
             (f"  {each.type.replace('_', ' '):<10} ", "dim"),
             (_headline(each), "bold"),
@@ -94,8 +85,7 @@ def _summary(found: Reviewed) -> str:
         return "nothing is staged for the next commit: `git add` stages a change"
     if not found.files and not found.items:
         return "no file has changed; `pmem review A..B` looks at what changed between two commits"
-    files = f"{found.files} file{'s' * (found.files != 1)} changed"
-    return f"{files}: {_count_text(found)}"
+    return f"{counted(found.files, 'file')} changed: {_count_text(found)}"
 
 
 def _count_text(found: Reviewed) -> str:
@@ -137,15 +127,13 @@ def _page(found: Reviewed) -> Iterator[str]:
         yield ""
         for each in rows[:_MOST]:
             yield f"- **{escaped(each.type.replace('_', ' '))}** {escaped(_headline(each))}"
-            for line in filter(None, (_places(each.places), escaped(_more(each)), each.advice)):
+            places = ", ".join(escaped(_where(place)) for place in each.places[:_MOST])
+            left = len(each.places) - _MOST
+            places += f" and {left} more" * (left > 0)
+            for line in filter(None, (places, escaped(_more(each)), each.advice)):
                 yield f"  - {line}"
         if len(rows) > _MOST:
             yield f"- and {len(rows) - _MOST} more"
-
-
-def _places(places: Sequence[ChangedPlace]) -> str:
-    told = ", ".join(escaped(_where(place)) for place in places[:_MOST])
-    return f"{told} and {len(places) - _MOST} more" if len(places) > _MOST else told
 
 
 def _end(end: End) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pmem.cli import render
 from pmem.cli.asking import asks, own
-from pmem.cli.mcp import AGENT, thread_of
+from pmem.cli.mcp import AGENT, TOOLS, thread_of
 from pmem.cli.session import Answer, CommandSession, Line, needing
 from pmem.errors import Refused, UsageError
 from pmem.storage.shared import Shared
@@ -31,9 +31,7 @@ def serve(
     port: int = own("The port; 0 takes a free one.", 7636, shown="N"),
     socket: str | None = own("Listen at a unix socket instead.", shown="FILE"),
     allow_host: tuple[str, ...] = own("Another name that clients use for it.", (), shown="NAME"),
-    tools: str = own(
-        "What /mcp offers: read, agent, admin, work, all, or tools.", "agent", shown="NAME,..."
-    ),
+    tools: str = TOOLS,
     token: str | None = own(
         "Print the token of `person`, `agent:NAME` or `app:NAME`, and end.", shown=_WHO
     ),
@@ -46,8 +44,10 @@ def serve(
     """
     if token is not None and revoke is not None:
         raise UsageError("--token and --revoke exclude each other", "give one of them")
+    from pmem.server.http.tokens import VARIABLE, Tokens, file_of
+
     root = session.found_root
-    tokens = _tokens(session, root)
+    tokens = Tokens(file_of(root, session.environment), session.environment.get(VARIABLE) or None)
     named = revoke if token is None else token
     if named is not None:
         return _changed_token(session, tokens, named, is_revoked=token is None)
@@ -106,12 +106,6 @@ def _program_in(session: CommandSession) -> str | None:
     """Return the agent or the app that runs the command; None for a person."""
     asking = session.caller.known_in(session.environment)
     return asking.agent or asking.app
-
-
-def _tokens(session: CommandSession, root: str) -> "Tokens":
-    from pmem.server.http.tokens import VARIABLE, Tokens, file_of
-
-    return Tokens(file_of(root, session.environment), session.environment.get(VARIABLE) or None)
 
 
 def _changed_token(

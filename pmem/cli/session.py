@@ -53,6 +53,16 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int = 0
 
 
+def listed(found: Any, line: Callable[[Any], Line], nothing: str) -> Answer:
+    """Answer with a line for each item that was found, or with a sentence where there is none."""
+    return Answer(data=found, lines=map(line, found.items), note="" if found.items else nothing)
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number of things in words."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
 def _read_at_most(file: BinaryIO, most: int, what: str) -> bytes:
     data = file.read(most + 1).removeprefix(BOM_UTF8)
     if len(data) > most:

@@ -1,7 +1,8 @@
 """The commands that connect git, shells, rule files and coding assistants."""
 
 import os
-from typing import Final, Literal
+from collections.abc import Iterable
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -30,7 +31,7 @@ def git(session: CommandSession, request: SetupRequest, print_: bool = PRINT) ->
     Records are merged field by field, and shown as text. It changes this clone's configuration, so
     each clone needs it once. The attributes that go with it are shared with the project.
     """
-    check_one_way(request, print_)
+    _check_one_way(request, print_)
     if print_:
         script = gitsetup.script()
         return Answer(data={"script": script}, raw=script)
@@ -38,14 +39,13 @@ def git(session: CommandSession, request: SetupRequest, print_: bool = PRINT) ->
     before = session.run(table.SETUP_GIT, look).parts if request.remove else ()
     found = session.run(table.SETUP_GIT, request)
     there = {part.name: part.found is not None for part in before}
-    return Answer(
-        data=found,
-        lines=[_git_line(part, there.get(part.name)) for part in found.parts],
-        note=""
-        if found.program or request.remove
-        else "git will not find pmem: put it on the PATH",
-        exit_code=1 if request.check and not found.ok else 0,
-    )
+    lines = []
+    for part in found.parts:
+        state = "kept" if part.ok and request.remove else _state(part.found, is_ok=part.ok)
+        said = f"{part.name:<24}{part.wanted}"
+        lines.append(_line(state, said, there.get(part.name)))
+    lacks = "" if found.program or request.remove else "git will not find pmem: put it on the PATH"
+    return _answer(request, found, lines, lacks)
 
 
 @asks(RulesRequest)
@@ -57,7 +57,7 @@ def rules(session: CommandSession, request: RulesRequest) -> Answer:
     for each place (`--for`) that they apply to its files. `pmem check` says when one is out of
     date, and `pmem resolve` writes it again.
     """
-    check_one_way(request)
+    _check_one_way(request)
     look = RulesRequest(check=True)
     there = session.run(table.SETUP_RULES, look).hosts if request.remove else ()
     found = session.run(table.SETUP_RULES, request)
@@ -66,9 +66,7 @@ def rules(session: CommandSession, request: RulesRequest) -> Answer:
     if request.remove:
         was_there = not set(there).isdisjoint(found.hosts)
         lines = [_line("missing", "", was_there)] if found.hosts else []
-    return Answer(
-        data=found, lines=lines, note=note, exit_code=1 if request.check and not found.ok else 0
-    )
+    return _answer(request, found, lines, note)
 
 
 @asks(hooksetup.PreCommitRequest)
@@ -83,7 +81,7 @@ def pre_commit(
     If the project has a .pre-commit-config.yaml, pmem adds an entry to it, else a few lines to
     git's own hook. If there is no safe place for the entry, it prints it and exits with 1.
     """
-    check_one_way(request, print_)
+    _check_one_way(request, print_)
     request = msgspec.structs.replace(request, check=request.check or print_)
     look = hooksetup.PreCommitRequest(check=True)
     before = session.run(table.SETUP_PRE_COMMIT, look) if request.remove else None
@@ -114,7 +112,7 @@ def completion(
     """
     from pmem.cli.completion import installing, shells
 
-    check_one_way(request, print_)
+    _check_one_way(request, print_)
     name = shell or installing.shell_of(session.environment)
     if print_:
         script = shells.script(name)
@@ -122,21 +120,20 @@ def completion(
     if session.read_only and not request.check:
         raise ReadOnly
     before = installing.look(name, session.environment)
-    if request.remove:
-        installing.uninstall(name, session.environment)
-    elif not request.check:
-        installing.install(name, session.environment)
+    if not request.check:
+        installing.change(name, session.environment, remove=request.remove)
     found = installing.look(name, session.environment)
     was_there = before.state != "missing" if request.remove else None
-    return Answer(
-        data=found,
-        lines=[_line(found.state, found.path, was_there)],
-        note="" if request.check or request.remove else f"open a new {name} to see it",
-        exit_code=1 if request.check and found.state != "set" else 0,
-    )
+    note = "" if request.check or request.remove else f"open a new {name} to see it"
+    return _answer(request, found, [_line(found.state, found.path, was_there)], note)
 
 
-def check_one_way(request: SetupRequest, print_: bool = False) -> None:
+def _answer(request: SetupRequest, found: Any, lines: Iterable[Line], note: str) -> Answer:
+    code = int(request.check and not found.ok)
+    return Answer(data=found, lines=lines, note=note, exit_code=code)
+
+
+def _check_one_way(request: SetupRequest, print_: bool = False) -> None:
     """See that only one thing is asked for."""
     if request.check + request.remove + print_ > 1:
         raise UsageError("--check, --remove and --print exclude each other", "give one of them")
@@ -162,13 +159,6 @@ def _hook_note(found: hooksetup.HookSetup, *, no_place: bool) -> str:
         return "the hook will not find pmem: put it on the PATH"
     runs_by_tool = found.kind == "config" and found.ok
     return "each clone needs `pre-commit install` once" if runs_by_tool else ""
-
-
-def _git_line(part: gitsetup.GitSetting, was_there: bool | None) -> Line:
-    """Say how git has been told one thing; what the project shares stays when a clone forgets."""
-    state = _state(part.found, is_ok=part.ok)
-    state = "kept" if part.ok and was_there is not None else state
-    return _line(state, f"{part.name:<24}{part.wanted}", was_there)
 
 
 _COLOURS: Final = {
@@ -202,17 +192,11 @@ def hook(
 
 
 @asks(NoArguments)
-def list_(
-    session: CommandSession,
-    _: NoArguments,
-) -> Answer:
+def list_(session: CommandSession, _: NoArguments) -> Answer:
     """Show which coding assistants are connected."""
     found = session.run(table.SETUP_LIST, NoArguments(), anywhere(session))
-    width = max(len(name) for name in HARNESSES) + 2
-    lines = [_overview_line(one, width) for one in found.items]
-    return Answer(
-        data=found, lines=lines, note="`pmem setup NAME` sets one up, `--remove` undoes that"
-    )
+    note = "`pmem setup NAME` sets one up, `--remove` undoes that"
+    return Answer(data=found, lines=map(_overview_line, found.items), note=note)
 
 
 def _set_up(
@@ -225,7 +209,7 @@ def _set_up(
     """Connect an assistant, look whether it is connected, or undo that."""
     if user and project:
         raise UsageError("--user and --project exclude each other", "give one of them")
-    check_one_way(request, print_)
+    _check_one_way(request, print_)
     scope: Scope = "user" if user else "project"
     request = msgspec.structs.replace(request, scope=scope)
     assistants.files_of(request)  # before anything is looked for
@@ -235,44 +219,40 @@ def _set_up(
         return Answer(data={"files": [{"path": p, "text": t} for p, t in texts]}, raw=raw)
     found = session.run(table.SETUP_ASSISTANT, request, anywhere(session) if user else None)
     lacks = "" if found.program or request.remove else "it will not find pmem: put it on the PATH"
-    return Answer(
-        data=found,
-        lines=[_part_line(part, is_removed=request.remove) for part in found.parts],
-        note="\n".join(filter(None, (found.trouble, lacks, found.said))),
-        exit_code=1 if request.check and not found.ok else 0,
+    lines = []
+    for part in found.parts:
+        said = f"{part.what:<18}{part.path}{part.why and f' ({part.why})'}"
+        lines.append(_line(part.state, said, part.removed if request.remove else None))
+    return _answer(
+        request, found, lines, "\n".join(filter(None, (found.trouble, lacks, found.said)))
     )
 
 
-def _connecting(harness: str, what: str, more: str = "") -> AskedCommand:
-    meaning = f"Connect {what}; safe to repeat.\n\n{more}"
+def _of_harness(harness: str, does: str, more: str = "") -> AskedCommand:
+    meaning = f"{does}; safe to repeat.\n\n{more}"
     kind = assistants.AssistantSetupRequest
     return asks(kind, harness=harness, scope="project", meaning=meaning)(_set_up)
 
 
-claude_code = _connecting(
-    "claude-code", "Claude Code: hooks and tools", "VS Code runs these hooks as well."
+claude_code = _of_harness(
+    "claude-code", "Connect Claude Code: hooks and tools", "VS Code runs these hooks as well."
 )
-codex = _connecting(
+codex = _of_harness(
     "codex",
-    "Codex: hooks and tools",
+    "Connect Codex: hooks and tools",
     "Codex runs hooks once you have trusted them there (`/hooks`), a project's in a trusted"
     " project.",
 )
-gemini = _connecting("gemini", "Gemini CLI: hooks and tools")
-cursor = _connecting("cursor", "Cursor: hooks and tools")
-vscode = _connecting(
+gemini = _of_harness("gemini", "Connect Gemini CLI: hooks and tools")
+cursor = _of_harness("cursor", "Connect Cursor: hooks and tools")
+vscode = _of_harness(
     "vscode",
-    "VS Code: hooks and tools",
+    "Connect VS Code: hooks and tools",
     "It also reads the hooks of Claude Code: where those are set up, it gets none of its own.",
 )
-opencode = _connecting("opencode", "OpenCode: tools")
-zed = _connecting("zed", "Zed: tools, in your own settings")
-agents_md = asks(
-    assistants.AssistantSetupRequest,
-    harness="agents-md",
-    scope="project",
-    meaning="Say in AGENTS.md how to use the memory; safe to repeat.",
-)(_set_up)
+opencode = _of_harness("opencode", "Connect OpenCode: tools")
+zed = _of_harness("zed", "Connect Zed: tools, in your own settings")
+agents_md = _of_harness("agents-md", "Say in AGENTS.md how to use the memory")
 
 
 def anywhere(session: CommandSession) -> Workspace:
@@ -282,21 +262,10 @@ def anywhere(session: CommandSession) -> Workspace:
         folder = discover(place, name, session.environment)
     except NoProject:
         folder = os.path.join(place, name)
-    return Workspace(
-        folder,
-        environment=session.environment,
-        read_only=session.read_only,
-        caller=session.caller,
-    )
+    return session.opened_anew(folder)
 
 
-def _part_line(part: assistants.SetupPart, *, is_removed: bool) -> Line:
-    why = f" ({part.why})" if part.why else ""
-    said = f"{part.what:<18}{part.path}{why}"
-    return _line(part.state, said, part.removed if is_removed else None)
-
-
-def _overview_line(one: assistants.SetupOverview, width: int) -> Line:
+def _overview_line(one: assistants.SetupOverview) -> Line:
     seen = "" if one.seen or one.state == "set" else "not installed"
-    said = f"{one.harness:<{width}}{'--' + one.scope:<11}"
+    said = f"{one.harness:<{max(map(len, HARNESSES)) + 2}}{'--' + one.scope:<11}"
     return [*_line(one.state, said), (one.why or seen, "dim")]

@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from pmem.cli.asking import asks, own
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, listed
 from pmem.core import exactjson
 from pmem.core.visible import escaped
 from pmem.errors import InvalidValue
@@ -37,9 +37,8 @@ def delta(
     time.
     """
     found = session.run(table.DELTA, ThreadRequest(thread=thread))
-    return Answer(
-        data=found, lines=[[(line, "")] for line in found.lines], note=_delta_note(session, found)
-    )
+    lines: list[Line] = [[(line, "")] for line in found.lines]
+    return Answer(data=found, lines=lines, note=_delta_note(session, found))
 
 
 @asks(SaveRequest, state={})
@@ -69,11 +68,7 @@ def load(session: CommandSession, request: CheckpointRequest) -> Answer:
 def list_(session: CommandSession, request: CheckpointsRequest) -> Answer:
     """List checkpoints, the last saved first."""
     found = session.run(table.CHECKPOINTS, request)
-    return Answer(
-        data=found,
-        lines=map(_line, found.items),
-        note="" if found.items else "no checkpoint; `pmem checkpoint save` saves one",
-    )
+    return listed(found, _line, "no checkpoint; `pmem checkpoint save` saves one")
 
 
 @asks(CheckpointRequest)

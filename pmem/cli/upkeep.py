@@ -7,7 +7,7 @@ import msgspec
 
 from pmem.cli.asking import asks, own
 from pmem.cli.event_words import sides
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, counted
 from pmem.core.journal import one_line
 from pmem.core.lifecycle.plan import Action
 from pmem.errors import InvalidValue
@@ -21,6 +21,7 @@ from pmem.upkeep.consolidation import (
     UpkeepRequest,
     together,
 )
+from pmem.values.ids import short
 
 _SHOWN: Final = 100
 """Characters of a text."""
@@ -70,13 +71,10 @@ def consolidate(
     )
     done = together(first, second)
     left = done.missing or any(step.outcome == "changed" for step in done.steps)
+    code = 1 if expected is not None and left else 0
     is_changed = any(outcome.has_written for outcome in session.outcomes[-2:])
-    return Answer(
-        data=done,
-        lines=_lines(done),
-        note=_upkeep_note(done, is_changed=is_changed),
-        exit_code=1 if expected is not None and left else 0,
-    )
+    note = "the rules found " * (is_changed and not done.steps) + _upkeep_note(done)
+    return Answer(data=done, lines=_lines(done), note=note, exit_code=code)
 
 
 def _part_of(
@@ -111,23 +109,26 @@ def _lines(done: UpkeepReport) -> Iterator[Line]:
             if len(steps) > _MOST:
                 yield [(f"  and {len(steps) - _MOST} more; --json has them all", "dim")]
     for planned in done.missing:
-        yield [("no longer as planned  ", "yellow"), (_missing(planned), "")]
+        texts = " | ".join(str(record.get("text", "")) for record in planned.records)
+        said = f"{planned.action}: {one_line(texts, 2 * _SHOWN)}"
+        yield [("no longer as planned  ", "yellow"), (said, "")]
     for notice in done.notices:
         yield [("left alone", "bold dim"), (f"  {notice.why}", "dim")]
         for id_, text in zip(notice.records, notice.texts, strict=True):
-            yield [
-                (_INDENT, ""),
-                (id_.rpartition("-")[2], "cyan"),
-                (f"  {one_line(text, _SHOWN)}", ""),
-            ]
+            yield _record_line("", short(id_), text)
 
 
 def _step(step: StepReport) -> Iterator[Line]:
     if step.action is Action.FOLD:
-        yield from _recalls(step)
+        for record in step.records[:_MOST_RECALLED]:
+            was, now = record.before["access"], record.after["access"]
+            more = now.get("count", 0) - was.get("count", 0)
+            yield _record_line(f"+{more}" if more else "shown", record.short, record.text)
+        if len(step.records) > _MOST_RECALLED:
+            yield [(f"  and {len(step.records) - _MOST_RECALLED} more", "dim")]
         return
     for place, record in enumerate(step.records):
-        yield _record_line(_word(step, record, place), record)
+        yield _record_line(_word(step, record, place), record.short, record.text)
         for change in _differences(record):
             yield [(f"{_INDENT}{change}", "dim")]
     yield [(f"{_INDENT}because: ", "dim"), (step.why, "")]
@@ -137,21 +138,8 @@ def _step(step: StepReport) -> Iterator[Line]:
         yield [(f"{_INDENT}not done: ", "red"), ("a record has changed since the plan", "")]
 
 
-def _recalls(step: StepReport) -> Iterator[Line]:
-    for record in step.records[:_MOST_RECALLED]:
-        count = record.after["access"].get("count", 0) - record.before["access"].get("count", 0)
-        yield _record_line(f"+{count}" if count else "shown", record)
-    more = len(step.records) - _MOST_RECALLED
-    if more > 0:
-        yield [(f"  and {more} more", "dim")]
-
-
-def _record_line(word: str, record: RecordChange) -> Line:
-    return [
-        (f"  {word:<9}", "dim"),
-        (record.short, "cyan"),
-        (f"  {one_line(record.text, _SHOWN)}", ""),
-    ]
+def _record_line(word: str, name: str, text: str) -> Line:
+    return [(f"  {word:<9}", "dim"), (name, "cyan"), (f"  {one_line(text, _SHOWN)}", "")]
 
 
 def _word(step: StepReport, record: RecordChange, place: int) -> str:
@@ -183,40 +171,27 @@ def _links(was: list[dict[str, Any]], will: list[dict[str, Any]]) -> Iterator[st
     for sign, links, others in (("-", was, will), ("+", will, was)):
         for link in links:
             if link not in others:
-                target = link["target"].rpartition("-")[2]
-                strength = link.get("strength", 0.5)
-                yield f"{sign} {link['type'].replace('_', ' ')} {target} ({strength:g})"
+                kind, strength = link["type"].replace("_", " "), link.get("strength", 0.5)
+                yield f"{sign} {kind} {short(link['target'])} ({strength:g})"
 
 
-def _missing(step: PlannedStep) -> str:
-    texts = " | ".join(str(record.get("text", "")) for record in step.records)
-    return f"{step.action}: {one_line(texts, 2 * _SHOWN)}"
-
-
-def _upkeep_note(done: UpkeepReport, *, is_changed: bool) -> str:
-    said = [_summary(done, is_changed=is_changed)]
+def _upkeep_note(done: UpkeepReport) -> str:
     changed = sum(step.outcome == "changed" for step in done.steps)
-    if changed:
-        said.append(f"{_many(changed, 'step')} not done: records changed meanwhile; run it again")
-    if done.missing:
-        said.append(f"{_many(len(done.missing), 'step')} of the plan would not come out the same")
-    if done.beyond:
-        said.append(f"{_many(done.beyond, 'step')} due beyond the plan")
-    if done.waiting:
-        said.append(f"{_many(done.waiting, 'pair')} left for the next run")
-    return "\n".join(said)
+    rest = (
+        (changed, "step", "not done: records changed meanwhile; run it again"),
+        (len(done.missing), "step", "of the plan would not come out the same"),
+        (done.beyond, "step", "due beyond the plan"),
+        (done.waiting, "pair", "left for the next run"),
+    )
+    said = [f"{counted(count, what)} {why}" for count, what, why in rest if count]
+    return "\n".join([_summary(done), *said])
 
 
-def _summary(done: UpkeepReport, *, is_changed: bool) -> str:
-    steps = len(done.steps)
-    if not steps:
-        return "the rules found nothing to do" if is_changed else "nothing to do"
+def _summary(done: UpkeepReport) -> str:
+    if not done.steps:
+        return "nothing to do"
     if done.dry_run:
-        return f"{_many(steps, 'step')} planned; nothing was changed"
+        return f"{counted(len(done.steps), 'step')} planned; nothing was changed"
     saved = done.counts["tokens_reclaimed"]
     did = sum(step.outcome == "done" for step in done.steps)
-    return f"{_many(did, 'step')} done" + f", {saved} tokens reclaimed" * bool(saved)
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number} {what}" + "s" * (number != 1)
+    return f"{counted(did, 'step')} done" + f", {saved} tokens reclaimed" * bool(saved)

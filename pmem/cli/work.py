@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from pmem.cli.asking import asks, own
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, listed
 from pmem.errors import InvalidValue
 from pmem.operations import table
 from pmem.upkeep.work.applying import AnsweredWork, WorkAnswer, WorkAnswersRequest
@@ -23,11 +23,7 @@ MOVED, REFUSED = 9, 3
 def list_(session: CommandSession, request: WorkListRequest) -> Answer:
     """List the work that waits for a model."""
     found = session.run(table.WORK, request)
-    return Answer(
-        data=found,
-        lines=([(item.id, "cyan"), (f"  {item.meaning}", "")] for item in found.items),
-        note="" if found.items else "no work waits",
-    )
+    return listed(found, lambda it: [(it.id, "cyan"), (f"  {it.meaning}", "")], "no work waits")
 
 
 @asks(WorkRequest)
@@ -38,11 +34,8 @@ def next_(session: CommandSession, request: WorkRequest) -> Answer:
     and the digest.
     """
     found = session.run(table.NEXT_WORK, request)
-    return Answer(
-        data=found,
-        raw="\n".join(f"id: {it.id}\ndigest: {it.digest}\n\n{it.prompt}" for it in found.items),
-        note="" if found.items else "no work waits",
-    )
+    raw = "\n".join(f"id: {it.id}\ndigest: {it.digest}\n\n{it.prompt}" for it in found.items)
+    return Answer(data=found, raw=raw, note="" if found.items else "no work waits")
 
 
 @asks(NoArguments)
@@ -77,11 +70,7 @@ def try_(session: CommandSession, request: ModelTestRequest) -> Answer:
 
 
 def _read_answers(text: str) -> tuple[WorkAnswer, ...]:
-    """Read one object, a list of objects, or objects line by line.
-
-    Raises:
-        InvalidValue: The text is none of them.
-    """
+    """Read one object, a list of objects, or objects line by line."""
     try:
         try:
             found: Any = msgspec.json.decode(text)

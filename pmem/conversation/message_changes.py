@@ -26,13 +26,11 @@ class MarkRequest(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         message: Its id, or the start of it.
         importance: From 0 to 1, in place of what its content comes to; None leaves it.
-        scored: Let its content decide again.
         pinned: Whether it is never pruned; None leaves it.
     """
 
     message: MessageId
     importance: Annotated[float | None, asked("How much it counts, from 0 to 1.", shown="N")] = None
-    scored: Annotated[bool, asked("Let its content say how much it counts.")] = False
     pinned: Annotated[
         bool | None, asked("Pin it: a pinned one is never pruned.", flag="--pin/--unpin")
     ] = None
@@ -140,12 +138,10 @@ def _marks(request: MarkRequest) -> dict[str, Any]:
     if request.importance is not None:
         checks.share("importance", request.importance)
         fields["importance"] = request.importance
-    elif request.scored:
-        fields["importance"] = None
     if request.pinned is not None:
         fields["pinned"] = request.pinned
     if not fields:
-        raise InvalidValue("nothing is to change", "give --importance, --scored, --pin or --unpin")
+        raise InvalidValue("nothing is to change", "give --importance, --pin or --unpin")
     return fields
 
 

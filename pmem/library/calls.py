@@ -27,12 +27,8 @@ def part(
 ) -> Method[B_co]:
     """Return a method that runs an operation, and returns a part of its answer.
 
-    Args:
-        operation: Its row in the table.
-        names: The fields that may be given by position, in this order; `*name` takes all of them.
-            Any field may be given by name.
-        of: Takes the part out of the answer.
-        usual: What the request has where a field is not given, and has another default itself.
+    The fields `names` may be given by position, in this order; `*name` takes all of them. `usual`
+    is what the request has where a field is not given.
     """
 
     def run(self: Any, *given: Any, **fields: Any) -> B_co:

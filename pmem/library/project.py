@@ -25,11 +25,7 @@ from pmem.values.notation import flatten
 
 
 def checked_models(models: Any) -> Any:
-    """Return models that a project can ask; None where there are none.
-
-    Raises:
-        InvalidValue: They are something else.
-    """
+    """Return models that a project can ask, or raise; None where there are none."""
     if models is None:
         return None
     from pmem.model.models import Models

@@ -24,12 +24,7 @@ _LARGEST = 2**63 - 1
 
 
 def made(type_: type[T], **fields: Any) -> T:
-    """Make a request of fields that have their types; some may be those of a struct inside it.
-
-    Raises:
-        InvalidValue: One has another type.
-        TypeError: There is no such field, or a needed one is missing.
-    """
+    """Make a request of fields that have their types; some may be those of a struct inside it."""
     hints: dict[str, Any] = _hints(type_)  # type: ignore[arg-type]  # a class has a hash
     for name, hint in hints.items():
         if isinstance(hint, type) and issubclass(hint, msgspec.Struct) and name not in fields:
@@ -63,7 +58,10 @@ def _field(name: str, value: Any, owner: Any) -> Any:
     try:
         hint = _hints(owner).get(name, Any)
         if name in _PATHS and value is not None and str in (hint, *get_args(hint)):
-            return _value(_path(name, value), str)
+            path = os.fspath(value) if isinstance(value, os.PathLike) else value
+            if isinstance(path, str) and "\0" in path:
+                raise InvalidValue(f"{name} has a zero byte: {path!r}", "leave it out")
+            return _value(path, str)
         return _value(value, hint)
     except RecursionError:
         raise InvalidValue(f"{name} is nested too deep") from None
@@ -85,49 +83,29 @@ def _value(value: Any, hint: Any) -> Any:
     if origin is tuple and isinstance(value, Iterable) and not isinstance(value, _NO_LISTS):
         value = [_struct(one, get_args(hint)[0]) for one in value]
     if getattr(hint, "_is_protocol", False):
-        return _able(value, hint)
+        if all(hasattr(value, name) for name in vars(hint) if name[0] != "_"):
+            return value
+        raise _unexpected(value, hint)
     if hint is bytes and not isinstance(value, bytes):  # the decoder takes a text for base64
-        raise msgspec.ValidationError(f"Expected `bytes`, got `{type(value).__name__}`")
-    _check_unicode(value)
+        raise _unexpected(value, hint)
     try:
+        if isinstance(value, str):
+            str.encode(value)
         found = msgspec.convert(value, list[Any] if origin is Iterable else hint)
     except UnicodeEncodeError:
-        raise _no_unicode() from None
+        raise InvalidValue("a text is not valid UTF-8", "convert it to UTF-8") from None
     except TypeError:  # what is called back
         return value
     check_bounds(found)
     return found
 
 
-def _path(name: str, value: Any) -> Any:
-    """Return a path as text, where it could be one of a file."""
-    path = os.fspath(value) if isinstance(value, os.PathLike) else value
-    try:
-        held = os.fsencode(path) if isinstance(path, str) else b""
-    except UnicodeEncodeError:
-        raise _no_unicode() from None
-    if b"\0" in held:
-        raise InvalidValue(f"{name} has a zero byte: {path!r}", "leave it out")
-    return path
-
-
-def _able(value: Any, protocol: Any) -> Any:
-    """Return what can do all that a protocol says."""
-    lacking = [name for name in vars(protocol) if name[0] != "_" and not hasattr(value, name)]
-    if lacking:
-        raise msgspec.ValidationError(
-            f"Expected `{protocol.__name__}`, got `{type(value).__name__}`"
-        )
-    return value
+def _unexpected(value: Any, hint: Any) -> msgspec.ValidationError:
+    return msgspec.ValidationError(f"Expected `{hint.__name__}`, got `{type(value).__name__}`")
 
 
 def check_bounds(value: Any) -> None:
-    """See that a time says which moment of this calendar it is, and that a number is no monster.
-
-    Raises:
-        msgspec.ValidationError: A time has no zone, or a number is beyond 64 bits.
-        InvalidValue: A time leaves the calendar in UTC.
-    """
+    """See that a time has a zone and is in the calendar in UTC, and a number within 64 bits."""
     if isinstance(value, datetime):
         if value.utcoffset() is None:
             raise msgspec.ValidationError("Expected `datetime` with a zone")
@@ -135,10 +113,8 @@ def check_bounds(value: Any) -> None:
             in_utc(value)
         except OverflowError:
             raise InvalidValue(f"{value} leaves the calendar in UTC") from None
-    if type(value) is int and value > _LARGEST:
-        raise msgspec.ValidationError(f"Expected `int` <= {_LARGEST}")
-    if type(value) is int and value < -_LARGEST:
-        raise msgspec.ValidationError(f"Expected `int` >= -{_LARGEST}")
+    if type(value) is int and abs(value) > _LARGEST:
+        raise msgspec.ValidationError(f"Expected `int` from -{_LARGEST} to {_LARGEST}")
 
 
 def _one_of(value: Any, hints: tuple[Any, ...]) -> Any:
@@ -161,14 +137,3 @@ def _struct(value: Any, hint: Any) -> Any:
             _field(name, getattr(value, name), type(value))
         return msgspec.convert(value, hint)
     return value
-
-
-def _check_unicode(value: Any) -> None:
-    try:
-        str.encode(value) if isinstance(value, str) else None
-    except UnicodeEncodeError:
-        raise _no_unicode() from None
-
-
-def _no_unicode() -> InvalidValue:
-    return InvalidValue("a text is not valid UTF-8", "convert it to UTF-8")

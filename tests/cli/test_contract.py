@@ -346,25 +346,6 @@ class Pruning(Strict):
     token_limit: int
 
 
-class PrunedEarlier(Strict):
-    id: str
-    role: str
-    tokens: int
-    text: str
-    at: str
-    trigger: str
-    reason: str
-    now: str
-
-
-class PrunedList(Strict):
-    conversation: str
-    items: list[PrunedEarlier]
-    total: int
-    cleared: int
-    unexplained: int
-
-
 class Usage(Strict):
     total_messages: int
     messages_in_context: int
@@ -1375,7 +1356,6 @@ ANSWERS: list[tuple[str, Any]] = [
     ("conversation clear --yes", Conversation),
     ("conversation stats", Overlay),
     ("conversation prune --dry-run", Pruning),
-    ("conversation prune --list", PrunedList),
     ("conversation mark SAID --pin", Marked),
     ("conversation rm SAID", RemovedText),
     ("inbox facts", Facts),

@@ -80,7 +80,6 @@ def test_the_importance_of_a_message_can_be_changed_afterwards() -> None:
     made.mark_message(said[1].id, importance=0.0)
     made.prune_conversation(keep=3, strategy="importance")
     assert pruned(made) == ["two pears"]
-    assert made.mark_message(said[0].id, scored=True).message.importance is None
 
 
 def test_a_mark_must_say_something_that_is_allowed() -> None:

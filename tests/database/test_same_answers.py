@@ -192,7 +192,7 @@ def test_a_message_is_pinned_and_its_text_removed_alike(both: Both) -> None:
     pinned, removed = "m-00000004", "m-00000005"
     marks = (
         MarkRequest(message=pinned, importance=0.9, pinned=True),
-        MarkRequest(message=pinned, scored=True, pinned=False),
+        MarkRequest(message=pinned, pinned=False),
     )
     for request in marks:
         files, server = both.answers(table.MARK, request)

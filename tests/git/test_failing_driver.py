@@ -117,7 +117,7 @@ def test_a_clash_gets_markers_with_both_sides(
     assert b"We use Oracle" in found
     blind_commit_is_stopped()
     ok("merge", "--abort")
-    assert b"0 findings" in pmem("check", "records").out
+    assert b" ok\n" in pmem("check", "records").out
 
 
 @pytest.mark.parametrize("how", ["crashes", "hangs in Python", "is missing"])

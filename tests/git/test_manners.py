@@ -128,7 +128,7 @@ def test_two_clones_merge_with_plain_git(options: tuple[str, ...], tmp_path: Pat
         git("commit", "--quiet", "--message", place.name)
     git("pull", "--quiet", "--no-rebase", "--no-edit", str(places[0]), "main", cwd=places[1])
     assert git("status", "--porcelain") == ""
-    assert b"0 findings" in ok("check", "records")
+    assert b" ok\n" in ok("check", "records")
     contents = [item["content"] for item in json.loads(ok("list", "--json"))["data"]["items"]]
     for place in places:
         assert sum(f"{place.name} learned" in content for content in contents) == 5
@@ -168,7 +168,7 @@ def test_a_transcript_grown_in_both_clones_merges(tmp_path: Path) -> None:
         git("add", "--all")
         git("commit", "--quiet", "--message", place.name)
     git("pull", "--quiet", "--no-rebase", "--no-edit", str(tmp_path / "ada"), "main")
-    assert b"0 findings" in ok("check", "records")
+    assert b" ok\n" in ok("check", "records")
     assert b"45 unchanged" in ok("import", "messages", "-", stdin=TRANSCRIPT)
 
 

@@ -72,12 +72,12 @@ def test_a_finding_says_which_merge_lost_what_of_whom_and_where_it_is(both: None
     done = pmem("check", "merges", "--range", "base..")
     assert done.code == 1
     theirs = ok("rev-parse", "theirs")[:10]
-    first, last = done.out.decode().splitlines()
+    summary, _, first = done.out.decode().splitlines()
     where = f"{os.path.abspath(PATH)}: dropped_side: merge {made[:10]} dropped all that "
     assert first.startswith(where)
     assert f"`git show {theirs}:{PATH}` has it" in first
     assert ok("show", f"{theirs}:{PATH}").encode() == data(THEIRS)
-    assert last == "1 merge, 1 finding"
+    assert summary == "merges     1 in 1 merge"
 
 
 def test_a_finding_in_json_names_the_commit(both: None) -> None:
@@ -92,7 +92,7 @@ def test_a_finding_in_json_names_the_commit(both: None) -> None:
 
 def test_a_range_without_merges_or_memory_has_no_findings(both: None) -> None:
     done = pmem("check", "merges", "--range", "base..ours")
-    assert (done.code, done.out) == (0, b"0 merges, 0 findings\n")
+    assert (done.code, done.out) == (0, b"merges     none in 0 merges\n")
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_a_hook_tells_an_agent_of_broken_settings_too(repository: None) -> None:
 def test_nothing_staged_is_nothing_wrong(repository: None) -> None:
     Path(PATH).write_bytes(b"{")
     done = staged()
-    assert (done.code, done.out) == (0, b"0 records, 0 findings\n")
+    assert (done.code, done.out) == (0, b"records    0 ok\n")
     ok("add", "--all")
     assert codes() == ["damaged"]
 

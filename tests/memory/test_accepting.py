@@ -65,7 +65,7 @@ def test_the_history_keeps_what_was_cited(committed: None) -> None:
     event = pmem("log", identifier, "--json").data["items"][0]
     assert (event["event"], event["source"]) == ("UPDATE", "verify")
     assert event["before"]["citations"] == before
-    assert accepted(identifier).err == "what is cited stands as it was; nothing to accept\n"
+    assert accepted(identifier).out == b"citations  nothing to accept\n"
     assert pmem("log", identifier, "--json").data["total"] == 2
 
 

@@ -147,7 +147,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "conversation.list": lambda _: ConversationsRequest(),
     "conversation.show": lambda _: LookRequest(),
     "conversation.prune": lambda _: PruneRequest(tokens=0),
-    "conversation.prune.listed": lambda _: LookRequest(),
+    "pruned_messages": lambda _: LookRequest(),
     "conversation.mark": lambda kept: MarkRequest(message=kept.said, pinned=True),
     "conversation.rm": lambda kept: RemoveMessageRequest(message=kept.said),
     "conversation.stats": lambda _: LookRequest(),

@@ -19,6 +19,11 @@ class CompletionSetup(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     state: Literal["set", "missing", "differs"]
 
+    @property
+    def ok(self) -> bool:
+        """Whether it has."""
+        return self.state == "set"
+
 
 def shell_of(environment: Mapping[str, str]) -> str:
     """Return the shell that a person uses."""
@@ -39,21 +44,14 @@ def look(shell: str, environment: Mapping[str, str]) -> CompletionSetup:
     )
 
 
-def install(shell: str, environment: Mapping[str, str]) -> None:
-    """Have a shell complete pmem's commands."""
+def change(shell: str, environment: Mapping[str, str], *, remove: bool) -> None:
+    """Have a shell complete pmem's commands, or no more."""
     path = file_of(shell, environment)
     text, found = _parts(path)
-    if found != _block(shell):
+    block = None if remove else _block(shell)
+    if found != block:
         end = "" if not text or text.endswith("\n") else "\n"
-        _write(path, text + end + _block(shell))
-
-
-def uninstall(shell: str, environment: Mapping[str, str]) -> None:
-    """Take completion out of a shell again."""
-    path = file_of(shell, environment)
-    text, found = _parts(path)
-    if found is not None:
-        _write(path, text)
+        _write(path, text if block is None else text + end + block)
 
 
 def file_of(shell: str, environment: Mapping[str, str]) -> str:

@@ -102,7 +102,7 @@ PRUNE: Final[Operation[PruneRequest, Pruning]] = Operation(
     unless="dry_run", effect="idempotent"
 )  # fmt: skip
 PRUNED: Final[Operation[LookRequest, PrunedListing]] = Operation(
-    "conversation.prune.listed", "List which messages were pruned, when and why",
+    "pruned_messages", "List which messages were pruned, when and why",
     "conversation.pruning:list_pruned", categories=("activity",)
 )  # fmt: skip
 MARK: Final[Operation[MarkRequest, MessageRef]] = Operation(
