@@ -113,8 +113,9 @@ def auto(
     """Import the project's own files, or a session or transcript.
 
     Without a file, pmem takes in the instruction files and the decision records that git does not
-    ignore: see `pmem import notes` and `pmem import adr`. Again updates what has changed; one
-    `pmem undo` takes all of it back. With --pending it imports the sessions that hooks noted;
+    ignore, and the sessions that assistants keep of this project: see `pmem import notes`, `pmem
+    import adr` and `pmem import claude-code`. Again updates what has changed; one `pmem undo`
+    takes all of it back. With --pending it imports the sessions that hooks noted;
     `pmem import --pending` is short for that. The other options are for sessions.
     """
     if request.pending and file is not None:
@@ -122,7 +123,8 @@ def auto(
     if not request.pending and file is None:
         if request != SessionsRequest(dry_run=request.dry_run):
             raise UsageError("that option is for sessions", "name a file, or --pending")
-        wanted = ProjectImportRequest(dry_run=request.dry_run)
+        told = render.progress(session, "bytes")
+        wanted = ProjectImportRequest(dry_run=request.dry_run, progress=told)
         return project_imported(session.run(table.IMPORT_PROJECT, wanted))
     try:
         return _import(session, msgspec.structs.replace(request, path=file))
@@ -200,14 +202,17 @@ def project_imported(done: ProjectImported) -> Answer:
         parts.append(_notes_imported(done.notes, f"{_named(found.instructions)}: "))
     if done.decisions is not None:
         parts.append(_answer_of(done.decisions, f"{', '.join(found.decisions)}: "))
+    for name, one in done.sessions.items():
+        parts.append(_answer_of(one, f"{_sessions_of(found, name)}: "))
     lines = [line for part in parts for line in part.lines]
     if done.notes is None and found.rules:
         lines.insert(0, [(f"{sources_of(found)[0]} would be read", "")])
-    sessions = (
-        f"{counted(count, 'session')} of {TITLES[SessionProgram(name)]}: `pmem import {name}`"
-        for name, count in found.sessions.items()
-    )
-    notes = (*_skipped(found.unread), *(part.note for part in parts if part.note), *sessions)
+    states = [
+        f"next: `pmem import {name} --learn` proposes memories"
+        for name, one in done.sessions.items()
+        if one.states_more
+    ]
+    notes = (*_skipped(found.unread), *(part.note for part in parts if part.note), *states)
     return Answer(data=done, lines=lines, note="\n".join(notes))
 
 
@@ -218,7 +223,12 @@ def sources_of(found: ProjectSources) -> list[str]:
         told.append(f"{_named(found.instructions)} ({counted(found.rules, 'rule')})")
     if found.decisions:
         told.append(f"{counted(found.records, 'decision record')} in {', '.join(found.decisions)}")
-    return told
+    return [*told, *(_sessions_of(found, name) for name in found.sessions)]
+
+
+def _sessions_of(found: ProjectSources, program: str) -> str:
+    count = counted(found.sessions[program], "session")
+    return f"{count} of {TITLES[SessionProgram(program)]}"
 
 
 def _named(files: Sequence[str]) -> str:

@@ -58,7 +58,8 @@ def _first_import(
     from pmem.cli.imports import project_imported, sources_of
     from pmem.conversation.project_sources import ProjectImportRequest, find_sources
 
-    found = " and ".join(sources_of(find_sources(place)))
+    *more, last = sources_of(find_sources(place)) or [""]
+    found = f"{', '.join(more)} and {last}" if more else last
     if not found:
         return [], [next_]
     if imports is None and render.can_ask():

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from typing import Final
 
 import msgspec
@@ -14,6 +15,7 @@ from pmem.conversation.decision_records import (
 )
 from pmem.conversation.notes import NotesImported, NotesRequest, import_notes
 from pmem.conversation.session_files import sessions_of
+from pmem.conversation.sessions import SessionsImported, SessionsRequest, import_sessions
 from pmem.errors import InvalidValue, NotFound
 from pmem.interchange import Skipped
 from pmem.interchange.adr import read_decision
@@ -23,7 +25,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.git.project_files import Unreadable
 from pmem.values.fields import DryRun
 from pmem.values.programs import SessionProgram
-from pmem.values.requests import Admit, as_it_is
+from pmem.values.requests import Admit, Progress, as_it_is, ignore_progress
 
 _CONTRIBUTING: Final = re.compile(r"(?:\.github/|docs/)?CONTRIBUTING\.md", re.IGNORECASE)
 _OWN: Final = re.compile(r"\.local\.md\Z", re.IGNORECASE)
@@ -56,14 +58,16 @@ class ProjectSources(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProjectImportRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The project's own instruction files and decision records.
+    """The project's own instruction files and decision records, and its sessions.
 
     Attributes:
         dry_run: Say what would be added, and add nothing.
+        progress: Told of the bytes of sessions as they are read.
         admit: Lets in what holds no secret.
     """
 
     dry_run: DryRun = False
+    progress: Progress = ignore_progress
     admit: Admit = as_it_is
 
 
@@ -74,12 +78,14 @@ class ProjectImported(msgspec.Struct, frozen=True, kw_only=True):
         found: What there was.
         notes: What became of the instruction files; None where there are none, or in a dry run.
         decisions: What became of the decision records; None where there are none.
+        sessions: What became of each program's sessions.
         dry_run: Whether nothing was added.
     """
 
     found: ProjectSources
     notes: NotesImported | None
     decisions: DecisionsImported | None
+    sessions: dict[str, SessionsImported]
     dry_run: bool
 
 
@@ -113,16 +119,20 @@ def import_project(workspace: Workspace, request: ProjectImportRequest) -> Proje
         StorageRefused: A file may not be read.
     """
     found = find_sources(workspace)
-    if not (found.instructions or found.decisions):
+    if not (found.instructions or found.decisions or found.sessions):
         raise NotFound(
-            "the project has no instruction files and no decision records",
+            "the project has no instruction files, no decision records and no sessions",
             "`pmem import --help` shows what can be imported",
         )
     paths = _paths(workspace, found.instructions)
+    with nullcontext() if request.dry_run else workspace.transaction():
+        notes = _notes(workspace, request, paths) if paths and not request.dry_run else None
+        decisions = _decisions(workspace, request, _paths(workspace, found.decisions))
     return ProjectImported(
         found=found,
-        notes=_notes(workspace, request, paths) if paths and not request.dry_run else None,
-        decisions=_decisions(workspace, request, _paths(workspace, found.decisions)),
+        notes=notes,
+        decisions=decisions,
+        sessions={name: _sessions(workspace, request, name) for name in found.sessions},
         dry_run=request.dry_run,
     )
 
@@ -140,6 +150,18 @@ def _decisions(
         return None
     wanted = DecisionsRequest(paths=paths, dry_run=request.dry_run, admit=request.admit)
     return import_decisions(workspace, wanted)
+
+
+def _sessions(
+    workspace: Workspace, request: ProjectImportRequest, program: str
+) -> SessionsImported:
+    wanted = SessionsRequest(
+        harness=SessionProgram(program),
+        dry_run=request.dry_run,
+        progress=request.progress,
+        admit=request.admit,
+    )
+    return import_sessions(workspace, wanted)
 
 
 def _paths(workspace: Workspace, files: Iterable[str]) -> tuple[str, ...]:

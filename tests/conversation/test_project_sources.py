@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shell import Shell, new_repository
+from tests.conversation.assistants import ClaudeCode
 
 RULES = "# Guide\n\n## Style\n\n- Use tabs\n- Never log a card number\n"
 RECORD = "# 1. Use SQLite\n\n## Status\n\nAccepted\n\n## Decision\n\nWe use SQLite.\n"
@@ -70,6 +71,32 @@ def test_what_follows_a_file_is_as_trusted_as_that(shell: Shell) -> None:
     assert "trust" not in shell.run("pmem context 'log a card number in the web part'").text
     found = json.loads(shell.run("pmem list --json").text)["data"]["items"]
     assert {one["trust"] for one in found} == {"high"}
+
+
+def test_sessions_of_the_project_come_in_with_its_files(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slug = "".join(sign if sign.isalnum() else "-" for sign in str(shell.folder))
+    session = ClaudeCode(str(shell.folder))
+    session.ask("Which database do we use?")
+    place = tmp_path / "home" / ".claude" / "projects" / slug
+    place.mkdir(parents=True)
+    (place / "a.jsonl").write_bytes(session.bytes())
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert (
+        "docs/adr and 1 session of Claude Code: `pmem import auto`" in shell.run("pmem init").said
+    )
+    plan = shell.run("pmem import auto --dry-run").text
+    assert "1 session of Claude Code: 1 would be added" in plan
+    assert "1 session of Claude Code: 1 added" in shell.run("pmem import auto").text
+    assert "Which database do we use?" in shell.run("pmem search database").text
+    assert (
+        "1 session of Claude Code: 0 added, 0 updated, 1 unchanged"
+        in shell.run("pmem import auto").text
+    )
+    assert shell.run("pmem undo").code == 0
+    assert kept(shell) == {}
+    assert "Which database" not in shell.run("pmem conversation list").text
 
 
 def test_scripts_say_yes_beforehand(shell: Shell) -> None:

@@ -160,7 +160,7 @@ IMPORT_NOTES: Final[Operation[NotesRequest, NotesImported]] = Operation(
 IMPORT_PROJECT: Final[Operation[ProjectImportRequest, ProjectImported]] = Operation(
     "import.project", "Make memories of the project's own files, and change what has changed",
     "conversation.project_sources:import_project", "whole", doing="import",
-    writes="records", unless="dry_run", gate="items"
+    writes="beside", unless="dry_run", gate="items", embeds=True
 )  # fmt: skip
 IMPORT_ARRAYS: Final[Operation[ArraysRequest, Imported]] = Operation(
     "import.arrays", "Import the four array files of the multi-tier design",
