@@ -23,6 +23,7 @@ from pmem.interchange.markdown import MarkdownBlock, MarkdownKind, plain_text, r
 from pmem.interchange.rule_mood import (
     describes,
     forbids,
+    has_label,
     is_binding,
     is_order,
     is_placeholder,
@@ -30,7 +31,7 @@ from pmem.interchange.rule_mood import (
     is_statement,
     type_of,
 )
-from pmem.interchange.rule_scope import scope_of
+from pmem.interchange.rule_scope import is_instructions, scope_of
 from pmem.values.records import MemoryType
 
 LONGEST: Final = 600
@@ -41,11 +42,15 @@ LONGEST_LEAD: Final = 100
 """Characters of a sentence that each entry below it is told with."""
 _TITLE: Final = re.compile(r"\*\*[^*\n:.]{1,60}\*\*|[^\s.:;!?*]+(?: [^\s.:;!?*]+){0,5}")
 _ABOUT: Final = re.compile(
-    r"(?:(?:[^`.;:]{0,40}\b)?(?:in|under|within|inside|below)(?: the)?(?: \w+)? |the )?"
+    r"(?:(?:\w+ )?(?:in|under|within|inside|below)(?: the)?(?: \w+)? |the )?"
     r"`([\w.-]+(?:/[\w.*-]+)*/?)`",
     re.IGNORECASE,
 )
+_FORBIDS: Final = re.compile(
+    r"\W*(?:must not|do not|don['’]ts?|never|avoid)(?: \w+)?\W*", re.IGNORECASE
+)
 _LABELLED: Final = re.compile(r"(\*\*|__)(?:(?!\1).)+(?::\1|\1\s*(?::|[-–—]))")
+_POINTS: Final = re.compile(r"(?:This|These|That|Those|It|They|Here|Below|Above|See)\b")
 _CALLOUT: Final = re.compile(r"\A\s*\[!\w+\]\s*")
 _TASK: Final = re.compile(r"\[[ xX]\]\s")
 _LINK: Final = re.compile(r"\[[^\]]*\]\([^)]*\)\Z")
@@ -58,6 +63,7 @@ _REMARK: Final = re.compile(r"\s+#\s+(.*)\Z")
 _NO_TAG: Final = re.compile(r"[^\w]+")
 _NUMBER: Final = re.compile(r"\A(?:\d+[.)]\s*)+")
 _LED: Final = (MarkdownKind.BULLET, MarkdownKind.CODE, MarkdownKind.TABLE)
+_CALL: Final = re.compile(r"\W*\w+!")
 _PAIR: Final = 2
 _MOST_TAG: Final = 40
 _MOST_SUBJECT: Final = 80
@@ -123,12 +129,15 @@ def read_notes(file: str, text: str, project: str = "") -> NotesFile:
     title = titles[0].text if len(titles) == 1 else None
     notes: list[Note] = []
     left_out: list[UnusedPart] = []
+    is_theirs = is_instructions(file)
     has_parts = any(block.level and block.text != title for block in found.blocks)
     for said in _said_in(_with_titles(_with_whole_steps(found.blocks))):
-        is_opening = has_parts and said.blocks[0].headings in ((), (title,))
-        is_said = bool(said.text) and not is_placeholder(said.text)
-        if is_said and not (is_opening and _is_prose(said)):
-            notes.append(_note(said, title))
+        is_opening = said.blocks[0].headings in ((), (title,))
+        is_body = is_theirs and not (has_parts and is_opening)
+        told = _description(said) if is_body and not said.text else said
+        is_said = bool(told.text) and not is_placeholder(told.text)
+        if is_said and not (has_parts and is_opening and _is_prose(told)):
+            notes.append(_note(told, title))
         else:
             left_out += (UnusedPart(file, _name_of(one), one.lines) for one in said.blocks)
     place = f"{project}/{file}" if project else file
@@ -139,10 +148,13 @@ def _note(said: _Said, title: str | None) -> Note:
     headings = said.blocks[0].headings
     tags = map(tag_of, headings)
     nearest = headings[-1] if headings and headings != (title,) else ""
+    if _FORBIDS.fullmatch(nearest) and not forbids(said.text):
+        said = said._replace(text=f"{nearest.rstrip(':')}: {said.text}", type=MemoryType.CONSTRAINT)
     subject = _NUMBER.sub("", plain_text(nearest)).strip(" :")[:_MOST_SUBJECT]
     lines = min(one.lines[0] for one in said.blocks), max(one.lines[1] for one in said.blocks)
     type_ = said.type or type_of(said.text)
-    named = _ABOUT.match(said.text)
+    is_single = len(said.blocks) == 1 and type_ is not MemoryType.PROCEDURE
+    named = _ABOUT.match(said.text) if is_single else None
     about = named[1] if named else ""
     tags_ = tuple(dict.fromkeys(filter(None, tags)))
     return Note(said.text, tags_, lines, subject or None, type_, about)
@@ -170,6 +182,16 @@ def _is_link(block: MarkdownBlock) -> bool:
 def _is_import(block: MarkdownBlock) -> bool:
     is_text = block.kind in (MarkdownKind.PARAGRAPH, MarkdownKind.BULLET)
     return is_text and _IMPORT.match(block.text) is not None
+
+
+def _description(said: _Said) -> _Said:
+    """Return what a paragraph says that is no rule, if it can be understood below its heading."""
+    if [one.kind for one in said.blocks] != [MarkdownKind.PARAGRAPH]:
+        return said
+    text = plain_text(said.blocks[0].text)
+    points = _POINTS.match(text) or text.endswith(":") or _is_import(said.blocks[0])
+    is_kept = len(text) <= LONGEST and len(text.split()) > _PAIR and not points
+    return said._replace(text=text, type=MemoryType.FACT) if is_kept else said
 
 
 def _is_prose(said: _Said) -> bool:
@@ -221,18 +243,36 @@ def _with_titles(blocks: Iterable[MarkdownBlock]) -> Iterator[MarkdownBlock]:
 def _said_in(blocks: Iterable[MarkdownBlock]) -> Iterator[_Said]:
     """Yield what blocks say, a sentence that leads to a list, code or table with that."""
     lead: MarkdownBlock | None = None
-    for _, group in groupby(blocks, key=lambda one: one.among or -one.lines[0]):
-        part = list(group)
+    parts = [list(part) for _, part in groupby(blocks, key=lambda one: one.among or -one.lines[0])]
+    nothing: list[MarkdownBlock] = []
+    before: MarkdownBlock | None = None
+    for part, after in zip_longest(parts, parts[1:], fillvalue=nothing):
         if lead is not None and not (part[0].kind in _LED and part[0].headings == lead.headings):
             yield _paragraph(lead)
             lead = None
-        if part[0].kind is MarkdownKind.PARAGRAPH and part[0].text.rstrip(" *_").endswith(":"):
+        if part[0].kind is MarkdownKind.PARAGRAPH and _leads(part[0], after):
             lead = part[0]
         else:
+            is_first = before is not None and before.kind is MarkdownKind.HEADING
+            yield from _titled(part[0]) if is_first and lead is None else ()
             yield from _part(part, lead)
             lead = None
+        before = part[-1]
     if lead is not None:
         yield _paragraph(lead)
+
+
+def _titled(code: MarkdownBlock) -> Iterator[_Said]:
+    """Yield the heading that orders above code that is no command."""
+    heading = plain_text(code.headings[-1]) if code.headings else ""
+    if code.kind is MarkdownKind.CODE and not _command_line(code) and is_order(heading):
+        yield _Said(heading, [code])
+
+
+def _leads(block: MarkdownBlock, after: Sequence[MarkdownBlock]) -> bool:
+    """Tell whether a paragraph leads to what is after it: with a colon, or to commands."""
+    runs = bool(after) and after[0].kind is MarkdownKind.CODE and bool(_command_line(after[0]))
+    return block.text.rstrip(" *_").endswith(":") or (runs and len(block.text) <= LONGEST)
 
 
 def _part(part: Sequence[MarkdownBlock], lead: MarkdownBlock | None) -> Iterator[_Said]:
@@ -314,8 +354,12 @@ def _alike(entries: Sequence[_Said]) -> Iterator[_Said]:
     types = [one.type or type_of(one.text) for one in entries]
     order = 2 * types.count(MemoryType.CONSTRAINT) > len(entries)
     for one, type_ in zip(entries, types, strict=True):
-        joins = order and type_ is MemoryType.FACT and not describes(one.text)
-        yield one._replace(type=MemoryType.CONSTRAINT if joins else type_)
+        if order and type_ is MemoryType.FACT and not describes(one.text):
+            yield one._replace(type=MemoryType.CONSTRAINT)
+        elif not order and has_label(one.text) and not is_binding(one.text):
+            yield one._replace(type=MemoryType.FACT if type_ is MemoryType.CONSTRAINT else type_)
+        else:
+            yield one._replace(type=type_)
 
 
 def _by_entry(part: Sequence[MarkdownBlock]) -> Iterator[list[MarkdownBlock]]:
@@ -333,7 +377,7 @@ def _entry(blocks: Sequence[MarkdownBlock]) -> _Said:
     """Return what an entry of a list says, with the commands of code that is in it."""
     first = blocks[0]
     is_said = first.kind is MarkdownKind.BULLET and not _TASK.match(first.text)
-    if not is_said or _is_import(first) or _is_link(first):
+    if not is_said or _is_import(first) or _is_link(first) or _CALL.fullmatch(first.text):
         return _Said("", blocks)
     codes = [_command_line(one) for one in blocks[1:] if one.kind is MarkdownKind.CODE]
     does = MemoryType.PROCEDURE if any(codes) else None

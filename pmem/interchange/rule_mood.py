@@ -10,7 +10,8 @@ from pmem.values.records import MemoryType, Message, Role
 from pmem.values.times import UNDATED
 
 _BINDING: Final = re.compile(
-    r"\b(?:must|shall|should|avoid)\b|(?<!\bwe )(?<!\bthey )\b(?:do not|don['’]t)\b"
+    r"\b(?:must|shall|should|avoid|please)\b"
+    r"|(?:\A|[.,;:!?(–—-] ?|\b(?:and|then|please|you) )(?:do not|don['’]t)\b"
     r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bhas )(?<!\bhave )(?<!\bbe )\b(?:always|never)\b",
     re.IGNORECASE,
 )
@@ -21,29 +22,33 @@ _PLACEHOLDER: Final = re.compile(
     r"\{\{.*?\}\}|\A\W*(?:TODO|TBD|FIXME|N/A)\b|\A\W*\[[^\]]{3,}\]\W*\Z|\A[\W_]*\Z"
 )
 _LABEL: Final = re.compile(
-    r"\A(?:\[[\w-]+\] )?(?:(?:[^\s:.,;`]+|`[^`]*`)(?: (?:[^\s:.,;`]+|`[^`]*`)){0,4}"
+    r"\A(?:\[[\w-]+\] )?(?:(?:[^\s:.,;`]+|`[^`]*`)(?: (?:[^\s:.,;`]+|`[^`]*`)){0,2}"
     r"(?: \([^)]*\))?: )?"
 )
 _DASH: Final = re.compile(r" [-–—]{1,2} ")
 _NAMED: Final = re.compile(r"\A`[^`]*`(?: \([^)]*\))?(?::| [-–—]{1,2}) ")
 _BEFORE: Final = re.compile(
     r"\A(?:If|When|Whenever|Before|After|For|On|In|Where|Unless|Once|Until|At|During|While|To)\b"
-    r"[^,.;:]{1,120}, ",
+    r"[^.;:]{1,160}?, ",
     re.IGNORECASE,
 )
+_MOST_COMMAS: Final = 4
 _STRESS: Final = re.compile(r"\A(?:Only|Also|Just|Then|Instead|First),? ", re.IGNORECASE)
 _ASKS: Final = re.compile(r"\A(?:Do|Please|Be) ", re.IGNORECASE)
-_OPENING: Final = re.compile(r"\A([A-Z]?[a-z]{2,}) (?=[`\w./*(-])")
+_OPENING: Final = re.compile(r"\A([A-Z]?[a-z]{2,}) (?=[`\w./*(\[\"'“-])")
+_PREFERS: Final = re.compile(r"prefer\b", re.IGNORECASE)
 _FINITE: Final = re.compile(
     r"\b(?:is|are|was|were|has|have|had|can|will|does|did|may|might|would|could)\b"
     r"|\b[a-z]+[^s]s (?:the|an?|its)\b|\b[a-z]+[^s]s `"
 )
-_FORM: Final = re.compile(r"(?:[^s]s|ing|ed|ion|ity|ness|ly)\Z")
+_FORM: Final = re.compile(r"(?:[^su]s|ing|ed|ion|ity|ness|ly)\Z")
 _NEAR: Final = 4
 _COMMAND: Final = re.compile(
     r"`(?:(?:[A-Z_]+=\S+ )+[^`()]+|(?:[a-z~][\w./@-]*|\.{1,2}/[\w./-]+)(?::[\w-]+)?(?: [^`()]+)+)`"
 )
 _BARE: Final = re.compile(r"(?:\A|: )(?:[A-Z_]+=\S+ |\./)\S.*")
+_ASIDE: Final = re.compile(r"\([^)]*\)")
+_AT_END: Final = re.compile(r"\W*(?:\([^)]*\)\W*)?")
 _MOST_PROSE: Final = 8
 _SENTENCE: Final = re.compile(r"(?<=[.!?]) +")
 
@@ -59,8 +64,8 @@ def type_of(text: str) -> MemoryType:
     if _is_command(text):
         return MemoryType.PROCEDURE
     if any(map(_is_imperative, _sentences(text))):
-        stated = _stated_types(text)
-        return stated[0] if stated[:1] == [MemoryType.PREFERENCE] else MemoryType.CONSTRAINT
+        prefers = _PREFERS.match(_rest(text)) or _stated_types(text)[:1] == [MemoryType.PREFERENCE]
+        return MemoryType.PREFERENCE if prefers else MemoryType.CONSTRAINT
     return next((one for one in _stated_types(text)[:1] if one in _STATED), MemoryType.FACT)
 
 
@@ -94,9 +99,14 @@ def forbids(text: str) -> bool:
     return _FORBIDDING.search(text) is not None
 
 
+def has_label(text: str) -> bool:
+    """Tell whether a text begins with a name and a colon."""
+    return bool(_LABEL.sub("", text, count=1) != text)
+
+
 def describes(text: str) -> bool:
     """Tell whether a text surely says how something is: a finite verb is near its beginning."""
-    return _FINITE.search(" ".join(_rest(text).split()[: 2 * _NEAR])) is not None
+    return _FINITE.search(" ".join(_rest(text).split()[: 3 * _NEAR])) is not None
 
 
 def is_placeholder(text: str) -> bool:
@@ -114,7 +124,10 @@ def _rest(text: str) -> str:
 def _is_imperative(text: str) -> bool:
     if _NAMED.match(text):
         return False
-    return any(_opens_with_verb(_rest(part)) for part in _DASH.split(text, maxsplit=1))
+    clauses = _DASH.split(text, maxsplit=1)
+    if _BEFORE.match(text):
+        clauses += text.split(", ", _MOST_COMMAS)[1:]
+    return any(_opens_with_verb(_rest(clause)) for clause in clauses)
 
 
 def _opens_with_verb(clause: str) -> bool:
@@ -131,8 +144,10 @@ def _is_command(text: str) -> bool:
     codes = [one for one in _CODE.finditer(text) if _COMMAND.fullmatch(one[0])]
     if codes and codes[0].start() == 0 and _NAMED.match(text):
         return True
-    prose = re.sub(r"\([^)]*\)", "", _BARE.sub("", _CODE.sub("", text)))
-    runs = bool(codes) or _BARE.search(_CODE.sub("", text)) is not None
+    bare = _CODE.sub("", text)
+    ends = bool(codes) and _AT_END.fullmatch(text, codes[-1].end()) is not None
+    prose = _ASIDE.sub("", _BARE.sub("", bare))
+    runs = ends or _BARE.search(bare) is not None
     return runs and len(re.findall(r"\w+", prose)) <= _MOST_PROSE
 
 

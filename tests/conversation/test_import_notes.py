@@ -73,7 +73,7 @@ def test_the_headings_above_a_bullet_are_its_tags() -> None:
         "---\nglobs:\n- src/**\n---\n",
         "- [ ] a task\n- [x] a task that is done\n",
         "- @docs/more.md\n",
-        "A paragraph alone.\n\n",
+        "This is a paragraph alone.\n\n",
     ],
 )
 def test_what_is_no_note_is_left_out(text: str) -> None:

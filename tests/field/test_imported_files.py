@@ -92,7 +92,7 @@ BULLETS = {
     "- Use pnpm\nand never npm\n": "Use pnpm and never npm",
     "- Use pnpm\n\n\n  - with a lock file\n": "Use pnpm; with a lock file",
     "* Use pnpm\n  > quoted\n": "Use pnpm",
-    "10. Use pnpm\n\n   not below it\n": "Use pnpm",
+    "10. Use pnpm\n\n   This is not below it\n": "Use pnpm",
     "- Use pnpm\n# Next\n": "Use pnpm",
     "- Use pnpm <!-- since May -->\n": "Use pnpm",
     "- Use pnpm\n\n      pnpm install\n": "Use pnpm",
@@ -140,6 +140,18 @@ def test_what_a_file_says_of_itself_before_its_sections_is_no_rule(shell: Shell)
     write(shell, "CLAUDE.md", text)
     assert "1 paragraph (line 3)" in take(shell, "CLAUDE.md").text
     assert texts(shell) == {"Use words."}
+
+
+def test_a_heading_that_orders_counts(shell: Shell) -> None:
+    text = (
+        "### Use `screen`, no parts\n\n```ts\nscreen.get()\n```\n\n### Do not:\n\n- Break a shape\n"
+    )
+    write(shell, "CLAUDE.md", f"# Guide\n\n## Tests\n\n{text}- Great!\n")
+    take(shell, "CLAUDE.md")
+    assert {one["content"]: one["type"] for one in kept(shell)} == {
+        "Use `screen`, no parts": "constraint",
+        "Do not: Break a shape": "constraint",
+    }
 
 
 def test_code_within_an_entry_that_is_not_told_is_named(shell: Shell) -> None:
@@ -219,7 +231,7 @@ RULES = {
         ("constraint", "Use a locator; Make shops single; Make carts new")
     ],
     '- Lint with: lint "docs/**/*.md" && lint "*.md"': [
-        ("fact", 'Lint with: lint "docs/**/*.md" && lint "*.md"')
+        ("constraint", 'Lint with: lint "docs/**/*.md" && lint "*.md"')
     ],
     "| Job | Does |\n|--|--|\n| `just ci` | all checks |\n| `just one X` | one test |": [
         ("procedure", "`just ci`: all checks; `just one X`: one test")
@@ -237,6 +249,20 @@ RULES = {
     "- Use guards instead of nested ifs\n- Automatically runs the parser": [
         ("constraint", "Use guards instead of nested ifs"),
         ("fact", "Automatically runs the parser"),
+    ],
+    "When you write of parts, names, or ends, wrap each name in quotes.": [
+        ("constraint", "When you write of parts, names, or ends, wrap each name in quotes.")
+    ],
+    "The default branch is `main`.\n\nThis is so since May.": [
+        ("fact", "The default branch is `main`.")
+    ],
+    "In a sandbox, run what is below.\n\n```sh\nmake all\n```": [
+        ("procedure", "In a sandbox, run what is below. `make all`")
+    ],
+    "- Web: Axum with parts\n- Data: PostgreSQL 16\n- Queue: PostgreSQL": [
+        ("fact", "Web: Axum with parts"),
+        ("fact", "Data: PostgreSQL 16"),
+        ("fact", "Queue: PostgreSQL"),
     ],
     "- Use the exact revisions\n- The server is in Oslo\n- {{ a rule }}\n- [A](#a)": [
         ("constraint", "Use the exact revisions"),
