@@ -9,7 +9,7 @@ import msgspec
 
 from pmem.conversation.note_files import note_files
 from pmem.conversation.project_names import ProjectNames
-from pmem.conversation.rule_pairs import Rule, pair_rules
+from pmem.conversation.rule_pairs import PlacedRule, pair_rules
 from pmem.core.filters import Filter
 from pmem.core.followed_rules import KIND, FollowedRule, followed
 from pmem.core.lifecycle.states import closed, moved, restored
@@ -156,7 +156,7 @@ class _NotesImport:
         names = self._workspace.sources.within("")
         near = ProjectNames(names, name_in(self._workspace.sources.top, self._project))
         rules = [
-            Rule(file, note, near.places_of(file, note, notes.places))
+            PlacedRule(file, note, near.places_of(file, note, notes.places))
             for file, notes in found
             for note in self._admitted(file, notes)
         ]
@@ -170,7 +170,7 @@ class _NotesImport:
         for one in gone:
             self._leave(one)
 
-    def _follow(self, one: FollowedRule, rule: Rule) -> None:
+    def _follow(self, one: FollowedRule, rule: PlacedRule) -> None:
         """Let a memory say what its rule says now, unless somebody changed what it says."""
         if one.is_edited and rule.note.text not in (one.text, one.memory.content):
             self._ask(one, rule.note.text)
@@ -252,7 +252,7 @@ class _NotesImport:
             self.skipped.append(Skipped(f"{file}:{note.lines[0]}", f"adds nothing: {done.reason}"))
 
 
-def _change(workspace: Workspace, one: FollowedRule, rule: Rule) -> bool:
+def _change(workspace: Workspace, one: FollowedRule, rule: PlacedRule) -> bool:
     """Let a memory say what its rule says now, where that applies now; tell whether it changed.
 
     Only what the file changed since the last import changes. A rule that says what it said stays
@@ -286,7 +286,7 @@ def _change(workspace: Workspace, one: FollowedRule, rule: Rule) -> bool:
     return one.was_gone or is_moved or wanted != EditRequest(reference=memory.id)
 
 
-def _cited(workspace: Workspace, one: FollowedRule, rule: Rule) -> dict[str, tuple[str, ...]]:
+def _cited(workspace: Workspace, one: FollowedRule, rule: PlacedRule) -> dict[str, tuple[str, ...]]:
     """Return what a memory cites from now on in place of the lines that an import cited."""
     path = _path_of(workspace, rule.file)
     now, old = f"{path}:{_lines(rule.note)}", _path_of(workspace, one.file or "")

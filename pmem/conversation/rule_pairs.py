@@ -12,7 +12,7 @@ _ALIKE: Final = 0.6
 """From here on one rule is another one as it was changed (`SequenceMatcher.ratio`)."""
 
 
-class Rule(NamedTuple):
+class PlacedRule(NamedTuple):
     """A rule in a file; `places` are None where the file says nothing about them."""
 
     file: str
@@ -21,7 +21,7 @@ class Rule(NamedTuple):
 
 
 def pair_rules(
-    rules: Sequence[Rule], known: Iterable[FollowedRule]
+    rules: Sequence[PlacedRule], known: Iterable[FollowedRule]
 ) -> tuple[list[FollowedRule | None], list[FollowedRule]]:
     """Find the memory of each rule: the same text in its file, then elsewhere, then the nearest.
 
@@ -49,7 +49,7 @@ def pair_rules(
     return pairs, active
 
 
-def _nearest(rule: Rule, known: Iterable[FollowedRule]) -> FollowedRule | None:
+def _nearest(rule: PlacedRule, known: Iterable[FollowedRule]) -> FollowedRule | None:
     """Return the memory of a rule as it was before, rather one that people added something to."""
     text = rule.note.text
     ranked = [

@@ -254,7 +254,7 @@ def _said_in(blocks: Iterable[MarkdownBlock]) -> Iterator[_Said]:
             lead = part[0]
         else:
             is_first = before is not None and before.kind is MarkdownKind.HEADING
-            yield from _titled(part[0]) if is_first and lead is None else ()
+            yield from _heading_above(part[0]) if is_first and lead is None else ()
             yield from _part(part, lead)
             lead = None
         before = part[-1]
@@ -262,7 +262,7 @@ def _said_in(blocks: Iterable[MarkdownBlock]) -> Iterator[_Said]:
         yield _paragraph(lead)
 
 
-def _titled(code: MarkdownBlock) -> Iterator[_Said]:
+def _heading_above(code: MarkdownBlock) -> Iterator[_Said]:
     """Yield the heading that orders above code that is no command."""
     heading = plain_text(code.headings[-1]) if code.headings else ""
     if code.kind is MarkdownKind.CODE and not _command_line(code) and is_order(heading):
