@@ -1,24 +1,27 @@
 """The instruction files that an assistant reads by itself: what they say is not told again.
 
-Claude Code takes AGENTS.md where a folder has no CLAUDE.md, and files that CLAUDE.md names with
-`@`; Codex, Gemini, Cursor and VS Code read what stands here, from the project's top to the folder
-that they work in.
+Claude Code takes files that CLAUDE.md names with `@`, and AGENTS.md where there is no CLAUDE.md;
+Codex, Gemini, Cursor and VS Code read what stands here, from the project's top to the folder that
+they work in.
 """
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 _READ: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
-    "claude-code": (("CLAUDE.md", "AGENTS.md"), (".claude/CLAUDE.md",)),
+    "claude-code": (("CLAUDE.md",), (".claude/CLAUDE.md",)),
     "codex": (("AGENTS.override.md", "AGENTS.md"),),
     "gemini": (("GEMINI.md",),),
     "cursor": (("AGENTS.md",),),
     "vscode": (("AGENTS.md",), (".github/copilot-instructions.md",)),
 }
 """For each assistant the files of a folder that it reads, of each row the first that is there."""
-_INCLUDING: Final = "claude-code"
+_CLAUDE: Final = "claude-code"
+_INSTEAD: Final = (("AGENTS.md",),)
+"""What Claude Code reads in a project without a file of its own, since 2.1.277."""
+_CODE: Final = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 _INCLUDED: Final = re.compile(r"(?:^|\s)@([\w.~/-]+)")
 _MOST_BYTES: Final = 256 * 1024
 _DEEPEST: Final = 5
@@ -34,16 +37,26 @@ def files_read(harness: str, project: str, folder: str) -> frozenset[str]:
         folder: The folder that the assistant works in; empty for the project's.
 
     Returns:
-        Their names relative to the project, with slashes.
+        Their names relative to the project, with slashes; of a link also what it leads to.
     """
-    rows = _READ.get(harness, ())
-    found: set[str] = set()
+    found = set(_there(project, folder, _READ.get(harness, ())))
+    if harness == _CLAUDE:
+        found = found | _included(project, found) or set(_there(project, folder, _INSTEAD))
+    return frozenset(found | {_real(project, file) for file in found})
+
+
+def _there(project: str, folder: str, rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the files of some rows that are in a folder or above it."""
     for near in _folders(project, folder) if rows else ():
         for names in rows:
             paths = [f"{near}{name}" for name in names]
-            there = next((one for one in paths if os.path.isfile(_path(project, one))), None)
-            found |= {there} if there else set()
-    return frozenset(found | _included(project, found) if harness == _INCLUDING else found)
+            yield from [one for one in paths if os.path.isfile(_path(project, one))][:1]
+
+
+def _real(project: str, file: str) -> str:
+    """Return the name of what a file leads to."""
+    real = os.path.realpath(_path(project, file))
+    return os.path.relpath(real, os.path.realpath(project)).replace(os.sep, "/")
 
 
 def _folders(project: str, folder: str) -> Iterator[str]:
@@ -71,7 +84,7 @@ def _named_in(project: str, file: str) -> Iterator[str]:
     except OSError:
         return
     folder = os.path.dirname(file)
-    for name in _INCLUDED.findall(text):
+    for name in _INCLUDED.findall(_CODE.sub("", text)):
         place = os.path.normpath(os.path.join(folder, name)).replace(os.sep, "/")
         if not place.startswith((os.pardir, "/", "~")) and os.path.isfile(_path(project, place)):
             yield place

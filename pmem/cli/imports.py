@@ -115,7 +115,7 @@ def auto(
     Without a file, pmem takes in the instruction files and the decision records that git does not
     ignore, and the sessions that assistants keep of this project: see `pmem import notes`, `pmem
     import adr` and `pmem import claude-code`. Again updates what has changed; one `pmem undo`
-    takes all of it back. With --pending it imports the sessions that hooks noted;
+    takes the memories back. With --pending it imports the sessions that hooks noted;
     `pmem import --pending` is short for that. The other options are for sessions.
     """
     if request.pending and file is not None:
@@ -199,7 +199,8 @@ def project_imported(done: ProjectImported) -> Answer:
     found = done.found
     parts: list[Answer] = []
     if done.notes is not None:
-        parts.append(_notes_imported(done.notes, f"{_named(found.instructions)}: "))
+        of = f"{_named(found.instructions)}: " if found.instructions else ""
+        parts.append(_notes_imported(done.notes, of))
     if done.decisions is not None:
         parts.append(_answer_of(done.decisions, f"{', '.join(found.decisions)}: "))
     for name, one in done.sessions.items():

@@ -32,7 +32,7 @@ def init(
     """Start a memory in this folder; safe to repeat.
 
     In a git work tree it also tells git, in this clone, to merge records field by field. It looks
-    for instruction files and decision records that `pmem import auto` would take in.
+    for instruction files, decision records and sessions that `pmem import auto` would take in.
     """
     folder = session.found_root if session.mine else _memory_folder(session)
     place = Workspace(folder, environment=session.environment, read_only=session.read_only)

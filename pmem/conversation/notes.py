@@ -3,12 +3,13 @@
 import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 import msgspec
 
 from pmem.conversation.note_files import note_files
-from pmem.conversation.project_names import ProjectNames
+from pmem.conversation.project_names import ProjectNames, is_name
 from pmem.conversation.rule_pairs import PlacedRule, pair_rules
 from pmem.core.filters import Filter
 from pmem.core.followed_rules import KIND, FollowedRule, followed
@@ -21,6 +22,7 @@ from pmem.interchange.notes import Note, NotesFile, read_notes
 from pmem.interchange.rule_scope import is_instructions
 from pmem.memory.citations import VerifyRequest, verify
 from pmem.memory.memories import add, edit_from
+from pmem.memory.proposals import needs_leave
 from pmem.memory.requests import AddRequest, EditRequest
 from pmem.project.events import event_of
 from pmem.project.secret_gate import SecretFound
@@ -94,13 +96,17 @@ def import_notes(workspace: Workspace, request: NotesRequest) -> NotesImported:
     found = list(run.read())
     if not any(notes.notes for _, notes in found):
         raise _no_notes(found, run.skipped, request.paths)
-    run.take(found)
-    return NotesImported(
-        **run.counts,
-        skipped=tuple(run.skipped),
-        edited=tuple(run.edited),
-        left_out=tuple(part for _, notes in found for part in notes.left_out),
-    )
+    return run.take(found)
+
+
+def follow_notes(workspace: Workspace, request: NotesRequest) -> NotesImported:
+    """Do the same where the files may have no rule any more.
+
+    Raises:
+        InvalidValue, StorageRefused: See `import_notes`.
+    """
+    run = _NotesImport(workspace, request)
+    return run.take(list(run.read()))
 
 
 def _no_notes(
@@ -151,37 +157,73 @@ class _NotesImport:
             else:
                 yield file.file, found
 
-    def take(self, found: Sequence[tuple[str, NotesFile]]) -> None:
+    def take(self, found: Sequence[tuple[str, NotesFile]]) -> NotesImported:
         """Bring the memories that were made of files to what these say now."""
         names = self._workspace.sources.within("")
         near = ProjectNames(names, name_in(self._workspace.sources.top, self._project))
         rules = [
-            PlacedRule(file, note, near.places_of(file, note, notes.places))
+            PlacedRule(file, note, near.places_of(file, note, notes.places), is_admitted)
             for file, notes in found
-            for note in self._admitted(file, notes)
+            for note, is_admitted in self._looked_through(file, notes)
         ]
         known = self._memories_of({file for file, _ in found}, near)
         pairs, gone = pair_rules(rules, map(followed, known))
         for rule, one in zip(rules, pairs, strict=True):
+            if not rule.is_admitted:
+                continue
             if one is None:
                 self._add(rule.file, rule.note, rule.places or ())
             else:
                 self._follow(one, rule)
-        for one in gone:
+        for one in self._said_nowhere(gone, {file for file, _ in found}, near):
             self._leave(one)
+        return NotesImported(
+            **self.counts,
+            skipped=tuple(self.skipped),
+            edited=tuple(self.edited),
+            left_out=tuple(part for _, notes in found for part in notes.left_out),
+        )
 
     def _follow(self, one: FollowedRule, rule: PlacedRule) -> None:
         """Let a memory say what its rule says now, unless somebody changed what it says."""
         if one.is_edited and rule.note.text not in (one.text, one.memory.content):
             self._ask(one, rule.note.text)
             return
-        has_changed = one.was_gone or one.memory.state is State.ACTIVE
-        has_changed = has_changed and _change(self._workspace, one, rule)
-        self.counts["updated" if has_changed else "unchanged"] += 1
+        wanted = _edit_of(self._workspace, one, rule)
+        is_alive = one.was_gone or one.memory.state is State.ACTIVE
+        if not is_alive or not (one.was_gone or rule.file != one.file or wanted is not None):
+            self.counts["unchanged"] += 1
+        elif needs_leave(self._workspace, one.memory):
+            where = f"{rule.file}:{rule.note.lines[0]}"
+            self.skipped.append(Skipped(where, "is another one now: a person imports that"))
+        else:
+            _change(self._workspace, one, rule, wanted)
+            self.counts["updated"] += 1
+
+    def _said_nowhere(
+        self, gone: Sequence[FollowedRule], read: Collection[str], near: ProjectNames
+    ) -> list[FollowedRule]:
+        """Let memories follow their rules into files that were not read; return all others."""
+        left = {one.text: one for one in gone}
+        others: list[Skipped] = []
+        files = (
+            note_files(self._workspace, [self._project], is_instructions, others) if gone else ()
+        )
+        for file in files:
+            if file.file in read or not is_instructions(file.file):
+                continue
+            with suppress(InvalidValue):
+                found = read_notes(file.file, file.text, near.inside)
+                for note in found.notes:
+                    one = left.pop(note.text, None)
+                    if one is not None:
+                        places = near.places_of(file.file, note, found.places)
+                        self._follow(one, PlacedRule(file.file, note, places))
+        return [one for one in gone if left.get(one.text) is one]
 
     def _leave(self, one: FollowedRule) -> None:
-        """Archive a memory whose rule is gone, unless somebody changed what it says."""
-        if one.is_edited or self._workspace.caller.agent is not None:
+        """Archive a memory whose rule is gone, unless somebody has worked on it."""
+        if one.is_changed or needs_leave(self._workspace, one.memory):
             self._ask(one)
             return
         now, why = self._workspace.now(), f"its rule is gone from {one.file}"
@@ -203,13 +245,13 @@ class _NotesImport:
         """Yield the memories that were made of some files, and of files that are there no more."""
         for memory in self._workspace.memories.find(Filter(states=tuple(State))):
             file = memory.source.file
-            if memory.source.kind == KIND and file is not None:
+            if memory.source.kind == KIND and file is not None and is_name(file):
                 is_there = near.has(file) or os.path.exists(_path_of(self._workspace, file))
                 if file in files or not is_there:
                     yield memory
 
-    def _admitted(self, file: str, found: NotesFile) -> Iterator[Note]:
-        """Yield the notes that hold no secret, each text once."""
+    def _looked_through(self, file: str, found: NotesFile) -> Iterator[tuple[Note, bool]]:
+        """Yield the notes, each text once, and whether they hold no secret."""
         seen: set[str] = set()
         for note in found.notes:
             where = f"{file}:{note.lines[0]}"
@@ -217,10 +259,16 @@ class _NotesImport:
                 text: Any = self._request.admit(note.text, where)
             except SecretFound as error:
                 self.skipped.append(Skipped(where, f"holds a secret ({error.kind})"))
+                yield note, False
                 continue
-            if text not in seen:
+            longest = self._workspace.settings.limits.memory
+            if len(text) > longest:
+                why = f"has {len(text)} characters, and the limit is {longest}"
+                self.skipped.append(Skipped(where, why))
+                yield note, False
+            elif text not in seen:
                 seen.add(text)
-                yield note._replace(text=text)
+                yield note._replace(text=text), True
 
     def _add(self, file: str, note: Note, places: tuple[str, ...]) -> None:
         """Add the memory of a note; nothing where one says the same of the same places."""
@@ -237,12 +285,7 @@ class _NotesImport:
         )
         done = add(self._workspace, wanted)
         known = done.record
-        is_ours = known is not None and known.source.file == file and known.content != note.text
-        if (
-            done.action == "suggested"
-            and known is not None
-            and (is_ours or known.places not in ((), places))
-        ):
+        if done.action == "suggested" and known is not None and _differs(known, file, note, places):
             done = add(self._workspace, msgspec.structs.replace(wanted, force=True))
         if done.action == "added":
             self.counts["added"] += 1
@@ -252,38 +295,57 @@ class _NotesImport:
             self.skipped.append(Skipped(f"{file}:{note.lines[0]}", f"adds nothing: {done.reason}"))
 
 
-def _change(workspace: Workspace, one: FollowedRule, rule: PlacedRule) -> bool:
-    """Let a memory say what its rule says now, where that applies now; tell whether it changed.
+def _differs(known: Memory, file: str, note: Note, places: tuple[str, ...]) -> bool:
+    """Tell whether a rule counts beside a memory that is like it.
+
+    It does if both are of one file, apply elsewhere, or say otherwise.
+    """
+    from pmem.core.lifecycle.linking import says_otherwise
+
+    is_ours = known.source.file == file and known.content != note.text
+    said = msgspec.structs.replace(known, content=note.text)
+    return is_ours or known.places not in ((), places) or says_otherwise(known, said)
+
+
+def _edit_of(workspace: Workspace, one: FollowedRule, rule: PlacedRule) -> EditRequest | None:
+    """Return how a memory comes to say what its rule says now, where that applies; None as it is.
 
     Only what the file changed since the last import changes. A rule that says what it said stays
     cited where it was, unless it is in another file: `verify` follows it.
     """
     memory, note = one.memory, rule.note
-    wanted = EditRequest(reference=memory.id)
+    wanted = as_it_is = EditRequest(reference=memory.id)
     if one.is_of_file("subject") and memory.subject != note.subject:
         old = set(memory.tags).difference(note.tags, one.own_tags)
         wanted = msgspec.structs.replace(
             wanted, subject=note.subject or "", add_tags=note.tags, remove_tags=tuple(sorted(old))
         )
-    old_places, places = set(memory.places), set(rule.places or ())
-    if rule.places is not None and one.is_of_file("places") and old_places != places:
-        wanted = msgspec.structs.replace(wanted, places=rule.places, not_places=memory.places)
-    is_moved = rule.file != one.file
+    places = rule.places or ()
+    if one.is_of_file("places") and set(memory.places) != set(places):
+        wanted = msgspec.structs.replace(wanted, places=places, not_places=memory.places)
     if note.text not in (one.text, memory.content):
         wanted = msgspec.structs.replace(
             wanted, content=note.text, type=note.type if one.is_of_file("type") else None
         )
-    if is_moved or wanted.content is not None:
+    if rule.file != one.file or wanted.content is not None:
         wanted = msgspec.structs.replace(wanted, **_cited(workspace, one, rule))
+    return None if wanted == as_it_is else wanted
+
+
+def _change(
+    workspace: Workspace, one: FollowedRule, rule: PlacedRule, wanted: EditRequest | None
+) -> None:
+    """Change a memory as its rule has changed, and bring it back if the rule is back."""
     if one.was_gone:
         event = msgspec.structs.replace(event_of(workspace, EventKind.RESTORE), source=KIND)
-        workspace.memories.put(restored(memory, event))
-    edit_from(workspace, wanted, KIND)
-    if is_moved:
-        source = Source(kind=KIND, file=rule.file, lines=_lines(note))
+        workspace.memories.put(restored(one.memory, event))
+    if wanted is not None:
+        edit_from(workspace, wanted, KIND)
+    if rule.file != one.file:
+        source = Source(kind=KIND, file=rule.file, lines=_lines(rule.note))
         event = msgspec.structs.replace(event_of(workspace, EventKind.UPDATE), source=KIND)
-        workspace.memories.put(changed(workspace.memories.get(memory.id), event, source=source))
-    return one.was_gone or is_moved or wanted != EditRequest(reference=memory.id)
+        memory = workspace.memories.get(one.memory.id)
+        workspace.memories.put(changed(memory, event, source=source))
 
 
 def _cited(workspace: Workspace, one: FollowedRule, rule: PlacedRule) -> dict[str, tuple[str, ...]]:

@@ -12,11 +12,15 @@ class ProjectNames:
     Args:
         files: All files, seen from the project's top, with slashes.
         inside: The folder that the memory's project is in that one; the top is "".
+
+    Attributes:
+        inside: The same.
     """
 
     def __init__(self, files: Collection[str], inside: str) -> None:
         self._files = frozenset(files)
         self._folders = {folder for file in files for folder in _folders_above(file)}
+        self.inside = inside
         self._inside = f"{inside}/" if inside else ""
 
     def has(self, file: str) -> bool:
@@ -52,6 +56,11 @@ class ProjectNames:
             return exact_place(bare)
         is_pattern = "*" in bare and "/" in bare
         return bare if is_pattern and any(applies((bare,), one) for one in self._files) else ""
+
+
+def is_name(file: str) -> bool:
+    """Tell whether a text can be the name of a file in the project."""
+    return "\0" not in file and {"", ".", ".."}.isdisjoint(file.split("/"))
 
 
 def _folders_above(file: str) -> list[str]:

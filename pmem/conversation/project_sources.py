@@ -13,18 +13,22 @@ from pmem.conversation.decision_records import (
     DecisionsRequest,
     import_decisions,
 )
-from pmem.conversation.notes import NotesImported, NotesRequest, import_notes
+from pmem.conversation.notes import NotesImported, NotesRequest, follow_notes
 from pmem.conversation.session_files import sessions_of
 from pmem.conversation.sessions import SessionsImported, SessionsRequest, import_sessions
+from pmem.core.filters import Filter
+from pmem.core.followed_rules import KIND
 from pmem.errors import InvalidValue, NotFound
 from pmem.interchange import Skipped
 from pmem.interchange.adr import read_decision
 from pmem.interchange.notes import read_notes
 from pmem.interchange.rule_scope import is_instructions
 from pmem.project.workspace import Workspace
+from pmem.storage.files.worktree import name_in
 from pmem.storage.git.project_files import Unreadable
 from pmem.values.fields import DryRun
 from pmem.values.programs import SessionProgram
+from pmem.values.records import State
 from pmem.values.requests import Admit, Progress, as_it_is, ignore_progress
 
 _CONTRIBUTING: Final = re.compile(r"(?:\.github/|docs/)?CONTRIBUTING\.md", re.IGNORECASE)
@@ -47,6 +51,7 @@ class ProjectSources(msgspec.Struct, frozen=True, kw_only=True):
         records: How many files these folders have that are named like records.
         sessions: How many sessions each program keeps of this project.
         unread: Instruction files that cannot be read.
+        without_rules: Those in which there is none.
     """
 
     instructions: tuple[str, ...] = ()
@@ -55,6 +60,7 @@ class ProjectSources(msgspec.Struct, frozen=True, kw_only=True):
     records: int = 0
     sessions: dict[str, int] = {}
     unread: tuple[Skipped, ...] = ()
+    without_rules: tuple[str, ...] = ()
 
 
 class ProjectImportRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,11 +97,12 @@ class ProjectImported(msgspec.Struct, frozen=True, kw_only=True):
 
 def find_sources(workspace: Workspace) -> ProjectSources:
     """Look for what a project has written down; nothing outside it is read but its sessions."""
-    files = workspace.sources.within("")
+    files = _files(workspace)
     folders = sorted({file.rpartition("/")[0] for file in files if _is_record(file)})
     kept = {folder: _records_in(folder, files) for folder in folders}
     decisions = [folder for folder, named in kept.items() if _has_decision(workspace, named)]
-    rules, unread = _count_rules(workspace, filter(_is_instruction_file, files))
+    counts, unread = _count_rules(workspace, filter(_is_instruction_file, files))
+    rules = {file: count for file, count in counts.items() if count}
     project = os.path.dirname(workspace.root)
     sessions = {
         program.value: len(sessions_of(program, project, workspace.environment).files)
@@ -108,6 +115,7 @@ def find_sources(workspace: Workspace) -> ProjectSources:
         records=sum(len(kept[folder]) for folder in decisions),
         sessions={name: count for name, count in sessions.items() if count},
         unread=tuple(unread),
+        without_rules=tuple(counts.keys() - rules.keys()),
     )
 
 
@@ -119,14 +127,17 @@ def import_project(workspace: Workspace, request: ProjectImportRequest) -> Proje
         StorageRefused: A file may not be read.
     """
     found = find_sources(workspace)
-    if not (found.instructions or found.decisions or found.sessions):
+    kept = workspace.memories.find(Filter(states=tuple(State)))
+    follows = any(one.source.kind == KIND for one in kept)
+    if not (found.instructions or found.decisions or found.sessions or follows):
         raise NotFound(
             "the project has no instruction files, no decision records and no sessions",
             "`pmem import --help` shows what can be imported",
         )
-    paths = _paths(workspace, found.instructions)
+    paths = _paths(workspace, (*found.instructions, *found.without_rules))
+    has_notes = bool(found.instructions or follows) and not request.dry_run
     with nullcontext() if request.dry_run else workspace.transaction():
-        notes = _notes(workspace, request, paths) if paths and not request.dry_run else None
+        notes = _notes(workspace, request, paths) if has_notes else None
         decisions = _decisions(workspace, request, _paths(workspace, found.decisions))
     return ProjectImported(
         found=found,
@@ -140,7 +151,7 @@ def import_project(workspace: Workspace, request: ProjectImportRequest) -> Proje
 def _notes(
     workspace: Workspace, request: ProjectImportRequest, paths: tuple[str, ...]
 ) -> NotesImported:
-    return import_notes(workspace, NotesRequest(paths=paths, admit=request.admit))
+    return follow_notes(workspace, NotesRequest(paths=paths, admit=request.admit))
 
 
 def _decisions(
@@ -165,7 +176,15 @@ def _sessions(
 
 
 def _paths(workspace: Workspace, files: Iterable[str]) -> tuple[str, ...]:
-    return tuple(os.path.join(workspace.sources.top, *file.split("/")) for file in files)
+    project = os.path.dirname(workspace.root)
+    return tuple(os.path.join(project, *file.split("/")) for file in files)
+
+
+def _files(workspace: Workspace) -> list[str]:
+    """Return the files of the memory's project that git does not ignore, as seen from there."""
+    inside = name_in(workspace.sources.top, os.path.dirname(workspace.root))
+    prefix = f"{inside}/" if inside else ""
+    return [file.removeprefix(prefix) for file in workspace.sources.within(inside)]
 
 
 def _is_instruction_file(file: str) -> bool:
@@ -207,15 +226,21 @@ def _count_rules(
     unread: list[Skipped] = []
     for file in files:
         try:
-            count = len(read_notes(file, _text(workspace, file)).notes)
+            text = _text(workspace, file)
+            count = len(read_notes(file, text).notes)
         except UnicodeDecodeError:
             unread.append(Skipped(file, "is not UTF-8"))
         except (Unreadable, InvalidValue) as error:
             unread.append(Skipped(file, str(error)))
         else:
-            rules |= {file: count} if count else {}
+            if "\0" in text:
+                unread.append(Skipped(file, "is binary"))
+            else:
+                rules[file] = count
     return rules, unread
 
 
 def _text(workspace: Workspace, file: str) -> str:
-    return workspace.sources.read(file, _LONGEST).decode("utf-8-sig")
+    inside = name_in(workspace.sources.top, os.path.dirname(workspace.root))
+    name = f"{inside}/{file}" if inside else file
+    return workspace.sources.read(name, _LONGEST).decode("utf-8-sig")

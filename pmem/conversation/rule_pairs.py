@@ -1,23 +1,29 @@
 """Which memory was made of which rule of an instruction file, when files have changed since."""
 
-from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from pmem.core.followed_rules import FollowedRule
 from pmem.interchange.notes import Note
 from pmem.values.records import State
 
+_WORD: Final = re.compile(r"\w+")
 _ALIKE: Final = 0.6
-"""From here on one rule is another one as it was changed (`SequenceMatcher.ratio`)."""
+"""From here on one rule is another one as it was changed: twice the shared words by all (Dice)."""
 
 
 class PlacedRule(NamedTuple):
-    """A rule in a file; `places` are None where the file says nothing about them."""
+    """A rule in a file; `places` are None where the file says nothing about them.
+
+    One that holds a secret is not admitted: its memory stays as it is.
+    """
 
     file: str
     note: Note
     places: tuple[str, ...] | None
+    is_admitted: bool = True
 
 
 def pair_rules(
@@ -41,24 +47,48 @@ def pair_rules(
             free = next((identifier for identifier in said if identifier in left), None)
             if pairs[n] is None and free is not None:
                 pairs[n] = left.pop(free)
-    active = [one for one in left.values() if one.memory.state is State.ACTIVE]
+    near = _Nearest(one for one in left.values() if one.memory.state is State.ACTIVE)
+    here = {rule.file for rule in rules}
     for n, rule in enumerate(rules):
         if pairs[n] is None:
-            pairs[n] = _nearest(rule, active)
-            active = [one for one in active if one is not pairs[n]]
-    return pairs, active
+            pairs[n] = near.take(rule, here)
+    return pairs, near.left
 
 
-def _nearest(rule: PlacedRule, known: Iterable[FollowedRule]) -> FollowedRule | None:
-    """Return the memory of a rule as it was before, rather one that people added something to."""
-    text = rule.note.text
-    ranked = [
-        (one.is_changed, ratio, one)
-        for one in known
-        if one.file == rule.file and (ratio := _likeness(one.text, text)) >= _ALIKE
-    ]
-    return max(ranked, key=lambda one: one[:2], default=(False, 0.0, None))[2]
+class _Nearest:
+    """Memories of rules, found by the words that a changed rule still has."""
+
+    def __init__(self, known: Iterable[FollowedRule]) -> None:
+        self._known = {one.memory.id: one for one in known}
+        self._words = {identifier: _words(one.text) for identifier, one in self._known.items()}
+        self._having: dict[str, list[str]] = {}
+        for identifier, words in self._words.items():
+            for word in words:
+                self._having.setdefault(word, []).append(identifier)
+
+    @property
+    def left(self) -> list[FollowedRule]:
+        """Those that no rule took."""
+        return list(self._known.values())
+
+    def take(self, rule: PlacedRule, here: Collection[str]) -> FollowedRule | None:
+        """Take the memory of a rule as it was before, rather one that people changed.
+
+        Args:
+            rule: The rule; its memory was of the same file, or of one that is there no more.
+            here: All files that have rules.
+        """
+        words = _words(rule.note.text)
+        shared = Counter(one for word in words for one in self._having.get(word, ()))
+        ranked = [
+            (self._known[one].is_changed, share, one)
+            for one, count in shared.items()
+            if one in self._known
+            and (share := 2 * count / (len(words) + len(self._words[one]))) >= _ALIKE
+            and (self._known[one].file == rule.file or self._known[one].file not in here)
+        ]
+        return self._known.pop(max(ranked)[2]) if ranked else None
 
 
-def _likeness(one: str, other: str) -> float:
-    return SequenceMatcher(None, one, other, autojunk=False).ratio()
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold()))

@@ -34,8 +34,10 @@ class FollowedRule(NamedTuple):
 
     @property
     def is_changed(self) -> bool:
-        """Whether somebody added something to it."""
-        return any(event.source != KIND for event in self.memory.history[1:])
+        """Whether somebody changed something of it, pinned it or brought it back."""
+        work = (EventKind.UPDATE, EventKind.RESTORE)
+        changes = (event for event in self.memory.history if event.event in work)
+        return self.memory.pinned or any(event.source != KIND for event in changes)
 
     @property
     def own_tags(self) -> set[str]:

@@ -31,7 +31,8 @@ from pmem.interchange.markdown import (
     read_markdown,
 )
 
-_FIELD: Final = re.compile(r"^[*_\s>-]*([A-Za-z][\w -]{2,18}?)[*_\s]*:[*_\s]*(.*?)[*_\s]*$")
+_FIELD: Final = re.compile(r"[*_\s>-]{0,20}([A-Za-z][\w -]{2,18}?)[*_\s]{0,20}:(.*)")
+_MARKS: Final = "*_ \t"
 _IN_HEADING: Final = re.compile(r"(status|date)\s*(?::|\s[-–—]\s)\s*(\S.*)", re.IGNORECASE)
 _IN_TITLE: Final = re.compile(r"[(\[]([^()\[\]]+)[)\]]")
 _ORDINAL: Final = re.compile(r"^[\W\d_]+|[\W_]+$")
@@ -231,8 +232,9 @@ def _fields(sections: Sequence[_Section]) -> Iterator[tuple[str, str]]:
             if block.kind is MarkdownKind.TABLE:
                 yield from _cells(block.rows)
             elif block.kind not in (MarkdownKind.CODE, MarkdownKind.COMMENT):
-                found = map(_FIELD.match, block.text.split("\n"))
-                yield from ((named(one[1]), one[2]) for one in found if one and _is_field(one[1]))
+                for one in map(_FIELD.match, block.text.split("\n")):
+                    if one is not None and _is_field(one[1]):
+                        yield named(one[1]), one[2].strip(_MARKS)
 
 
 def _cells(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
@@ -288,11 +290,16 @@ def _rejected(sections: Mapping[str, _Section], title: str, decision: str) -> It
     if section is None:
         return
     taken = (chosen[1] if chosen else title).strip().casefold()
-    has_own = any(block.kind is MarkdownKind.HEADING for block in section.blocks)
+    has_own = any(block.kind is MarkdownKind.HEADING for block in section.blocks[:1])
     kind = MarkdownKind.HEADING if has_own else MarkdownKind.BULLET
     for block in section.blocks:
         option = plain_text(block.text.split("\n\n")[0])
-        is_taken = option.casefold().startswith(taken) or taken.startswith(option.casefold())
+        names = option.casefold(), *option.casefold().split(": ", 1)
+        is_taken = (
+            any(name.startswith(taken) for name in names)
+            if chosen
+            else any(name in taken for name in names)
+        )
         if block.kind is kind and not is_taken:
             yield option
 

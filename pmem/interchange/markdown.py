@@ -24,8 +24,9 @@ _BEGIN: Final = re.compile(r"<!--\s*BEGIN\b", re.IGNORECASE)
 _END: Final = re.compile(r"<!--\s*END\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"\w")
 _REFERENCE: Final = re.compile(r"\[([^\[\]]+)\]\[[^\[\]]*\]")
-_PATTERN: Final = re.compile(r"(`[^`]*`)|(?<![\w*`])[\"'(]*[\w./-]*\*{1,2}(?:/|\.\w)[\w./*-]*")
-"""Code, or a pattern of file names, whose stars stress nothing."""
+_WORDS: Final = re.compile(r"`[^`]*`|[^\s`]+")
+_PATTERN: Final = re.compile(r"/\*|\*/|\*\.\w")
+"""In a pattern of file names, where stars stress nothing."""
 _MARKUP: Final = re.compile(
     r"<(?:!--|/?(?:a|b|br|code|em|i|img|kbd|p|span|strong|sub|sup|u)\b)", re.IGNORECASE
 )
@@ -184,7 +185,7 @@ def _rows(node: "SyntaxTreeNode") -> Iterator[tuple[str, ...]]:
 def plain_text(text: str) -> str:
     """Return what a text says, on one line: code in back quotes, and no other marks."""
     parts = []
-    text = _PATTERN.sub(lambda found: found[1] or found[0].replace("*", r"\*"), text)
+    text = _WORDS.sub(lambda found: _as_written(found[0]), text)
     for token in _inline(_REFERENCE.sub(r"\1", text)):
         if token.type == "code_inline":
             parts.append(f"`{token.content}`")
@@ -193,6 +194,12 @@ def plain_text(text: str) -> str:
         else:
             parts.append(token.content)
     return " ".join("".join(parts).split())
+
+
+def _as_written(word: str) -> str:
+    """Return a word so that its stars stay, where they are of a pattern of file names."""
+    is_code = word.startswith("`") or word.strip("()[].,:;").startswith("**")
+    return word if is_code or not _PATTERN.search(word) else word.replace("*", r"\*")
 
 
 def _inline(text: str) -> "Sequence[Token]":

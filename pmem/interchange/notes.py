@@ -13,7 +13,7 @@ all headings above are the tags.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, zip_longest
+from itertools import compress, groupby, zip_longest
 from typing import Final, NamedTuple
 
 from pmem.core.lines import split_lines
@@ -25,6 +25,7 @@ from pmem.interchange.rule_mood import (
     forbids,
     has_label,
     is_binding,
+    is_command,
     is_order,
     is_placeholder,
     is_rule,
@@ -42,8 +43,8 @@ LONGEST_LEAD: Final = 100
 """Characters of a sentence that each entry below it is told with."""
 _TITLE: Final = re.compile(r"\*\*[^*\n:.]{1,60}\*\*|[^\s.:;!?*]+(?: [^\s.:;!?*]+){0,5}")
 _ABOUT: Final = re.compile(
-    r"(?:(?:\w+ )?(?:in|under|within|inside|below)(?: the)?(?: \w+)? |the )?"
-    r"`([\w.-]+(?:/[\w.*-]+)*/?)`",
+    r"(?:(?:in|under|within|inside|below)(?: the)?(?: \w+)? |the )?"
+    r"`((?=[^`]*[./])[\w.-]+(?:/[\w.*-]+)*/?)`",
     re.IGNORECASE,
 )
 _FORBIDS: Final = re.compile(
@@ -312,9 +313,9 @@ def _commands(block: MarkdownBlock, lead: MarkdownBlock | None) -> Iterator[_Sai
 
 def _list(part: Sequence[MarkdownBlock], lead: MarkdownBlock | None) -> Iterator[_Said]:
     """Yield a list as one, or its entries, each with a short sentence that leads to them."""
-    untold = [one for one in part if one.kind is MarkdownKind.CODE and not _command_line(one)]
-    yield from (_Said("", [one]) for one in untold)
-    entries = [_entry(group) for group in _by_entry([one for one in part if one not in untold])]
+    is_told = [one.kind is not MarkdownKind.CODE or bool(_command_line(one)) for one in part]
+    yield from (_Said("", [one]) for one, told in zip(part, is_told, strict=True) if not told)
+    entries = [_entry(group) for group in _by_entry(list(compress(part, is_told)))]
     yield from (one for one in entries if not one.text)
     kept = [one for one in entries if one.text]
     are_rules = all(_LABELLED.match(one.blocks[0].text) for one in kept)
@@ -328,11 +329,11 @@ def _list(part: Sequence[MarkdownBlock], lead: MarkdownBlock | None) -> Iterator
         blocks = [*_blocks(lead), *(block for one in kept for block in one.blocks)]
         yield _Said(whole, blocks, _type_of_list(opening, kept, are_steps, are_named))
         return
-    is_told = 0 < len(opening) <= LONGEST_LEAD
-    if lead is not None and not (is_told and kept):
+    is_short = 0 < len(opening) <= LONGEST_LEAD
+    if lead is not None and not (is_short and kept):
         yield _paragraph(lead)
     for one in _alike(kept):
-        yield one._replace(text=f"{opening} {one.text}" if is_told else one.text)
+        yield one._replace(text=f"{opening} {one.text}" if is_short else one.text)
 
 
 def _type_of_list(
@@ -402,7 +403,7 @@ def _table(block: MarkdownBlock, lead: MarkdownBlock | None) -> Iterator[_Said]:
 
 def _type_of_rows(rows: Sequence[str]) -> MemoryType:
     """Return what rows are: commands where most of them begin with one, else facts."""
-    does = sum(type_of(row) is MemoryType.PROCEDURE for row in rows)
+    does = sum(map(is_command, rows))
     return MemoryType.PROCEDURE if 2 * does > len(rows) else MemoryType.FACT
 
 

@@ -47,7 +47,7 @@ _COMMAND: Final = re.compile(
     r"`(?:(?:[A-Z_]+=\S+ )+[^`()]+|(?:[a-z~][\w./@-]*|\.{1,2}/[\w./-]+)(?::[\w-]+)?(?: [^`()]+)+)`"
 )
 _BARE: Final = re.compile(r"(?:\A|: )(?:[A-Z_]+=\S+ |\./)\S.*")
-_ASIDE: Final = re.compile(r"\([^)]*\)")
+_ASIDE: Final = re.compile(r"\([^()]*\)")
 _AT_END: Final = re.compile(r"\W*(?:\([^)]*\)\W*)?")
 _MOST_PROSE: Final = 8
 _SENTENCE: Final = re.compile(r"(?<=[.!?]) +")
@@ -61,7 +61,7 @@ def type_of(text: str) -> MemoryType:
     if _BINDING.search(text):
         stated = _stated_types(text)
         return MemoryType.DECISION if stated[:1] == [MemoryType.DECISION] else MemoryType.CONSTRAINT
-    if _is_command(text):
+    if is_command(text):
         return MemoryType.PROCEDURE
     if any(map(_is_imperative, _sentences(text))):
         prefers = _PREFERS.match(_rest(text)) or _stated_types(text)[:1] == [MemoryType.PREFERENCE]
@@ -139,7 +139,7 @@ def _opens_with_verb(clause: str) -> bool:
     return verb not in STOP_WORDS and not _FORM.search(verb) and not is_said
 
 
-def _is_command(text: str) -> bool:
+def is_command(text: str) -> bool:
     """Tell whether a text is a command line with few words around it, or says what one does."""
     codes = [one for one in _CODE.finditer(text) if _COMMAND.fullmatch(one[0])]
     if codes and codes[0].start() == 0 and _NAMED.match(text):

@@ -2,11 +2,12 @@
 
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.core.selection import ALL, Order, Portion, Selection, in_order
-from pmem.errors import NotFound
+from pmem.errors import Damaged, NotFound
 from pmem.storage.backend import Backend, Change, Tally, tally_of, twin_keys, word_keys_of
 from pmem.values.ids import matches
 from pmem.values.records import KINDS, Record
@@ -161,11 +162,19 @@ class Store(Generic[R]):
 
     def put(self, record: R) -> R:
         """Note a new or changed record; it is written when the transaction ends."""
+        self._read_before(record)
         self._dirty[record.id] = record
         for key in twin_keys(record):
             self._pending_twins.setdefault(key, []).append(record.id)
         self._unread.append(record)
         return record
+
+    def _read_before(self, record: R) -> None:
+        """Read a record that was found and not read by its id, as it was before this change."""
+        is_known = record.id in self._loaded or record.id in self._dirty
+        if not is_known and len(getattr(record, "history", ())) > 1:
+            with suppress(NotFound, Damaged):
+                self._loaded[record.id] = self._backend.read(self.type, record.id)
 
     def remove(self, identifier: str) -> None:
         """Note that a record's file is to go."""

@@ -46,6 +46,10 @@ BULLET = f"# Rules\n\n- {RULE}\n"
         ({"CLAUDE.md": "See @AGENTS.md for more.\n", "AGENTS.md": BULLET},
          {"claude-code", "codex", "cursor", "vscode"}),
         ({"CLAUDE.md": "- Be brief.\n", "AGENTS.md": BULLET}, {"codex", "cursor", "vscode"}),
+        ({"CLAUDE.md": "Ask `@AGENTS.md` for it.\n", "AGENTS.md": BULLET},
+         {"codex", "cursor", "vscode"}),
+        ({".claude/CLAUDE.md": "- Be brief.\n", "AGENTS.md": BULLET},
+         {"codex", "cursor", "vscode"}),
         ({"GEMINI.md": BULLET}, {"gemini"}),
         ({".github/copilot-instructions.md": BULLET}, {"vscode"}),
         ({"CONTRIBUTING.md": BULLET}, set()),
@@ -60,6 +64,12 @@ def test_a_start_leaves_out_what_the_assistant_has_read(
         assert "written in Rust" in text
         assert (RULE in text) == (harness not in readers), (harness, text)
     assert RULE in shell.run("pmem context").text
+
+
+def test_a_link_is_what_it_leads_to(shell: Shell) -> None:
+    Path(shell.folder, "CLAUDE.md").symlink_to("AGENTS.md")
+    take(shell, **{"AGENTS.md": BULLET})
+    assert RULE not in told(shell, "claude-code")
 
 
 def test_a_prompt_leaves_it_out_too(shell: Shell) -> None:

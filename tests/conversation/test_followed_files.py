@@ -147,8 +147,145 @@ def test_a_subject_and_places_that_somebody_set_stay(shell: Shell) -> None:
     assert (one["subject"], one["places"]) == (None, ["pay/**"])
 
 
+def test_undo_takes_back_what_an_import_archived_or_brought_back(shell: Shell) -> None:
+    before = {text: one["id"] for text, one in memories(shell).items()}
+    write(shell, FILE.replace(f"- {LOGS}\n", ""))
+    assert "1 archived" in shell.run("pmem import auto").text
+    shell.run("pmem undo")
+    assert {text: one["id"] for text, one in memories(shell).items()} == before
+    write(shell, FILE.replace(f"- {STYLE}\n", ""))
+    take(shell)
+    write(shell, FILE)
+    assert "1 updated" in shell.run("pmem import auto").text
+    shell.run("pmem undo")
+    kept = json.loads(shell.run("pmem list --all-states --json").text)["data"]["items"]
+    assert {one["content"]: one["state"] for one in kept}[STYLE] == "archived"
+
+
+def test_undo_takes_back_what_a_decision_record_archived(shell: Shell) -> None:
+    record = "# 1. Use SQLite\n\n## Status\n\nAccepted\n\n## Decision\n\nWe use SQLite.\n"
+    write(shell, record, "docs/adr/0001-use-sqlite.md")
+    shell.run("pmem import auto")
+    write(shell, record.replace("Accepted", "Deprecated"), "docs/adr/0001-use-sqlite.md")
+    assert "1 archived" in shell.run("pmem import auto").text
+    shell.run("pmem undo")
+    assert any("We use SQLite." in text for text in memories(shell))
+
+
+def test_what_somebody_brought_back_is_asked_about(shell: Shell) -> None:
+    identifier = memories(shell)[LOGS]["id"]
+    write(shell, FILE.replace(f"- {LOGS}\n", ""))
+    take(shell)
+    shell.run(f"pmem restore {identifier}")
+    assert [one["text"] for one in take(shell)["edited"]] == [LOGS]
+    assert LOGS in memories(shell)
+
+
+def test_a_rule_or_file_that_cannot_be_kept_stops_no_other(shell: Shell) -> None:
+    write(shell, "- Use one\0store\n", "GEMINI.md")
+    write(shell, f"{FILE}- {'Use words. ' * 900}\n- Keep parts small.\n")
+    done = shell.run("pmem import auto")
+    assert "GEMINI.md: it is binary" in done.said
+    assert "AGENTS.md:11: it has 9899 characters, and the limit is 4000" in done.said
+    assert "Keep parts small." in memories(shell)
+
+
 def test_one_undo_takes_an_update_back(shell: Shell) -> None:
     write(shell, MERGED)
     shell.run("pmem import auto")
     assert shell.run("pmem undo").code == 0
     assert set(memories(shell)) == {STYLE, LOGS, TESTS}
+
+
+def test_what_somebody_pinned_is_not_archived_unasked(shell: Shell) -> None:
+    shell.run(f"pmem edit --pin {memories(shell)[LOGS]['id']}")
+    write(shell, FILE.replace(f"- {LOGS}\n", ""))
+    done = take(shell)
+    assert (done["archived"], [one["text"] for one in done["edited"]]) == (0, [LOGS])
+
+
+def test_a_file_that_lost_all_its_rules_takes_their_memories_along(shell: Shell) -> None:
+    write(shell, "# Guide\n")
+    assert take(shell)["archived"] == 3
+    write(shell, FILE)
+    assert take(shell)["updated"] == 3
+    Path(shell.folder, "AGENTS.md").unlink()
+    assert "3 archived" in shell.run("pmem import auto").text
+    assert memories(shell) == {}
+
+
+def test_a_rule_that_gets_a_secret_keeps_its_memory(shell: Shell) -> None:
+    key = "AKIA" + "Q7RT2XMP4LZN6WVB"
+    write(shell, FILE.replace(LOGS, f"{LOGS} Such as {key}."))
+    done = take(shell)
+    assert (done["archived"], len(done["skipped"])) == (0, 1)
+    assert set(memories(shell)) == {STYLE, LOGS, TESTS}
+
+
+def test_a_rule_that_another_file_still_has_stays(shell: Shell) -> None:
+    write(shell, f"- {LOGS}\n", "CLAUDE.md")
+    write(shell, FILE.replace(f"- {LOGS}\n", ""))
+    shell.run("pmem import notes AGENTS.md")
+    found = memories(shell)
+    assert set(found) == {STYLE, LOGS, TESTS}
+    assert cited(found[LOGS]) == ["CLAUDE.md:1"]
+
+
+def test_files_that_say_otherwise_are_both_heard(shell: Shell) -> None:
+    write(shell, "## Style\n\n- The limit is 3 retries.\n", "CLAUDE.md")
+    write(shell, f"{FILE}\n## Style\n\n- The limit is 3 retries.\n")
+    take(shell)
+    write(shell, "## Style\n\n- The limit is 2 retries.\n", "CLAUDE.md")
+    assert take(shell)["skipped"] == []
+    assert {"The limit is 2 retries.", "The limit is 3 retries."} <= set(memories(shell))
+
+
+def test_a_renamed_file_with_a_changed_rule_keeps_its_memories(shell: Shell) -> None:
+    before = {one["id"] for one in memories(shell).values()}
+    Path(shell.folder, "AGENTS.md").unlink()
+    write(shell, EDITED, "GEMINI.md")
+    take(shell)
+    assert {one["id"] for one in memories(shell).values()} == before
+    assert "Use tabs, never any spaces." in memories(shell)
+
+
+def test_a_file_that_no_longer_says_where_its_rules_apply_is_followed(shell: Shell) -> None:
+    write(shell, f"---\nglobs: web/**\n---\n{FILE}")
+    take(shell)
+    assert memories(shell)[LOGS]["places"] == ["web/**"]
+    write(shell, FILE)
+    take(shell)
+    assert memories(shell)[LOGS]["places"] == []
+
+
+def test_an_agents_import_changes_nothing_that_a_person_made(shell: Shell) -> None:
+    write(shell, FILE.replace(f"- {LOGS}\n", "- Use one store.\n").replace("never", "never any"))
+    done = shell.run("pmem import auto --agent bot")
+    assert done.code == 0
+    assert "AGENTS.md:5: it is another one now: a person imports that" in done.said
+    assert set(memories(shell)) == {STYLE, LOGS, TESTS, "Use one store."}
+
+
+def test_the_files_of_a_part_of_the_project_are_its_own(tmp_path: Path) -> None:
+    shell = Shell(new_repository(str(tmp_path / "p")))
+    write(shell, FILE)
+    write(shell, "- Keep parts small\n", "web/AGENTS.md")
+    done = shell.run("pmem -C web init --import")
+    assert "1 added" in done.text
+    assert shell.run("pmem -C web list").text.count("Keep parts small") == 1
+
+
+def test_many_rules_that_changed_at_once_are_followed(shell: Shell) -> None:
+    rules = [f"Use the tool {n} for part {n} of the shop" for n in range(400)]
+    write(shell, "".join(f"- {rule}\n" for rule in rules))
+    take(shell)
+    before = {one["id"] for one in memories_of_all(shell)}
+    write(shell, "".join(f"- {rule} always\n" for rule in rules))
+    done = take(shell)
+    assert (done["updated"], done["added"], done["archived"]) == (400, 0, 0)
+    assert {one["id"] for one in memories_of_all(shell)} == before
+
+
+def memories_of_all(shell: Shell) -> list[dict[str, Any]]:
+    found = json.loads(shell.run("pmem list -n 1000 --json").text)["data"]["items"]
+    return list(found)

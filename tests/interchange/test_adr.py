@@ -109,6 +109,16 @@ def test_options_may_have_headings_of_their_own() -> None:
     assert decision("1-x.md", text).rejected == ("Use files",)
 
 
+def test_the_chosen_one_is_known_by_its_name() -> None:
+    head, rest = MADR.split("* PostgreSQL\n", maxsplit=1)[0], MADR.split("## Decision Outcome")[1]
+    options = "### Option 1: PostgreSQL\n\n* Good\n\n### Option 2: Kafka\n"
+    found = decision("1-x.md", f"{head}{options}\n## Decision Outcome{rest}")
+    assert found.rejected == ("Option 2: Kafka",)
+    others = "## Alternatives\n\n- RabbitMQ: routes by topic\n- Files: slow\n\n### Cost\n\nLow.\n\n"
+    text = NYGARD.replace("## Consequences", f"{others}## Consequences")
+    assert decision("1-x.md", text).rejected == ("Files: slow",)
+
+
 def test_a_superseded_record_in_another_form_is_called_superseded() -> None:
     text = "# 10. Tests\n\n## Status\n\nSuperseded\n\n## What we do\n\nNothing.\n"
     assert read_decision("10-tests.md", text) == "is superseded"
