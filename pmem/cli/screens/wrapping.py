@@ -188,9 +188,10 @@ def hung(line: Line, width: int) -> list[Line]:
 
 
 def all_hung(lines: Iterable[Line], width: int) -> Iterator[Line]:
-    """Break lines so that none is wider than a terminal."""
+    """Break lines so that none is wider than a terminal, but for one with an address to copy."""
     for line in lines:
-        yield from [line] if line_cells(line) <= width else hung(line, max(width, 4))
+        is_whole = line_cells(line) <= width or any("://" in text for text, _ in line)
+        yield from [line] if is_whole else hung(line, max(width, 4))
 
 
 def _hang(line: Line, width: int) -> int:
