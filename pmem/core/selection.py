@@ -12,7 +12,6 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from pmem.core.context.worth import TYPE_WORTH
 from pmem.core.filters import EVERYTHING, Filter, created, fold, importance_of, judge_of, updated
 from pmem.core.lifecycle.presence import last_use
 from pmem.core.policy import EVERYTHING as ANYWHERE
@@ -20,10 +19,22 @@ from pmem.core.policy import Reach, app_of, category_of, is_procedural
 from pmem.core.retention import valid_at
 from pmem.core.trust import LEVELS, trust_of
 from pmem.values.ids import SHORT_LENGTH
-from pmem.values.records import Access, Episode, EventKind, Memory, Record, State, plain
+from pmem.values.records import Access, Episode, EventKind, Memory, MemoryType, Record, State, plain
 from pmem.values.times import UNDATED
 
 R = TypeVar("R", bound=Record)
+TYPE_WORTH: Final = {
+    MemoryType.CONSTRAINT: 1.0,
+    MemoryType.DEAD_END: 0.8,
+    MemoryType.PROCEDURE: 0.6,
+    MemoryType.PREFERENCE: 0.4,
+    MemoryType.DECISION: 0.3,
+    MemoryType.INSIGHT: 0.2,
+    MemoryType.GOAL: 0.1,
+    MemoryType.FACT: 0.1,
+    MemoryType.ENTITY: 0.0,
+}
+"""What a memory's type is worth: what binds comes before what informs."""
 _AT: Final = attrgetter("at")
 _GIT: Final = "git"
 """The source of an event that a merge left."""

@@ -14,13 +14,13 @@ from msgspec.structs import replace
 
 from pmem.core.context.filling import PATIENCE
 from pmem.core.context.parts import Omitted
-from pmem.core.context.worth import LIFTED_FROM, TYPE_WORTH
+from pmem.core.context.worth import LIFTED_FROM
 from pmem.core.filters import Filter, cited_symbols, covers
 from pmem.core.followed_rules import repeats_rule
 from pmem.core.lifecycle.neighbours import JUDGED
 from pmem.core.policy import PROCEDURAL
 from pmem.core.retention import valid_at
-from pmem.core.selection import Portion, Selection, ticks
+from pmem.core.selection import TYPE_WORTH, Portion, Selection, ticks
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
 from pmem.storage.backend import judged_key, symbol_key

@@ -8,8 +8,8 @@ from pmem.core.retrieval.ranking_settings import (
     DEFAULTS,
     MEMORIES,
     RankingSettings,
+    Weights,
 )
-from pmem.core.retrieval.weighted_sum import Weights
 from pmem.search.hits import SearchKind
 from pmem.values.config import Settings
 

@@ -16,8 +16,8 @@ from pmem.core.retrieval.pool import Pool, labels
 from pmem.core.retrieval.question import ROLES, notes_on, searched_part
 from pmem.core.retrieval.ranking import RankedDocument as Ranked
 from pmem.core.retrieval.ranking import Ranking, rank
+from pmem.core.retrieval.ranking_settings import Weights
 from pmem.core.retrieval.relations import LinkedMemory
-from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
 from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue, PmemError
 from pmem.project.workspace import Workspace
@@ -386,6 +386,8 @@ class _Look(NamedTuple):
         limit = None if request.threshold > 0 else most
         if self._is_summed:
             weights = request.weights or weights_of(settings)
+            from pmem.core.retrieval.weighted_sum import rank_by_sum
+
             return rank_by_sum(
                 request.query, statistics, weights, now=now, accept=accept, limit=limit
             )

@@ -15,7 +15,7 @@ from pmem.conversation.exchange import MessagesRequest
 from pmem.core.context.parts import Context
 from pmem.core.filters import Filter
 from pmem.core.retrieval.ranking import total
-from pmem.core.retrieval.weighted_sum import Weights
+from pmem.core.retrieval.ranking_settings import Weights
 from pmem.core.tokens import counter
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.changes import RecordsRequest

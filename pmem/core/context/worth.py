@@ -23,6 +23,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from pmem.core.context.modes import mode_of
+from pmem.core.selection import TYPE_WORTH
 from pmem.values.ids import SHORT_LENGTH
 from pmem.values.records import Memory, MemoryType
 
@@ -37,18 +38,6 @@ SURE_ANSWER: Final = 0.75
 TELLING: Final = 1.2
 """Nats that an answer tells, at the least: what its shared words tell, for how well it answers."""
 
-TYPE_WORTH: Final = {
-    MemoryType.CONSTRAINT: 1.0,
-    MemoryType.DEAD_END: 0.8,
-    MemoryType.PROCEDURE: 0.6,
-    MemoryType.PREFERENCE: 0.4,
-    MemoryType.DECISION: 0.3,
-    MemoryType.INSIGHT: 0.2,
-    MemoryType.GOAL: 0.1,
-    MemoryType.FACT: 0.1,
-    MemoryType.ENTITY: 0.0,
-}
-"""What a memory's type is worth: what binds comes before what informs."""
 RULE_TYPES: Final = frozenset(
     (MemoryType.CONSTRAINT, MemoryType.PROCEDURE, MemoryType.PREFERENCE, MemoryType.DECISION)
 )

@@ -1,5 +1,7 @@
 """How much each sign counts when documents are ranked: for messages, and for memories."""
 
+from typing import NamedTuple
+
 import msgspec
 
 from pmem.core.retrieval.evidence import Bm25, Constants
@@ -72,3 +74,21 @@ MEMORIES = RankingSettings(
     repeat=1.0,
 )
 """How memories are ranked: each stands alone, or with the few that were written along with it."""
+
+
+class Weights(NamedTuple):
+    """Weights of the signals, 0 or more; only their ratios count.
+
+    Attributes:
+        semantic: TF-IDF of the words of the question.
+        keyword: share of the words of the question that the document holds.
+        recency: half-life of 30 days.
+        importance: as stored.
+        access: how often it was used.
+    """
+
+    semantic: float = 0.4
+    keyword: float = 0.3
+    recency: float = 0.2
+    importance: float = 0.1
+    access: float = 0.0

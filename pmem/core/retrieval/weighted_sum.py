@@ -1,7 +1,6 @@
 """The weighted sum of specification S2, restored literally: every signal in [0, 1], averaged."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from pmem.core.retrieval.bm25 import (
     familiarity,
@@ -13,26 +12,9 @@ from pmem.core.retrieval.bm25 import (
 from pmem.core.retrieval.collection import CollectionStatistics
 from pmem.core.retrieval.evidence import Accept
 from pmem.core.retrieval.ranking import RankedDocument, Ranking
+from pmem.core.retrieval.ranking_settings import Weights
 from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue
-
-
-class Weights(NamedTuple):
-    """Weights of the signals, 0 or more; only their ratios count.
-
-    Attributes:
-        semantic: TF-IDF of the words of the question.
-        keyword: share of the words of the question that the document holds.
-        recency: half-life of 30 days.
-        importance: as stored.
-        access: how often it was used.
-    """
-
-    semantic: float = 0.4
-    keyword: float = 0.3
-    recency: float = 0.2
-    importance: float = 0.1
-    access: float = 0.0
 
 
 def rank_by_sum(

@@ -11,13 +11,13 @@ from msgspec.structs import replace
 
 from pmem.core.context.worth import (
     MEASURED,
-    TYPE_WORTH,
     Rules,
     Valuation,
     first_subjects,
     subject_of,
     tie,
 )
+from pmem.core.selection import TYPE_WORTH
 from pmem.values.records import Memory, MemoryType
 from tests.conftest import NOW
 
