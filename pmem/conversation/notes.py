@@ -19,7 +19,7 @@ from pmem.errors import InvalidValue
 from pmem.interchange import Skipped, UnusedPart
 from pmem.interchange.chat_forms import LOOKED_AT, program_of_chat
 from pmem.interchange.notes import Note, NotesFile, read_notes
-from pmem.interchange.rule_scope import is_instructions
+from pmem.interchange.rule_scope import is_instructions, is_of_project
 from pmem.memory.citations import VerifyRequest, verify
 from pmem.memory.memories import add, edit_from
 from pmem.memory.proposals import needs_leave
@@ -162,18 +162,16 @@ class _NotesImport:
         names = self._workspace.sources.within("")
         near = ProjectNames(names, name_in(self._workspace.sources.top, self._project))
         rules = [
-            PlacedRule(file, note, near.places_of(file, note, notes.places), is_admitted)
+            PlacedRule(file, note, near.places_of(file, note, notes.places), can_be_kept)
             for file, notes in found
-            for note, is_admitted in self._looked_through(file, notes)
+            for note, can_be_kept in self._looked_through(file, notes)
         ]
         known = self._memories_of({file for file, _ in found}, near)
         pairs, gone = pair_rules(rules, map(followed, known))
         for rule, one in zip(rules, pairs, strict=True):
-            if not rule.is_admitted:
-                continue
-            if one is None:
-                self._add(rule.file, rule.note, rule.places or ())
-            else:
+            if rule.can_be_kept and one is None:
+                self._add(rule)
+            elif rule.can_be_kept and one is not None:
                 self._follow(one, rule)
         for one in self._said_nowhere(gone, {file for file, _ in found}, near):
             self._leave(one)
@@ -204,22 +202,21 @@ class _NotesImport:
         self, gone: Sequence[FollowedRule], read: Collection[str], near: ProjectNames
     ) -> list[FollowedRule]:
         """Let memories follow their rules into files that were not read; return all others."""
-        left = {one.text: one for one in gone}
+        left = list(gone)
         others: list[Skipped] = []
-        files = (
-            note_files(self._workspace, [self._project], is_instructions, others) if gone else ()
-        )
+        files = note_files(self._workspace, [self._project], is_of_project, others) if gone else ()
         for file in files:
-            if file.file in read or not is_instructions(file.file):
+            if file.file in read or not is_of_project(file.file):
                 continue
             with suppress(InvalidValue):
                 found = read_notes(file.file, file.text, near.inside)
                 for note in found.notes:
-                    one = left.pop(note.text, None)
+                    one = next((one for one in left if one.text == note.text), None)
                     if one is not None:
+                        left.remove(one)
                         places = near.places_of(file.file, note, found.places)
                         self._follow(one, PlacedRule(file.file, note, places))
-        return [one for one in gone if left.get(one.text) is one]
+        return left
 
     def _leave(self, one: FollowedRule) -> None:
         """Archive a memory whose rule is gone, unless somebody has worked on it."""
@@ -251,7 +248,7 @@ class _NotesImport:
                     yield memory
 
     def _looked_through(self, file: str, found: NotesFile) -> Iterator[tuple[Note, bool]]:
-        """Yield the notes, each text once, and whether they hold no secret."""
+        """Yield the notes, each text once, and whether they hold no secret and are not too long."""
         seen: set[str] = set()
         for note in found.notes:
             where = f"{file}:{note.lines[0]}"
@@ -270,9 +267,9 @@ class _NotesImport:
                 seen.add(text)
                 yield note._replace(text=text), True
 
-    def _add(self, file: str, note: Note, places: tuple[str, ...]) -> None:
-        """Add the memory of a note; nothing where one says the same of the same places."""
-        lines = _lines(note)
+    def _add(self, rule: PlacedRule) -> None:
+        """Add the memory of a rule; nothing where one says the same of the same places."""
+        file, note, lines = rule.file, rule.note, _lines(rule.note)
         path = _path_of(self._workspace, file)
         wanted = AddRequest(
             content=note.text,
@@ -281,11 +278,11 @@ class _NotesImport:
             tags=note.tags,
             source=Source(kind=KIND, file=file, lines=lines),
             cite=(f"{path}:{lines}",),
-            places=places,
+            places=rule.places,
         )
         done = add(self._workspace, wanted)
         known = done.record
-        if done.action == "suggested" and known is not None and _differs(known, file, note, places):
+        if done.action == "suggested" and known is not None and _differs(known, rule):
             done = add(self._workspace, msgspec.structs.replace(wanted, force=True))
         if done.action == "added":
             self.counts["added"] += 1
@@ -295,16 +292,17 @@ class _NotesImport:
             self.skipped.append(Skipped(f"{file}:{note.lines[0]}", f"adds nothing: {done.reason}"))
 
 
-def _differs(known: Memory, file: str, note: Note, places: tuple[str, ...]) -> bool:
+def _differs(known: Memory, rule: PlacedRule) -> bool:
     """Tell whether a rule counts beside a memory that is like it.
 
     It does if both are of one file, apply elsewhere, or say otherwise.
     """
     from pmem.core.lifecycle.linking import says_otherwise
 
-    is_ours = known.source.file == file and known.content != note.text
-    said = msgspec.structs.replace(known, content=note.text)
-    return is_ours or known.places not in ((), places) or says_otherwise(known, said)
+    text = rule.note.text
+    is_ours = known.source.file == rule.file and known.content != text
+    said = msgspec.structs.replace(known, content=text)
+    return is_ours or known.places not in ((), rule.places) or says_otherwise(known, said)
 
 
 def _edit_of(workspace: Workspace, one: FollowedRule, rule: PlacedRule) -> EditRequest | None:
@@ -320,9 +318,8 @@ def _edit_of(workspace: Workspace, one: FollowedRule, rule: PlacedRule) -> EditR
         wanted = msgspec.structs.replace(
             wanted, subject=note.subject or "", add_tags=note.tags, remove_tags=tuple(sorted(old))
         )
-    places = rule.places or ()
-    if one.is_of_file("places") and set(memory.places) != set(places):
-        wanted = msgspec.structs.replace(wanted, places=places, not_places=memory.places)
+    if one.is_of_file("places") and set(memory.places) != set(rule.places):
+        wanted = msgspec.structs.replace(wanted, places=rule.places, not_places=memory.places)
     if note.text not in (one.text, memory.content):
         wanted = msgspec.structs.replace(
             wanted, content=note.text, type=note.type if one.is_of_file("type") else None

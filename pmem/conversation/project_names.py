@@ -21,15 +21,13 @@ class ProjectNames:
         self._files = frozenset(files)
         self._folders = {folder for file in files for folder in _folders_above(file)}
         self.inside = inside
-        self._inside = f"{inside}/" if inside else ""
+        self._prefix = f"{inside}/" if inside else ""
 
     def has(self, file: str) -> bool:
         """Tell whether a file is there, by its name relative to the memory's project."""
-        return f"{self._inside}{file}" in self._files
+        return f"{self._prefix}{file}" in self._files
 
-    def places_of(
-        self, file: str, note: Note, places: tuple[str, ...] | None
-    ) -> tuple[str, ...] | None:
+    def places_of(self, file: str, note: Note, places: tuple[str, ...]) -> tuple[str, ...]:
         """Return where a rule applies: what it begins with, if that is there, else as its file.
 
         Args:
@@ -37,11 +35,11 @@ class ProjectNames:
             note: The rule.
             places: Where its file's rules apply; patterns that the file gives count alone.
         """
-        folder = f"{self._inside}{file}".rpartition("/")[0]
+        folder = f"{self._prefix}{file}".rpartition("/")[0]
         own = (f"{exact_place(folder).removeprefix('/')}/**",) if folder else ()
-        if not note.about or places not in (None, (), own):
+        if not note.about or places not in ((), own):
             return places
-        for base in dict.fromkeys((f"{folder}/" if folder else "", self._inside, "")):
+        for base in dict.fromkeys((f"{folder}/" if folder else "", self._prefix, "")):
             place = self._place(f"{base}{note.about.removeprefix('./')}")
             if place:
                 return (place,)

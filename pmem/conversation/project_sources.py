@@ -22,7 +22,7 @@ from pmem.errors import InvalidValue, NotFound
 from pmem.interchange import Skipped
 from pmem.interchange.adr import read_decision
 from pmem.interchange.notes import read_notes
-from pmem.interchange.rule_scope import is_instructions
+from pmem.interchange.rule_scope import is_of_project
 from pmem.project.workspace import Workspace
 from pmem.storage.files.worktree import name_in
 from pmem.storage.git.project_files import Unreadable
@@ -31,9 +31,6 @@ from pmem.values.programs import SessionProgram
 from pmem.values.records import State
 from pmem.values.requests import Admit, Progress, as_it_is, ignore_progress
 
-_CONTRIBUTING: Final = re.compile(r"(?:\.github/|docs/)?CONTRIBUTING\.md", re.IGNORECASE)
-_OWN: Final = re.compile(r"\.local\.md\Z", re.IGNORECASE)
-_PAGE: Final = re.compile(r"[a-z]+\.md")
 _RECORD: Final = re.compile(r"(?:adr[-_]?)?\d{1,8}[-_. ].*\.(?:md|markdown)", re.IGNORECASE)
 _LOOKED_AT: Final = 3
 """Files of a folder that are looked at for a decision."""
@@ -101,7 +98,7 @@ def find_sources(workspace: Workspace) -> ProjectSources:
     folders = sorted({file.rpartition("/")[0] for file in files if _is_record(file)})
     kept = {folder: _records_in(folder, files) for folder in folders}
     decisions = [folder for folder, named in kept.items() if _has_decision(workspace, named)]
-    counts, unread = _count_rules(workspace, filter(_is_instruction_file, files))
+    counts, unread = _count_rules(workspace, filter(is_of_project, files))
     rules = {file: count for file, count in counts.items() if count}
     project = os.path.dirname(workspace.root)
     sessions = {
@@ -127,17 +124,15 @@ def import_project(workspace: Workspace, request: ProjectImportRequest) -> Proje
         StorageRefused: A file may not be read.
     """
     found = find_sources(workspace)
-    kept = workspace.memories.find(Filter(states=tuple(State)))
-    follows = any(one.source.kind == KIND for one in kept)
-    if not (found.instructions or found.decisions or found.sessions or follows):
+    has_notes = bool(found.instructions) or _has_followed(workspace)
+    if not (has_notes or found.decisions or found.sessions):
         raise NotFound(
             "the project has no instruction files, no decision records and no sessions",
             "`pmem import --help` shows what can be imported",
         )
     paths = _paths(workspace, (*found.instructions, *found.without_rules))
-    has_notes = bool(found.instructions or follows) and not request.dry_run
     with nullcontext() if request.dry_run else workspace.transaction():
-        notes = _notes(workspace, request, paths) if has_notes else None
+        notes = _notes(workspace, request, paths) if has_notes and not request.dry_run else None
         decisions = _decisions(workspace, request, _paths(workspace, found.decisions))
     return ProjectImported(
         found=found,
@@ -146,6 +141,12 @@ def import_project(workspace: Workspace, request: ProjectImportRequest) -> Proje
         sessions={name: _sessions(workspace, request, name) for name in found.sessions},
         dry_run=request.dry_run,
     )
+
+
+def _has_followed(workspace: Workspace) -> bool:
+    """Tell whether memories were made of instruction files, which may be gone."""
+    kept = workspace.memories.find(Filter(states=tuple(State)))
+    return any(memory.source.kind == KIND for memory in kept)
 
 
 def _notes(
@@ -185,17 +186,6 @@ def _files(workspace: Workspace) -> list[str]:
     inside = name_in(workspace.sources.top, os.path.dirname(workspace.root))
     prefix = f"{inside}/" if inside else ""
     return [file.removeprefix(prefix) for file in workspace.sources.within(inside)]
-
-
-def _is_instruction_file(file: str) -> bool:
-    """Tell whether a file has a project's instructions.
-
-    One that is `.local` is somebody's own, and `docs/agents.md` is a page about agents.
-    """
-    folder, _, name = file.rpartition("/")
-    is_page = bool(folder) and _PAGE.fullmatch(name) and not is_instructions(f"{folder}/x.md")
-    is_wanted = is_instructions(file) or _CONTRIBUTING.fullmatch(file) is not None
-    return is_wanted and not is_page and not _OWN.search(file)
 
 
 def _is_record(file: str) -> bool:

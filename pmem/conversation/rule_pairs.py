@@ -15,15 +15,15 @@ _ALIKE: Final = 0.6
 
 
 class PlacedRule(NamedTuple):
-    """A rule in a file; `places` are None where the file says nothing about them.
+    """A rule in a file, and where it applies.
 
-    One that holds a secret is not admitted: its memory stays as it is.
+    Of one that cannot be kept, as it holds a secret or is too long, the memory stays as it is.
     """
 
     file: str
     note: Note
-    places: tuple[str, ...] | None
-    is_admitted: bool = True
+    places: tuple[str, ...]
+    can_be_kept: bool = True
 
 
 def pair_rules(

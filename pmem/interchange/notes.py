@@ -101,7 +101,7 @@ class NotesFile(NamedTuple):
 
     notes: tuple[Note, ...]
     left_out: tuple[UnusedPart, ...]
-    places: tuple[str, ...] | None
+    places: tuple[str, ...]
 
 
 class _Said(NamedTuple):
@@ -342,12 +342,9 @@ def _type_of_list(
     """Return what a list is that is kept whole; None where its text decides."""
     if forbids(opening):
         return MemoryType.CONSTRAINT
-    does = sum((one.type or type_of(one.text)) is MemoryType.PROCEDURE for one in entries)
     if are_steps or any(one.type is MemoryType.PROCEDURE for one in entries):
         return MemoryType.PROCEDURE
-    if are_named:
-        return MemoryType.PROCEDURE if 2 * does > len(entries) else MemoryType.FACT
-    return None
+    return _type_of_rows([one.text for one in entries]) if are_named else None
 
 
 def _alike(entries: Sequence[_Said]) -> Iterator[_Said]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from pmem.core.extraction.facts import extract
@@ -156,6 +157,7 @@ def _sentences(text: str) -> Iterator[str]:
     return (one for one in _SENTENCE.split(text) if not one.endswith("!"))
 
 
+@lru_cache(maxsize=1024)
 def _stated_types(text: str) -> list[MemoryType]:
     """Return the types of what a text states, the surest first."""
     said = Message(id="note", role=Role.USER, content=text, created_at=UNDATED)

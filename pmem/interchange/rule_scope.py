@@ -27,6 +27,9 @@ _NAMES: Final = re.compile(
 _FOLDERS: Final = re.compile(
     r"(?:^|/)(?:\.[\w-]+/(?:rules|instructions|steering|guidelines)(?:-\w+)?|\.clinerules)/"
 )
+_CONTRIBUTING: Final = re.compile(r"(?:\.github/|docs/)?CONTRIBUTING\.md", re.IGNORECASE)
+_OWN: Final = re.compile(r"\.local\.md\Z", re.IGNORECASE)
+_PAGE: Final = re.compile(r"[a-z]+\.md")
 _LONGEST: Final = 1000
 _BRACES: Final = re.compile(r"\{([^{}]*,[^{}]*)\}")
 
@@ -40,15 +43,26 @@ def is_instructions(file: str) -> bool:
     return bool(_NAMES.fullmatch(file.rpartition("/")[2]) or _FOLDERS.search(file))
 
 
-def scope_of(file: str, front: FrontMatter) -> tuple[str, ...] | None:
+def is_of_project(file: str) -> bool:
+    """Tell whether a file has a project's instructions, for assistants or for people.
+
+    One that is `.local` is somebody's own, and `docs/agents.md` is a page about agents.
+
+    Args:
+        file: The file, relative to the project root, with slashes.
+    """
+    folder, _, name = file.rpartition("/")
+    is_page = bool(folder) and _PAGE.fullmatch(name) and not is_instructions(f"{folder}/x.md")
+    is_wanted = is_instructions(file) or _CONTRIBUTING.fullmatch(file) is not None
+    return is_wanted and not is_page and not _OWN.search(file)
+
+
+def scope_of(file: str, front: FrontMatter) -> tuple[str, ...]:
     """Return the places where a file's rules apply; none where they apply everywhere.
 
     Args:
         file: The file, relative to the project root, with slashes.
         front: What the file says of itself.
-
-    Returns:
-        The places, or None where the file says nothing about it.
 
     Raises:
         InvalidValue: It names a place that is none, or too many.
@@ -62,7 +76,7 @@ def scope_of(file: str, front: FrontMatter) -> tuple[str, ...] | None:
         return _placed(base if in_program else "", patterns)
     if base and (in_program or _NAMES.fullmatch(name)):
         return (f"{_escaped(base)}/**",)
-    return () if any(front.texts(key) for key in ("alwaysapply", *_MODES)) else None
+    return ()
 
 
 def _base(folders: str) -> tuple[str, bool]:

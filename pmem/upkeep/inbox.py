@@ -23,9 +23,8 @@ from pmem.memory.neighbours import near_pairs
 from pmem.memory.outcomes import WITHOUT, DueRequest, list_due
 from pmem.project.workspace import Workspace
 from pmem.upkeep.faded import UNPINNED, faded_memories
-from pmem.upkeep.integrity import on_one_subject
+from pmem.upkeep.integrity import count_rivals, on_one_subject
 from pmem.upkeep.needs import DISPUTED, Need, facts_to_review, list_elsewhere, list_proposals
-from pmem.upkeep.statistics import tallies
 from pmem.values.fields import asked
 from pmem.values.ids import short
 from pmem.values.records import Episode, Memory, plain
@@ -68,12 +67,13 @@ def collect_inbox(workspace: Workspace, request: InboxRequest) -> Inbox:
     for kind in request.kinds or InboxKind:
         found += sorted(_SOURCES[kind](workspace), key=lambda item: (item.since, item.id))
     counts = Counter(item.kind for item in found)
-    known = None if request.kinds else tallies(workspace)
     return Inbox(
         items=tuple(found[: request.limit]),
         counts={str(kind): counts[kind] for kind in request.kinds or InboxKind},
         total=len(found),
-        elsewhere=() if known is None else list_elsewhere(workspace, rivals=known.rivals),
+        elsewhere=()
+        if request.kinds
+        else list_elsewhere(workspace, rivals=count_rivals(workspace)),
     )
 
 

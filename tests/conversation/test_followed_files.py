@@ -32,7 +32,7 @@ def write(shell: Shell, text: str, name: str = "AGENTS.md") -> None:
 
 
 def memories(shell: Shell) -> dict[str, dict[str, Any]]:
-    found = json.loads(shell.run("pmem list -n 200 --json").text)["data"]["items"]
+    found = json.loads(shell.run("pmem list -n 1000 --json").text)["data"]["items"]
     return {one["content"]: one for one in found}
 
 
@@ -222,6 +222,21 @@ def test_a_rule_that_gets_a_secret_keeps_its_memory(shell: Shell) -> None:
     assert set(memories(shell)) == {STYLE, LOGS, TESTS}
 
 
+def test_of_two_that_are_gone_both_are_archived(shell: Shell) -> None:
+    for folder in ("web", "api"):
+        write(shell, "- Keep every handler small.\n", f"{folder}/AGENTS.md")
+    assert take(shell)["added"] == 2
+    for folder in ("web", "api"):
+        write(shell, "# Nothing\n", f"{folder}/AGENTS.md")
+    assert take(shell)["archived"] == 2
+
+
+def test_a_rule_goes_into_no_file_of_somebodys_own(shell: Shell) -> None:
+    write(shell, f"- {LOGS}\n", "CLAUDE.local.md")
+    write(shell, FILE.replace(f"- {LOGS}\n", ""))
+    assert take(shell)["archived"] == 1
+
+
 def test_a_rule_that_another_file_still_has_stays(shell: Shell) -> None:
     write(shell, f"- {LOGS}\n", "CLAUDE.md")
     write(shell, FILE.replace(f"- {LOGS}\n", ""))
@@ -279,13 +294,8 @@ def test_many_rules_that_changed_at_once_are_followed(shell: Shell) -> None:
     rules = [f"Use the tool {n} for part {n} of the shop" for n in range(400)]
     write(shell, "".join(f"- {rule}\n" for rule in rules))
     take(shell)
-    before = {one["id"] for one in memories_of_all(shell)}
+    before = {one["id"] for one in memories(shell).values()}
     write(shell, "".join(f"- {rule} always\n" for rule in rules))
     done = take(shell)
     assert (done["updated"], done["added"], done["archived"]) == (400, 0, 0)
-    assert {one["id"] for one in memories_of_all(shell)} == before
-
-
-def memories_of_all(shell: Shell) -> list[dict[str, Any]]:
-    found = json.loads(shell.run("pmem list -n 1000 --json").text)["data"]["items"]
-    return list(found)
+    assert {one["id"] for one in memories(shell).values()} == before
