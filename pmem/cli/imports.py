@@ -179,18 +179,11 @@ def notes(session: CommandSession, request: NotesRequest) -> Answer:
 
 
 def _notes_imported(done: NotesImported, of: str = "") -> Answer:
-    lines: Iterator[Line] = (
-        [
-            (one.id, "cyan"),
-            (
-                f"  edited here; {one.file} says: {one.rule}"
-                if one.rule
-                else f"  gone from {one.file}: {one.text}",
-                "",
-            ),
-        ]
-        for one in done.edited
-    )
+    lines: list[Line] = []
+    for one in done.edited:
+        gone = f"gone from {one.file}: {one.text}"
+        said = f"edited here; {one.file} says: {one.rule}" if one.rule else gone
+        lines.append([(one.id, "cyan"), (f"  {said}", "")])
     return _answer_of(done, of, lines, ["next: pmem inbox --kind citation"] if done.edited else ())
 
 

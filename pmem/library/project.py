@@ -25,7 +25,7 @@ from pmem.values.notation import flatten
 
 
 def checked_models(models: Any) -> Any:
-    """Return models that a project can ask, or raise; None where there are none."""
+    """Return models that a project can ask, None for none; raise InvalidValue for all else."""
     if models is None:
         return None
     from pmem.model.models import Models
