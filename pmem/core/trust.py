@@ -207,9 +207,8 @@ def _after(trust: Trust, event: Event) -> Trust:
         return trust
     if AGREED in event.detail:
         return Trust.HIGH
-    if event.source == _GIT:
-        return Trust.LOW if _CONTRADICTED in event.detail else trust
-    if event.source.startswith(_IMPORT):
+    contradicted = event.source == _GIT and _CONTRADICTED in event.detail
+    if contradicted or event.source.startswith(_IMPORT):
         return Trust.LOW
     if event.agent or event.source:
         says = event.event is EventKind.ADD or not _SAYS.isdisjoint(event.before)
