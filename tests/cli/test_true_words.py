@@ -310,3 +310,14 @@ OPERATIONS = [
 def test_undo_names_commands_that_there_are(operation: Operation[Any, Any]) -> None:
     words = command_of(operation.name).split(" --")[0].split()
     assert pmem(*words, "--help").code == 0
+
+
+def test_an_agent_is_shown_what_agents_kept_for_themselves_as_the_page_says(project: str) -> None:
+    """See docs/agents.md."""
+    assert project
+    pmem("--agent", "planner", "add", "The oven is hot")
+    pmem("add", "The oven door sticks", "--agent", "planner")
+    for words in (["list"], ["search", "oven"], ["log"], ["context", "oven"]):
+        told = pmem(*words, "--agent", "planner").text
+        assert ("is hot" in told, "sticks" in told) == (False, True), words
+    assert len(pmem("list", "--by", "planner").text.splitlines()) == 2
