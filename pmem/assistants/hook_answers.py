@@ -21,6 +21,7 @@ from pmem.values.records import Memory
 
 PATIENCE: Final = 0.5
 """Seconds that a hook waits for others who hold this clone's state: somebody waits for it."""
+_LONGEST_NAME: Final = 100
 _AFRESH: Final = ("startup", "new", "clear", "compact")
 """Sources of a session that has nothing before its eyes of what it was shown earlier."""
 
@@ -62,11 +63,13 @@ class HookRequest(msgspec.Struct, frozen=True, kw_only=True):
 class HookAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What the model is to read, which ids it recalls, and for which thread.
 
-    One that `stops` a tool's call says why. At a session's start it also shows what is no recall:
+    One that `stops` a tool's call says why; `trouble` is what a person is to know of the memory.
+    At a session's start it also shows what is no recall:
     then `shown` has all ids.
     """
 
     text: str = ""
+    trouble: str = ""
     stops: bool = False
     recalled: tuple[str, ...] = ()
     kept_in_use: tuple[str, ...] = ()
@@ -154,6 +157,8 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
 
     Where hooks stand in the project's files and in the user's, one of them tells it.
     """
+    from pmem.assistants.start_text import FRAME_CHARACTERS, FRAME_TOKENS, start_text
+    from pmem.assistants.trouble import of_files
     from pmem.search.context_request import ContextRequest
     from pmem.search.contexts import build_context
 
@@ -162,18 +167,21 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     built = build_context(
         workspace,
         ContextRequest(
-            budget=workspace.settings.hooks.session_tokens,
+            budget=max(1, workspace.settings.hooks.session_tokens - FRAME_TOKENS),
             thread=request.thread,
             only="memories",
+            ids=True,
+            works=True,
             omitted=False,
-            longest=request.longest,
+            longest=max(1, request.longest - FRAME_CHARACTERS),
             in_bytes=request.in_bytes,
             mine=True,
             already_read=_files_read(workspace, request),
         ),
     )
+    trouble = of_files(workspace.problems)
     if not built.sections:
-        return HookAnswer(thread=request.thread)
+        return HookAnswer(thread=request.thread, trouble=trouble)
     items = [item for part in built.sections for item in part.items]
     afresh = request.source in _AFRESH
     shown = [(item.id, item.text) for item in items if not item.mine]
@@ -182,7 +190,8 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     if yours:
         _note_shown_of_own(own_beside(workspace), request, yours, afresh=afresh)
     return HookAnswer(
-        text=built.text.rstrip("\n"),
+        text=start_text(workspace, built),
+        trouble=trouble,
         recalled=tuple(built.recalled),
         kept_in_use=built.kept_in_use,
         thread=request.thread,
@@ -206,7 +215,7 @@ def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
     if request.evidence:
         title, memories = ABOUT_ERROR, touch_answers.about_error(workspace, request.evidence)
     else:
-        title = ABOUT_FILE
+        title = f"{ABOUT_FILE} {_named(workspace, request.files)}"
         memories = touch_answers.about_files(workspace, request.files, request.ids)
         stopped = _stopped(workspace, request, memories)
         if stopped is not None:
@@ -221,6 +230,16 @@ def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
     text = touch_text(workspace, title, told, request.longest)
     recalled = tuple(memory.id for memory in told)
     return HookAnswer(text=text, recalled=recalled, thread=request.thread)
+
+
+def _named(workspace: Workspace, files: Sequence[ToolFile]) -> str:
+    """Return what is touched, in a few words."""
+    from pmem.core.shortening import shortened
+    from pmem.core.visible import one_visible_line
+
+    first, *more = dict.fromkeys(each.path for each in files)
+    name = shortened(one_visible_line(workspace.mask.text(first)), _LONGEST_NAME)
+    return f"{name} and {len(more)} more" if more else name
 
 
 def _stopped(

@@ -12,6 +12,7 @@ from pmem.assistants.events import (
     OF_TOOLS,
     POST_TOOL,
     PROMPT,
+    SESSION_START,
     HookInput,
     event_of,
     is_asked,
@@ -69,7 +70,7 @@ def answer(event: "Event", harness: str, folder: str, environment: "Mapping[str,
             return nothing
         asked = {"thread": given.session or None}
         told = _ask_memory(event, harness, given, place, environment, asked)
-        return written(harness, event, told.text)
+        return written(harness, event, told.text, told.trouble)
     except Exception:  # also what comes before there is a memory to log it in
         return nothing
 
@@ -217,6 +218,8 @@ def _ask_memory(
             trace = "".join(traceback.format_exception(error))
             said = error.message if isinstance(error, PmemError) else trace
             note_failure(session.opened, f"hook {event}: {said}")
-        return HookAnswer()
+        from pmem.assistants.trouble import of_error
+
+        return HookAnswer(trouble=of_error(error) if event == SESSION_START else "")
     finally:
         session.close()

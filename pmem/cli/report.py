@@ -99,6 +99,7 @@ def browse(session: CommandSession, _: NoArguments) -> None:
     from pmem.storage.shared import Shared
 
     name = session.run(table.SETTING, SettingRequest(name="project_name")).value
+    name = name or os.path.basename(os.path.dirname(session.found_root))
 
     def write(known: str) -> Any:
         draft = write_draft(session, known)

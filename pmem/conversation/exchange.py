@@ -293,9 +293,7 @@ def export_arrays(workspace: Workspace, request: ExportRequest) -> Exported:
     from pmem.interchange import multi_tier
 
     return Exported(
-        files=multi_tier.write(
-            records, workspace.settings.project_name, workspace.now(), HALF_LIFE_DAYS
-        )
+        files=multi_tier.write(records, workspace.project_name, workspace.now(), HALF_LIFE_DAYS)
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from pmem.core.text.calls import RecordedCall
 from pmem.interchange.sessions import (
+    OWN_WORDS,
     Line,
     Lines,
     SessionNotes,
@@ -90,7 +91,7 @@ def _calls(session: str, name: str, message: dict[str, Any], notes: SessionNotes
             text_of(item.get("name")), text_of(item.get("id")) or None, item.get("args")
         )
         if notes.says_itself(call):
-            notes.leave_out("pmem's own words")
+            notes.leave_out(OWN_WORDS)
         else:
             at = item.get("timestamp") or message.get("timestamp")
             yield called(session, f"{name}/call{number}", call, at)
@@ -104,7 +105,7 @@ def _results(session: str, name: str, content: Any, at: Any, notes: SessionNotes
         call = text_of(result.get("id"))
         own = RecordedCall(text_of(result.get("name")), call)
         if call in notes.pmem_calls or notes.says_itself(own):
-            notes.leave_out("pmem's own words")
+            notes.leave_out(OWN_WORDS)
             continue
         response = result.get("response")
         output = response.get("output", response.get("error")) if isinstance(response, dict) else ""

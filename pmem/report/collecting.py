@@ -88,7 +88,7 @@ def collect(workspace: Workspace, request: ReportRequest) -> ReportDocument:
     figures = statistics(workspace, AtRequest())
     broken = find_broken(workspace)
     document = ReportDocument(
-        project=workspace.settings.project_name,
+        project=workspace.project_name,
         now=workspace.now(),
         memories=_told_memories(workspace, memories, broken),
         week=_told_week(workspace, look_back(workspace, WeekRequest(since=request.since))),

@@ -86,7 +86,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
         candidates = gather_candidates(workspace, request, usable, talk, answers, differing, budget)
         candidates = _with_own(own, candidates)
         return build(
-            f"Memory of {settings.project_name}",
+            f"Memory of {workspace.project_name}",
             msgspec.structs.replace(
                 candidates,
                 mark=mark,

@@ -177,7 +177,7 @@ def _request(tool: ModelTool, asked: _ReadCall) -> Any:
     if tool.operation is table.QUERY:
         return parse({"return" if name == "form" else name: fields[name] for name in fields})
     if tool.operation is table.CONTEXT:
-        fields |= {"ids": True, "omitted": asked.form == "json", "mine": True}
+        fields |= {"ids": True, "omitted": asked.form == "json", "mine": True, "works": True}
     if tool.operation is table.SEARCH:
         fields["mine"] = True
     if tool.operation is table.EDIT and fields.keys() == {"reference"}:

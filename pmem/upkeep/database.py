@@ -82,8 +82,8 @@ def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
 
     settings = workspace.settings
     key = settings.database_project
-    name = settings.project_name
-    key = checked_key(key) if key else new_key(_name_of(workspace, name))
+    name = workspace.project_name
+    key = checked_key(key) if key else new_key(name)
     apps = [checks.app_name(app) for app in request.apps]
 
     def set_up(connection: "Connection[Any]") -> tuple[int, ...]:
@@ -205,10 +205,3 @@ def _ask_server(workspace: Workspace, question: "Callable[[Connection[Any]], T]"
             return question(connection)
     finally:
         server.close()
-
-
-def _name_of(workspace: Workspace, name: str) -> str:
-    """Return what the key begins with: the project's name, else its folder's."""
-    if name != type(workspace.settings)().project_name:
-        return name
-    return os.path.basename(os.path.dirname(os.path.abspath(workspace.root)))
