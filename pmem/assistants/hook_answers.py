@@ -158,7 +158,7 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     Where hooks stand in the project's files and in the user's, one of them tells it.
     """
     from pmem.assistants.start_text import FRAME_CHARACTERS, FRAME_TOKENS, start_text
-    from pmem.assistants.trouble import of_files
+    from pmem.project.trouble import of_files
     from pmem.search.context_request import ContextRequest
     from pmem.search.contexts import build_context
 
@@ -215,7 +215,7 @@ def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
     if request.evidence:
         title, memories = ABOUT_ERROR, touch_answers.about_error(workspace, request.evidence)
     else:
-        title = f"{ABOUT_FILE} {_named(workspace, request.files)}"
+        title = f"{ABOUT_FILE} {_files_told(workspace, request.files)}"
         memories = touch_answers.about_files(workspace, request.files, request.ids)
         stopped = _stopped(workspace, request, memories)
         if stopped is not None:
@@ -232,7 +232,7 @@ def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
     return HookAnswer(text=text, recalled=recalled, thread=request.thread)
 
 
-def _named(workspace: Workspace, files: Sequence[ToolFile]) -> str:
+def _files_told(workspace: Workspace, files: Sequence[ToolFile]) -> str:
     """Return what is touched, in a few words."""
     from pmem.core.shortening import shortened
     from pmem.core.visible import one_visible_line

@@ -93,12 +93,6 @@ class Workspace:
         self.revision: Revision | None = None
         """The git revision that a view is of."""
 
-    @property
-    def project_name(self) -> str:
-        """The project's name: the setting's, else its folder's."""
-        folder = os.path.dirname(os.path.abspath(self.root))
-        return self.settings.project_name or os.path.basename(folder) or "project"
-
     @cached_property
     def caller(self) -> Caller:
         """Who asks.

@@ -60,7 +60,7 @@ def read(calls: "ToolCalls", uri: str) -> str:
     """
     name, given = _READING.get(uri, ("", {}))
     if uri.startswith(MEMORY_URI) and len(uri) > len(MEMORY_URI):
-        name, given = "fetch", {"id": uri.removeprefix(MEMORY_URI)}
+        name, given = "show", {"id": uri.removeprefix(MEMORY_URI)}
     if not name:
         raise NotOffered(f"there is no resource {uri!r}")
     answer = calls.answer(name, given)

@@ -9,6 +9,7 @@ import msgspec
 from pmem.core import checks
 from pmem.errors import InvalidValue, NewerSchema
 from pmem.project.configuration import CONFIG_FILE
+from pmem.project.project_name import project_name
 from pmem.project.record_home import files_of
 from pmem.project.setup import locked, write_setting
 from pmem.project.workspace import Workspace
@@ -82,7 +83,7 @@ def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
 
     settings = workspace.settings
     key = settings.database_project
-    name = workspace.project_name
+    name = project_name(workspace)
     key = checked_key(key) if key else new_key(name)
     apps = [checks.app_name(app) for app in request.apps]
 
