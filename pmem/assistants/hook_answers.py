@@ -157,6 +157,7 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
 
     Where hooks stand in the project's files and in the user's, one of them tells it.
     """
+    from pmem.assistants.missing_tools import missing_tools
     from pmem.assistants.start_text import FRAME_CHARACTERS, FRAME_TOKENS, start_text
     from pmem.project.trouble import of_files
     from pmem.search.context_request import ContextRequest
@@ -179,7 +180,9 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
             already_read=_files_read(workspace, request),
         ),
     )
-    trouble = of_files(workspace.problems)
+    top = os.path.dirname(workspace.root)
+    lacks = missing_tools(request.harness, top, workspace.environment)
+    trouble = "; ".join(filter(None, (of_files(workspace.problems), lacks)))
     if not built.sections:
         return HookAnswer(thread=request.thread, trouble=trouble)
     items = [item for part in built.sections for item in part.items]

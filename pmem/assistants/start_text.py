@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Final
 
+from pmem.assistants.missing_tools import can_serve
 from pmem.core.context.parts import YOURS, Item, ShownItem
 from pmem.core.context.writing import fence_of
 from pmem.core.dead_ends import warns
@@ -59,7 +60,8 @@ def start_text(workspace: Workspace, built: BuiltContext) -> str:
 
 def _first_line(workspace: Workspace, shown: int, total: int) -> str:
     name = one_visible_line(workspace.mask.text(project_name(workspace)))[:_NAME]
-    many = f"all {shown}" if shown >= total else f"{shown} of {total}; the rest: tool `search`"
+    rest = "tool `search`" if can_serve() else "`pmem search`"
+    many = f"all {shown}" if shown >= total else f"{shown} of {total}; the rest: {rest}"
     return f"{AT_START} ({name}, {many}). {KEEP}"
 
 

@@ -419,6 +419,16 @@ def test_memories_that_cannot_be_read_are_told_beside_those_that_can(orders: str
     assert "### Good to know" in text_of(answer)
 
 
+def test_tools_that_cannot_start_are_told_where_an_assistant_was_told_of_them(orders: str) -> None:
+    told = {"session_id": "s", "source": "startup"}
+    with mock.patch("pmem.assistants.missing_tools.find_spec", return_value=None):
+        assert "systemMessage" not in hook("session-start", told, "--harness", "claude-code")
+        assert pmem("setup", "claude-code").code == 0
+        told["session_id"] = "t"
+        answer = hook("session-start", told, "--harness", "claude-code")
+    assert "pmem-cli[mcp]" in answer["systemMessage"]
+
+
 def test_where_nothing_is_said_nothing_is_printed(orders: str) -> None:
     for harness, silence in (("claude-code", b""), ("codex", b""), ("gemini", b"{}\n")):
         for event in ("pre-compact", "stop", "prompt", "pre-tool"):
