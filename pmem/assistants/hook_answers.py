@@ -16,7 +16,7 @@ from pmem.assistants.tool_calls import ToolFile
 from pmem.errors import Locked, PmemError, StorageRefused
 from pmem.project.own_memory import own_beside
 from pmem.project.workspace import Workspace
-from pmem.storage.local.shown_keys import key_of, stop_key_of
+from pmem.storage.local.shown_keys import STARTED, key_of, stop_key_of
 from pmem.values.records import Memory
 
 PATIENCE: Final = 0.5
@@ -163,7 +163,8 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     from pmem.search.context_request import ContextRequest
     from pmem.search.contexts import build_context
 
-    if _is_told_already(workspace, request, request.source):
+    is_held = _still_holds_start(workspace, request)
+    if _is_told_already(workspace, request, f"{request.source} {_length(request.transcript)}"):
         return HookAnswer(thread=request.thread)
     built = build_context(
         workspace,
@@ -180,6 +181,9 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
             already_read=_files_read(workspace, request),
         ),
     )
+    if is_held:
+        news = tuple(part for part in built.sections if part.name == "updates")
+        built = msgspec.structs.replace(built, sections=news)
     top = os.path.dirname(workspace.root)
     lacks = missing_tools(request.harness, top, workspace.environment)
     trouble = "; ".join(filter(None, (of_files(workspace.problems), lacks)))
@@ -298,6 +302,22 @@ def _is_told_already(workspace: Workspace, request: HookRequest, what: str) -> b
         return not workspace.own.shown.begin(request.thread, what, workspace.now())
     except (StorageRefused, Locked):
         return False
+
+
+def _still_holds_start(workspace: Workspace, request: HookRequest) -> bool:
+    """Tell whether a session that goes on has what it was told at its start: then only news is new.
+
+    Claude Code drops the repetition itself, and Gemini CLI the first one.
+    """
+    if request.harness != "codex" or request.source != "resume" or request.thread is None:
+        return False
+    known = workspace.own.shown.known(request.thread)
+    return any(key.startswith(STARTED) for key in known)
+
+
+def _length(path: str) -> int:
+    """Return how long a transcript is: one that has grown is of another start, however soon."""
+    return os.path.getsize(path) if os.path.isabs(path) and os.path.isfile(path) else 0
 
 
 def _note_shown_of_own(

@@ -196,6 +196,28 @@ def test_of_two_hooks_one_tells_the_start_of_a_session(orders: str) -> None:
     assert told == [True, False, True, False]
 
 
+def test_a_start_whose_transcript_has_grown_is_another_one(orders: str, tmp_path: Path) -> None:
+    transcript = tmp_path / "s.jsonl"
+    transcript.write_text("{}\n")
+    assert "PostgreSQL" in start(source="resume", transcript_path=str(transcript))
+    assert start(source="resume", transcript_path=str(transcript)) == ""
+    transcript.write_text("{}\n{}\n")
+    assert "PostgreSQL" in start(source="resume", transcript_path=str(transcript))
+
+
+def test_codex_that_goes_on_still_has_its_start_and_is_told_what_is_new(orders: str) -> None:
+    def codex(source: str) -> str:
+        told = {"session_id": "s", "source": source}
+        return text_of(hook("session-start", told, "--harness", "codex"))
+
+    assert "PostgreSQL" in codex("startup")
+    added("The queue is RabbitMQ")
+    told = codex("resume")
+    assert "RabbitMQ" in told
+    assert "PostgreSQL" not in told
+    assert "PostgreSQL" in codex("compact")
+
+
 def test_a_session_that_goes_on_is_told_what_is_new(orders: str) -> None:
     assert "updates" not in start()
     added("The queue is RabbitMQ")
