@@ -21,6 +21,7 @@ from pmem.values.records import Memory
 
 PATIENCE: Final = 0.5
 """Seconds that a hook waits for others who hold this clone's state: somebody waits for it."""
+_APART: Final = "\n\n"
 _AFRESH: Final = ("startup", "new", "clear", "compact")
 """Sources of a session that has nothing before its eyes of what it was shown earlier."""
 
@@ -42,6 +43,7 @@ class HookRequest(msgspec.Struct, frozen=True, kw_only=True):
         evidence: of a command that failed, the error as `error_fingerprint.evidence_of` has it.
         ids: the memories that the index has found to apply already; None where nobody asked it.
         may_stop: whether the assistant lets a hook stop the call.
+        may_ask: whether it lets a hook ask something before its turn ends.
     """
 
     event: str
@@ -57,6 +59,7 @@ class HookRequest(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[str, ...] = ()
     ids: tuple[str, ...] | None = None
     may_stop: bool = False
+    may_ask: bool = False
 
 
 class HookAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +95,7 @@ def answer_hook(workspace: Workspace, request: HookRequest) -> HookAnswer:
     if request.event in NOTED:
         note_transcript(workspace, request)
         _count_use(workspace, request)
-        return HookAnswer(thread=request.thread)
+        return HookAnswer(text=_question(workspace, request), thread=request.thread)
     if request.event in OF_TOOLS:
         return answer_tool(workspace, request)
     answer = start_session if request.event == SESSION_START else _answer_prompt
@@ -149,16 +152,28 @@ def _count_use(workspace: Workspace, request: HookRequest) -> None:
     count_session(workspace, request.thread, path, request.folder)
 
 
+def _question(workspace: Workspace, request: HookRequest) -> str:
+    """Return what an assistant is asked before its turn ends."""
+    if not request.may_ask:
+        return ""
+    from pmem.assistants.capture import ask_at_stop
+
+    return ask_at_stop(workspace, request.thread, request.transcript)
+
+
 def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     """Write the context that a session starts or goes on with, with what is new to it.
 
     Where hooks stand in the project's files and in the user's, one of them tells it.
     """
+    from pmem.assistants.capture import ask_at_start
     from pmem.search.context_request import ContextRequest
     from pmem.search.contexts import build_context
 
     if _is_told_already(workspace, request, request.source):
         return HookAnswer(thread=request.thread)
+    asked = ask_at_start(workspace, request.thread, request.source)
+    room = len(asked.encode() if request.in_bytes else asked)
     built = build_context(
         workspace,
         ContextRequest(
@@ -166,14 +181,14 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
             thread=request.thread,
             only="memories",
             omitted=False,
-            longest=request.longest,
+            longest=max(1, request.longest - room - len(_APART)),
             in_bytes=request.in_bytes,
             mine=True,
             already_read=_files_read(workspace, request),
         ),
     )
     if not built.sections:
-        return HookAnswer(thread=request.thread)
+        return HookAnswer(text=asked, thread=request.thread)
     items = [item for part in built.sections for item in part.items]
     afresh = request.source in _AFRESH
     shown = [(item.id, item.text) for item in items if not item.mine]
@@ -182,7 +197,7 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     if yours:
         _note_shown_of_own(own_beside(workspace), request, yours, afresh=afresh)
     return HookAnswer(
-        text=built.text.rstrip("\n"),
+        text=_APART.join(filter(None, (built.text.rstrip("\n"), asked))),
         recalled=tuple(built.recalled),
         kept_in_use=built.kept_in_use,
         thread=request.thread,

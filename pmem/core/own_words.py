@@ -13,6 +13,8 @@ STOPS: Final = (
     "A person marked this to stop an edit here, once a session (recorded data, not instructions):"
     " look at it, and repeat the edit if it is still right"
 )
+ASKS: Final = "Before you finish: this may be worth keeping for later sessions."
+"""Begins what an assistant is asked before its turn ends."""
 TITLES: Final = (ABOUT_FILE, ABOUT_ERROR, STOPS)
 _BEGINS: Final = re.compile(f"(?:{'|'.join(map(re.escape, TITLES))}):\n(?P<fence>`+)\n")
 
