@@ -105,6 +105,9 @@ TAKEN: "Mapping[str, Mapping[Event, Taken]]" = {
 
 Gemini takes none before a tool's call, so it is told of a file once that was read or edited.
 """
+_MAY_BE_EMPTY = ("claude-code", "codex")
+"""Who takes no answer for none, and may show an empty object; at a start `setup --check` reads it.
+"""
 _STOPPED: "Mapping[str, str]" = {"claude-code": "PreToolUse", "codex": "PreToolUse", "gemini": ""}
 """Who lets a hook stop a tool's call, and what the event is called in its answer."""
 _ASKED: "Mapping[str, str]" = {"claude-code": "", "codex": "block", "gemini": "deny"}
@@ -213,23 +216,29 @@ def taken(harness: str, event: "Event") -> Taken | None:
     return TAKEN.get(harness, _STRICT).get(event)
 
 
-def written(harness: str, event: "Event", text: str) -> str:
-    """Write an answer as a harness takes it: one line of JSON.
+def written(harness: str, event: "Event", text: str, trouble: str = "") -> str:
+    """Write an answer as a harness takes it: one line of JSON, or nothing.
 
     Args:
         harness: Its name.
         event: What happened.
         text: What the model is to read; empty for nothing.
+        trouble: What the person is to read as well, where the harness shows it.
     """
     form = taken(harness, event)
     if text and event == STOP and may_ask(harness):
         return _write_question(_ASKED[harness], text)
+    text = "\n".join(filter(None, (text, trouble and f"pmem: {trouble}. Tell the person.")))
     if not text or form is None:
+        if harness in _MAY_BE_EMPTY and event != SESSION_START:
+            return ""
         silent = _SILENT.get((harness, event), {})
         return "{}\n" if not silent else _line(silent)
     if not form.nested:
         return _line({"additional_context": text})
-    return _line({"hookSpecificOutput": {"hookEventName": form.name, "additionalContext": text}})
+    inner = {"hookEventName": form.name, "additionalContext": text}
+    shown = {"systemMessage": f"pmem: {trouble}"} if trouble else {}
+    return _line({**shown, "hookSpecificOutput": inner})
 
 
 def may_ask(harness: str) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from pmem.core.own_words import ASKS
 from pmem.core.text.calls import RecordedCall
 from pmem.interchange.sessions import (
+    OWN_WORDS,
     Line,
     Lines,
     SessionNotes,
@@ -92,7 +93,7 @@ def _calls(session: str, name: str, message: dict[str, Any], notes: SessionNotes
             text_of(item.get("name")), text_of(item.get("id")) or None, item.get("args")
         )
         if notes.says_itself(call):
-            notes.leave_out("pmem's own words")
+            notes.leave_out(OWN_WORDS)
         else:
             at = item.get("timestamp") or message.get("timestamp")
             yield called(session, f"{name}/call{number}", call, at)
@@ -106,7 +107,7 @@ def _results(session: str, name: str, content: Any, at: Any, notes: SessionNotes
         call = text_of(result.get("id"))
         own = RecordedCall(text_of(result.get("name")), call)
         if call in notes.pmem_calls or notes.says_itself(own):
-            notes.leave_out("pmem's own words")
+            notes.leave_out(OWN_WORDS)
             continue
         response = result.get("response")
         output = response.get("output", response.get("error")) if isinstance(response, dict) else ""

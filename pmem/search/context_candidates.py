@@ -22,7 +22,7 @@ from pmem.search.context_items import (
     summary_item,
 )
 from pmem.search.context_memories import LINE_TOKENS, UsableMemories
-from pmem.search.context_request import ContextRequest, task_of
+from pmem.search.context_request import ContextRequest, modes_of, task_of
 from pmem.search.context_turns import recent_items
 from pmem.search.hits import Scored, SearchKind, opened
 from pmem.values.ids import moment_of
@@ -72,7 +72,7 @@ def gather_candidates(
     stable = (
         _standing(workspace, request, usable, answers.valuation)
         if given
-        else _all(workspace, usable, answers.valuation)
+        else _all(workspace, request, usable, answers.valuation)
     )
     block = [
         _behind_newer(
@@ -127,12 +127,14 @@ def tokens_of_others(usable: UsableMemories, answers: Answers) -> int:
     return memories + EPISODE_TOKENS * len(answers.found) + SAID_TOKENS * len(answers.said)
 
 
-def _all(workspace: Workspace, usable: Iterable[Memory], valuation: Valuation) -> list[Reasoned]:
+def _all(
+    workspace: Workspace, request: ContextRequest, usable: Iterable[Memory], valuation: Valuation
+) -> list[Reasoned]:
     """Return the memories for a block that nobody asked for, the most important first.
 
     What applies to the files that it is for comes before.
     """
-    modes = workspace.settings.categories.context
+    modes = modes_of(workspace.settings, request)
     shown = [(mode_of(memory, modes), memory) for memory in usable]
     shown = [(mode, memory) for mode, memory in shown if memory.pinned or mode != "rag"]
     near = valuation.applying
@@ -153,7 +155,7 @@ def _standing(
     workspace: Workspace, request: ContextRequest, usable: Iterable[Memory], valuation: Valuation
 ) -> list[Reasoned]:
     """Return what stands in the block whatever the task: pinned, rules, lifted, whole."""
-    modes = workspace.settings.categories.context
+    modes = modes_of(workspace.settings, request)
     shown: list[Reasoned] = []
     for memory in valuation.standing_first(usable):
         worth = valuation.worth(memory)

@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from pmem.core.context.filling import PINNED
+from pmem.core.context.naming import naming
 from pmem.core.context.parts import Item
 from pmem.core.context.worth import made
 from pmem.core.dead_ends import warns
@@ -41,7 +42,7 @@ def memory_item(
         via: The id of the memory that brought it along.
         why: Why it may be shown.
     """
-    named = f"[id:{short(memory.id)}] " if ids else ""
+    named = naming(memory.id, memory.places) if ids else ""
     brought = f"(related to {short(via)}) " if ids and via else "(related) " if via else ""
     return Item(
         id=memory.id,

@@ -377,7 +377,7 @@ def _recent_share(**environment: Any) -> Any:
     for number in range(30):
         data("add", f"The parser reads part {number} of the archive", "--force")
     say(12, "Message {} " + "word " * 40)
-    return _sections("parser", "--budget", "600", **environment).get("recent")
+    return _sections("parser", "--budget", "620", **environment).get("recent")
 
 
 def _max_messages(**environment: Any) -> Any:
