@@ -7,7 +7,7 @@ only orders and thanks says little that rules, limits or gives a reason.
 """
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Final, NamedTuple
@@ -24,9 +24,8 @@ from pmem.values.times import UNDATED
 MOST_QUOTES: Final = 12
 _TURNS: Final = 3
 """Turns that one quotation is from at most."""
-LONGEST_NOW: Final = 80
-LONGEST_LATER: Final = 160
-"""Characters that are quoted of a message: whoever asks in a session has it before its eyes."""
+LONGEST: Final = (300, 160, 80)
+"""Characters that are quoted of a message: as many as leave room for all that counts."""
 MOST_CHARACTERS: Final = 2200
 """Of all quotations."""
 LATER: Final = "Said in an earlier session, and perhaps worth keeping:"
@@ -106,13 +105,13 @@ def question_now(said: Sequence[SessionWords], noted: Iterable[str] = ()) -> str
     Returns:
         Nothing where there is nothing to quote.
     """
-    lines = list(_numbered(_chosen(said, noted, LONGEST_NOW), "you: "))
+    lines = list(_numbered(_chosen(said, noted), "you: "))
     return "\n".join([ASKS, *lines, f"{_CLOSING} {_ANSWER}"]) if lines else ""
 
 
 def question_later(said: Sequence[SessionWords], noted: Iterable[str] = ()) -> str:
     """Write what an assistant is asked at a start of what was said in an earlier session."""
-    lines = list(_numbered(_chosen(said, noted, LONGEST_LATER), "the assistant: "))
+    lines = list(_numbered(_chosen(said, noted), "the assistant: "))
     return "\n".join([LATER, *lines, _CLOSING]) if lines else ""
 
 
@@ -138,13 +137,22 @@ def _first_turns(turns: Collection[int]) -> dict[int, int]:
     return firsts
 
 
-def _chosen(
-    said: Sequence[SessionWords], noted: Iterable[str], longest: int
-) -> dict[SessionWords, str]:
-    """Return the messages that are quoted, and what is quoted of each, the best first."""
+def _chosen(said: Sequence[SessionWords], noted: Iterable[str]) -> dict[SessionWords, str]:
+    """Return the messages that are quoted, and what is quoted of each."""
     kept = [frozenset(terms(text)) for text in noted]
-    quotes = {one: _quote(one.text, longest) for one in said if _is_more_than_a_remark(one)}
-    values = {one: _value(one) for one, quote in quotes.items() if quote and not _has(kept, quote)}
+    chosen: dict[SessionWords, str] = {}
+    for longest in LONGEST:
+        quotes = {one: _quote(one.text, longest) for one in said if _is_more_than_a_remark(one)}
+        quotes = {one: quote for one, quote in quotes.items() if quote and not _has(kept, quote)}
+        chosen = _best_of(quotes)
+        if len(chosen) == len(quotes):
+            break
+    return chosen
+
+
+def _best_of(quotes: Mapping[SessionWords, str]) -> dict[SessionWords, str]:
+    """Return the best quotations that there is room for."""
+    values = {one: _value(one) for one in quotes}
     chosen: dict[SessionWords, str] = {}
     room = MOST_CHARACTERS
     while values:

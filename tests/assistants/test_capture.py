@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pmem.core.capture import (
     LATER,
-    LONGEST_NOW,
+    LONGEST,
     MOST_CHARACTERS,
     MOST_QUOTES,
     SessionWords,
@@ -179,6 +179,6 @@ def test_what_is_quoted_was_said_and_is_short(drawn: list[tuple[bool, list[str]]
     assert len(lines) <= MOST_QUOTES
     assert sum(map(len, quoted)) <= MOST_CHARACTERS
     for quote in quoted:
-        assert len(quote) <= LONGEST_NOW + len(" ...")
+        assert len(quote) <= max(LONGEST) + len(" ...")
         assert any(quote.removesuffix(" ...") in text for text in whole)
     assert not is_worth_asking([one for one in said if not one.by_person])
