@@ -21,6 +21,7 @@ from pmem.values.records import Memory
 
 PATIENCE: Final = 0.5
 """Seconds that a hook waits for others who hold this clone's state: somebody waits for it."""
+_APART: Final = "\n\n"
 _LONGEST_NAME: Final = 100
 _AFRESH: Final = ("startup", "new", "clear", "compact")
 """Sources of a session that has nothing before its eyes of what it was shown earlier."""
@@ -43,6 +44,7 @@ class HookRequest(msgspec.Struct, frozen=True, kw_only=True):
         evidence: of a command that failed, the error as `error_fingerprint.evidence_of` has it.
         ids: the memories that the index has found to apply already; None where nobody asked it.
         may_stop: whether the assistant lets a hook stop the call.
+        may_ask: whether it lets a hook ask something before its turn ends.
     """
 
     event: str
@@ -58,6 +60,7 @@ class HookRequest(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[str, ...] = ()
     ids: tuple[str, ...] | None = None
     may_stop: bool = False
+    may_ask: bool = False
 
 
 class HookAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,7 +98,7 @@ def answer_hook(workspace: Workspace, request: HookRequest) -> HookAnswer:
     if request.event in NOTED:
         note_transcript(workspace, request)
         _count_use(workspace, request)
-        return HookAnswer(thread=request.thread)
+        return HookAnswer(text=_question(workspace, request), thread=request.thread)
     if request.event in OF_TOOLS:
         return answer_tool(workspace, request)
     answer = start_session if request.event == SESSION_START else _answer_prompt
@@ -152,11 +155,21 @@ def _count_use(workspace: Workspace, request: HookRequest) -> None:
     count_session(workspace, request.thread, path, request.folder)
 
 
+def _question(workspace: Workspace, request: HookRequest) -> str:
+    """Return what an assistant is asked before its turn ends."""
+    if not request.may_ask:
+        return ""
+    from pmem.assistants.capture import ask_at_stop
+
+    return ask_at_stop(workspace, request.thread, request.transcript)
+
+
 def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     """Write the context that a session starts or goes on with, with what is new to it.
 
     Where hooks stand in the project's files and in the user's, one of them tells it.
     """
+    from pmem.assistants.capture import ask_at_start
     from pmem.assistants.missing_tools import missing_tools
     from pmem.assistants.start_text import FRAME_CHARACTERS, FRAME_TOKENS, start_text
     from pmem.project.trouble import of_files
@@ -166,6 +179,8 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     is_held = _still_holds_start(workspace, request)
     if _is_told_already(workspace, request, f"{request.source} {_length(request.transcript)}"):
         return HookAnswer(thread=request.thread)
+    asked = ask_at_start(workspace, request.thread, request.source)
+    room = len(asked.encode() if request.in_bytes else asked)
     built = build_context(
         workspace,
         ContextRequest(
@@ -175,7 +190,7 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
             ids=True,
             works=True,
             omitted=False,
-            longest=max(1, request.longest - FRAME_CHARACTERS),
+            longest=max(1, request.longest - room - len(_APART) - FRAME_CHARACTERS),
             in_bytes=request.in_bytes,
             mine=True,
             already_read=_files_read(workspace, request),
@@ -188,7 +203,7 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     lacks = missing_tools(request.harness, top, workspace.environment)
     trouble = "; ".join(filter(None, (of_files(workspace.problems), lacks)))
     if not built.sections:
-        return HookAnswer(thread=request.thread, trouble=trouble)
+        return HookAnswer(text=asked, thread=request.thread, trouble=trouble)
     items = [item for part in built.sections for item in part.items]
     afresh = request.source in _AFRESH
     shown = [(item.id, item.text) for item in items if not item.mine]
@@ -197,7 +212,7 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     if yours:
         _note_shown_of_own(own_beside(workspace), request, yours, afresh=afresh)
     return HookAnswer(
-        text=start_text(workspace, built),
+        text=_APART.join(filter(None, (start_text(workspace, built), asked))),
         trouble=trouble,
         recalled=tuple(built.recalled),
         kept_in_use=built.kept_in_use,

@@ -13,9 +13,11 @@ from pmem.assistants.events import (
     POST_TOOL,
     PROMPT,
     SESSION_START,
+    STOP,
     HookInput,
     event_of,
     is_asked,
+    may_ask,
     parse,
     stopped,
     stops,
@@ -68,7 +70,8 @@ def answer(event: "Event", harness: str, folder: str, environment: "Mapping[str,
             return _answer_tool(event, harness, given, place, environment) or nothing
         if called == "vscode" and _is_told_by_claude(place, environment):
             return nothing
-        asked = {"thread": given.session or None}
+        asks = event == STOP and may_ask(harness) and not given.is_held_up
+        asked = {"thread": given.session or None, "may_ask": asks}
         told = _ask_memory(event, harness, given, place, environment, asked)
         return written(harness, event, told.text, told.trouble)
     except Exception:  # also what comes before there is a memory to log it in

@@ -24,6 +24,7 @@ import msgspec
 from pmem.core.code import constants, definitions, folding
 from pmem.core.code.languages import language_of
 from pmem.core.lines import file_lines
+from pmem.core.managed_block import others_words
 from pmem.values.records import Citation
 
 ENOUGH: Final = 20
@@ -79,7 +80,7 @@ class Effort:
 
 
 class Content:
-    """What a file holds, line by line.
+    """What a file holds, line by line; those in which pmem repeats memories count as empty.
 
     Args:
         data: The file's bytes.
@@ -88,7 +89,7 @@ class Content:
 
     def __init__(self, data: bytes, effort: Effort | None = None) -> None:
         self._effort = effort or Effort()
-        self._data = data
+        self._data = data = others_words(data)
         self.is_binary = b"\0" in data[:_LOOKED_AT]
         self._raw = [data] if self.is_binary else file_lines(data)
 

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
 from pmem.core.dead_ends import warns
+from pmem.core.managed_block import MARKS, SIGN
 from pmem.core.outcomes import failed, told_with
 from pmem.core.own_words import KEEP
 from pmem.core.trust import Trust, trust_of
@@ -21,10 +22,6 @@ from pmem.values.records import Memory, MemoryType
 
 STANDING_TOKENS: Final = 600
 """What every task is told takes so many tokens at the most, and what a place is told as well."""
-MARKS: Final = ("<!-- BEGIN REMEMBERED BY PMEM", "<!-- END REMEMBERED BY PMEM -->")
-"""How the block of AGENTS.md begins and ends."""
-SIGN: Final = "<!-- Made by pmem: "
-"""How the line begins by which a file is known to be pmem's."""
 _MADE: Final = f"{SIGN}`pmem setup rules` writes it again, and keeps nothing else in it. -->"
 _DATA: Final = f"What this project's people recorded. {KEEP} `pmem why FILE` says more."
 _ALWAYS: Final = "always"

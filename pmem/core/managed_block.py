@@ -7,6 +7,11 @@ from pmem.core.lines import split_lines
 
 BEGIN: Final = "# BEGIN PMEM"
 END: Final = "# END PMEM"
+MARKS: Final = ("<!-- BEGIN REMEMBERED BY PMEM", "<!-- END REMEMBERED BY PMEM -->")
+"""How the block of AGENTS.md begins and ends that says what the memory says."""
+SIGN: Final = "<!-- Made by pmem: "
+"""How the line begins by which a whole file is known to say what the memory says."""
+_REMEMBERED: Final = (MARKS[0].encode(), SIGN.encode())
 _REPOS: Final = re.compile(r"""["']?repos["']?[ \t]*:""")
 _PLAIN_REPOS: Final = re.compile(r"repos:[ \t]*(#.*)?")
 _ITEM: Final = re.compile(r"( *)-(?: |$)")
@@ -30,6 +35,24 @@ def found(text: str, begin: str = BEGIN, end: str = END) -> str | None:
     """
     place = _place(text, begin, end)
     return None if place is None else text[place[0] : place[1]].replace("\r\n", "\n")
+
+
+def others_words(data: bytes) -> bytes:
+    """Return a file's bytes with an empty line for each line that says what the memory says.
+
+    Args:
+        data: What the file holds.
+    """
+    if not any(mark in data for mark in _REMEMBERED):
+        return data
+    text = data.decode("latin-1")
+    try:
+        place = (0, len(text)) if f"\n{SIGN}" in f"\n{text}" else _place(text, *MARKS)
+    except Unclear:
+        return data
+    if place is None:
+        return data
+    return data[: place[0]] + b"\n" * text.count("\n", *place) + data[place[1] :]
 
 
 def without(text: str) -> str:

@@ -21,6 +21,8 @@ STOPS: Final = (
     "A person marked this to stop an edit here, once a session: look at it, and repeat the edit if"
     " it is still right"
 )
+ASKS: Final = "Before you finish: this may be worth keeping for later sessions."
+"""Begins what an assistant is asked before its turn ends."""
 _EARLIER: Final = "recorded data, not instructions"
 _OPENINGS: Final = (
     rf"{AT_START} \([^\n]{{1,300}}\)\. {KEEP}",

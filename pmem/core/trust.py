@@ -55,6 +55,8 @@ _COMMONPLACE: Final = 0.5
 _WRITING: Final = frozenset((EventKind.ADD, EventKind.UPDATE, EventKind.MERGE))
 _SAYS: Final = TOLD | {"type"}
 _GIT: Final = "git"
+_CONTRADICTED: Final = "conflict"
+"""What the detail of git's merge has where two branches contradicted each other."""
 _IMPORT: Final = "import"
 _MANUAL: Final = "manual"
 _FILES: Final = frozenset(("notes", "adr"))
@@ -205,7 +207,8 @@ def _after(trust: Trust, event: Event) -> Trust:
         return trust
     if AGREED in event.detail:
         return Trust.HIGH
-    if event.source == _GIT or event.source.startswith(_IMPORT):
+    contradicted = event.source == _GIT and _CONTRADICTED in event.detail
+    if contradicted or event.source.startswith(_IMPORT):
         return Trust.LOW
     if event.agent or event.source:
         says = event.event is EventKind.ADD or not _SAYS.isdisjoint(event.before)

@@ -27,6 +27,7 @@ _RESULTS: Final = ("function_call_output", "custom_tool_call_output", "local_she
 _PROGRAM: Final = (
     "# AGENTS.md instructions",
     "<environment_context>",
+    "<hook_prompt",
     "<turn_aborted>",
     "<user_instructions>",
     "<skills_instructions>",

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from pmem.core.own_words import ASKS
 from pmem.core.text.calls import RecordedCall
 from pmem.interchange.sessions import (
     OWN_WORDS,
@@ -24,7 +25,8 @@ from pmem.interchange.sessions import (
 from pmem.values.records import Role
 
 _HOOK: Final = re.compile(r"<hook_context>.*?</hook_context>", re.DOTALL)
-_SESSION: Final = "<session_context>"
+_PROGRAM: Final = ("<session_context>", ASKS)
+"""How texts begin that stand in a person's place and are the program's, or pmem's."""
 
 
 def read(lines: Lines, notes: SessionNotes, *, sub_agents: bool = False) -> Iterator[Line]:
@@ -74,7 +76,7 @@ def _message(
         yield from _results(session, name, content, at, notes)
         texts = [_HOOK.sub("", text) for text in texts_in(content)]
         texts = [text for text in texts if text.strip()]
-        if texts and not texts[0].lstrip().startswith(_SESSION):
+        if texts and not texts[0].lstrip().startswith(_PROGRAM):
             yield said(session, name, Role.USER, "\n\n".join(map(str.strip, texts)), at)
         elif texts:
             notes.leave_out("lines of the program itself")

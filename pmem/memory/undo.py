@@ -202,7 +202,8 @@ def _undo_change(
     try:
         record: Returnable = store.get(change.id)
     except NotFound:
-        raise BuiltOn(f"{short(change.id)} is gone, so {name} cannot be undone") from None
+        why = f"{short(change.id)} is not here, so {name} cannot be undone"
+        raise BuiltOn(why, "another branch may have it") from None
     first, last = _place_of(record, change, name)
     then = before_event(record, last)
     differing = _differences(then, record)
@@ -239,8 +240,13 @@ def _place_of(record: Returnable, change: LoggedChange, name: str) -> tuple[int,
     """Return where the events of a change begin in a history, and where those behind them do."""
     digests = [digest_of(event) for event in record.history]
     places = [digests.index(each) for each in change.events if each in digests]
-    start = change.place if change.place is not None or not places else places[0]
-    if start is None or places != list(range(start, start + len(change.events))):
+    if not places:
+        raise BuiltOn(
+            f"the history of {short(record.id)} does not have {name}",
+            f"another branch may have it; `pmem log {short(record.id)}` shows what is here",
+        )
+    start = change.place if change.place is not None else places[0]
+    if places != list(range(start, start + len(change.events))):
         raise BuiltOn(
             f"the history of {short(record.id)} was merged since {name}",
             f"`pmem log {short(record.id)}` shows it",

@@ -118,6 +118,7 @@ class ToldNeed(_Told, frozen=True, kw_only=True):
         why: What is the matter with it.
         choices: What settles it.
         memory: The id of the memory that it is about, if it is about one.
+        count: How many items it stands for.
     """
 
     kind: str
@@ -125,6 +126,7 @@ class ToldNeed(_Told, frozen=True, kw_only=True):
     why: str = ""
     choices: tuple[ToldChoice, ...] = ()
     memory: str = ""
+    count: int = 1
 
 
 class ReceiptItem(_Told, frozen=True, kw_only=True):

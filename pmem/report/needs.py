@@ -8,10 +8,10 @@ from pmem.core.inbox import InboxItem, InboxKind
 from pmem.core.journal import one_line
 from pmem.errors import PmemError
 from pmem.memory.citations import VerifyRequest, verify
-from pmem.memory.facts import FactsRequest, list_facts
 from pmem.project.workspace import Workspace
 from pmem.report.document import ToldChoice, ToldNeed
 from pmem.upkeep.inbox import InboxRequest, collect_inbox
+from pmem.upkeep.needs import facts_to_review, list_proposals
 from pmem.values.records import Memory
 
 Broken = Mapping[tuple[str, str], str]
@@ -25,9 +25,14 @@ _KINDS: Final = (
     InboxKind.DUE, InboxKind.EXPIRED, InboxKind.TRUST,
 )  # fmt: skip
 """What is told. Proposals and facts are private, and what fades stands where use is shown."""
+_COUNTED: Final = {
+    InboxKind.PROPOSAL: "wait for consent; what they say is not told here",
+    InboxKind.FACT: "found in conversations; what they say is not told here",
+    InboxKind.FADING: "faded, to archive",
+}
+"""What is only counted."""
 _CHECK: Final = ToldChoice(does="say what is wrong", command="pmem check")
 _INBOX: Final = ToldChoice(does="go through all of it", command="pmem inbox")
-_FACTS: Final = ToldChoice(does="list them", command="pmem inbox facts")
 
 
 def find_broken(workspace: Workspace) -> dict[tuple[str, str], str]:
@@ -56,17 +61,24 @@ def list_needs(workspace: Workspace, memories: Sequence[Memory]) -> Iterator[Tol
         memories: Those that the report shows: what is about others is left out.
     """
     known = {memory.id for memory in memories}
-    items = collect_inbox(workspace, InboxRequest(kinds=_KINDS)).items
-    told = [item for item in items if item.id in known]
+    inbox = collect_inbox(workspace, InboxRequest(kinds=(*_KINDS, InboxKind.FADING)))
+    told = [item for item in inbox.items if item.kind in _KINDS and item.id in known]
     yield from _damaged(workspace)
     yield from map(_told_need, told[:MOST_NEEDS])
     more = len(told) - MOST_NEEDS
     if more > 0:
-        yield ToldNeed(kind="more", text=f"{more} more", choices=(_INBOX,))
-    waiting = list_facts(workspace, FactsRequest(limit=1)).total
-    if waiting:
-        text = f"{waiting} found in conversations; what they say is not told here"
-        yield ToldNeed(kind="fact", text=text, choices=(_FACTS,))
+        yield ToldNeed(kind="more", text=f"{more} more", choices=(_INBOX,), count=more)
+    proposals = list_proposals(workspace)
+    counts = {
+        InboxKind.PROPOSAL: len(proposals),
+        InboxKind.FACT: len(facts_to_review(workspace, proposals)),
+        InboxKind.FADING: inbox.counts[InboxKind.FADING],
+    }
+    for kind, count in counts.items():
+        if count:
+            choice = ToldChoice(does="list them", command=f"pmem inbox --kind {kind}")
+            text = f"{count} {_COUNTED[kind]}"
+            yield ToldNeed(kind=str(kind), text=text, choices=(choice,), count=count)
 
 
 def _told_need(item: InboxItem) -> ToldNeed:

@@ -128,7 +128,7 @@ def head_figures(document: ReportDocument) -> list[tuple[str, int]]:
         ("new this week", new),
         ("older ones changed", changed),
         ("older ones forgotten", forgotten),
-        ("open items", len(document.needs)),
+        ("open items", sum(need.count for need in document.needs)),
     ]
 
 

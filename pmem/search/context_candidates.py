@@ -82,10 +82,10 @@ def gather_candidates(
         if isinstance(memory, Memory)
     ]
     ordered = _newest_first(_in_order(request, usable, answers), usable, differing)
-    pinned = _pinned(workspace, talk, recent)
+    pinned = [*_pinned_memories(request, usable, differing), *_pinned(workspace, talk, recent)]
     recallable = _recallable(answers, [_id_of(found) for found, _ in ordered])
     recallable |= {item.id: None for name, item in pinned if name == "earlier"}
-    offered = {*recallable, *(item.id for item in block)}
+    offered, names = {*recallable, *(item.id for item in block)}, request.names_omitted
     return Candidates(
         system=[message_item(workspace.mask.fields(prompt), 0) for prompt in talk.system],
         memory=block,
@@ -103,8 +103,8 @@ def gather_candidates(
         recent=recent,
         exchanges=exchanges,
         asked=given,
-        left_out=list(_unneeded(usable, answers, offered)) if request.names_omitted else (),
-        unnamed={} if request.names_omitted else _count_unneeded(usable, answers, offered),
+        left_out=list(_unneeded(usable, answers, offered, asked=given)) if names else (),
+        unnamed={} if names else _count_unneeded(usable, answers, offered),
     )
 
 
@@ -279,6 +279,16 @@ def _said(workspace: Workspace, answers: Answers, budget: int) -> Recalled:
         yield "earlier", said_item(found, message)
 
 
+def _pinned_memories(
+    request: ContextRequest, usable: Iterable[Memory], differing: Mapping[str, SaidOtherwise]
+) -> Recalled:
+    """Yield the pinned memories: they may take whatever the budget has left."""
+    for memory in usable:
+        if memory.pinned and task_of(request):
+            item = memory_item(memory, ids=request.ids, why="pinned")
+            yield "recalled", _behind_newer(item, differing)
+
+
 def _pinned(
     workspace: Workspace, talk: ConversationWindow, recent: Sequence[Item]
 ) -> list[tuple[str, Item]]:
@@ -295,15 +305,16 @@ def _pinned(
 
 
 def _unneeded(
-    usable: UsableMemories, answers: Answers, candidates: Iterable[str]
+    usable: UsableMemories, answers: Answers, candidates: Iterable[str], *, asked: bool
 ) -> Iterator[Omitted]:
-    """Yield what is no candidate: little speaks for it, or nothing does."""
+    """Yield what is no candidate: little speaks for it, or nothing does, or nobody asked."""
     known = {*candidates, *(left.id for left in answers.below)}
     scores = answers.scores()
     for memory in usable:
         if memory.id not in known:
             connects = answers.valuation.worth(memory).connects
             reason = "below_threshold" if connects else "no_match"
+            reason = reason if asked else "unasked"
             yield Omitted(memory.id, reason, scores.get(memory.id))
     for identifier in _unneeded_episodes(answers, known):
         yield Omitted(identifier, "below_threshold", scores[identifier])

@@ -15,7 +15,6 @@ from pmem.core.lifecycle.presence import last_use
 from pmem.core.retrieval.documents import shown_text
 from pmem.core.selection import Selection, ticks
 from pmem.core.threeway.conflicts import open_conflicts
-from pmem.core.trust import LEVELS, Trust
 from pmem.memory import recalls
 from pmem.memory.citations import BrokenCitation, VerifyRequest, verify
 from pmem.memory.consent import WaitingProposal, WaitingRequest, list_waiting
@@ -24,7 +23,14 @@ from pmem.memory.outcomes import WITHOUT, DueRequest, list_due
 from pmem.project.workspace import Workspace
 from pmem.upkeep.faded import UNPINNED, faded_memories
 from pmem.upkeep.integrity import count_rivals, on_one_subject
-from pmem.upkeep.needs import DISPUTED, Need, facts_to_review, list_elsewhere, list_proposals
+from pmem.upkeep.needs import (
+    DISPUTED,
+    Need,
+    facts_to_review,
+    list_elsewhere,
+    list_proposals,
+    untrusted,
+)
 from pmem.values.fields import asked
 from pmem.values.ids import short
 from pmem.values.records import Episode, Memory, plain
@@ -32,7 +38,6 @@ from pmem.values.times import day
 from pmem.vcs.doubts import pairs_on_one_subject
 
 _ACTIVE: Final = Selection(wanted=Filter())
-_LOW: Final = LEVELS.index(Trust.LOW)
 
 
 class InboxRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -190,15 +195,11 @@ def _expired(workspace: Workspace) -> Iterator[InboxItem]:
 
 
 def _untrusted(workspace: Workspace) -> Iterator[InboxItem]:
-    """Yield what nobody vouches for; what two branches contradict each other about is told so."""
-    disputed = {record.id for record in _disputed(workspace)}
-    low = msgspec.structs.replace(_ACTIVE, below=(("trust", _LOW + 1),))
-    for memory in workspace.memories.select(low):
-        if memory.id not in disputed:
-            kind = memory.source.kind
-            came = f"it came by {kind}" if kind.startswith("import") else "others wrote in it"
-            why = f"{came}, and no person has looked at it since"
-            yield inbox_item(InboxKind.TRUST, memory.id, _text(memory), why, memory.updated_at)
+    for memory in untrusted(workspace):
+        kind = memory.source.kind
+        came = f"it came by {kind}" if kind.startswith("import") else "others wrote in it"
+        why = f"{came}, and no person has looked at it since"
+        yield inbox_item(InboxKind.TRUST, memory.id, _text(memory), why, memory.updated_at)
 
 
 def _fading(workspace: Workspace) -> Iterator[InboxItem]:

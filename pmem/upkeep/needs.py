@@ -8,25 +8,24 @@ import msgspec
 
 from pmem.core.filters import Filter
 from pmem.core.selection import Selection, ticks
+from pmem.core.trust import LEVELS, Trust
 from pmem.errors import PmemError
+from pmem.memory.citations import VerifyRequest, verify
 from pmem.memory.facts import FactsRequest, Stated, list_facts
 from pmem.memory.neighbours import near_pairs
-from pmem.memory.reading import Staleness
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import Proposal, without_expired
 from pmem.upkeep.integrity import on_one_subject
 from pmem.values.ids import short
-from pmem.values.records import State
+from pmem.values.records import Memory, State
 from pmem.vcs.doubts import pairs_on_one_subject
 
 DISPUTED: Final = Selection(wanted=Filter(), least=(("disputed", 1),))
 """What two branches contradict each other about."""
-_CITING: Final = Selection(wanted=Filter(), least=(("cites", 1),))
 
 
 _SINGLE: Final = {
     "damaged files": "damaged file",
-    "stale, as what they cite has changed": "stale, as what it cites has changed",
     "proposals that wait for consent": "proposal that waits for consent",
     "facts to review": "fact to review",
 }
@@ -52,13 +51,14 @@ def list_needs(workspace: Workspace, *, due: int, rivals: int) -> tuple[Need, ..
     facts = facts_to_review(workspace, proposals)
     open_ = (
         ("disputed between branches", _count_disputed(workspace), "contradiction"),
-        ("stale, as what they cite has changed", _stale(workspace), "citation"),
+        ("citing what has changed or moved", _stale(workspace), "citation"),
         ("proposals that wait for consent", len(proposals), "proposal"),
         ("facts to review", len(facts), "fact"),
         ("to look at again", _count(workspace, "review_at", now), "due"),
         ("expired", _count(workspace, "valid_until", now), "expired"),
         ("in disagreement on a subject", _on_one_subject(workspace), "subject"),
         ("nearly the same as another one", _near(workspace), "duplicate"),
+        ("imported or merged, not reviewed", sum(1 for _ in untrusted(workspace)), "trust"),
         ("faded, to archive", due, "fading"),
     )
     return (
@@ -119,9 +119,16 @@ def _stale(workspace: Workspace) -> int:
     """Count the memories whose citations do not hold in the project's files any more."""
     if workspace.is_past:
         return 0
-    citing = workspace.memories.select(_CITING)
-    staleness = Staleness(workspace)
-    return sum(bool(staleness(memory)) for memory in citing)
+    with suppress(PmemError):
+        return len({item.id for item in verify(workspace, VerifyRequest()).items})
+    return 0
+
+
+def untrusted(workspace: Workspace) -> Iterator[Memory]:
+    """Return what nobody vouches for; what two branches contradict each other about is told so."""
+    disputed = {record.id for record in workspace.memories.select(DISPUTED)}
+    low = Selection(wanted=Filter(), below=(("trust", LEVELS.index(Trust.LOW) + 1),))
+    return (one for one in workspace.memories.select(low) if one.id not in disputed)
 
 
 def _count(workspace: Workspace, column: str, now: int) -> int:

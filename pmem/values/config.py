@@ -195,6 +195,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = Fading()
     consent: Consent = Consent()
     hooks: HookRules = HookRules()
+    capture: Annotated[
+        Literal["ask", "later", "off"],
+        says(
+            "Ask an assistant what of a session is worth keeping: once as it stops, else at the"
+            " next start; only then; or never."
+        ),
+    ] = "ask"
     mine: OwnRules = OwnRules()
     writing: Writing = Writing()
     secrets: Secrets = Secrets()

@@ -9,7 +9,8 @@ import msgspec
 from pmem.core import managed_block
 from pmem.core.filters import Filter
 from pmem.core.findings import Finding
-from pmem.core.host_rules import FORMS, MARKS, SIGN, block, file_of, rule_files
+from pmem.core.host_rules import FORMS, block, file_of, rule_files
+from pmem.core.managed_block import MARKS, SIGN
 from pmem.core.retention import valid_at
 from pmem.errors import Damaged, FileNotRead, InvalidValue, PmemError, Refused
 from pmem.project.workspace import Workspace

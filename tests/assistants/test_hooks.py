@@ -296,7 +296,7 @@ def test_codex_is_given_no_key_that_it_does_not_know() -> None:
     for event in EVENTS:
         for text in ("", "x"):
             answer = json.loads(written("codex", event, text) or "{}")
-            assert set(answer) <= {"hookSpecificOutput"}
+            assert set(answer) <= {"hookSpecificOutput", "decision", "reason"}
             assert set(answer.get("hookSpecificOutput", {})) <= {
                 "hookEventName",
                 "additionalContext",

@@ -299,3 +299,17 @@ def test_many_rules_that_changed_at_once_are_followed(shell: Shell) -> None:
     done = take(shell)
     assert (done["updated"], done["added"], done["archived"]) == (400, 0, 0)
     assert {one["id"] for one in memories(shell).values()} == before
+
+
+@pytest.mark.parametrize("host", ["agents-md", "claude"])
+@pytest.mark.parametrize("name", ["CLAUDE.md", "AGENTS.md"])
+def test_no_rule_moves_into_what_pmem_wrote(tmp_path: Path, name: str, host: str) -> None:
+    shell = Shell(new_repository(str(tmp_path / "p")))
+    write(shell, FILE, name)
+    shell.run(f"pmem init -q --import; pmem setup rules {host}")
+    written = Path(shell.folder, name).read_text()
+    write(shell, written.replace(f"- {LOGS}\n", "", 1), name)
+    assert written.count(LOGS) == 1 + (host == "agents-md" and name == "AGENTS.md")
+    assert f" changed {name}:6 " in shell.run("pmem check citations --fix").text
+    assert take(shell)["archived"] == 1
+    assert LOGS not in memories(shell)

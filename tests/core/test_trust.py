@@ -35,7 +35,9 @@ def memory(*events: Event, kind: str = "manual") -> Memory:
 
 
 PERSON, AGENT = event(UPDATE), event(UPDATE, agent="planner")
-IMPORT, GIT = event(UPDATE, source="import arrays"), event(MERGE, source="git")
+IMPORT = event(UPDATE, source="import arrays")
+GIT = event(MERGE, source="git", detail={"conflict": ["content"]})
+KEPT = event(MERGE, source="git", says=False)
 AGREED = event(UPDATE, source="consent", detail={"consent": {}})
 POOR = event(MERGE, source="consolidate", detail={"trust": "low"})
 
@@ -48,6 +50,9 @@ TABLE = [
     ((event(ADD),), "import arrays", Trust.LOW),
     ((event(ADD), IMPORT), "manual", Trust.LOW),
     ((event(ADD), GIT), "manual", Trust.LOW),
+    ((event(ADD), KEPT), "manual", Trust.HIGH),
+    ((event(ADD), GIT, KEPT), "manual", Trust.LOW),
+    ((event(ADD, agent="planner"), KEPT), "manual", Trust.MEDIUM),
     ((event(ADD), GIT, event(UPDATE, says=False)), "manual", Trust.HIGH),
     ((event(ADD), AGENT), "manual", Trust.MEDIUM),
     ((event(ADD), event(UPDATE, says=False, agent="planner")), "manual", Trust.HIGH),
@@ -70,7 +75,7 @@ def test_trust_follows_from_the_history(events: tuple[Event, ...], kind: str, tr
     assert trust_of(memory(*events, kind=kind)) is trust
 
 
-@given(st.lists(st.sampled_from([AGENT, IMPORT, GIT, POOR]), max_size=8))
+@given(st.lists(st.sampled_from([AGENT, IMPORT, GIT, KEPT, POOR]), max_size=8))
 def test_only_a_person_ever_raises_it(events: list[Event]) -> None:
     levels = [
         LEVELS.index(trust_of(memory(*events[:n])) or Trust.LOW) for n in range(len(events) + 1)

@@ -202,10 +202,19 @@ def told(part: str, *words: str) -> list[tuple[str, str]]:
     return [(finding["code"], finding["severity"]) for finding in done]
 
 
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("CI keeps pip", "CI keeps npm"),
+        ("The cache is built first", "The cache is built last"),
+        ("Forks may write the cache", "Forks must not write the cache"),
+        ("We pack wheels with zstd", "We pack wheels with gzip"),
+    ],
+)
 def test_memories_on_one_subject_of_two_branches_are_named_until_somebody_decides(
-    repository: None,
+    pair: tuple[str, str], repository: None
 ) -> None:
-    caches = [["add", f"CI keeps {what}", "--subject", "CI cache"] for what in ("pip", "npm")]
+    caches = [["add", text, "--subject", "CI cache"] for text in pair]
     on_two_branches(ours=caches[:1], theirs=caches[1:])
     assert told("records") == [("same_subject", "warning")]
     assert pmem("check", "records").code == 0

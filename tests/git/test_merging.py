@@ -141,6 +141,19 @@ def test_a_contradiction_is_written_down_and_reported_until_it_is_settled(
     assert pmem("check", "records").code == 0
 
 
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [("importance", (0.8, 0.85)), ("category", ("team", "task")), ("subject", ("db", "sql"))],
+)
+def test_two_values_are_no_contradiction_that_costs_trust(
+    field: str, values: tuple[Any, Any], repository: None
+) -> None:
+    two(edited(BASE, 2, **{field: values[0]}), edited(BASE, 3, **{field: values[1]}))
+    ok("merge", "--quiet", "--no-edit", "theirs")
+    assert json.loads(read(PATH))["history"][-1]["event"] == "MERGE"
+    assert b"trust" not in pmem("list").out + pmem("inbox").out
+
+
 def test_records_that_git_takes_for_one_are_never_mixed(repository: None) -> None:
     twin = memory("We use MySQL", "b-p7q2p7q2")
     other = path_of(STORE, twin)

@@ -1,6 +1,7 @@
 """Undo after a merge of two clones: it refuses, or takes back what this clone did and no more."""
 
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -13,6 +14,7 @@ from pmem import Project
 from pmem.errors import BuiltOn, InvalidValue, NotFound
 from pmem.project.workspace import Workspace
 from pmem.vcs import gitsetup
+from tests.cli.shell import pmem
 from tests.core.threeway.sides import Json
 from tests.effort import examples
 from tests.git import world
@@ -244,3 +246,21 @@ def test_a_removal_that_another_clone_overruled_is_not_taken_back(
     with pytest.raises(BuiltOn):
         project.undo()
     assert project.list().items[0].content == "We use PostgreSQL"
+
+
+@pytest.mark.parametrize("words", [("edit", "{}", "Bo owns the winch"), ("add", "Sails are red")])
+def test_a_command_of_another_branch_is_not_said_to_be_merged(
+    begun: tuple[Path, Path, str], words: tuple[str, ...]
+) -> None:
+    ok("checkout", "--quiet", "-b", "other")
+    assert pmem(*(word.format(begun[2]) for word in words)).code == 0
+    ok("add", "--all")
+    ok("commit", "--quiet", "--message", "other")
+    ok("checkout", "--quiet", "-")
+    before = world.records()
+    done = pmem("undo")
+    assert (done.code, world.records()) == (9, before)
+    assert re.search("does not have `edit` of|is not here, so `add` of", done.said)
+    assert "another branch may have it" in done.said
+    ok("checkout", "--quiet", "other")
+    assert pmem("undo").code == 0

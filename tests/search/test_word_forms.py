@@ -49,6 +49,8 @@ def test_a_form_in_nearly_every_language_finds_it_first() -> None:
         ("Nguyễn Văn Hùng kiểm tra bản sao lưu", "Nguyen Van Hung"),
         ("كَتَبَ المُديرُ التقريرَ", "كتب المدير"),
         ("יְרוּשָׁלַיִם היא הבירה", "ירושלים"),
+        ("הגיבויים רצים בלילה", "גיבוי"),
+        ("הדוחות בארון", "לדוח"),
         ("Η Αθήνα είναι η έδρα", "αθηνα"),
         ("İstanbul ofisi kapalı", "istanbul"),
         ("क़ानून की प्रति गोदाम में है", "कानून"),

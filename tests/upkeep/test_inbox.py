@@ -18,6 +18,8 @@ from pmem.operations import table
 from pmem.operations.pipeline import run
 from pmem.project.caller import Caller
 from pmem.project.setup import write_setting
+from pmem.report.collecting import ReportRequest
+from pmem.report.page import head_figures
 from pmem.upkeep.inbox import Inbox, InboxRequest
 from pmem.values.records import Source
 from tests.asking import ask
@@ -136,6 +138,30 @@ def test_what_needs_somebody_is_in_the_inbox(project: Project, kind: InboxKind) 
     others = [one for one in InboxKind if one is not kind]
     assert found(project, *others).total == 0
     assert "".join(one.key for one in inbox.items[0].commands) == KEYS[kind]
+
+
+def _moved(project: Project) -> None:
+    Path("port.py").write_text("PORT = 80\n", encoding="utf-8")
+    project.add("It listens on port 80", cite=("port.py:1",))
+    Path("port.py").write_text("import os\n\nPORT = 80\n", encoding="utf-8")
+
+
+def _two_facts(project: Project) -> None:
+    _fact(project)
+    project.add_message("user", "I think we prefer cairo in the printer")
+
+
+@pytest.mark.parametrize("make", [*MAKING.values(), _moved, _two_facts])
+def test_stats_and_a_report_count_what_the_inbox_has(
+    project: Project, make: Callable[[Project], None]
+) -> None:
+    make(project)
+    inbox = found(project)
+    assert inbox.total
+    needs = {one.command.split()[-1]: one.count for one in project.stats().needs}
+    assert needs == {kind: count for kind, count in inbox.counts.items() if count}
+    report = ask(project.workspace, table.REPORT, ReportRequest())
+    assert dict(head_figures(report))["open items"] == inbox.total
 
 
 @pytest.mark.some(12)

@@ -31,6 +31,8 @@ _SLOT: Final = 3
 """The most words of a value that an update replaces."""
 _NOTHING: Final = "nothing in common"
 _MODALS: Final = frozenset(("must", "should"))
+_ALLOWING: Final = _MODALS | {"may"}
+"""What "must not" denies: nobody may what one must not."""
 _PERSONS: Final = frozenset(("i", "you", "he", "she", "they"))
 _UNOPPOSED: Final = _PERSONS | {"still"}
 _UNIVERSAL: Final = frozenset(("all", "every", "each"))
@@ -256,7 +258,7 @@ def _opposed(one: Claim, other: Claim) -> str:
         + sorted(set(a.content) - set(b.content))
         for a, b in ((one, other), (other, one))
     )
-    if sorted(mine + theirs) == ["not"]:
+    if [sign for sign in mine + theirs if sign not in _ALLOWING] == ["not"]:
         return "one says not"
     if sorted(mine + theirs) == ["always", "not"]:
         return "always against never"
@@ -276,14 +278,23 @@ def _find_update(one: Claim, other: Claim) -> Verdict | None:
     if not _same_signs(one, other):
         return None
     kinds = _COUNTED if one.content == other.content else _SPOKEN
-    mine = [item for item in one.items if item.kind in kinds]
-    theirs = [item for item in other.items if item.kind in kinds]
+    verbs = _verbs_of_us(one) & _verbs_of_us(other) if kinds is _SPOKEN else set()
+    mine, theirs = (
+        [item._replace(kind=WordClass.SOFT) if item in verbs else item for item in told]
+        for told in ([i for i in claim.items if i.kind in kinds] for claim in (one, other))
+    )
     changed = _differ_in_value(mine, theirs)
     if changed is None:
         return None
     gone, came = changed
     was, now = (" ".join(item.value for item in part) for part in (gone, came))
     return Verdict(Relation.UPDATE, CHANGED, f"{was} became {now}")
+
+
+def _verbs_of_us(claim: Claim) -> set[Meaning]:
+    """The words behind "we", which say what is done."""
+    kinds = (WordClass.SUBJECT, WordClass.CONTENT)
+    return {item for last, item in pairwise(claim.items) if (last.kind, item.kind) == kinds}
 
 
 def _differ_in_value(

@@ -35,7 +35,7 @@ override overridden overrode|backoff|frontend|backend|intolerant intolerance
 
 ANTONYMS: Final = """
 enable disable|allow forbid|activate deactivate|active inactive|increase decrease|raise lower
-max min|first last|sync async|synchronous asynchronous|synchronously asynchronously
+max min|sync async|synchronous asynchronous|synchronously asynchronously
 public private|need optional|mandatory optional|start stop|begin end|accept reject|accept refuse
 include exclude|keep remove|keep drop|keep discard|succeed fail|pass fail|work fail
 acquire release|open close|before after|above below|high low|higher lower|highest lowest
@@ -179,10 +179,10 @@ NUMBERS: Final = """
 zero:0 one:1 two:2 three:3 four:4 five:5 six:6 seven:7 eight:8 nine:9 ten:10 eleven:11 twelve:12
 fifteen:15 twenty:20 thirty:30 forty:40 fifty:50 sixty:60 ninety:90 hundred:hundred
 thousand:thousand million:million billion:billion dozen:dozen half:half quarter:quarter third:3rd
-first:first second:2nd fourth:4th fifth:5th once:once twice:twice double:double triple:triple
-single:single am:am pm:pm noon:noon midnight:midnight hourly:hourly daily:daily nightly:nightly
-weekly:weekly monthly:monthly yearly:yearly annually:yearly quarterly:quarterly may-month:may
-weekend:weekend weekends:weekend yesterday:yesterday tomorrow:tomorrow tonight:tonight
+first:first second:2nd fourth:4th fifth:5th last:last once:once twice:twice double:double
+triple:triple single:single am:am pm:pm noon:noon midnight:midnight hourly:hourly daily:daily
+nightly:nightly weekly:weekly monthly:monthly yearly:yearly annually:yearly quarterly:quarterly
+may-month:may weekend:weekend weekends:weekend yesterday:yesterday tomorrow:tomorrow tonight:tonight
 spring:spring summer:summer autumn:autumn winter:winter percent:% eins:1 zwei:2 drei:3 vier:4
 fünf:5 zehn:10 montag:monday dienstag:tuesday mittwoch:wednesday donnerstag:thursday
 freitag:friday samstag:saturday sonntag:sunday prozent:% monatlich:monthly täglich:daily

@@ -1,6 +1,7 @@
 """From a question to a plan of what to look for. Pure."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -169,6 +170,19 @@ def is_english(question: str) -> bool:
     """
     words = _LONGER_WORD.findall(question[:MAX_QUOTING].casefold())
     return sum(word in STOP_WORDS for word in words) > _ENGLISH * len(words)
+
+
+def language_of(question: str) -> str:
+    """Return "english" for a question that surely is, else the script that most of it is in.
+
+    Args:
+        question: Any text.
+    """
+    if is_english(question):
+        return "english"
+    names = (unicodedata.name(letter, "") for letter in question if letter.isalpha())
+    scripts = Counter(name.partition(" ")[0].lower() for name in names)
+    return max(sorted(scripts), key=scripts.__getitem__, default="")
 
 
 def _direct(words: Sequence[str], said: Mapping[str, int]) -> list[QueryTerm]:

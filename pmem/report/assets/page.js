@@ -745,7 +745,7 @@
     if (mine !== loads) return;
     if (main.querySelector(".editor")) { heard(); return; }
     made.receipts = [...(made.receipts || []), ...further.flatMap((one) => one.items)];
-    made.needs = [...(made.needs || []).filter((need) => need.kind !== "fact"),
+    made.needs = [...(made.needs || []).filter((need) => !PRIVATE.includes(need.kind)),
       ...inbox.items.map((item) => ({ kind: item.kind, text: visible(item.text), why: visible(item.why), memory: item.id, choices: item.commands }))];
     const left = inbox.total - inbox.items.length;
     if (left) made.needs.push({ kind: "more", text: `${number(left)} more`, choices: [{ does: "go through all of it", command: "pmem inbox" }] });
