@@ -15,6 +15,7 @@ from pmem.assistants.tool_calls import touched
 from pmem.core.lines import file_lines
 from pmem.core.text.calls import RecordedCall, recorded_calls
 from pmem.core.usefulness import SessionWork
+from pmem.interchange.own_calls import without_own_calls
 from pmem.interchange.sessions import SessionNotes, recognise, text_of
 from pmem.values.bounds import LINE_BYTES
 from pmem.values.programs import SessionProgram
@@ -65,7 +66,8 @@ def part_since(path: str, start: int) -> SessionPart | None:
     if start and program in _HEADED:
         lines = [first, *lines]
     read = import_module(f"pmem.interchange.{program.replace('-', '_')}").read
-    found = tuple(read(lambda: lines, SessionNotes()))
+    notes = SessionNotes()
+    found = tuple(without_own_calls(read(lambda: lines, notes), notes))
     return SessionPart(found, size - (len(added) - len(whole)))
 
 

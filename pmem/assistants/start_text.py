@@ -1,10 +1,11 @@
 """What a session starts with: one line on what it is, then memories in groups, in a fence."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Final
 
 from pmem.assistants.missing_tools import can_serve
+from pmem.core.context.naming import naming
 from pmem.core.context.parts import YOURS, Item, ShownItem
 from pmem.core.context.writing import fence_of
 from pmem.core.dead_ends import warns
@@ -48,11 +49,12 @@ def start_text(workspace: Workspace, built: BuiltContext) -> str:
     items = list(chain.from_iterable(parts.values()))
     shown = [item for item in items if not item.mine]
     store = serving(workspace, None).memories
-    known = {one.id: one for one in store.select(_of({item.id for item in shown}))}
+    named = {_id_of(item) for item in (*shown, *news)}
+    known = {one.id: one for one in store.select(_of(named))}
     grouped = [(_group(known.get(item.id)), item) for item in shown]
     lines = [_item(item, group) for name in GROUPS for group, item in grouped if group == name]
     lines += [_item(item, YOURS) for item in items if item.mine]
-    lines += [_item(item, item.heading) for item in news]
+    lines += [_item(item, item.heading, _naming(item, known)) for item in news]
     now = workspace.now()
     total = store.count(Selection(wanted=Filter(), holding_at=now))
     return "\n".join([_first_line(workspace, len(shown), total), *fence_of(lines)])
@@ -77,11 +79,21 @@ def _group(memory: Memory | None) -> str:
     return _GROUP_OF.get(memory.type, _GOOD)
 
 
-def _item(shown: ShownItem, heading: str) -> Item:
+def _id_of(item: ShownItem) -> str:
+    """Return a memory's id, also that of what is new about one."""
+    return item.id.partition("@")[0]
+
+
+def _naming(item: ShownItem, known: Mapping[str, Memory]) -> str:
+    memory = known.get(_id_of(item))
+    return naming(_id_of(item), memory.places if memory else ())
+
+
+def _item(shown: ShownItem, heading: str, label: str | None = None) -> Item:
     return Item(
         id=shown.id,
         text=shown.text,
-        label=shown.label,
+        label=shown.label if label is None else label,
         heading=heading,
         difference=shown.difference,
     )

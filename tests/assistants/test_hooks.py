@@ -6,6 +6,7 @@ The inputs are made by us in the form that each program writes.
 import io
 import json
 import os
+import re
 import sqlite3
 import tempfile
 from collections import defaultdict
@@ -213,7 +214,7 @@ def test_codex_that_goes_on_still_has_its_start_and_is_told_what_is_new(orders: 
     assert "PostgreSQL" in codex("startup")
     added("The queue is RabbitMQ")
     told = codex("resume")
-    assert "RabbitMQ" in told
+    assert re.search(r"^- \[\w{8}\] \+created: .*RabbitMQ", told, re.MULTILINE)
     assert "PostgreSQL" not in told
     assert "PostgreSQL" in codex("compact")
 

@@ -230,6 +230,11 @@ def test_what_was_tried_comes_back_at_its_error_and_its_place(root: str) -> None
     assert "Fixed by: Spread requests" in told
 
 
+def test_whoever_works_here_is_shown_how_things_are_done(root: str) -> None:
+    Project(root, now=NOW).add("Run the tests with make test", type="procedure")
+    assert "make test" in text_of(called(root, "context"))
+
+
 def test_a_broken_memory_is_told_in_the_answers(root: str) -> None:
     Project(root, now=NOW).add("The queue is RabbitMQ.")
     Project(root, now=NOW).add("The database is PostgreSQL.")
