@@ -43,7 +43,7 @@ class InboxItem(msgspec.Struct, frozen=True, kw_only=True):
         short: the short part of its id.
         text: what it says, on one line.
         why: what is the matter with it, in one sentence.
-        since: since when, as far as that is known.
+        since: since when; of a citation and of trust, when the memory last changed.
         commands: what settles it.
     """
 
