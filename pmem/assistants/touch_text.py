@@ -7,7 +7,7 @@ from pmem.core.context.naming import naming
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
 from pmem.core.shortening import shortened
-from pmem.core.trust import shown, trust_of
+from pmem.core.trust import label_of
 from pmem.memory.fixes import fix_of
 from pmem.memory.reading import Staleness
 from pmem.project.caller import serving
@@ -61,7 +61,7 @@ def _in_fence(title: str, lines: Sequence[tuple[str, str]]) -> str:
 def _label(memory: Memory, stale: Sequence[str]) -> str:
     """Return what stands before a memory: its name, its places, what speaks against it."""
     doubt = "(stale) " if stale else ""
-    return f"{naming(memory.id, memory.places)}{shown(trust_of(memory))}{doubt}"
+    return f"{naming(memory.id, memory.places)}{label_of(memory)}{doubt}"
 
 
 def _line(workspace: Workspace, memory: Memory, fix: Memory | None) -> str:

@@ -23,7 +23,7 @@ from pmem.conversation.pruning import PruneRequest, Pruning
 from pmem.core.shortening import shortened
 from pmem.errors import UsageError
 from pmem.memory.chunking import Transcript
-from pmem.memory.reading import ConversationRequest, LookRequest
+from pmem.memory.reading import ConversationRequest, LookRequest, current
 from pmem.operations import table
 from pmem.search.usage import ContextUsage
 from pmem.values.ids import short
@@ -96,7 +96,13 @@ def pause(session: CommandSession, request: ConversationRequest) -> Answer:
 @asks(ConversationRequest)
 def resume(session: CommandSession, request: ConversationRequest) -> Answer:
     """Make a paused or ended conversation active again."""
-    return _answer("resumed", session.run(table.RESUME, request))
+    resumed = session.run(table.RESUME, request)
+    latest = None if session.opened is None else current(session.opened)
+    note = ""
+    if latest is not None and latest.id != resumed.id:
+        note = f"{short(latest.id)} was started later and stays the current one"
+        note += f": `pmem conversation say TEXT --conversation {short(resumed.id)}`"
+    return _answer("resumed", resumed, note)
 
 
 @asks(ConversationsRequest)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pmem.assistants.events import Event
     from pmem.assistants.hook_answers import HookAnswer
     from pmem.assistants.tool_calls import ToolFile
+    from pmem.cli.session import CommandSession
 MOST_BYTES = 16_000_000
 """Of standard input; nobody's prompt is longer."""
 _OFF = ("off", "0", "false", "no")
@@ -50,10 +51,17 @@ def quick_answer(arguments: "Sequence[str]", environment: "Mapping[str, str]") -
     return answer(event, harness, environment.get("PMEM_DIR", ""), environment)
 
 
-def answer(event: "Event", harness: str, folder: str, environment: "Mapping[str, str]") -> str:
+def answer(
+    event: "Event",
+    harness: str,
+    folder: str,
+    environment: "Mapping[str, str]",
+    session: "CommandSession | None" = None,
+) -> str:
     """Answer a hook; it is told on standard input what happened.
 
-    An empty harness or folder is what the hook's own words say.
+    An empty harness or folder is what the hook's own words say. A `session` has the options of the
+    command; without one there are none.
     """
     nothing = written(harness, event, "")
     if environment.get("PMEM_HOOKS", "").lower() in _OFF:
@@ -67,12 +75,12 @@ def answer(event: "Event", harness: str, folder: str, environment: "Mapping[str,
         if not place or is_elsewhere or not _is_wanted(event, harness, given):
             return nothing
         if event in OF_TOOLS:
-            return _answer_tool(event, harness, given, place, environment) or nothing
+            return _answer_tool(event, harness, given, place, environment, session) or nothing
         if called == "vscode" and _is_told_by_claude(place, environment):
             return nothing
         asks = event == STOP and may_ask(harness) and not given.is_held_up
         asked = {"thread": given.session or None, "may_ask": asks}
-        told = _ask_memory(event, harness, given, place, environment, asked)
+        told = _ask_memory(event, harness, given, place, session or environment, asked)
         return written(harness, event, told.text, told.trouble)
     except Exception:  # also what comes before there is a memory to log it in
         return nothing
@@ -90,7 +98,12 @@ def _is_wanted(event: "Event", harness: str, given: HookInput) -> bool:
 
 
 def _answer_tool(
-    event: "Event", harness: str, given: HookInput, place: str, environment: "Mapping[str, str]"
+    event: "Event",
+    harness: str,
+    given: HookInput,
+    place: str,
+    environment: "Mapping[str, str]",
+    session: "CommandSession | None",
 ) -> str:
     """Answer a hook around a tool's call; mostly that is nothing, and found out at once.
 
@@ -109,7 +122,7 @@ def _answer_tool(
     asked = _look_first(given, text, files, place, environment, tells=tells, may_stop=may_stop)
     if asked is None:
         return ""
-    told = _ask_memory(event, harness, given, place, environment, asked)
+    told = _ask_memory(event, harness, given, place, session or environment, asked)
     return stopped(harness, told.text) if told.stops else written(harness, event, told.text)
 
 
@@ -187,7 +200,7 @@ def _ask_memory(
     harness: str,
     given: HookInput,
     place: str,
-    environment: "Mapping[str, str]",
+    options: "CommandSession | Mapping[str, str]",
     asked: "Mapping[str, Any]",
 ) -> "HookAnswer":
     """Return what the memory says; nothing, and a line in its log, where something goes wrong."""
@@ -197,7 +210,7 @@ def _ask_memory(
     from pmem.operations import table
 
     form = taken(harness, event)
-    session = CommandSession(environment)
+    session = options if isinstance(options, CommandSession) else CommandSession(options)
     session.directory = place
     request = HookRequest(
         event=event,

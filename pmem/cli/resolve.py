@@ -63,16 +63,26 @@ def _lines(done: Repair) -> Iterator[Line]:
     for word, path, said, is_open in told:
         yield [
             (f"{word:<8}", _COLOURS.get(word, "green")),
-            (f"{one_visible_line(os.path.relpath(path, done.root))}  ", "cyan"),
+            (f"{one_visible_line(_shown_path(path, done.root))}  ", "cyan"),
             (one_visible_line(said), "yellow" if is_open else ""),
         ]
+
+
+def _shown_path(path: str, root: str) -> str:
+    """Return a path seen from the memory folder, or from here where it is outside."""
+    is_inside = path.startswith(os.path.join(root, ""))
+    return os.path.relpath(path, root if is_inside else None)
 
 
 def _repair_note(done: Repair, *, dry_run: bool) -> str:
     """Say how much was done, and what to do next."""
     if not done.repaired and not done.left:
         return "nothing to resolve"
-    said = f"{counted(len(done.repaired), 'record')} {'would be ' * dry_run}repaired"
+    records = sum(bool(each.id) for each in done.repaired)
+    named = [counted(records, "record")] if records or not done.repaired else []
+    if files := len(done.repaired) - records:
+        named.append(counted(files, "file"))
+    said = f"{' and '.join(named)} {'would be ' * dry_run}repaired"
     if done.left:
         said += f", {len(done.left)} left: see to what is left, then run `pmem resolve` again"
     elif dry_run:

@@ -187,7 +187,7 @@ def hook(
     known = event_of(event)
     if known is None:
         raise UsageError(f"there is no event {event!r}", f"give one of {', '.join(EVENTS)}")
-    text = answer(known, harness, session.directory or "", session.environment)
+    text = answer(known, harness, session.directory or "", session.environment, session)
     return Answer(data={"answer": text}, raw=text)
 
 

@@ -85,7 +85,7 @@ def _lines(found: Undone, view: ScreenView) -> Iterator[Line]:
             yield [(f"  {change.short}  ", "cyan"), (change.text, "")]
             if change.gone:
                 gone = "deleted" if change.deleted else "removed"
-                yield [(f"    {gone} (it had just been added)", "yellow")]
+                yield [(f"    {gone} (that command added it)", "yellow")]
                 continue
             for name in change.before:
                 if name != "purge_at":

@@ -59,7 +59,7 @@ GUIDE: Final[Mapping[MemoryType, TypeGuide]] = {
         effect="Starts at importance 0.8; shown where it answers; never fades.",
     ),
     MemoryType.INSIGHT: TypeGuide(
-        meaning="What several memories show; `consolidate` makes them, too.",
+        meaning="What several memories show; `consolidate` notes them as `relationship_dynamic`.",
         example="Every outage of this year began with a change of settings",
         effect="Shown where it answers; half-life without use 90 days.",
     ),

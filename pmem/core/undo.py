@@ -17,7 +17,7 @@ TAKES_BACK: Final = "undo"
 BRANCH: Final = "branch"
 """Where a merge's event says, by field, when the branch whose value it did not take changed it."""
 _COMMANDS: Final = {
-    "add_all": "add --batch",
+    "add_all": "add",
     "consent.approve": "inbox accept",
     "consent.reject": "inbox reject",
     "doctor": "check --fix",

@@ -66,7 +66,9 @@ class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     ] = False
     app: Annotated[str | None, asked("The app it is about.", completes="app")] = None
     user: Annotated[str | None, asked("The user it is about.", completes="user")] = None
-    agent: Annotated[str | None, asked("The agent that adds it.", completes="agent")] = None
+    agent: Annotated[str | None, asked("The agent that adds it for itself.", completes="agent")] = (
+        None
+    )
     run: Annotated[str | None, asked("The run of that agent.")] = None
     actor: str | None = None
     role: str | None = None

@@ -212,7 +212,8 @@ def _undo_change(
             f"{short(record.id)} has changed since {name}: {', '.join(differing)}",
             f"`pmem log {short(record.id)}` shows how; undo that first",
         )
-    event = event_of(workspace, EventKind.UPDATE, **{TAKES_BACK: name})
+    done = f"{name.partition(' of ')[0]} of {iso(record.history[first].at)}"
+    event = event_of(workspace, EventKind.UPDATE, **{TAKES_BACK: done})
     if change.is_new and not isinstance(record, Conversation):
         if not held.is_committed(record):
             store.remove(record.id)

@@ -14,8 +14,7 @@ from pmem.core.outcomes import failed, told_with
 from pmem.core.retrieval.documents import place_of, shown_text
 from pmem.core.text.speech import TOOLS, speech_of
 from pmem.core.text.terms import terms
-from pmem.core.trust import shown as trust_label
-from pmem.core.trust import trust_of
+from pmem.core.trust import label_of
 from pmem.search.hits import LoadedHit
 from pmem.values.ids import short
 from pmem.values.records import Chunk, Conversation, Episode, Memory, Message
@@ -47,7 +46,7 @@ def memory_item(
     return Item(
         id=memory.id,
         text=memory.content + told_with(memory),
-        label=f"{named}{trust_label(trust_of(memory))}{brought}{_about(memory)}",
+        label=f"{named}{label_of(memory)}{brought}{_about(memory)}",
         heading=TRIED if warns(memory) or failed(memory) else "",
         order=(f"{memory.category} {stamp(made(memory)[0])} {made(memory)[1]} {memory.content}", 0),
         score=score,
@@ -102,7 +101,7 @@ def episode_item(found: LoadedHit) -> Item:
     return Item(
         id=episode.id,
         text=shown_text(episode),
-        label=f"[{day(episode.created_at).strip()}] {trust_label(trust_of(episode))}",
+        label=f"[{day(episode.created_at).strip()}] {label_of(episode)}",
         score=found.hit.score,
         tokens=episode.tokens,
         why="answers",

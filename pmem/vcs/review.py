@@ -369,9 +369,10 @@ def _of_records(memories: ReviewedMemories) -> Iterator[ReviewFinding]:
                 fix = {"other": memory.id, "other_text": one_line(memory.content)}
                 yield finding(ReviewKind.SETTLED, fixed, **fix)
         for other in clashes(memory, others.values()) if _says_else(memory, earlier) else ():
-            newer, older = sorted((memory, other), key=lambda one: one.id, reverse=True)
-            told = {"other": older.id, "other_text": one_line(older.content)}
-            yield finding(ReviewKind.CLASH, newer, **told)
+            both = sorted((memory, other), key=lambda one: one.id, reverse=True)
+            head, rest = both if other.id in memories.written else (memory, other)
+            told = {"other": rest.id, "other_text": one_line(rest.content)}
+            yield finding(ReviewKind.CLASH, head, **told)
     for memory in memories.added:
         if not has_source(memory):
             yield finding(ReviewKind.UNSOURCED, memory)

@@ -591,3 +591,28 @@ def test_an_agent_is_not_told_of_records_that_it_may_not_see(orders: str) -> Non
     lists = {"writer": ["goals"]}
     ran = Project(orders, now=NOW, agent="writer", allowlists=lists).operations(limit=0)
     assert [item.shown for item in ran.items if item.op == "hook"] == [()]
+
+
+@pytest.mark.parametrize(
+    ("options", "is_told"),
+    [((), True), (("--now", "2027-06-01"), False), (("--agent", "planner"), False)],
+)
+def test_the_options_of_every_command_hold_for_a_hook(
+    options: tuple[str, ...], is_told: bool, root: str
+) -> None:
+    assert pmem("config", "set", "allowlists.planner", "goals").code == 0
+    until = datetime(2027, 1, 1, tzinfo=UTC)
+    Project(root, now=NOW).add("Orders use a PostgreSQL database", valid_until=until)
+    told = {"session_id": "s", "source": "startup"}
+    answer = hook("session-start", told, "--harness", "claude-code", *options)
+    assert ("PostgreSQL" in text_of(answer)) is is_told
+
+
+def test_a_hook_that_may_write_nothing_notes_nothing(orders: str) -> None:
+    log = Path(orders, "local", "operations.log")
+    before = log.read_bytes()
+    told = {"session_id": "s", "source": "startup"}
+    assert text_of(hook("session-start", told, "--harness", "claude-code", "--read-only"))
+    assert log.read_bytes() == before
+    assert start()
+    assert log.read_bytes() != before

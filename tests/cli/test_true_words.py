@@ -310,3 +310,40 @@ OPERATIONS = [
 def test_undo_names_commands_that_there_are(operation: Operation[Any, Any]) -> None:
     words = command_of(operation.name).split(" --")[0].split()
     assert pmem(*words, "--help").code == 0
+
+
+def test_an_agent_is_shown_what_agents_kept_for_themselves_as_the_page_says(project: str) -> None:
+    """See docs/agents.md."""
+    assert project
+    pmem("--agent", "planner", "add", "The oven is hot")
+    pmem("add", "The oven door sticks", "--agent", "planner")
+    for words in (["list"], ["search", "oven"], ["log"], ["context", "oven"]):
+        told = pmem(*words, "--agent", "planner").text
+        assert ("is hot" in told, "sticks" in told) == (False, True), words
+    assert len(pmem("list", "--by", "planner").text.splitlines()) == 2
+
+
+def test_a_resumed_conversation_that_is_not_the_current_one_says_which_is(project: str) -> None:
+    assert project
+    one, two = (pmem("conversation", "start", name).text.split()[1] for name in ("One", "Two"))
+    assert pmem("conversation", "pause", one).code == 0
+    told = pmem("conversation", "resume", one)
+    assert told.said.startswith(f"{two} was started later and stays the current one: ")
+    hint = re.search("`pmem ([^`]*)`", told.said)
+    assert hint
+    assert pmem(*shlex.split(hint[1])).code == 0
+    assert "TEXT" in pmem("conversation", "show", one).text
+    assert pmem("conversation", "pause", two).code == 0
+    assert pmem("conversation", "resume", two).said == ""
+
+
+def test_a_history_names_an_undone_command_by_the_moment_of_its_version(
+    project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert project
+    monkeypatch.delenv("PMEM_NOW")
+    memory = pmem("add", "Sails are red").text.split()[1]
+    pmem("edit", memory, "Sails are blue")
+    pmem("undo")
+    versions = pmem("log", memory, "--versions").text.splitlines()
+    assert f"undo: `edit` of {versions[1].split()[1]}\n" in pmem("log", memory).text

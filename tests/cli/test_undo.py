@@ -45,7 +45,7 @@ def test_a_text_that_no_commit_has_is_gone_for_good_once_its_command_is_undone(w
     ADDED[way]()
     assert texts_on_disk()
     done = pmem("undo")
-    assert "    deleted (it had just been added)" in done.text
+    assert "    deleted (that command added it)" in done.text
     assert done.said == ""
     assert texts_on_disk() == []
     commit_all()
@@ -70,7 +70,7 @@ def test_a_text_that_a_commit_has_is_left_and_named_with_what_deletes_it() -> No
     ADDED["add"]()
     commit_all()
     done = pmem("undo")
-    assert "    removed (it had just been added)" in done.text
+    assert "    removed (that command added it)" in done.text
     memory = done.text.splitlines()[1].split()[0]
     assert (
         f"`pmem purge {memory}`, or `pmem consolidate` after `purge_days`; git keeps" in done.said
@@ -91,11 +91,10 @@ def test_rm_and_the_undo_of_an_edit_name_what_deletes_the_text() -> None:
 
 
 def test_undo_of_a_large_batch_tells_some_of_it_and_how_many_there_were(project: str) -> None:
-    lines = [f'{{"content": "Queue {number} is for parcels."}}' for number in range(25)]
-    Path("batch.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    assert pmem("add", "--batch", "batch.jsonl", "--force").code == 0
+    lines = "".join(f"Queue {number} is for parcels.\n" for number in range(25))
+    assert pmem("add", "-", "--each-line", "--force", stdin=lines.encode()).code == 0
     told = pmem("undo").text.splitlines()
-    assert told[0].startswith("undid: add --batch, ")
+    assert told[0].startswith("undid: add, ")
     assert told[-1] == "  and 5 more; --json has them all"
     assert len([line for line in told if line.endswith("is for parcels.")]) == 20
     assert pmem("list").text == ""

@@ -465,6 +465,19 @@ def test_memories_that_clash_are_told_when_the_change_makes_them(repository: Non
     assert kinds() == []
 
 
+def test_a_clash_stands_under_the_memory_that_a_merge_brought(repository: None) -> None:
+    cited = ("--cite", "src/pay.py:3", "--subject", "retries")
+    ok("checkout", "--quiet", "-b", "other")
+    theirs = added("The gateway allows three retries", *cited)
+    commit()
+    ok("checkout", "--quiet", "-")
+    ours = added("The gateway allows five retries", *cited)
+    commit()
+    ok("merge", "--quiet", "--no-edit", "other")
+    (found,) = [each for each in items("HEAD~1..HEAD") if each["kind"] == "clash"]
+    assert (found["id"], found["other"]) == (theirs, ours)
+
+
 def test_following_the_advice_on_a_clash_ends_it(repository: None) -> None:
     cited = ("--cite", "src/pay.py:3", "--subject", "retries", "--force")
     first = added("The gateway allows three retries", *cited)

@@ -1,5 +1,6 @@
 """What `add` tells of a text that says what another one does in other forms of its words."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import pytest
@@ -127,7 +128,7 @@ DENIED: Final = {
 }
 
 
-def flat(pairs: dict[str, tuple[tuple[str, str], ...]]) -> list[tuple[str, str]]:
+def flat(pairs: Mapping[str, Sequence[tuple[str, str]]]) -> list[tuple[str, str]]:
     return [pair for listed in pairs.values() for pair in listed]
 
 

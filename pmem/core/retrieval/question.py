@@ -30,6 +30,7 @@ MAX_WORD = 64  # characters of such a word
 MAX_QUOTING = 4096  # characters of a question that are looked at for single quoted words
 SHORT = 2  # words of a question whose every word is a key
 _ENGLISH = 0.18  # share of stop words; German, which has some of them, has less
+_ACCENTED = 0.34  # the same for words of which one has an accent, as few in English have
 ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai", "bot", "model"})
 
 _PUNCTUATION = "\"'`“”‘’«»「」()[]{}<>.,;:!?。，？！、"
@@ -169,7 +170,8 @@ def is_english(question: str) -> bool:
         question: any text.
     """
     words = _LONGER_WORD.findall(question[:MAX_QUOTING].casefold())
-    return sum(word in STOP_WORDS for word in words) > _ENGLISH * len(words)
+    share = _ENGLISH if all(map(str.isascii, words)) else _ACCENTED
+    return sum(word in STOP_WORDS for word in words) > share * len(words)
 
 
 def language_of(question: str) -> str:

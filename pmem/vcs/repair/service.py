@@ -34,12 +34,12 @@ Unmerged = Mapping[str, Mapping[int, TreeEntry]]
 class Repaired(msgspec.Struct, frozen=True, kw_only=True):
     """A record that was decided: its file, what was decided, why, and what contradicts itself.
 
-    The project's settings have no id.
+    The project's settings and files of rules are no records, and have no id.
 
     `decision` is `merged`, `taken` (one side's), `added`, `kept` or `purged`. What is wrong between
     records is `cut` (links to nothing), `tidied` (messages that were kept twice), `made` (a
-    conversation of which only chunks were left, or a file of rules that lagged behind) or `split`
-    (one whose files were too large).
+    conversation of which only chunks were left) or `split` (one whose files were too large). A file
+    of rules that lagged behind is `written`.
     """
 
     path: str
@@ -264,7 +264,7 @@ def _refresh_rules(workspace: Workspace, *, dry_run: bool) -> list[Repaired]:
     """Make the files of rules anew that do not say what the memory says."""
     why = "says what the memory says"
     return [
-        Repaired(path=path, id="", decision="made", detail=why, conflicts=())
+        Repaired(path=path, id="", decision="written", detail=why, conflicts=())
         for path in rule_files.refresh(workspace, dry_run=dry_run)
     ]
 
