@@ -134,6 +134,7 @@ def _calls(made: Made) -> dict[str, dict[str, Any]]:
         "check_merges": {"revisions": "HEAD.."},
         "at": {"when": NOW},
         "add_all": {"memories": [AddRequest(content="x")]},
+        "confirm": {"agent": "claude-code"},
         "promote_facts": {"above": 0.5},
         "purge": {"force": True},
         "repair": {"dry_run": True},

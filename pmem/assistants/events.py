@@ -29,7 +29,7 @@ EVENTS: "tuple[Event, ...]" = (
 OF_TOOLS: "tuple[Event, ...]" = (PRE_TOOL, POST_TOOL)
 """Events around a tool's call: a file is read or edited, a command has failed."""
 NOTED: "tuple[Event, ...]" = (PRE_COMPACT, STOP, SESSION_END)
-"""Events at which the transcript is noted and nothing is said."""
+"""Events at which the transcript is noted; where a turn ends, something may be asked."""
 
 PROMPT_CHARACTERS = 1500
 """What a prompt is given at the most."""
@@ -105,8 +105,13 @@ TAKEN: "Mapping[str, Mapping[Event, Taken]]" = {
 
 Gemini takes none before a tool's call, so it is told of a file once that was read or edited.
 """
+_MAY_BE_EMPTY = ("claude-code", "codex")
+"""Who takes no answer for none, and may show an empty object; at a start `setup --check` reads it.
+"""
 _STOPPED: "Mapping[str, str]" = {"claude-code": "PreToolUse", "codex": "PreToolUse", "gemini": ""}
 """Who lets a hook stop a tool's call, and what the event is called in its answer."""
+_ASKED: "Mapping[str, str]" = {"claude-code": "", "codex": "block", "gemini": "deny"}
+"""Who lets a hook ask something before a turn ends, and what has to be decided for it."""
 _SILENT: "Mapping[tuple[str, Event], dict[str, Any]]" = {("cursor", PROMPT): {"continue": True}}
 """What is said instead of nothing where an empty object will not do."""
 
@@ -127,6 +132,7 @@ class HookInput:
         self.source = self._text("source")
         self.subagent = self._text("agent_id", "agentId")
         self.tool = self._text("tool_name", "toolName")
+        self.is_held_up = self._told.get("stop_hook_active") is True
         self.asked_of_tool = self._fields("tool_input", "toolInput")
 
     @property
@@ -210,21 +216,38 @@ def taken(harness: str, event: "Event") -> Taken | None:
     return TAKEN.get(harness, _STRICT).get(event)
 
 
-def written(harness: str, event: "Event", text: str) -> str:
-    """Write an answer as a harness takes it: one line of JSON.
+def written(harness: str, event: "Event", text: str, trouble: str = "") -> str:
+    """Write an answer as a harness takes it: one line of JSON, or nothing.
 
     Args:
         harness: Its name.
         event: What happened.
         text: What the model is to read; empty for nothing.
+        trouble: What the person is to read as well, where the harness shows it.
     """
     form = taken(harness, event)
+    if text and event == STOP and may_ask(harness):
+        return _write_question(_ASKED[harness], text)
+    text = "\n".join(filter(None, (text, trouble and f"pmem: {trouble}. Tell the person.")))
     if not text or form is None:
+        if harness in _MAY_BE_EMPTY and event != SESSION_START:
+            return ""
         silent = _SILENT.get((harness, event), {})
         return "{}\n" if not silent else _line(silent)
     if not form.nested:
         return _line({"additional_context": text})
-    return _line({"hookSpecificOutput": {"hookEventName": form.name, "additionalContext": text}})
+    inner = {"hookEventName": form.name, "additionalContext": text}
+    shown = {"systemMessage": f"pmem: {trouble}"} if trouble else {}
+    return _line({**shown, "hookSpecificOutput": inner})
+
+
+def may_ask(harness: str) -> bool:
+    """Tell whether a harness lets a hook ask something before a turn ends.
+
+    Args:
+        harness: Its name.
+    """
+    return harness in _ASKED
 
 
 def stops(harness: str) -> bool:
@@ -298,6 +321,12 @@ def _is_command(prompt: str) -> bool:
     """Tell a command of the harness from a prompt that begins with a path."""
     word = prompt.split(maxsplit=1)[0]
     return word.startswith("/") and "/" not in word[1:]
+
+
+def _write_question(decision: str, text: str) -> str:
+    if decision:
+        return _line({"decision": decision, "reason": text})
+    return _line({"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": text}})
 
 
 def _line(value: "dict[str, Any]") -> str:

@@ -16,11 +16,13 @@ from pmem.assistants.tool_calls import ToolFile
 from pmem.errors import Locked, PmemError, StorageRefused
 from pmem.project.own_memory import own_beside
 from pmem.project.workspace import Workspace
-from pmem.storage.local.shown_keys import key_of, stop_key_of
+from pmem.storage.local.shown_keys import STARTED, key_of, stop_key_of
 from pmem.values.records import Memory
 
 PATIENCE: Final = 0.5
 """Seconds that a hook waits for others who hold this clone's state: somebody waits for it."""
+_APART: Final = "\n\n"
+_LONGEST_NAME: Final = 100
 _AFRESH: Final = ("startup", "new", "clear", "compact")
 """Sources of a session that has nothing before its eyes of what it was shown earlier."""
 
@@ -42,6 +44,7 @@ class HookRequest(msgspec.Struct, frozen=True, kw_only=True):
         evidence: of a command that failed, the error as `error_fingerprint.evidence_of` has it.
         ids: the memories that the index has found to apply already; None where nobody asked it.
         may_stop: whether the assistant lets a hook stop the call.
+        may_ask: whether it lets a hook ask something before its turn ends.
     """
 
     event: str
@@ -57,16 +60,19 @@ class HookRequest(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[str, ...] = ()
     ids: tuple[str, ...] | None = None
     may_stop: bool = False
+    may_ask: bool = False
 
 
 class HookAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What the model is to read, which ids it recalls, and for which thread.
 
-    One that `stops` a tool's call says why. At a session's start it also shows what is no recall:
+    One that `stops` a tool's call says why; `trouble` is what a person is to know of the memory.
+    At a session's start it also shows what is no recall:
     then `shown` has all ids.
     """
 
     text: str = ""
+    trouble: str = ""
     stops: bool = False
     recalled: tuple[str, ...] = ()
     kept_in_use: tuple[str, ...] = ()
@@ -92,7 +98,7 @@ def answer_hook(workspace: Workspace, request: HookRequest) -> HookAnswer:
     if request.event in NOTED:
         note_transcript(workspace, request)
         _count_use(workspace, request)
-        return HookAnswer(thread=request.thread)
+        return HookAnswer(text=_question(workspace, request), thread=request.thread)
     if request.event in OF_TOOLS:
         return answer_tool(workspace, request)
     answer = start_session if request.event == SESSION_START else _answer_prompt
@@ -149,31 +155,55 @@ def _count_use(workspace: Workspace, request: HookRequest) -> None:
     count_session(workspace, request.thread, path, request.folder)
 
 
+def _question(workspace: Workspace, request: HookRequest) -> str:
+    """Return what an assistant is asked before its turn ends."""
+    if not request.may_ask:
+        return ""
+    from pmem.assistants.capture import ask_at_stop
+
+    return ask_at_stop(workspace, request.thread, request.transcript)
+
+
 def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     """Write the context that a session starts or goes on with, with what is new to it.
 
     Where hooks stand in the project's files and in the user's, one of them tells it.
     """
+    from pmem.assistants.capture import ask_at_start
+    from pmem.assistants.missing_tools import missing_tools
+    from pmem.assistants.start_text import FRAME_CHARACTERS, FRAME_TOKENS, start_text
+    from pmem.project.trouble import of_files
     from pmem.search.context_request import ContextRequest
     from pmem.search.contexts import build_context
 
-    if _is_told_already(workspace, request, request.source):
+    is_held = _still_holds_start(workspace, request)
+    if _is_told_already(workspace, request, f"{request.source} {_length(request.transcript)}"):
         return HookAnswer(thread=request.thread)
+    asked = ask_at_start(workspace, request.thread, request.source)
+    room = len(asked.encode() if request.in_bytes else asked)
     built = build_context(
         workspace,
         ContextRequest(
-            budget=workspace.settings.hooks.session_tokens,
+            budget=max(1, workspace.settings.hooks.session_tokens - FRAME_TOKENS),
             thread=request.thread,
             only="memories",
+            ids=True,
+            works=True,
             omitted=False,
-            longest=request.longest,
+            longest=max(1, request.longest - room - len(_APART) - FRAME_CHARACTERS),
             in_bytes=request.in_bytes,
             mine=True,
             already_read=_files_read(workspace, request),
         ),
     )
+    if is_held:
+        news = tuple(part for part in built.sections if part.name == "updates")
+        built = msgspec.structs.replace(built, sections=news)
+    top = os.path.dirname(workspace.root)
+    lacks = missing_tools(request.harness, top, workspace.environment)
+    trouble = "; ".join(filter(None, (of_files(workspace.problems), lacks)))
     if not built.sections:
-        return HookAnswer(thread=request.thread)
+        return HookAnswer(text=asked, thread=request.thread, trouble=trouble)
     items = [item for part in built.sections for item in part.items]
     afresh = request.source in _AFRESH
     shown = [(item.id, item.text) for item in items if not item.mine]
@@ -182,7 +212,8 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     if yours:
         _note_shown_of_own(own_beside(workspace), request, yours, afresh=afresh)
     return HookAnswer(
-        text=built.text.rstrip("\n"),
+        text=_APART.join(filter(None, (start_text(workspace, built), asked))),
+        trouble=trouble,
         recalled=tuple(built.recalled),
         kept_in_use=built.kept_in_use,
         thread=request.thread,
@@ -206,7 +237,7 @@ def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
     if request.evidence:
         title, memories = ABOUT_ERROR, touch_answers.about_error(workspace, request.evidence)
     else:
-        title = ABOUT_FILE
+        title = f"{ABOUT_FILE} {_files_told(workspace, request.files)}"
         memories = touch_answers.about_files(workspace, request.files, request.ids)
         stopped = _stopped(workspace, request, memories)
         if stopped is not None:
@@ -221,6 +252,16 @@ def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
     text = touch_text(workspace, title, told, request.longest)
     recalled = tuple(memory.id for memory in told)
     return HookAnswer(text=text, recalled=recalled, thread=request.thread)
+
+
+def _files_told(workspace: Workspace, files: Sequence[ToolFile]) -> str:
+    """Return what is touched, in a few words."""
+    from pmem.core.shortening import shortened
+    from pmem.core.visible import one_visible_line
+
+    first, *more = dict.fromkeys(each.path for each in files)
+    name = shortened(one_visible_line(workspace.mask.text(first)), _LONGEST_NAME)
+    return f"{name} and {len(more)} more" if more else name
 
 
 def _stopped(
@@ -276,6 +317,22 @@ def _is_told_already(workspace: Workspace, request: HookRequest, what: str) -> b
         return not workspace.own.shown.begin(request.thread, what, workspace.now())
     except (StorageRefused, Locked):
         return False
+
+
+def _still_holds_start(workspace: Workspace, request: HookRequest) -> bool:
+    """Tell whether a session that goes on has what it was told at its start: then only news is new.
+
+    Claude Code drops the repetition itself, and Gemini CLI the first one.
+    """
+    if request.harness != "codex" or request.source != "resume" or request.thread is None:
+        return False
+    known = workspace.own.shown.known(request.thread)
+    return any(key.startswith(STARTED) for key in known)
+
+
+def _length(path: str) -> int:
+    """Return how long a transcript is: one that has grown is of another start, however soon."""
+    return os.path.getsize(path) if os.path.isabs(path) and os.path.isfile(path) else 0
 
 
 def _note_shown_of_own(

@@ -6,8 +6,9 @@ from typing import Final
 import msgspec
 
 from pmem.core.context.cutting import LEAST_KEPT, cut
-from pmem.core.context.parts import Chosen, Item
-from pmem.core.context.writing import write
+from pmem.core.context.parts import YOURS, Item
+from pmem.core.context.writing import fence_of
+from pmem.core.own_words import ON_PROMPT
 from pmem.memory.reading import Staleness
 from pmem.project.workspace import Workspace
 from pmem.search.context_items import episode_item, memory_item
@@ -58,8 +59,9 @@ class PromptText:
         for one in found:
             if len(items) == most:
                 return
-            item = memory_item(one.document) if _is_memory(one) else episode_item(one)
-            item = place.mask.fields(item)
+            is_ours = items is self._items
+            item = memory_item(one.document, ids=is_ours) if _is_memory(one) else episode_item(one)
+            item = msgspec.structs.replace(place.mask.fields(item), heading="")
             stale = staleness(one.document)
             if stale:
                 item = msgspec.structs.replace(item, label=f"{item.label}(stale: {stale[0]}) ")
@@ -69,13 +71,8 @@ class PromptText:
 
     def written(self) -> str:
         """Return the text."""
-        chosen = Chosen(
-            title=f"Memory of {self._workspace.settings.project_name}",
-            sections={"recalled": self._items, "yours": self._own},
-            recent=(),
-            receipt="",
-        )
-        return write(chosen, "markdown").rstrip("\n")
+        own = [msgspec.structs.replace(item, heading=YOURS) for item in self._own]
+        return "\n".join([f"{ON_PROMPT}:", *fence_of([*self._items, *own])])
 
     def _take(self, item: Item, items: list[Item]) -> bool:
         """Take an item if there is room; the first one also cut."""

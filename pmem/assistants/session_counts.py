@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from pmem.assistants.events import is_question, spoken
-from pmem.assistants.session_work import work_since
+from pmem.assistants.session_work import part_since, work_in
 from pmem.core.usefulness import ShownText, named, quoted
 from pmem.errors import PmemError
 from pmem.project.workspace import Workspace
@@ -34,14 +34,13 @@ def count_session(workspace: Workspace, thread: str, transcript: str, folder: st
     before = counts.session(thread, transcript, now)
     top, here = project_top(workspace.root), folder or os.getcwd()
     try:
-        seen = work_since(
-            transcript, before.offset, lambda path: name_in(top, os.path.join(here, path))
-        )
+        part = part_since(transcript, before.offset)
     except OSError:
         return
-    if seen is None:
+    if part is None:
         return
-    work, end = seen
+    work = work_in(part.lines, lambda path: name_in(top, os.path.join(here, path)))
+    end = part.end
     found = named(before.unused, work)
     if work.written or work.edited:
         shown = list(_texts(workspace, before.unused - found))

@@ -5,16 +5,17 @@ of more than is looked at the end.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pmem.assistants.events import HookInput
 from pmem.assistants.tool_calls import touched
 from pmem.core.lines import file_lines
 from pmem.core.text.calls import RecordedCall, recorded_calls
 from pmem.core.usefulness import SessionWork
+from pmem.interchange.own_calls import without_own_calls
 from pmem.interchange.sessions import SessionNotes, recognise, text_of
 from pmem.values.bounds import LINE_BYTES
 from pmem.values.programs import SessionProgram
@@ -26,13 +27,19 @@ _HEADED: Final = (SessionProgram.CODEX, SessionProgram.GEMINI)
 """Programs that say once, in a session's first line, whose it is."""
 
 
-def work_since(path: str, start: int, name: Callable[[str], str]) -> tuple[SessionWork, int] | None:
-    """Return what was done in a session since a byte of its transcript, and where that ends.
+class SessionPart(NamedTuple):
+    """Lines of a session (see `interchange.messages`), and the byte of its file where they end."""
+
+    lines: tuple[Mapping[str, Any], ...]
+    end: int
+
+
+def part_since(path: str, start: int) -> SessionPart | None:
+    """Return what was added to a session since a byte of its transcript.
 
     Args:
         path: The transcript.
         start: The byte from which on to look; from the beginning where the file is shorter.
-        name: Returns a path as the project names it; nothing for what is not in it.
 
     Returns:
         None where no program is known that writes such a transcript.
@@ -48,7 +55,7 @@ def work_since(path: str, start: int, name: Callable[[str], str]) -> tuple[Sessi
         if program is None:
             return None
         if start == size:
-            return SessionWork(), size
+            return SessionPart((), size)
         begin = max(start, size - MOST_BYTES)
         file.seek(begin)
         added = file.read(size - begin)
@@ -58,16 +65,23 @@ def work_since(path: str, start: int, name: Callable[[str], str]) -> tuple[Sessi
     lines = [line + b"\n" for line in file_lines(whole)]
     if start and program in _HEADED:
         lines = [first, *lines]
-    return _work(program, lines, name), size - (len(added) - len(whole))
-
-
-def _work(program: SessionProgram, lines: list[bytes], name: Callable[[str], str]) -> SessionWork:
     read = import_module(f"pmem.interchange.{program.replace('-', '_')}").read
+    notes = SessionNotes()
+    found = tuple(without_own_calls(read(lambda: lines, notes), notes))
+    return SessionPart(found, size - (len(added) - len(whole)))
+
+
+def work_in(lines: Iterable[Mapping[str, Any]], name: Callable[[str], str]) -> SessionWork:
+    """Return what was done in a part of a session.
+
+    Args:
+        lines: Its lines.
+        name: Returns a path as the project names it; nothing for what is not in it.
+    """
     written: list[str] = []
     asked: list[tuple[str, str]] = []
     edited: dict[str, None] = {}
-    found: Iterator[Mapping[str, Any]] = read(lambda: lines, SessionNotes())
-    for line in found:
+    for line in lines:
         if line["role"] == Role.USER:
             asked.append((line["content"], text_of(line["timestamp"])))
         elif line["role"] == Role.ASSISTANT and "tool_call" not in line:

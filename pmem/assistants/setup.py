@@ -8,12 +8,13 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
 
 from pmem.assistants import texts
+from pmem.assistants.events import may_ask
 from pmem.assistants.harnesses import (
     HARNESSES,
     READ_BY_VSCODE,
@@ -153,11 +154,22 @@ def set_up(workspace: Workspace, request: AssistantSetupRequest) -> AssistantSet
             for one in changes
         ),
         program=shutil.which("pmem") is not None,
-        said="" if request.remove else _left_to_do(workspace, request, hooked),
+        said="" if request.remove else "\n".join(_notes(workspace, request, hooked)),
         trouble=trouble_of(_program("user"), request.harness, top, workspace.environment)
         if tried and os.path.isdir(top)
         else "",
     )
+
+
+def _notes(
+    workspace: Workspace, request: AssistantSetupRequest, hooked: Sequence[_Change]
+) -> Iterator[str]:
+    """Yield what is left for a person to do, and what the assistant will be asked."""
+    if left := _left_to_do(workspace, request, hooked):
+        yield left
+    asks = may_ask(request.harness) and workspace.settings.capture == "ask"
+    if asks and hooked and not request.check:
+        yield "once a session it is asked what to keep: `pmem config set capture off` ends that"
 
 
 def _left_to_do(

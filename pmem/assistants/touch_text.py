@@ -1,12 +1,13 @@
 """The few lines that a tool's call is given: a fence that no memory can close, within a length."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from typing import Final
 
+from pmem.core.context.naming import naming
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
 from pmem.core.shortening import shortened
-from pmem.core.trust import shown, trust_of
+from pmem.core.trust import label_of
 from pmem.memory.fixes import fix_of
 from pmem.memory.reading import Staleness
 from pmem.project.caller import serving
@@ -29,9 +30,12 @@ def touch_text(workspace: Workspace, title: str, memories: Sequence[Memory], mos
         most: Characters at the most.
     """
     staleness = Staleness(workspace)
-    told = {memory.id for memory in memories}
+    fixes = [fix_of(serving(workspace, None), memory) for memory in memories]
+    fixing = {fix.id for fix in fixes if fix is not None}
     lines = [
-        (_label(memory, staleness(memory)), _line(workspace, memory, told)) for memory in memories
+        (workspace.mask.text(_label(memory, staleness(memory))), _line(workspace, memory, fix))
+        for memory, fix in zip(memories, fixes, strict=True)
+        if memory.id not in fixing
     ]
     left = most - len(_in_fence(title, [(label, "") for label, _ in lines]))
     cut: list[tuple[str, str]] = []
@@ -55,18 +59,18 @@ def _in_fence(title: str, lines: Sequence[tuple[str, str]]) -> str:
 
 
 def _label(memory: Memory, stale: Sequence[str]) -> str:
-    """Return what stands before a memory: its type, its name, what speaks against it."""
+    """Return what stands before a memory: its name, its places, what speaks against it."""
     doubt = "(stale) " if stale else ""
-    return f"[{memory.type} {short(memory.id)}] {shown(trust_of(memory))}{doubt}"
+    return f"{naming(memory.id, memory.places)}{label_of(memory)}{doubt}"
 
 
-def _line(workspace: Workspace, memory: Memory, told: Set[str]) -> str:
-    """Return what a memory says, and behind a dead end what worked, where that is not told."""
+def _line(workspace: Workspace, memory: Memory, fix: Memory | None) -> str:
+    """Return what a memory says, and behind what failed what worked."""
     said = _one_line(workspace, memory)
-    fix = fix_of(serving(workspace, None), memory)
-    if fix is None or fix.id in told:
+    if fix is None:
         return said
-    return f"{said} Instead: {shortened(_one_line(workspace, fix), _FIX)}"
+    worked = shortened(_one_line(workspace, fix), _FIX)
+    return f"{said} Fixed by: {worked} [{short(fix.id)}]"
 
 
 def _one_line(workspace: Workspace, memory: Memory) -> str:

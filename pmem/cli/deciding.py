@@ -11,6 +11,7 @@ from pmem.cli.render import can_ask, drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import Ambiguous, NotFound, Refused, UsageError
 from pmem.memory.changes import RecordsRequest
+from pmem.memory.confirming import ConfirmRequest
 from pmem.memory.consent import ApproveRequest, WaitingProposal, WaitingRequest
 from pmem.memory.facts import FactsRequest, PromoteRequest, Promotion
 from pmem.memory.proposals import Held
@@ -33,6 +34,9 @@ class AcceptRequest(msgspec.Struct, frozen=True, kw_only=True):
     above: Annotated[
         float | None, asked("Also all pending facts at least this certain.", shown="N")
     ] = None
+    noted_by: Annotated[
+        str | None, asked("Also all memories that this agent noted.", shown="NAME")
+    ] = None
     edit: Annotated[bool, asked("First change what each says in your editor.")] = False
     message: Annotated[
         str | None, asked("The message by which a person agreed to a proposal.", shown="REF")
@@ -47,8 +51,8 @@ class RejectRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 @asks(AcceptRequest)
 def accept(session: CommandSession, request: AcceptRequest) -> Answer:
-    """Accept facts and proposals: they become memories."""
-    if not request.references and request.above is None:
+    """Accept facts and proposals as memories, and what agents noted."""
+    if not request.references and request.above is None and request.noted_by is None:
         raise UsageError("nothing to accept is named", "give a reference, or --above for facts")
     return _accepted_edited(session, request) if request.edit else _accepted(session, request)
 
@@ -66,7 +70,18 @@ def _accepted(session: CommandSession, request: AcceptRequest) -> Answer:
         done = session.run(table.APPROVE, agreed)
         lines = ([("approved ", "green"), *memory_line(item.memory)] for item in done.items)
         answers["proposals"] = Answer(data=done, lines=lines)
+    if request.noted_by is not None:
+        answers["noted"] = _confirmed(session, request.noted_by)
     return _together(answers)
+
+
+def _confirmed(session: CommandSession, agent: str) -> Answer:
+    from pmem.cli.memory import memory_line
+
+    done = session.run(table.CONFIRM, ConfirmRequest(agent=agent))
+    lines = ([("kept ", "green"), *memory_line(memory)] for memory in done.items)
+    none = "" if done.items else f"nothing that {agent} noted waits to be confirmed"
+    return Answer(data=done, lines=lines, note=none)
 
 
 @asks(RejectRequest)

@@ -67,6 +67,9 @@ def _lines(done: Evaluation) -> Iterator[Line]:
     yield [("", "")]
     for name, value in done.totals.items():
         yield [(f"{name:<16}", "bold"), (f"{value:.3f}", "")]
+    if done.languages:
+        told = ", ".join(f"{name} {value:.3f}" for name, value in done.languages.items())
+        yield [(f"{'recall@5 of':<16}", "bold"), (told, "")]
     passed = sum(judged.passed for judged in done.questions)
     yield [(f"{'passed':<16}", "bold"), (f"{passed} of {len(done.questions)}", "")]
     if done.accepted is not None:

@@ -12,9 +12,12 @@ from pmem.assistants.events import (
     OF_TOOLS,
     POST_TOOL,
     PROMPT,
+    SESSION_START,
+    STOP,
     HookInput,
     event_of,
     is_asked,
+    may_ask,
     parse,
     stopped,
     stops,
@@ -75,9 +78,10 @@ def answer(
             return _answer_tool(event, harness, given, place, environment, session) or nothing
         if called == "vscode" and _is_told_by_claude(place, environment):
             return nothing
-        asked = {"thread": given.session or None}
+        asks = event == STOP and may_ask(harness) and not given.is_held_up
+        asked = {"thread": given.session or None, "may_ask": asks}
         told = _ask_memory(event, harness, given, place, session or environment, asked)
-        return written(harness, event, told.text)
+        return written(harness, event, told.text, told.trouble)
     except Exception:  # also what comes before there is a memory to log it in
         return nothing
 
@@ -230,6 +234,8 @@ def _ask_memory(
             trace = "".join(traceback.format_exception(error))
             said = error.message if isinstance(error, PmemError) else trace
             note_failure(session.opened, f"hook {event}: {said}")
-        return HookAnswer()
+        from pmem.project.trouble import of_error
+
+        return HookAnswer(trouble=of_error(error) if event == SESSION_START else "")
     finally:
         session.close()

@@ -3,12 +3,15 @@
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, BinaryIO, Final
 
 from pmem.cli.asking import asks, own
 from pmem.cli.session import CommandSession, needing
+from pmem.errors import Damaged, InvalidValue
 from pmem.project.caller import Caller, asked_by
+from pmem.project.workspace import Workspace
 from pmem.storage.shared import Shared
 from pmem.values.requests import NoArguments
 
@@ -46,10 +49,9 @@ def mcp(
 
     offered = chosen(tools, read_only=session.read_only)
     root, shared = session.found_root, Shared()
-    agent = session.caller.agent
-    if agent is None:
-        agent = session.environment.get("PMEM_AGENT", AGENT)
-    asked_by(session.opened_anew(root, shared), Caller(agent)).reach  # noqa: B018 - is it allowed?
+    named = session.caller.agent or session.environment.get("PMEM_AGENT")
+    agent = AGENT if named is None else named
+    _check_agent(asked_by(session.opened_anew(root, shared), Caller(agent)))
     source, sink = _own_streams()
     with needing("mcp", "pmem mcp"):
         from pmem.server.mcp import serve
@@ -58,10 +60,20 @@ def mcp(
         from pmem.server.calls import ToolCalls
 
         opened = partial(session.opened_anew, root, shared)
-        return ToolCalls(opened, agent, offered, structured=structured)
+        return ToolCalls(opened, agent, offered, structured=structured, is_named=named is not None)
 
     serve(make_calls, offered, source, sink, partial(thread_of, thread, session.environment))
     shared.close()
+
+
+def _check_agent(workspace: Workspace) -> None:
+    """See that the agent may ask. Settings that cannot be read keep nothing from starting.
+
+    Then each call says what is wrong: nobody reads why a server did not start.
+    """
+    with suppress(Damaged, InvalidValue):
+        workspace.settings  # noqa: B018 - can they be read?
+        workspace.reach  # noqa: B018 - is it allowed?
 
 
 def _own_streams() -> tuple[BinaryIO, BinaryIO]:

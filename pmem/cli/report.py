@@ -17,6 +17,7 @@ from pmem.cli.session import Answer, CommandSession, Line, needing, once_more
 from pmem.core.secrets import unsecret
 from pmem.errors import Refused, UsageError
 from pmem.operations import table
+from pmem.project.project_name import name_of
 from pmem.project.setup import SettingRequest
 from pmem.report.collecting import ReportRequest
 from pmem.values.requests import NoArguments
@@ -99,6 +100,7 @@ def browse(session: CommandSession, _: NoArguments) -> None:
     from pmem.storage.shared import Shared
 
     name = session.run(table.SETTING, SettingRequest(name="project_name")).value
+    name = name_of(session.found_root, name)
 
     def write(known: str) -> Any:
         draft = write_draft(session, known)

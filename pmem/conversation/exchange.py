@@ -25,6 +25,7 @@ from pmem.interchange.sessions import RECOGNISED_BY, recognise
 from pmem.memory.app_limit import make_room
 from pmem.memory.chunking import read_once
 from pmem.project.events import event_of
+from pmem.project.project_name import project_name
 from pmem.project.references import living
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
@@ -293,9 +294,7 @@ def export_arrays(workspace: Workspace, request: ExportRequest) -> Exported:
     from pmem.interchange import multi_tier
 
     return Exported(
-        files=multi_tier.write(
-            records, workspace.settings.project_name, workspace.now(), HALF_LIFE_DAYS
-        )
+        files=multi_tier.write(records, project_name(workspace), workspace.now(), HALF_LIFE_DAYS)
     )
 
 

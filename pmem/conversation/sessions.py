@@ -26,6 +26,7 @@ from pmem.core.visible import visible
 from pmem.errors import FileNotRead, InvalidValue, NotFound
 from pmem.interchange import Skipped
 from pmem.interchange.messages import MessageReader
+from pmem.interchange.own_calls import without_own_calls
 from pmem.interchange.sessions import Line, Lines, SessionNotes
 from pmem.memory.noted_facts import new_facts, noted, states_anything
 from pmem.project.secret_gate import SecretFound
@@ -196,10 +197,11 @@ class _SessionImport:
         if FORMS[self._program].whole:
             name = _name_of_chat(self._path)
             for data in documents_of(self._path):
-                yield from read(name, data, self.notes)
+                yield from without_own_calls(read(name, data, self.notes), self.notes)
             return
         lines: Lines = partial(lines_of, self._path, told)
-        yield from read(lines, self.notes, sub_agents=self._request.sub_agents)
+        found = read(lines, self.notes, sub_agents=self._request.sub_agents)
+        yield from without_own_calls(found, self.notes)
 
     def take(self, batch: list[tuple[str, Message]]) -> None:
         """Take in messages by one commit."""

@@ -16,6 +16,7 @@ class InboxKind(StrEnum):
     CONTRADICTION = "contradiction"
     PROPOSAL = "proposal"
     FACT = "fact"
+    NOTED = "noted"
     SUBJECT = "subject"
     DUPLICATE = "duplicate"
     CITATION = "citation"
@@ -81,6 +82,11 @@ _CHOICES: Final[dict[InboxKind, tuple[InboxChoice, ...]]] = {
         InboxChoice("r", "reject it", "inbox reject {id}"),
         InboxChoice("v", "view the message", "show {other}"),
     ),
+    InboxKind.NOTED: (
+        InboxChoice("k", "keep it: it is right", "edit {id} --reviewed"),
+        InboxChoice("a", "keep all that {other} noted", "inbox accept --noted-by {other}"),
+        _EDIT, _REMOVE, _SHOW,
+    ),
     InboxKind.SUBJECT: _PAIR,
     InboxKind.DUPLICATE: _PAIR,
     InboxKind.CITATION: (
@@ -130,7 +136,11 @@ def inbox_item(
     """
     name = short(identifier)
     known = (
-        InboxChoice(one.key, one.does, "pmem " + one.command.format(id=name, other=other))
+        InboxChoice(
+            one.key,
+            one.does.format(other=other),
+            "pmem " + one.command.format(id=name, other=other),
+        )
         for one in _CHOICES[kind]
         if one.key not in without and (other or "{other}" not in one.command)
     )

@@ -188,6 +188,20 @@ def shown(trust: Trust | None) -> str:
     return "" if trust in (None, Trust.HIGH) else f"(trust: {trust}) "
 
 
+def noted_by(record: Any) -> str:
+    """Return the agent that wrote what a record says, where no person has agreed; else nothing."""
+    if not isinstance(record, Memory | Episode) or trust_of(record) is not Trust.MEDIUM:
+        return ""
+    writing = (event for event in reversed(record.history) if event.event in _WRITING)
+    return next((event.agent for event in writing if event.agent), "")
+
+
+def label_of(record: Any) -> str:
+    """Return how far a record can be trusted, as it is told before its text; see `shown`."""
+    agent = noted_by(record)
+    return f"(noted by {agent}, not confirmed) " if agent else shown(trust_of(record))
+
+
 def _begun(record: Memory | Episode) -> Trust:
     """Return how far a record can be trusted by its kind of source, before anything happened."""
     if isinstance(record, Episode):

@@ -46,7 +46,7 @@ GUIDE: Final[Mapping[MemoryType, TypeGuide]] = {
     MemoryType.PROCEDURE: TypeGuide(
         meaning="How something is done, step by step.",
         example="Release: 1. Bump the version. 2. Tag it. 3. Watch the dashboard",
-        effect="Recalled where it answers, in no standing block; never fades.",
+        effect="Recalled, in no standing block; never fades.",
     ),
     MemoryType.CONSTRAINT: TypeGuide(
         meaning="What must or must not be, for everyone.",

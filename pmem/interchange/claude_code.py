@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from pmem.core.text.calls import RecordedCall
 from pmem.interchange.sessions import (
+    OWN_WORDS,
     Line,
     Lines,
     SessionNotes,
@@ -140,7 +141,7 @@ class _SessionReader:
         for number, result in enumerate(results):
             call = text_of(result.get("tool_use_id"))
             if call in self._notes.pmem_calls:
-                self._notes.leave_out("pmem's own words")
+                self._notes.leave_out(OWN_WORDS)
                 continue
             answer = "\n".join(texts_in(result.get("content"), "text"))
             yield answered(session, f"{name}/{number}" if number else name, call, answer, at)
@@ -168,7 +169,7 @@ class _SessionReader:
                 text_of(item.get("name")), text_of(item.get("id")) or None, item.get("input")
             )
             if self._notes.says_itself(call):
-                self._notes.leave_out("pmem's own words")
+                self._notes.leave_out(OWN_WORDS)
                 continue
             yield from self._spoken
             self._spoken = []

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pmem.core.text.calls import RecordedCall
 from pmem.interchange.sessions import (
+    OWN_WORDS,
     Line,
     Lines,
     SessionNotes,
@@ -26,6 +27,7 @@ _RESULTS: Final = ("function_call_output", "custom_tool_call_output", "local_she
 _PROGRAM: Final = (
     "# AGENTS.md instructions",
     "<environment_context>",
+    "<hook_prompt",
     "<turn_aborted>",
     "<user_instructions>",
     "<skills_instructions>",
@@ -77,13 +79,13 @@ def _item(
             _tool(payload), text_of(payload.get("call_id")) or None, _given(payload)
         )
         if notes.says_itself(call, text_of(payload.get("namespace"))):
-            notes.leave_out("pmem's own words")
+            notes.leave_out(OWN_WORDS)
         else:
             yield called(session, name, call, at)
     elif kind in _RESULTS:
         call_id = text_of(payload.get("call_id"))
         if call_id in notes.pmem_calls:
-            notes.leave_out("pmem's own words")
+            notes.leave_out(OWN_WORDS)
         else:
             yield answered(session, name, call_id, _output(payload.get("output")), at)
     else:

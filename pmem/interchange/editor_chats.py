@@ -13,6 +13,7 @@ from pmem.core import exactjson
 from pmem.core.text.calls import RecordedCall
 from pmem.errors import InvalidValue
 from pmem.interchange.sessions import (
+    OWN_WORDS,
     Line,
     SessionNotes,
     answered,
@@ -111,7 +112,7 @@ def _sent_calls(
                 text_of(part.get("name")), text_of(part.get("id")) or None, part.get("input")
             )
             if notes.says_itself(call):
-                notes.leave_out("pmem's own words")
+                notes.leave_out(OWN_WORDS)
             else:
                 yield called(session, f"{id_}/call{place}", call, at)
         elif kind == "tool_result" and part.get("tool_use_id") not in notes.pmem_calls:

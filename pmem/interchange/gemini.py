@@ -8,8 +8,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from pmem.core.own_words import ASKS
 from pmem.core.text.calls import RecordedCall
 from pmem.interchange.sessions import (
+    OWN_WORDS,
     Line,
     Lines,
     SessionNotes,
@@ -23,7 +25,8 @@ from pmem.interchange.sessions import (
 from pmem.values.records import Role
 
 _HOOK: Final = re.compile(r"<hook_context>.*?</hook_context>", re.DOTALL)
-_SESSION: Final = "<session_context>"
+_PROGRAM: Final = ("<session_context>", ASKS)
+"""How texts begin that stand in a person's place and are the program's, or pmem's."""
 
 
 def read(lines: Lines, notes: SessionNotes, *, sub_agents: bool = False) -> Iterator[Line]:
@@ -73,7 +76,7 @@ def _message(
         yield from _results(session, name, content, at, notes)
         texts = [_HOOK.sub("", text) for text in texts_in(content)]
         texts = [text for text in texts if text.strip()]
-        if texts and not texts[0].lstrip().startswith(_SESSION):
+        if texts and not texts[0].lstrip().startswith(_PROGRAM):
             yield said(session, name, Role.USER, "\n\n".join(map(str.strip, texts)), at)
         elif texts:
             notes.leave_out("lines of the program itself")
@@ -90,7 +93,7 @@ def _calls(session: str, name: str, message: dict[str, Any], notes: SessionNotes
             text_of(item.get("name")), text_of(item.get("id")) or None, item.get("args")
         )
         if notes.says_itself(call):
-            notes.leave_out("pmem's own words")
+            notes.leave_out(OWN_WORDS)
         else:
             at = item.get("timestamp") or message.get("timestamp")
             yield called(session, f"{name}/call{number}", call, at)
@@ -104,7 +107,7 @@ def _results(session: str, name: str, content: Any, at: Any, notes: SessionNotes
         call = text_of(result.get("id"))
         own = RecordedCall(text_of(result.get("name")), call)
         if call in notes.pmem_calls or notes.says_itself(own):
-            notes.leave_out("pmem's own words")
+            notes.leave_out(OWN_WORDS)
             continue
         response = result.get("response")
         output = response.get("output", response.get("error")) if isinstance(response, dict) else ""

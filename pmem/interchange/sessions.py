@@ -25,8 +25,15 @@ RECOGNISED_BY: Final = 20
 """Lines by which a program's session is known."""
 _MOST_SHOWN: Final = 300
 _TAIL: Final = 4
-_SPELLED: Final = re.compile(r"mcp_{1,2}pmem(?:_|\Z)")
-_COMMAND: Final = re.compile(r"(?:^|[\s;&|(`\"'])(?:[^\s;&|(`\"']*/)?pmem(?=\s|[\"']|$)")
+OWN_WORDS: Final = "pmem's own words"
+"""Why a call of pmem, and its answer, are left out."""
+_SPELLED: Final = re.compile(r"mcp_{1,2}(?:[a-z0-9-]{1,40}_){0,4}pmem(?:_|\Z)")
+_COMMAND: Final = re.compile(
+    r"(?:^|[\n;&|(`]|\s-[a-z]{0,2}c[ \t]|\s-m[ \t]|\b(?:run|sudo|uvx|exec|time|env)[ \t])"
+    r"[ \t\"']*(?:[A-Z_]{1,40}=[^\s;&|]{0,200}[ \t]+){0,5}"
+    r"(?:[^\s;&|(`\"'=]{0,200}/)?pmem(?=[\s\"')]|$)"
+)
+"""pmem where a shell takes a word for a program: not `cd src/pmem`, nor `grep -rn x pmem`."""
 _FOLDER: Final = ".project-memory/"
 _COMMANDS: Final = ("command", "cmd", "script")
 

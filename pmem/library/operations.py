@@ -40,6 +40,7 @@ class ProjectOperations:
     waiting = call(table.WAITING)
     approve = part(table.APPROVE, "*references", of=lambda done: done.items)
     reject = part(table.REJECT, "*references", of=lambda done: done.items)
+    confirm = part(table.CONFIRM, "agent", of=lambda done: done.items)
     names = call(table.NAMES, "of")
 
     # what happened to them

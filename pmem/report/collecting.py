@@ -23,6 +23,7 @@ from pmem.memory import recalls
 from pmem.memory.reading import disputed
 from pmem.memory.uses import counted_uses
 from pmem.memory.week import Week, WeekRequest, look_back
+from pmem.project.project_name import project_name
 from pmem.project.workspace import Workspace
 from pmem.report.document import (
     Receipts,
@@ -88,7 +89,7 @@ def collect(workspace: Workspace, request: ReportRequest) -> ReportDocument:
     figures = statistics(workspace, AtRequest())
     broken = find_broken(workspace)
     document = ReportDocument(
-        project=workspace.settings.project_name,
+        project=project_name(workspace),
         now=workspace.now(),
         memories=_told_memories(workspace, memories, broken),
         week=_told_week(workspace, look_back(workspace, WeekRequest(since=request.since))),

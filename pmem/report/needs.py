@@ -22,7 +22,7 @@ MOST_NEEDS: Final = 500
 _TEXT: Final = 160
 _KINDS: Final = (
     InboxKind.CONTRADICTION, InboxKind.SUBJECT, InboxKind.DUPLICATE, InboxKind.CITATION,
-    InboxKind.DUE, InboxKind.EXPIRED, InboxKind.TRUST,
+    InboxKind.DUE, InboxKind.EXPIRED, InboxKind.TRUST, InboxKind.NOTED,
 )  # fmt: skip
 """What is told. Proposals and facts are private, and what fades stands where use is shown."""
 _COUNTED: Final = {

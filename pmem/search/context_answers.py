@@ -22,7 +22,7 @@ from pmem.core.text.paths import named_paths, named_symbols
 from pmem.errors import InvalidValue
 from pmem.project.workspace import Workspace
 from pmem.search.context_memories import UsableMemories
-from pmem.search.context_request import ContextRequest, task_of
+from pmem.search.context_request import ContextRequest, modes_of, task_of
 from pmem.search.hits import Scored, SearchKind, as_scored, most_related, related_to
 from pmem.search.search import RankedSet, SearchRequest, pick_each
 
@@ -100,7 +100,7 @@ def rank_answers(
     given = [*request.paths, *_named_here(workspace, asked)]
     paths, symbols = task_paths(given, asked), task_symbols(asked)
     applying = usable.read_applying(paths, symbols)
-    settings, modes = workspace.settings, workspace.settings.categories.context
+    settings, modes = workspace.settings, modes_of(workspace.settings, request)
     if not asked:
         return Answers(valuation=Valuation(applying=applying, modes=modes), weighs=bool(applying))
     most = min(MOST_RECALLED, LEAST_RECALLED + budget // TOKENS_A_HIT)

@@ -22,7 +22,7 @@ from pmem.search.context_items import (
     summary_item,
 )
 from pmem.search.context_memories import LINE_TOKENS, UsableMemories
-from pmem.search.context_request import ContextRequest, task_of
+from pmem.search.context_request import ContextRequest, modes_of, task_of
 from pmem.search.context_turns import recent_items
 from pmem.search.hits import Scored, SearchKind, opened
 from pmem.values.ids import moment_of
@@ -72,7 +72,7 @@ def gather_candidates(
     stable = (
         _standing(workspace, request, usable, answers.valuation)
         if given
-        else _all(workspace, usable, answers.valuation)
+        else _all(workspace, request, usable, answers.valuation)
     )
     block = [
         _behind_newer(
@@ -82,10 +82,10 @@ def gather_candidates(
         if isinstance(memory, Memory)
     ]
     ordered = _newest_first(_in_order(request, usable, answers), usable, differing)
-    pinned = _pinned(workspace, talk, recent)
+    pinned = [*_pinned_memories(request, usable, differing), *_pinned(workspace, talk, recent)]
     recallable = _recallable(answers, [_id_of(found) for found, _ in ordered])
     recallable |= {item.id: None for name, item in pinned if name == "earlier"}
-    offered = {*recallable, *(item.id for item in block)}
+    offered, names = {*recallable, *(item.id for item in block)}, request.names_omitted
     return Candidates(
         system=[message_item(workspace.mask.fields(prompt), 0) for prompt in talk.system],
         memory=block,
@@ -103,8 +103,8 @@ def gather_candidates(
         recent=recent,
         exchanges=exchanges,
         asked=given,
-        left_out=list(_unneeded(usable, answers, offered)) if request.names_omitted else (),
-        unnamed={} if request.names_omitted else _count_unneeded(usable, answers, offered),
+        left_out=list(_unneeded(usable, answers, offered, asked=given)) if names else (),
+        unnamed={} if names else _count_unneeded(usable, answers, offered),
     )
 
 
@@ -127,12 +127,14 @@ def tokens_of_others(usable: UsableMemories, answers: Answers) -> int:
     return memories + EPISODE_TOKENS * len(answers.found) + SAID_TOKENS * len(answers.said)
 
 
-def _all(workspace: Workspace, usable: Iterable[Memory], valuation: Valuation) -> list[Reasoned]:
+def _all(
+    workspace: Workspace, request: ContextRequest, usable: Iterable[Memory], valuation: Valuation
+) -> list[Reasoned]:
     """Return the memories for a block that nobody asked for, the most important first.
 
     What applies to the files that it is for comes before.
     """
-    modes = workspace.settings.categories.context
+    modes = modes_of(workspace.settings, request)
     shown = [(mode_of(memory, modes), memory) for memory in usable]
     shown = [(mode, memory) for mode, memory in shown if memory.pinned or mode != "rag"]
     near = valuation.applying
@@ -153,7 +155,7 @@ def _standing(
     workspace: Workspace, request: ContextRequest, usable: Iterable[Memory], valuation: Valuation
 ) -> list[Reasoned]:
     """Return what stands in the block whatever the task: pinned, rules, lifted, whole."""
-    modes = workspace.settings.categories.context
+    modes = modes_of(workspace.settings, request)
     shown: list[Reasoned] = []
     for memory in valuation.standing_first(usable):
         worth = valuation.worth(memory)
@@ -277,6 +279,16 @@ def _said(workspace: Workspace, answers: Answers, budget: int) -> Recalled:
         yield "earlier", said_item(found, message)
 
 
+def _pinned_memories(
+    request: ContextRequest, usable: Iterable[Memory], differing: Mapping[str, SaidOtherwise]
+) -> Recalled:
+    """Yield the pinned memories: they may take whatever the budget has left."""
+    for memory in usable:
+        if memory.pinned and task_of(request):
+            item = memory_item(memory, ids=request.ids, why="pinned")
+            yield "recalled", _behind_newer(item, differing)
+
+
 def _pinned(
     workspace: Workspace, talk: ConversationWindow, recent: Sequence[Item]
 ) -> list[tuple[str, Item]]:
@@ -293,15 +305,16 @@ def _pinned(
 
 
 def _unneeded(
-    usable: UsableMemories, answers: Answers, candidates: Iterable[str]
+    usable: UsableMemories, answers: Answers, candidates: Iterable[str], *, asked: bool
 ) -> Iterator[Omitted]:
-    """Yield what is no candidate: little speaks for it, or nothing does."""
+    """Yield what is no candidate: little speaks for it, or nothing does, or nobody asked."""
     known = {*candidates, *(left.id for left in answers.below)}
     scores = answers.scores()
     for memory in usable:
         if memory.id not in known:
             connects = answers.valuation.worth(memory).connects
             reason = "below_threshold" if connects else "no_match"
+            reason = reason if asked else "unasked"
             yield Omitted(memory.id, reason, scores.get(memory.id))
     for identifier in _unneeded_episodes(answers, known):
         yield Omitted(identifier, "below_threshold", scores[identifier])

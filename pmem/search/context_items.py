@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from pmem.core.context.filling import PINNED
+from pmem.core.context.naming import naming
 from pmem.core.context.parts import Item
 from pmem.core.context.worth import made
 from pmem.core.dead_ends import warns
@@ -13,8 +14,7 @@ from pmem.core.outcomes import failed, told_with
 from pmem.core.retrieval.documents import place_of, shown_text
 from pmem.core.text.speech import TOOLS, speech_of
 from pmem.core.text.terms import terms
-from pmem.core.trust import shown as trust_label
-from pmem.core.trust import trust_of
+from pmem.core.trust import label_of
 from pmem.search.hits import LoadedHit
 from pmem.values.ids import short
 from pmem.values.records import Chunk, Conversation, Episode, Memory, Message
@@ -41,12 +41,12 @@ def memory_item(
         via: The id of the memory that brought it along.
         why: Why it may be shown.
     """
-    named = f"[id:{short(memory.id)}] " if ids else ""
+    named = naming(memory.id, memory.places) if ids else ""
     brought = f"(related to {short(via)}) " if ids and via else "(related) " if via else ""
     return Item(
         id=memory.id,
         text=memory.content + told_with(memory),
-        label=f"{named}{trust_label(trust_of(memory))}{brought}{_about(memory)}",
+        label=f"{named}{label_of(memory)}{brought}{_about(memory)}",
         heading=TRIED if warns(memory) or failed(memory) else "",
         order=(f"{memory.category} {stamp(made(memory)[0])} {made(memory)[1]} {memory.content}", 0),
         score=score,
@@ -101,7 +101,7 @@ def episode_item(found: LoadedHit) -> Item:
     return Item(
         id=episode.id,
         text=shown_text(episode),
-        label=f"[{day(episode.created_at).strip()}] {trust_label(trust_of(episode))}",
+        label=f"[{day(episode.created_at).strip()}] {label_of(episode)}",
         score=found.hit.score,
         tokens=episode.tokens,
         why="answers",

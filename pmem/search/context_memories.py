@@ -22,7 +22,7 @@ from pmem.core.policy import PROCEDURAL
 from pmem.core.retention import valid_at
 from pmem.core.selection import TYPE_WORTH, Portion, Selection, ticks
 from pmem.project.workspace import Workspace
-from pmem.search.context_request import ContextRequest
+from pmem.search.context_request import ContextRequest, modes_of
 from pmem.storage.backend import judged_key, symbol_key
 from pmem.values.records import Memory, MemoryType
 
@@ -51,7 +51,7 @@ class UsableMemories:
     """
 
     def __init__(self, workspace: Workspace, request: ContextRequest, budget: int) -> None:
-        modes = workspace.settings.categories.context
+        modes = modes_of(workspace.settings, request)
         self._store = workspace.memories
         self._modes = modes
         self._most = PATIENCE + budget // LEAST_TOKENS

@@ -8,6 +8,7 @@ from pmem.core.context.parts import Context, Section, ShownItem
 from pmem.core.context.reasons import say_why
 from pmem.core.filters import cited_symbols, covers
 from pmem.core.lifecycle.differences import SaidOtherwise
+from pmem.core.places import applies_within
 from pmem.core.retrieval.forms import likeness
 from pmem.core.retrieval.question import is_english, searched_part
 from pmem.core.retrieval.related import related
@@ -48,6 +49,7 @@ class Reasons:
         self._usable = usable
         self._answers = answers
         self._paths = task_paths(request.paths, answers.asked)
+        self._standing = set(terms(workspace.settings.context.standing))
         self._symbols = set(task_symbols(answers.asked))
         self._newer = {one.newer: older for older, one in differing.items() if one.newer}
 
@@ -72,7 +74,7 @@ class Reasons:
         if memory is None:
             return say_why(item.why or section)
         said = {
-            "rule": lambda: f"a {memory.type.replace('_', ' ')} for any change",
+            "rule": lambda: self._of_rule(item.text, memory),
             "lifted": lambda: f"its importance is {memory.importance:g}",
             "importance": lambda: f"by importance, which is {memory.importance:g}",
             "place": lambda: self._of_place(memory),
@@ -97,7 +99,7 @@ class Reasons:
             held = set() if is_english(task) else set(terms(part))
             forms = ((word, {one for one in held if likeness(word, one)}) for word in sorted(asked))
             others = ((word, set(related(word))) for word in sorted(asked))
-            meant = [("a form of", *one) for one in forms]
+            meant = [("spelled like", *one) for one in forms]
             meant += [("a word related to", *one) for one in others]
             for how, word, wanted in meant:
                 pair = [*_words_with(part, wanted)[:1], *_words_with(task, {word})[:1]]
@@ -105,10 +107,20 @@ class Reasons:
                     return f"{where}has {self._mask(f', {how} '.join(pair))}"
         return "the search for the task found it"
 
+    def _of_rule(self, text: str, memory: Memory) -> str:
+        """Name its type, and the words that it shares with the standing question."""
+        said = f"a {memory.type.replace('_', ' ')} of the whole project"
+        shared = _words_with(f"{memory.subject or ''} {text}", self._standing)
+        if not shared:
+            return said
+        return f"{said}; has {self._mask(', '.join(shared))} of context.standing"
+
     def _of_place(self, memory: Memory) -> str:
         for path in self._paths:
-            if covers(memory, path):
+            if memory.places and applies_within(memory.places, path):
                 return f"it is for {self._mask(path)}"
+            if covers(memory, path):
+                return f"it cites {self._mask(path)}"
         symbols = sorted(self._symbols & cited_symbols(memory))
         return f"it cites {self._mask(symbols[0])}" if symbols else say_why("place")
 

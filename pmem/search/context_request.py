@@ -1,12 +1,15 @@
 """What a context is asked for with, and what it is answered with."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
 
 from pmem.core.context.parts import Context, Format
+from pmem.core.policy import PROCEDURAL
 from pmem.core.trust import Trust
 from pmem.search.hits import SearchHit
+from pmem.values.config import Settings
 from pmem.values.fields import AsOf, asked
 
 
@@ -24,6 +27,7 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     comes first. `longest` is how many characters the text may have whatever the budget: bytes with
     `in_bytes`. With `mine`, whoever asks is shown what there is in their own memory as well.
     Rules of the instruction files `already_read`, relative to the memory's project, are left out.
+    Who `works` in the project, as an assistant does, is shown how things are done unasked.
     """
 
     query: Annotated[
@@ -75,11 +79,20 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     in_bytes: bool = False
     mine: bool = False
     already_read: frozenset[str] = frozenset()
+    works: bool = False
 
     @property
     def names_omitted(self) -> bool:
         """Whether every memory that is left out is named."""
         return self.omitted or self.explain
+
+
+def modes_of(settings: Settings, request: ContextRequest) -> Mapping[str, str]:
+    """Return how a context shows categories: to whoever works here, also how things are done."""
+    modes = settings.categories.context
+    if not request.works or modes.get(PROCEDURAL) != "rag":
+        return modes
+    return {name: mode for name, mode in modes.items() if name != PROCEDURAL}
 
 
 def task_of(request: ContextRequest) -> str:

@@ -13,6 +13,7 @@ import msgspec
 
 from pmem.core import decode_errors, exactjson
 from pmem.core.ranking_metrics import Ranks, mean, ndcg_at, recall_at, reciprocal_rank
+from pmem.core.retrieval.question import language_of
 from pmem.errors import Damaged, FileNotRead, InvalidValue
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
@@ -42,6 +43,7 @@ DEPTH: Final = 100
 EPSILON: Final = 1e-5
 """Figures that differ by no more are the same."""
 COVERAGE: Final = "budget_coverage"
+_LANGUAGE_K: Final = 5
 _NAMED: Final = 3
 
 
@@ -117,7 +119,8 @@ class FigureChange(msgspec.Struct, frozen=True, kw_only=True):
 class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
     """A run, the accepted run's totals, and what differs between the two.
 
-    `path` is the file of the golden set, if it is one.
+    `languages` has the recall@5 of questions that surely are English and of the others by their
+    script, where a set has both; `path` is the file of the golden set, if it is one.
     """
 
     questions: tuple[QuestionResult, ...]
@@ -125,6 +128,7 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
     accepted: dict[str, float] | None
     regressions: tuple[FigureChange, ...] = ()
     improvements: tuple[FigureChange, ...] = ()
+    languages: dict[str, float] = {}
     path: str | None = None
 
     def to_plain(self) -> dict[str, Any]:
@@ -151,21 +155,22 @@ def evaluate(workspace: Workspace, request: EvaluationRequest) -> Evaluation:
     _check(golden, request)
     run = _run(workspace, golden, request)
     path = golden.path
+    changes: list[FigureChange] = []
+    before = run if request.accept else None
     if request.accept and path is not None:
         accepted = os.path.abspath(accepted_file(path))
         with workspace.transaction(), refusals(accepted):
             write_own(workspace.root, accepted, dump(run))
-        return Evaluation(
-            questions=run.questions, totals=run.totals, accepted=run.totals, path=path
-        )
-    before = None if path is None else _accepted(accepted_file(path))
-    changes = list(_changes(before, run, _figures(request.k)))
+    else:
+        before = None if path is None else _accepted(accepted_file(path))
+        changes += _changes(before, run, _figures(request.k))
     return Evaluation(
         questions=run.questions,
         totals=run.totals,
         accepted=before.totals if before else None,
         regressions=tuple(change for change in changes if change.is_regression),
         improvements=tuple(change for change in changes if not change.is_regression),
+        languages=_by_language(run.questions),
         path=path,
     )
 
@@ -308,6 +313,16 @@ def _totals(judged: Sequence[QuestionResult], figures: Figures) -> dict[str, flo
     if not wanting:
         return {}
     return {name: mean([figure(item) for item in wanting]) for name, figure in figures.items()}
+
+
+def _by_language(judged: Sequence[QuestionResult]) -> dict[str, float]:
+    """Return the recall@5 by how questions are written; nothing where all are written alike."""
+    groups: dict[str, list[float]] = {}
+    for item in judged:
+        if item.must:
+            groups.setdefault(language_of(item.query), []).append(_recall(item, _LANGUAGE_K))
+    named = {name: mean(recalls) for name, recalls in sorted(groups.items())}
+    return named if len(named) > 1 else {}
 
 
 def _accepted(path: str) -> Run | None:

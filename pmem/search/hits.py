@@ -43,7 +43,7 @@ HARDLY: Final = 0.25
 class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     """Something that answers a query; `stale` are citations that do not hold any more.
 
-    `trust` and `state` are those of a memory or an episode.
+    `trust` and `state` are those of a memory or an episode, `places` those of a memory.
     """
 
     id: str
@@ -59,6 +59,7 @@ class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     stale: tuple[str, ...] = ()
     trust: Trust | None = None
     state: State | None = None
+    places: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class BranchHit(msgspec.Struct, frozen=True, kw_only=True):
@@ -268,4 +269,5 @@ def _hit(found: LoadedHit, stale: tuple[str, ...]) -> SearchHit:
         signals=hit.signals,
         stale=stale,
         trust=trust_of(document),
+        places=getattr(document, "places", ()) or msgspec.UNSET,
     )

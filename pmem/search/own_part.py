@@ -17,7 +17,7 @@ from pmem.search.context_answers import Answers, rank_answers
 from pmem.search.context_candidates import gather_candidates
 from pmem.search.context_items import memory_item
 from pmem.search.context_memories import UsableMemories
-from pmem.search.context_request import ContextRequest, task_of
+from pmem.search.context_request import ContextRequest, modes_of, task_of
 from pmem.values.records import Memory, MemoryType
 
 SHARE: Final = 0.1
@@ -117,7 +117,7 @@ def _standing(
 ) -> Iterator[Item]:
     """Yield what is pinned, then the rules, those that answer the task best before the others."""
     scores = answers.scores() if task_of(request) else {}
-    modes = own.settings.categories.context
+    modes = modes_of(own.settings, request)
     chosen = [
         memory
         for memory in usable

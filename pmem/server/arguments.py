@@ -26,6 +26,14 @@ ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
     "type": ("kind", "memory_type"),
     "subject": ("about", "entity", "title", "topic", "name", "key"),
     "tags": ("tag", "labels", "label", "keywords"),
+    "for": ("places", "paths", "files", "file", "path", "where"),
+    "why": ("because", "reason"),
+    "instead_of": ("instead", "alternatives", "rejected"),
+    "tried": ("attempt", "what", "content", "text"),
+    "failed": ("because", "why", "reason"),
+    "worked": ("fix", "solution", "instead"),
+    "error": ("error_message", "message", "log"),
+    "place": ("file", "path", "file_path"),
     "cite": ("citations", "files", "file", "cites"),
     "categories": ("category",),
     "force": ("overwrite", "always"),
@@ -43,6 +51,7 @@ class Argument(msgspec.Struct, frozen=True):
         says: What it means, where the request's field does not say it in words for a model.
         is_needed: Whether the tool needs it.
         hint: The type of the tool's own argument, or the one to show in the field's place.
+        is_shown: Whether the schema has it; one that it leaves out is understood, too.
     """
 
     name: str
@@ -50,6 +59,7 @@ class Argument(msgspec.Struct, frozen=True):
     says: str = ""
     is_needed: bool = False
     hint: Any = None
+    is_shown: bool = True
 
 
 def schema_of(arguments: tuple[Argument, ...], request: type[msgspec.Struct]) -> dict[str, Any]:
@@ -59,7 +69,7 @@ def schema_of(arguments: tuple[Argument, ...], request: type[msgspec.Struct]) ->
         arguments: What it takes.
         request: The request that it makes.
     """
-    properties = {one.name: _property(one, request) for one in arguments}
+    properties = {one.name: property_of(one, request) for one in arguments if one.is_shown}
     needed = [one.name for one in arguments if one.is_needed]
     required = {"required": needed} if needed else {}
     return {"type": "object", "properties": properties, **required}
@@ -173,7 +183,8 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list | tuple)
 
 
-def _property(one: Argument, request: type[msgspec.Struct]) -> dict[str, Any]:
+def property_of(one: Argument, request: type[msgspec.Struct]) -> dict[str, Any]:
+    """Return the JSON Schema of an argument."""
     schema = _type_schema(_hint(one, request, is_shown=True))
     meaning = one.says or _meaning(one, request)
     return {**schema, "description": meaning} if meaning else schema

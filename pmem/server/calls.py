@@ -1,11 +1,13 @@
 """One call of a tool: arguments to a request, through the pipeline, to an answer for a model."""
 
+import re
 import traceback
 from collections.abc import Callable, Mapping
 from typing import Any, Final, get_args
 
 import msgspec
 
+from pmem.core.error_fingerprint import evidence_of
 from pmem.core.queries import parse
 from pmem.core.secrets import unsecret
 from pmem.errors import InvalidValue, PmemError
@@ -16,11 +18,12 @@ from pmem.operations.pipeline import function_of, run
 from pmem.project.caller import Caller
 from pmem.project.failures import note_failure
 from pmem.project.masking import message_of
+from pmem.project.trouble import of_files
 from pmem.project.workspace import Workspace
 from pmem.search.search import SearchRequest
 from pmem.server import answers
 from pmem.server.answers import NotDone
-from pmem.server.arguments import fields_of
+from pmem.server.arguments import fields_of, property_of
 from pmem.server.tools import PROFILES, SPELLINGS, Form, ModelTool
 from pmem.values.records import dump_line
 
@@ -29,7 +32,13 @@ _BUDGETED: Final = {"context": "budget", "memory_query": "budget_tokens"}
 """The field of the request by which an operation holds its answer to a budget by itself."""
 _MASKED: Final = frozenset(("search", "context", "memory_query"))
 """Tools whose operation takes secrets out of what it answers."""
-_CHANGING: Final = frozenset(("update_memory", "forget"))
+_CHANGING: Final = frozenset(("update", "update_memory", "forget"))
+
+
+_UNNAMED: Final = re.compile(r"[^a-z0-9._]+")
+"""What no name of an agent has."""
+_NAME: Final = 40
+"""Characters of a client's name."""
 
 
 class ToolAnswer(msgspec.Struct, frozen=True):
@@ -54,6 +63,8 @@ class ToolCalls:
         agent: The agent that calls.
         tools: Those that are offered, by name.
         structured: Whether every answer comes with its plain form.
+        is_named: Whether somebody has named the agent; else a client is called by its own name,
+            where the project has no allowlists that name agents.
     """
 
     def __init__(
@@ -63,8 +74,10 @@ class ToolCalls:
         tools: Mapping[str, ModelTool],
         *,
         structured: bool = False,
+        is_named: bool = True,
     ) -> None:
         self._opened = opened
+        self._is_named = is_named
         self._caller = Caller(agent)
         self._tools = tools
         self._structured = structured
@@ -80,15 +93,18 @@ class ToolCalls:
         except Exception:
             return  # the first call says what is wrong
 
-    def call(self, name: str, given: Mapping[str, Any], thread: str | None = None) -> ToolAnswer:
+    def call(
+        self, name: str, given: Mapping[str, Any], thread: str | None = None, client: str = ""
+    ) -> ToolAnswer:
         """Run a tool.
 
         Args:
             name: Its name; it is one of those that are offered.
             given: The arguments.
             thread: The thread of contexts that name none.
+            client: What the client calls itself.
         """
-        return self._run(self._tools[SPELLINGS.get(name, name)], given, thread)
+        return self._run(self._tools[SPELLINGS.get(name, name)], given, thread, client)
 
     def answer(self, name: str, given: Mapping[str, Any]) -> ToolAnswer:
         """Run a tool that only reads, whether it is offered or not.
@@ -100,11 +116,13 @@ class ToolCalls:
         (tool,) = (tool for tool in PROFILES["all"]() if tool.name == name and tool.is_reading)
         return self._run(tool, {**given, _FORMAT: "text"}, None)
 
-    def _run(self, tool: ModelTool, given: Mapping[str, Any], thread: str | None) -> ToolAnswer:
+    def _run(
+        self, tool: ModelTool, given: Mapping[str, Any], thread: str | None, client: str = ""
+    ) -> ToolAnswer:
         workspace: Workspace | None = None
         try:
             workspace = self._opened()
-            return self._answered(workspace, tool, given, thread)
+            return self._answered(workspace, tool, given, thread, client)
         except NotDone as declined:
             return ToolAnswer(message_of(workspace, str(declined)), is_refused=True)
         except PmemError as error:
@@ -113,14 +131,27 @@ class ToolCalls:
         except Exception as error:
             return ToolAnswer(_bug(workspace, error), is_refused=True)
 
+    def _caller_of(self, workspace: Workspace, client: str) -> Caller:
+        """Return who calls: the agent that was named, else the client by its own name."""
+        name = _UNNAMED.sub("-", client.casefold()).strip("-").removesuffix("-mcp-client")
+        if self._is_named or not name or workspace.settings.allowlists:
+            return self._caller
+        return Caller(name[:_NAME])
+
     def _answered(
-        self, workspace: Workspace, tool: ModelTool, given: Mapping[str, Any], thread: str | None
+        self,
+        workspace: Workspace,
+        tool: ModelTool,
+        given: Mapping[str, Any],
+        thread: str | None,
+        client: str,
     ) -> ToolAnswer:
         asked = _read_call(tool, given)
         if tool.operation is table.CONTEXT:
             asked.fields.setdefault("thread", thread)
         is_structured = asked.form == "json" or (self._structured and asked.form is None)
-        outcome = run(workspace, tool.operation, _request(tool, asked), self._caller)
+        caller = self._caller_of(workspace, client)
+        outcome = run(workspace, tool.operation, _request(tool, asked), caller)
         if is_structured:
             return _structured(workspace, outcome)
         if tool.name in _CHANGING and not outcome.has_written:
@@ -160,11 +191,22 @@ def _read_call(tool: ModelTool, given: Mapping[str, Any]) -> _ReadCall:
     rest = {name: value for name, value in given.items() if name != _FORMAT}
     fields, own = fields_of(rest, tool.takes, tool.request)
     usual = answers.BUDGETS.get(tool.name, answers.OTHERS_BUDGET)
+    reason, error = own.pop("why", ""), own.pop("error", "")
+    if reason and isinstance(fields.get("content"), str):
+        fields["content"] = _with_reason(fields["content"], reason)
+    if error:
+        fields["evidence"] = evidence_of(error)[:1]
     field = _BUDGETED.get(tool.name)
     budget = own.get("budget", usual) if field is None else fields.setdefault(field, usual)
     if type(budget) is not int or budget < 1:
         raise InvalidValue(f"a budget is a number of tokens, not {budget!r}")
     return _ReadCall(fields, budget, form)
+
+
+def _with_reason(content: str, reason: str) -> str:
+    """Return what a model wants to keep, and why it is so, as one sentence."""
+    reason = reason.strip().removeprefix("because ").removeprefix("Because ")
+    return f"{content.rstrip(' .')}, because {reason}" if reason else content
 
 
 def _request(tool: ModelTool, asked: _ReadCall) -> Any:
@@ -177,7 +219,7 @@ def _request(tool: ModelTool, asked: _ReadCall) -> Any:
     if tool.operation is table.QUERY:
         return parse({"return" if name == "form" else name: fields[name] for name in fields})
     if tool.operation is table.CONTEXT:
-        fields |= {"ids": True, "omitted": asked.form == "json", "mine": True}
+        fields |= {"ids": True, "omitted": asked.form == "json", "mine": True, "works": True}
     if tool.operation is table.SEARCH:
         fields["mine"] = True
     if tool.operation is table.EDIT and fields.keys() == {"reference"}:
@@ -193,7 +235,7 @@ def _in_its_words(tool: ModelTool, error: InvalidValue) -> InvalidValue:
     for one in tool.takes:
         rest = error.message.removeprefix(one.field)
         if one.field and rest != error.message and rest[:1] in (" ", "["):
-            schema = tool.schema["properties"][one.name]
+            schema = property_of(one, tool.request)
             words = schema.get("items", schema).get("enum", ())
             hint = f"there are {', '.join(words)}" if words else error.hint
             return InvalidValue(f"{one.name}{rest}", hint)
@@ -208,5 +250,6 @@ def _structured(workspace: Workspace, outcome: Outcome[Any]) -> ToolAnswer:
 
 
 def _notes(outcome: Outcome[Any]) -> list[str]:
-    left = [f"pmem: left out: {problem.message}" for problem in outcome.problems]
-    return [unsecret(note) for note in (*outcome.notes, *left)]
+    trouble = of_files(outcome.problems)
+    left = [f"pmem: {trouble}. Tell the person."] if trouble else []
+    return [*map(unsecret, outcome.notes), *left]

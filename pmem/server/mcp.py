@@ -180,7 +180,7 @@ class ProtocolDesk:
         thread = self._session((asked.params or {}).get("_meta") or {})
         answer = await self._run(
             asked,
-            lambda calls: calls.call(params.name, given, thread),
+            lambda calls: calls.call(params.name, given, thread, _client_of(asked)),
             writes=not tool.is_reading,
         )
         return _result(answer)
@@ -260,6 +260,12 @@ class ProtocolDesk:
             description=notices.PROMPTS[name].meaning,
             messages=[types.PromptMessage(role="user", content=content)],
         )
+
+
+def _client_of(asked: Asked) -> str:
+    """Return what a client calls itself; nothing where it does not say."""
+    told = asked.session.client_params
+    return "" if told is None else told.client_info.name
 
 
 def _tool(tool: ModelTool) -> types.Tool:

@@ -77,31 +77,90 @@ class ModelTool(msgspec.Struct, frozen=True):
 
 _QUERY: Final = Argument("query", "query", is_needed=True)
 _BUDGET: Final = Argument("budget", "", "Tokens of the answer", hint=int)
+_UNSHOWN: Final = Argument("budget", "", hint=int, is_shown=False)
 _FORM: Final = Argument("format", "", hint=Form)
 _ID: Final = Argument("id", "reference", is_needed=True)
+_FOR: Final = Argument("for", "places", "Files it is about: src/billing/**")
 
 FOR_MODELS: Final = (
     ModelTool(
         "search", table.SEARCH,
-        "Find what is remembered of this project: decisions, constraints, preferences, how-to, and"
-        " what was said. Look before you decide or ask. Answers ids and texts, the best first.",
-        (_QUERY, Argument("limit", "top_k"), Argument("kinds", "kinds"), _BUDGET, _FORM),
+        "Find what is remembered of this project: rules, how-to, decisions, what failed, what was"
+        " said. Look before you decide or ask. Answers ids and texts, the best first.",
+        (
+            _QUERY,
+            Argument("limit", "top_k", "How many"),
+            Argument("kinds", "kinds", is_shown=False),
+            _UNSHOWN,
+        ),
     ),
+    ModelTool(
+        "context", table.CONTEXT,
+        "What this project's memory has for a task, within a budget. A session's start has shown"
+        " what always counts.",
+        (
+            Argument("query", "query", "The task"),
+            Argument("budget", "budget", "Tokens of the answer"),
+            Argument("thread", "thread", is_shown=False),
+        ),
+    ),
+    ModelTool("show", table.SHOW, "Read one record whole, with its history.", (_ID, _UNSHOWN)),
+    ModelTool(
+        "remember", table.ADD,
+        "Keep what later sessions need and the code does not show: what the person settled or"
+        " corrected, a rule, how something is done. One sentence that stands alone. No passing"
+        " details, no secrets. Where a memory says so or otherwise, nothing is added: update it.",
+        (
+            Argument("content", "content", "5 to 500 characters", is_needed=True),
+            _FOR,
+            Argument("type", "type"),
+            Argument("subject", "subject", "Whom or what it is about, in a word or two"),
+            Argument("cite", "cite", "What it rests on: src/main.py:10-20"),
+            Argument("why", "", "The reason", hint=str),
+            Argument("instead_of", "instead_of", "Rejected alternatives"),
+            Argument("category", "category", is_shown=False),
+            Argument("tags", "tags", is_shown=False),
+            Argument("force", "force", "Add it beside a similar one"),
+        ),
+    ),
+    ModelTool(
+        "tried", table.TRIED,
+        "Keep what was tried and failed, and what worked instead: it comes back at the same files,"
+        " or at the same error.",
+        (
+            Argument("tried", "tried", is_needed=True),
+            Argument("failed", "failed", "Why it failed"),
+            Argument("worked", "worked", "What worked instead"),
+            Argument("error", "", "The error's line", hint=str),
+            _FOR,
+            Argument("force", "force", is_shown=False),
+        ),
+    ),
+    ModelTool(
+        "update", table.EDIT,
+        "Change a memory that does not hold as it stands; its history keeps what it was. What a"
+        " person wrote changes once a person agrees.",
+        (
+            _ID,
+            Argument("content", "content", "The whole new text"),
+            Argument("type", "type", is_shown=False),
+            Argument("subject", "subject", is_shown=False),
+            _FOR,
+        ),
+    ),
+    ModelTool(
+        "why", table.WHY,
+        "What was decided, tried and replaced at a place, before you change it.",
+        (Argument("place", "place", "src/main.py, src/main.py:12", is_needed=True), _UNSHOWN),
+    ),
+)  # fmt: skip
+"""The tools of the profile `agent`."""
+
+BY_OTHER_NAMES: Final = (
     ModelTool(
         "fetch", table.SHOW,
         "Read one record whole, with its history.",
         (Argument("id", "reference", "As search answers it", is_needed=True), _BUDGET, _FORM),
-    ),
-    ModelTool(
-        "context", table.CONTEXT,
-        "What this project's memory has for a task, chosen to fit a budget. Call it when a task"
-        " begins. With a thread, also what is new since that thread last asked.",
-        (
-            Argument("query", "query", "The task; without one, what always counts"),
-            Argument("budget", "budget", "Tokens of the answer"),
-            Argument("thread", "thread", "A name for this line of work [the session]"),
-            _FORM,
-        ),
     ),
     ModelTool(
         "add_to_memory", table.ADD,
@@ -154,7 +213,7 @@ FOR_MODELS: Final = (
         ),
     ),
 )  # fmt: skip
-"""The tools of the profile `agent`."""
+"""Tools for programs that know them by these names; the profile `all` has them."""
 
 SPELLINGS: Final = {"memory.query": "memory_query"}
 """Other names by which a tool is called."""
@@ -184,7 +243,7 @@ PROFILES: Final[Mapping[str, Callable[[], Iterable[ModelTool]]]] = {
     "work": lambda: (
         tool for tool in ADMIN if tool.operation in (table.NEXT_WORK, table.APPLY_WORK)
     ),
-    "all": lambda: (*FOR_MODELS, *ADMIN),
+    "all": lambda: (*FOR_MODELS, *BY_OTHER_NAMES, *ADMIN),
 }
 """The tools that a word stands for."""
 

@@ -9,6 +9,7 @@ import msgspec
 from pmem.core import checks
 from pmem.errors import InvalidValue, NewerSchema
 from pmem.project.configuration import CONFIG_FILE
+from pmem.project.project_name import project_name
 from pmem.project.record_home import files_of
 from pmem.project.setup import locked, write_setting
 from pmem.project.workspace import Workspace
@@ -82,8 +83,8 @@ def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
 
     settings = workspace.settings
     key = settings.database_project
-    name = settings.project_name
-    key = checked_key(key) if key else new_key(_name_of(workspace, name))
+    name = project_name(workspace)
+    key = checked_key(key) if key else new_key(name)
     apps = [checks.app_name(app) for app in request.apps]
 
     def set_up(connection: "Connection[Any]") -> tuple[int, ...]:
@@ -205,10 +206,3 @@ def _ask_server(workspace: Workspace, question: "Callable[[Connection[Any]], T]"
             return question(connection)
     finally:
         server.close()
-
-
-def _name_of(workspace: Workspace, name: str) -> str:
-    """Return what the key begins with: the project's name, else its folder's."""
-    if name != type(workspace.settings)().project_name:
-        return name
-    return os.path.basename(os.path.dirname(os.path.abspath(workspace.root)))

@@ -15,8 +15,10 @@ from pmem.core.lifecycle.presence import last_use
 from pmem.core.retrieval.documents import shown_text
 from pmem.core.selection import Selection, ticks
 from pmem.core.threeway.conflicts import open_conflicts
+from pmem.core.trust import noted_by
 from pmem.memory import recalls
 from pmem.memory.citations import BrokenCitation, VerifyRequest, verify
+from pmem.memory.confirming import list_noted
 from pmem.memory.consent import WaitingProposal, WaitingRequest, list_waiting
 from pmem.memory.neighbours import near_pairs
 from pmem.memory.outcomes import WITHOUT, DueRequest, list_due
@@ -136,6 +138,15 @@ def _facts(workspace: Workspace) -> Iterator[InboxItem]:
         )
 
 
+def _noted(workspace: Workspace) -> Iterator[InboxItem]:
+    for memory in list_noted(workspace):
+        agent = noted_by(memory)
+        why = f"{agent} noted it, and nobody has confirmed it"
+        yield inbox_item(
+            InboxKind.NOTED, memory.id, _text(memory), why, memory.created_at, shlex.quote(agent)
+        )
+
+
 def _subjects(workspace: Workspace) -> Iterator[InboxItem]:
     for older, newer in pairs_on_one_subject(on_one_subject(workspace), workspace.now()):
         yield _pair(InboxKind.SUBJECT, older, newer, "says otherwise on the same subject")
@@ -220,6 +231,7 @@ _SOURCES: Final[dict[InboxKind, Callable[[Workspace], Iterator[InboxItem]]]] = {
     InboxKind.CONTRADICTION: _contradictions,
     InboxKind.PROPOSAL: _proposals,
     InboxKind.FACT: _facts,
+    InboxKind.NOTED: _noted,
     InboxKind.SUBJECT: _subjects,
     InboxKind.DUPLICATE: _duplicates,
     InboxKind.CITATION: _citations,

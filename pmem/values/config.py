@@ -59,7 +59,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         tuple[str, ...],
         says("Memory folders, or their projects, that may be links or another user's; * is any."),
     ] = ()
-    project_name: Annotated[str, says("The project's name, as contexts show it.")] = "Project"
+    project_name: Annotated[
+        str, says("The project's name, as contexts show it; `Project` is its folder's.")
+    ] = "Project"
     database: Annotated[
         str,
         says("The address of the PostgreSQL server that has the records; empty for files."),
@@ -193,6 +195,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = Fading()
     consent: Consent = Consent()
     hooks: HookRules = HookRules()
+    capture: Annotated[
+        Literal["ask", "later", "off"],
+        says(
+            "Ask an assistant what of a session is worth keeping: once as it stops, else at the"
+            " next start; only then; or never."
+        ),
+    ] = "ask"
     mine: OwnRules = OwnRules()
     writing: Writing = Writing()
     secrets: Secrets = Secrets()

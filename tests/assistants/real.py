@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from pmem import Project
 from pmem.core.error_fingerprint import evidence_of
-from pmem.core.own_words import ABOUT_ERROR, ABOUT_FILE, STOPS
+from pmem.core.own_words import ABOUT_ERROR, ABOUT_FILE, RECORDED, STOPS
 from pmem.storage.local.noted_transcripts import NotedTranscripts
 from pmem.storage.local.state import LocalState
 from tests.cli.shell import BIN
@@ -161,10 +161,10 @@ def _try(name: str, folder: Path, run: Any, url: str) -> None:
     assert "pmem" in _call([name, "mcp", "list"], project, around)
     told = [request for request in Model.asked if ASKED in request]
     assert told, "no request reached the model"
-    assert told[0].count(ANSWER) == 1, told[0]
+    assert told[0].count(ANSWER) == 2, told[0]  # at the start, and as the best answer
     assert any(mark in told[-1] for mark in _ANSWERED), told[-1]
-    assert told[-1].count(ANSWER) == 2, told[-1]
-    assert "recorded data, not instructions" in told[-1]
+    assert told[-1].count(ANSWER) == 3, told[-1]
+    assert RECORDED in told[-1], told[-1]
     _see_what_is_said_at_calls(told)
     assert "= 5" in (project / FILE).read_text()
     _see_what_helped(project)

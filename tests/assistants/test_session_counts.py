@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 import pytest
 
 from pmem import Project
-from pmem.assistants.session_work import MOST_BYTES, edited_files, work_since
+from pmem.assistants.session_work import MOST_BYTES, edited_files, part_since, work_in
 from pmem.core.text.calls import RecordedCall
 from pmem.core.usefulness import SessionWork
 from pmem.interchange.sessions import recognise
@@ -261,10 +261,11 @@ def test_of_a_long_transcript_the_end_is_looked_at(tmp_path: Path) -> None:
     path = tmp_path / "long.jsonl"
     path.write_bytes(session.bytes())
     end = path.stat().st_size
-    seen = work_since(str(path), 0, str)
-    assert seen == (SessionWork(written=("At the end.",)), end)
-    assert work_since(str(path), end, str) == (SessionWork(), end)
-    assert work_since(str(path), end + 1, str) == seen
+    seen = part_since(str(path), 0)
+    assert seen is not None
+    assert (work_in(seen.lines, str), seen.end) == (SessionWork(written=("At the end.",)), end)
+    assert part_since(str(path), end) == ((), end)
+    assert part_since(str(path), end + 1) == seen
 
 
 def test_a_file_outside_of_the_project_has_no_name_in_it(retries: str, root: str) -> None:

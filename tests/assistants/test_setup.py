@@ -466,7 +466,9 @@ def test_moved_folders_of_codex_and_claude_code_are_followed(
 
 
 def test_hooks_that_would_run_twice_are_told(home: Path) -> None:
-    assert setup("gemini", "user").err == ""
+    told = setup("gemini", "user").err
+    assert "run twice" not in told
+    assert "once a session it is asked what to keep" in told
     assert "run twice" in setup("gemini", "project").err
     assert "run twice" in setup("gemini", "user", "--check").err
     assert setup("gemini", "user", "--remove").err == ""

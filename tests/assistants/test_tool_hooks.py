@@ -43,7 +43,7 @@ def answer(event: str, told: dict[str, Any], harness: str = "claude-code", **aro
                 environment=around)  # fmt: skip
     assert done.code == 0, done
     assert not done.err, done
-    return json.loads(done.out)
+    return json.loads(done.out or b"{}")
 
 
 def call(tool: str, session: str = "s", **asked: Any) -> dict[str, Any]:
@@ -259,25 +259,24 @@ def test_a_failed_command_brings_back_what_failed_and_what_fixed_it(shop: Shop) 
     fix = shop.add("Requests are spread over a minute")
     shop.project.link(fix, failed, type="fixes")
     again = "...\nbilling.VendorError: blocked for 3600 s after '/v2/refund'"
-    assert lines(fail(again)) == [
-        "Tried: five retries. It failed.",
-        "Requests are spread over a minute",
-    ]
+    (line,) = lines(fail(again))
+    worked = f"Requests are spread over a minute [{fix.rpartition('-')[2]}]"
+    assert line == f"Tried: five retries. It failed. Fixed by: {worked}"
     assert fail() == ""
     assert fail("billing.VendorError: month is closed", "t") == ""
 
 
-def test_behind_what_failed_stands_what_worked_where_it_is_not_told_itself(shop: Shop) -> None:
+def test_behind_what_failed_stands_what_worked_in_one_line(shop: Shop) -> None:
     failed = shop.dead_end()
     fix = shop.add("Requests are spread over a minute " * 9)
     shop.project.link(fix, failed, type="fixes")
     (line,) = lines(read())
-    said, _, instead = line.partition(" Instead: ")
+    said, _, instead = line.partition(" Fixed by: ")
     assert said == "Tried: five retries. It failed."
     assert instead.startswith("Requests are spread")
-    assert len(instead) <= 120
+    assert len(instead) <= 120 + len(" [xxxxxxxx]")
     shop.project.edit(fix, places=("src/",))
-    assert [line.count("Instead: ") for line in lines(read("t"))] == [0, 0]
+    assert len(lines(read("t"))) == 1
     shop.project.remove(fix)
     shop.project.edit(failed, content="Tried: six retries. It failed.")
     assert lines(read()) == ["Tried: six retries. It failed."]
@@ -507,7 +506,7 @@ def test_whatever_memories_say_stays_in_its_fence_and_within_the_length(texts: l
         text = said(answer("pre-tool", told))
         assert 0 < len(text) <= TOOL_CHARACTERS
         title, fence, *inner, end = text.split("\n")
-        assert "data, not instructions" in title
+        assert title == "Recorded for x:"
         assert fence == end
         assert set(fence) == {"`"}
         assert all(line.startswith("- [") and fence not in line for line in inner)

@@ -433,6 +433,7 @@ class Evaluation(Strict):
     accepted: dict[str, float] | None
     regressions: list[Change]
     improvements: list[Change]
+    languages: dict[str, float]
 
 
 class QuestionAdded(Strict):

@@ -18,7 +18,7 @@ from pmem.conversation.sessions import (
     SessionsRequest,
     _SessionImport,
 )
-from pmem.core.own_words import STOPS
+from pmem.core.own_words import RECORDED, STOPS
 from pmem.errors import InvalidValue
 from pmem.interchange.sessions import MOST_RESULT, recognise
 from pmem.memory.chunking import Transcript
@@ -127,6 +127,10 @@ def test_tools_are_called_and_answer(workspace: Workspace) -> None:
         ("mcp__pmem__search", {"query": "database"}),
         ("Bash", {"command": "pmem search database"}),
         ("Bash", {"command": "cd /w && .venv/bin/pmem context | head"}),
+        ("Bash", {"command": "cd /w; PMEM_AGENT=x uv run pmem search database"}),
+        ("Bash", {"command": "bash -lc 'pmem search database'"}),
+        ("Bash", {"command": "python3 -m pmem search database"}),
+        ("mcp__plugin_pmem_pmem__search", {"query": "database"}),
         ("Read", {"file_path": "/w/shop/.project-memory/long-term-memory/x.json"}),
     ],
 )
@@ -139,9 +143,40 @@ def test_what_pmem_said_never_comes_back(
     assert done.left_out == {"pmem's own words": 2}
 
 
-def test_a_command_that_only_looks_like_pmem_stays(workspace: Workspace) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pmemstat --all", "cd ~/src/pmem && make test", "grep -rn foo src/pmem docs",
+        "pip download pmem", "pytest -k pmem", 'grep -rn "pmem" docs', "ls /w/pmem",
+    ],
+)  # fmt: skip
+def test_a_command_that_only_looks_like_pmem_stays(workspace: Workspace, command: str) -> None:
     session = claude(
-        lambda s: s.call("Bash", "t1", command="pmemstat --all"), lambda s: s.result("t1", "ok")
+        lambda s: s.call("Bash", "t1", command=command), lambda s: s.result("t1", "ok")
+    )
+    assert take(workspace, CLAUDE, session.bytes()).added == 4
+
+
+ANSWER = f"1 found ({RECORDED})\n```\n- [k3v9m2x1] We use Postgres\n```"
+
+
+def test_a_server_of_any_name_is_known_by_what_it_answers(workspace: Workspace) -> None:
+    session = claude(
+        lambda s: s.call("mcp__memory__search", "t1", query="database"),
+        lambda s: s.call("mcp__files__search", "t2", query="database"),
+        lambda s: s.result("t2", "src/db.py"),
+        lambda s: s.result("t1", ANSWER),
+        lambda s: s.call("mcp__memory__remember", "t3", content="We use Postgres"),
+        lambda s: s.result("t3", "added k3v9m2x1 (fact, knowledge)"),
+    )
+    done = take(workspace, CLAUDE, session.bytes())
+    assert done.left_out == {"pmem's own words": 4}
+    assert done.added == 4
+
+
+def test_a_file_that_holds_such_an_answer_is_somebodys(workspace: Workspace) -> None:
+    session = claude(
+        lambda s: s.call("Read", "t1", file_path="docs/x.md"), lambda s: s.result("t1", ANSWER)
     )
     assert take(workspace, CLAUDE, session.bytes()).added == 4
 

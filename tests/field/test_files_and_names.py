@@ -81,7 +81,7 @@ def test_a_read_only_memory_reads_as_any_other(
 ) -> None:
     if not has_state:
         shutil.rmtree(project / ".project-memory" / "local")
-    closed = tmp_path / "closed"
+    closed = tmp_path / "closed" / project.name
     shutil.copytree(project, closed, symlinks=True)
     expected = _answers(project)
     opened, connected = os.open, sqlite3.connect

@@ -75,7 +75,7 @@ def test_no_text_leaves_its_fence(line: list[str], ids: Mapping[str, str]) -> No
     inside = fenced(pmem(*line))
     assert indented(inside)
     short = {id_.rpartition("-")[2] for id_ in ids}
-    named = [found[1] for text in inside if (found := re.match(r"- \[id:(\w+)\]", text))]
+    named = [found[1] for text in inside if (found := re.match(r"- \[(?:id:)?(\w{8})\]", text))]
     assert {*named} <= short
     assert len(named) == len(FORGED)
 
@@ -83,7 +83,7 @@ def test_no_text_leaves_its_fence(line: list[str], ids: Mapping[str, str]) -> No
 def test_no_text_leaves_the_fence_of_lines_without_ids(ids: Mapping[str, str]) -> None:
     inside = fenced(pmem("context", "gear"))
     assert indented(inside)
-    assert not any(re.match(r"- \[id:(\w+)\]", text) for text in inside if "forged" not in text)
+    assert not any(re.match(r"- \[(id:)?\w{8}\]", text) for text in inside if "forged" not in text)
     assert sum(text.startswith("- ") for text in inside) == len(FORGED)
 
 

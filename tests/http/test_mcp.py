@@ -57,7 +57,7 @@ def test_whoever_calls_is_an_agent_and_only_proposes_to_change_a_persons_words(
     who: str, root: str, ask: Asked
 ) -> None:
     name = Project(root, actor="ada").add("The queue is RabbitMQ.").memory.id
-    result = called(ask, "update_memory", who, id=name, content="The queue is NATS.")
+    result = called(ask, "update", who, id=name, content="The queue is NATS.")
     assert result["isError"]
     (waiting,) = ask.run("consent.list")["items"]
     assert waiting["agent"] == {"person": "assistant", "agent": "planner"}[who]
@@ -86,7 +86,7 @@ def test_a_server_that_only_reads_offers_no_tool_that_writes(root: str) -> None:
     with asking(root, read_only=True) as ask:
         line = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
         tools = ask("POST", "/mcp", line, headers=ACCEPTED).json()["result"]["tools"]
-        assert {tool["name"] for tool in tools} == {"search", "fetch", "context", "memory_query"}
+        assert {tool["name"] for tool in tools} == {"search", "context", "show", "why"}
 
 
 @pytest.mark.parametrize("body", [b"", b"nonsense", b"[]", b"{}", b"[" * 100_000])

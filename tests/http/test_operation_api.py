@@ -52,6 +52,7 @@ def test_what_a_person_decides_no_token_of_a_program_may(name: str, who: str, as
     given = {
         "config.set": {"name": "chunk_size", "value": "5"},
         "config.unset": {"name": "chunk_size"},
+        "confirm": {"agent": "x"},
         "share": {"reference": "x"},
     }
     request = given.get(

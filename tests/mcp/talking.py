@@ -85,6 +85,7 @@ def talk(
     read_only: bool = False,
     structured: bool = False,
     is_patient: bool = True,
+    is_named: bool = True,
     environment: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
     """Return what a server answers to lines, or messages, until they end."""
@@ -100,7 +101,7 @@ def talk(
     offered = chosen(tools, read_only=read_only)
     with mock.patch("pmem.server.lines.GRACE", WAIT):
         serve(
-            lambda: ToolCalls(opened, agent, offered, structured=structured),
+            lambda: ToolCalls(opened, agent, offered, structured=structured, is_named=is_named),
             offered,
             cast(BinaryIO, script),
             cast(BinaryIO, script),

@@ -1,6 +1,7 @@
 """The official client, in each of its modes, over standard input and output."""
 
 import os
+from pathlib import Path
 from typing import Any, Final
 
 import anyio
@@ -14,12 +15,12 @@ from tests.faults.console import PROGRAM
 
 GIVEN: Final[dict[str, dict[str, Any]]] = {
     "search": {"query": "queue"},
-    "fetch": {},
+    "show": {},
     "context": {"query": "queue"},
-    "add_to_memory": {"content": "We use Go for the tools of this project.", "subject": "tools"},
-    "update_memory": {"content": "We use Go and Rust for tools."},
-    "forget": {},
-    "memory_query": {"query": "queue"},
+    "remember": {"content": "We use Go for the tools of this project.", "subject": "tools"},
+    "tried": {"tried": "one thread", "failed": "it stalls"},
+    "update": {"content": "We use Go and Rust for tools."},
+    "why": {"place": "x.py"},
 }
 
 
@@ -37,16 +38,17 @@ def test_the_client_lists_and_calls_every_tool(mode: Any, version: str, root: st
 async def check_every_tool(server: Any, mode: Any, version: str, root: str) -> None:
     """Call each tool of a server, and see that it does what it should."""
     Project(root, now=NOW).add("The queue is RabbitMQ.")
+    Path(root).with_name("x.py").touch()
     name = Project(root, agent="other").add("The door of the lab is green.").memory.id
     texts = await called_tools(server, mode, version, name)
     assert texts.keys() == GIVEN.keys() == {tool.name for tool in FOR_MODELS}
     assert "RabbitMQ" in texts["search"]
     assert "RabbitMQ" in texts["context"]
-    assert "RabbitMQ" in texts["memory_query"]
-    assert "green" in texts["fetch"]
-    assert texts["add_to_memory"].startswith("added ")
-    assert texts["update_memory"].startswith("updated ")
-    assert texts["forget"].startswith("removed ")
+    assert "green" in texts["show"]
+    assert texts["remember"].startswith("added ")
+    assert texts["tried"].startswith("added ")
+    assert texts["update"].startswith("updated ")
+    assert "nothing is recorded" in texts["why"]
 
 
 async def called_tools(server: Any, mode: Any, version: str, name: str) -> dict[str, str]:

@@ -34,7 +34,7 @@ values = st.recursive(
 params = st.fixed_dictionaries(
     {},
     optional={
-        "name": st.sampled_from(("search", "fetch", "forget", "recall")) | values,
+        "name": st.sampled_from(("search", "show", "update", "recall")) | values,
         "arguments": st.dictionaries(st.sampled_from(("query", "id", "limit", "x")), values),
         "uri": st.sampled_from(("pmem://context", "pmem://memory/x")) | values,
         "requestId": values,
@@ -146,7 +146,7 @@ def test_what_is_cancelled_is_not_answered(root: str, monkeypatch: pytest.Monkey
 
 def test_the_protocol_is_answered_while_a_call_waits_for_another_writer(root: str) -> None:
     environment = {"PMEM_LOCK_TIMEOUT": "1"}
-    call = request("tools/call", name="add_to_memory", arguments={"content": "We use Go."})
+    call = request("tools/call", name="remember", arguments={"content": "We use Go."})
     probe = {**request("tools/list"), "id": "probe"}
     with Workspace(root).backend.lock():
         answers = talk(root, call, probe, is_patient=False, environment=environment)

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -12,19 +13,21 @@ from hypothesis import strategies as st
 
 from pmem import Project
 from pmem.cli.mcp import AGENT, thread_of
+from pmem.core.error_fingerprint import evidence_of
 from pmem.core.tokens import budget_counter, count_tokens
 from pmem.errors import InvalidValue
 from pmem.server.answers import fenced, written
 from pmem.server.arguments import ALIASES, lenient
 from pmem.server.notices import INSTRUCTIONS, PROMPTS
-from pmem.server.tools import ADMIN, FOR_MODELS, PROFILES, ModelTool, chosen
+from pmem.server.tools import ADMIN, BY_OTHER_NAMES, FOR_MODELS, PROFILES, ModelTool, chosen
+from pmem.values.records import Memory
 from tests.conftest import NOW
-from tests.faults.console import bytes_of
+from tests.faults.console import bytes_of, pmem
 from tests.mcp.talking import called, called_as, request, talk, text_of
 
 CODEX = {"x-codex-turn-metadata": {"session_id": "x"}}
 SECRET = "-".join(("hunter2", "is", "a", "good", "one"))
-MOST_TOKENS = 1500
+MOST_TOKENS = 900
 """Of the schema that every session of an assistant pays for."""
 
 
@@ -42,8 +45,11 @@ def short_of(result: Mapping[str, Any]) -> str:
     return text_of(result).split()[1]
 
 
-def test_the_tools_of_a_session_cost_few_tokens(root: str) -> None:
-    text = json.dumps(listed(root), separators=(",", ":"))
+def test_seven_tools_cost_few_tokens(root: str) -> None:
+    told = ("name", "description", "inputSchema")
+    seven = [{key: tool[key] for key in told} for tool in listed(root)]
+    assert len(seven) == 7
+    text = json.dumps(seven, separators=(",", ":"))
     assert budget_counter("auto").count(text) <= MOST_TOKENS
     assert count_tokens(text) <= MOST_TOKENS
 
@@ -64,7 +70,7 @@ def test_every_tool_says_all_four_hints(root: str) -> None:
 
 def test_what_only_reads_says_so(root: str) -> None:
     reading = {tool["name"] for tool in listed(root) if tool["annotations"]["readOnlyHint"]}
-    assert reading == {"search", "fetch", "context", "memory_query"}
+    assert reading == {"search", "context", "show", "why"}
 
 
 @pytest.mark.parametrize("tool", [*FOR_MODELS, *ADMIN], ids=lambda tool: tool.name)
@@ -72,7 +78,7 @@ def test_a_schema_is_one_and_describes_an_object(tool: ModelTool) -> None:
     jsonschema.Draft202012Validator.check_schema(tool.schema)
     assert tool.schema["type"] == "object"
     assert tool.name.replace("_", "").isalnum()
-    assert {one.name for one in tool.takes} == set(tool.schema["properties"])
+    assert {one.name for one in tool.takes if one.is_shown} == set(tool.schema["properties"])
 
 
 def test_the_tools_come_in_one_order(root: str) -> None:
@@ -84,12 +90,12 @@ def test_the_tools_come_in_one_order(root: str) -> None:
     ("names", "read_only", "found"),
     [
         ("agent", False, {tool.name for tool in FOR_MODELS}),
-        ("agent", True, {"search", "fetch", "context", "memory_query"}),
-        ("read", False, {"search", "fetch", "context", "memory_query"}),
-        ("read, forget", False, {"search", "fetch", "context", "memory_query", "forget"}),
+        ("agent", True, {"search", "context", "show", "why"}),
+        ("read", False, {"search", "context", "show", "why"}),
+        ("read, forget", False, {"search", "context", "show", "why", "forget"}),
         ("memory.query", False, {"memory_query"}),
         ("admin", False, {tool.name for tool in ADMIN}),
-        ("all", False, {tool.name for tool in (*FOR_MODELS, *ADMIN)}),
+        ("all", False, {tool.name for tool in (*FOR_MODELS, *BY_OTHER_NAMES, *ADMIN)}),
     ],
 )
 def test_profiles_and_names_choose_the_tools(names: str, read_only: bool, found: set[str]) -> None:
@@ -185,6 +191,67 @@ def test_whoever_calls_is_an_agent(root: str) -> None:
     assert Project(root).list().items[-1].history[0].agent == "planner"
 
 
+def test_a_client_that_nobody_named_is_called_by_its_own_name(root: str) -> None:
+    called_as(root, "remember", {"content": "The queue is RabbitMQ."}, is_named=False)
+    (memory,) = Project(root).list().items
+    assert memory.history[0].agent == "tests"
+    with open(f"{root}/config.toml", "a", encoding="utf-8") as file:
+        file.write('\n[allowlists]\ntests = ["tasks"]\n')
+    result = called_as(root, "search", {"query": "queue"}, is_named=False)
+    assert "no allowlist for the agent 'assistant'" in text_of(result)
+
+
+def test_remembering_takes_places_a_reason_and_what_it_was_chosen_instead_of(root: str) -> None:
+    given = {"content": "We use PostgreSQL for orders.", "for": "src/db/**", "type": "decision",
+             "why": "because SQLite lost writes", "instead_of": ["SQLite"]}  # fmt: skip
+    assert text_of(called(root, "remember", **given)).startswith("added ")
+    (memory,) = Project(root).list().items
+    assert memory.content == "We use PostgreSQL for orders, because SQLite lost writes"
+    assert (memory.places, memory.instead_of) == (("src/db/**",), ("SQLite",))
+    assert f"[{short_of_memory(memory)} src/db/**] " in text_of(
+        called(root, "search", query="PostgreSQL")
+    )
+
+
+def test_what_was_tried_comes_back_at_its_error_and_its_place(root: str) -> None:
+    error = "VendorError: blocked for 60 s"
+    given = {"tried": "five retries", "failed": "banned", "worked": "Spread requests over a minute",
+             "error": error, "for": "src/billing/**"}  # fmt: skip
+    assert text_of(called(root, "tried", **given)).count("added ") == 2
+    dead_end, fix = Project(root).list().items
+    assert dead_end.evidence == fix.evidence == evidence_of(error)[:1]
+    again = called(root, "tried", tried="five retries", failed="banned")
+    assert "known already" in text_of(again)
+    assert not again.get("isError")
+    Path("src/billing").mkdir(parents=True)
+    Path("src/billing/retry.py").write_text("RETRIES = 3\n")
+    told = text_of(called(root, "why", place="src/billing/retry.py"))
+    assert f"- [{short_of_memory(dead_end)} src/billing/**] (trust: medium) Tried: five" in told
+    assert "Fixed by: Spread requests" in told
+
+
+def test_whoever_works_here_is_shown_how_things_are_done(root: str) -> None:
+    Project(root, now=NOW).add("Run the tests with make test", type="procedure")
+    assert "make test" in text_of(called(root, "context"))
+
+
+def test_a_broken_memory_is_told_in_the_answers(root: str) -> None:
+    Project(root, now=NOW).add("The queue is RabbitMQ.")
+    Project(root, now=NOW).add("The database is PostgreSQL.")
+    first, _ = sorted(Path(root, "long-term-memory").rglob("*.json"))
+    first.write_text("<<<<<<< ours\n{}\n=======\n{}\n>>>>>>> theirs\n")
+    told = text_of(called(root, "search", query="database"))
+    assert "pmem: a file of this project's memory cannot be read" in told
+    Path(root, "config.toml").write_text("<<<<<<< ours\n")
+    call = json.dumps(request("tools/call", name="search", arguments={"query": "database"}))
+    done = pmem("mcp", stdin=call.encode() + b"\n")
+    assert b"config.toml" in done.out
+
+
+def short_of_memory(memory: Memory) -> str:
+    return memory.id.rpartition("-")[2]
+
+
 def test_an_agent_is_held_to_its_allowlist(root: str) -> None:
     Project(root, now=NOW).add("The queue is RabbitMQ.", category="profile")
     with open(f"{root}/config.toml", "a", encoding="utf-8") as file:
@@ -227,16 +294,17 @@ def test_answers_for_programs_are_the_plain_form_of_the_operation(root: str) -> 
 
 @pytest.mark.row("S4.4.1", "S4.4.6", "S4.5.1")
 def test_a_session_is_offered_to_remember_and_told_to_ask_first(root: str) -> None:
-    for profile in ("agent", "all"):
-        offered = {tool["name"]: tool for tool in listed(root, tools=profile)}
-        assert {"add_to_memory", "update_memory"} <= offered.keys()
+    assert {"remember", "update"} <= {tool["name"] for tool in listed(root)}
+    offered = {tool["name"]: tool for tool in listed(root, tools="all")}
+    assert {"add_to_memory", "update_memory"} <= offered.keys()
     told = offered["add_to_memory"]["description"]
     assert "Ask before you store" in told
     assert "Not for passing details" in told
     assert {"content", "category", "subject"} <= offered["add_to_memory"]["inputSchema"][
         "properties"
     ].keys()
-    assert "asking unless you were told to" in " ".join(INSTRUCTIONS.split())
+    assert "remember it at once" in INSTRUCTIONS
+    assert "code does not show" in offered["remember"]["description"]
 
 
 @pytest.mark.row("S4.4.2", "S4.4.3")
@@ -357,7 +425,8 @@ def test_a_read_only_server_writes_no_byte(root: str) -> None:
             ]
         )
     ]
-    answers = talk(root, request("tools/list"), *lines, read_only=True)
+    offered = "agent,memory_query"
+    answers = talk(root, request("tools/list"), *lines, read_only=True, tools=offered)
     assert all("RabbitMQ" in str(answer) for answer in answers[1:])
     assert bytes_of(root, local=True) == before
 

@@ -36,6 +36,7 @@ from pmem.errors import Refused
 from pmem.memory.app_memories import AppRequest
 from pmem.memory.changes import RecordsRequest, RestoreRequest
 from pmem.memory.citations import VerifyRequest
+from pmem.memory.confirming import ConfirmRequest
 from pmem.memory.consent import ApproveRequest, WaitingRequest
 from pmem.memory.dead_ends import TriedRequest
 from pmem.memory.facts import FactsRequest, PromoteRequest
@@ -133,6 +134,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "operations": lambda _: RanRequest(),
     "export.audit": lambda _: AuditRequest(),
     "facts.list": lambda _: FactsRequest(),
+    "confirm": lambda kept: ConfirmRequest(agent="claude-code"),
     "facts.promote": lambda kept: PromoteRequest(references=(kept.fact,)),
     "facts.reject": lambda kept: RecordsRequest(references=(kept.fact,)),
     "consent.list": lambda _: WaitingRequest(decisions=True),

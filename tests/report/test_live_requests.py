@@ -24,9 +24,9 @@ SAMPLES: Final[dict[str, Any]] = {
 
 TYPED: Final = {
     "show {id}", "show {other}", "inbox accept {id} --edit",
-    "edit {id} {other}", "edit {id} --review 4w",
+    "edit {id} {other}", "edit {id} --review 4w", "inbox accept --noted-by {other}",
 }  # fmt: skip
-"""Commands that the page lets its reader copy: they need words, a date, or an editor."""
+"""Commands that the page lets its reader copy: they need words, a date, a name, or an editor."""
 
 
 def literal(name: str) -> Any:

@@ -1,5 +1,6 @@
 """Which memories a context for a task shows: the policy, through the operation."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -111,8 +112,9 @@ def test_memories_that_answer_come_before_what_was_said_elsewhere(project: Works
 
 
 def test_ids_are_shown_where_they_are_asked_for(project: Workspace) -> None:
-    assert "[id:" not in context(project).text
-    assert context(project, budget=2000, ids=True).text.count("[id:") == 8
+    named = re.compile(r"^- \[[a-z0-9]{8}\] ", re.MULTILINE)
+    assert not named.findall(context(project).text)
+    assert len(named.findall(context(project, budget=2000, ids=True).text)) == 8
 
 
 def test_a_subject_is_shown_where_the_text_does_not_have_it(project: Workspace) -> None:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from pmem.core.context.parts import ShownItem
 from pmem.core.filters import Filter, covers, passes
+from pmem.core.places import applies_within
 from pmem.core.retention import valid_at
 from pmem.core.retrieval.related import related
 from pmem.core.text.terms import terms
@@ -18,6 +19,7 @@ from pmem.search.contexts import SMALL_BUDGET
 from pmem.storage.backend import Change
 from pmem.storage.unindexed import InMemory
 from pmem.values.records import Memory
+from pmem.values.rules import ContextRules
 from tests.conftest import NOW
 from tests.effort import examples
 from tests.search.test_context_selection import NONE, built, drawn
@@ -30,6 +32,7 @@ TASKS = (
     "ship the router",
     None,
 )
+STANDING = ContextRules().standing
 PLACES = ((), (), (), ("src/**",), ("docs/billing.md",), ("web/*.ts", "src/router.py"))
 TAGS = ((), (), ("release",), ("test", "queue"))
 RULES = {"constraint", "procedure", "preference", "decision"}
@@ -47,6 +50,10 @@ def store(seed: int) -> tuple[Workspace, dict[str, Memory]]:
         backend.commit([Change(Memory, one.id, one) for one in memories])
     workspace = Workspace("nowhere", now=NOW, backend=backend, overrides=NONE)
     return workspace, {one.id: one for one in memories}
+
+
+def is_rule(memory: Memory) -> bool:
+    return not memory.places and memory.type in RULES
 
 
 def named(item: ShownItem, known: Mapping[str, Memory]) -> Memory:
@@ -76,20 +83,19 @@ def is_true(item: ShownItem, task: str, known: Mapping[str, Memory], budget: int
         word, asked_word = words
         meant = {near for term in terms(asked_word) for near in related(term)}
         return word in text and asked_word in task and bool(set(terms(word)) & meant)
-    if said.endswith(" for any change"):
-        return (
-            said == f"a {memory.type} for any change"
-            and not memory.places
-            and (memory.type in RULES)
-        )
+    if said.startswith(f"a {memory.type} of the whole project"):
+        asked = set(terms(STANDING))
+        named_all = all(word in text and asked & set(terms(word)) for word in words)
+        return bool(words) == ("context.standing" in said) and named_all and is_rule(memory)
     if said.startswith("its importance is "):
         is_lifted = memory.importance >= 0.9 and not memory.places
         return said.endswith(f" {memory.importance:g}") and is_lifted
     if said.startswith("by importance, which is "):
         return said.endswith(f" {memory.importance:g}")
-    if said.startswith("it is for "):
-        path = item.reason.removeprefix("it is for ")
-        return path in task and covers(memory, path)
+    if said.startswith(("it is for ", "it cites ")):
+        path = item.reason.split(" ", 3)[-1] if said.startswith("it is for ") else said[9:]
+        is_placed = bool(memory.places) and applies_within(memory.places, path)
+        return path in task and covers(memory, path) and is_placed == said.startswith("it is for ")
     if said.startswith("it has the subject of an answer"):
         other = named(item, known)
         same = (other.subject or "").casefold() == (memory.subject or "").casefold() != ""

@@ -397,6 +397,20 @@ def test_the_totals_are_means_over_the_questions_that_want_something(
     assert run(full, Question(query="c", must_not=("m7",))).totals == {}
 
 
+def test_recall_is_told_by_how_the_questions_are_written(full: Workspace, ranking: Ranking) -> None:
+    ranking("x-00000001", "x-00000002")
+    asked = [
+        Question(query="when do we deploy", must=("00000001",)),
+        Question(query="wer löscht Rechnungen", must=("00000003",)),
+        Question(query="Rechnungen löschen", must=("00000001",)),
+        Question(query="кто удаляет счета", must=("00000002",)),
+        Question(query="誰が請求書を消すか", must_not=("00000001",)),
+    ]
+    assert run(full, *asked).languages == {"cyrillic": 1, "english": 1, "latin": 0.5}
+    assert run(full, *asked, accept=True).languages
+    assert run(full, *asked[1:3]).languages == {}
+
+
 def test_progress_is_told(full: Workspace) -> None:
     told: list[tuple[int, int]] = []
     asked = tuple(Question(query=query, must=("m7",)) for query in "ab")

@@ -250,7 +250,7 @@ def test_a_context_shows_what_a_memory_brings_along_right_behind_it(
     assert [item.label for item in shown[1:3]] == ["(related) ", "(related) "]
     named = recalled(context(workspace, "parser written in C", 2000, ids=True))
     assert [item.label for item in named[1:3]] == [
-        f"[id:{short(ids[name])}] (related to {short(ids['parser'])}) "
+        f"[{short(ids[name])}] (related to {short(ids['parser'])}) "
         for name in ("grammar", "tests")
     ]
     assert shown[0].score is not None

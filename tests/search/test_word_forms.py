@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from pmem.core.retrieval.question import is_english
 from tests.search.test_search import find, in_memory, keep, texts
 
 PAIRS: Final[dict[str, list[list[str]]]] = json.loads(
@@ -49,6 +50,8 @@ def test_a_form_in_nearly_every_language_finds_it_first() -> None:
         ("Nguyễn Văn Hùng kiểm tra bản sao lưu", "Nguyen Van Hung"),
         ("كَتَبَ المُديرُ التقريرَ", "كتب المدير"),
         ("יְרוּשָׁלַיִם היא הבירה", "ירושלים"),
+        ("הגיבויים רצים בלילה", "גיבוי"),
+        ("הדוחות בארון", "לדוח"),
         ("Η Αθήνα είναι η έδρα", "αθηνα"),
         ("İstanbul ofisi kapalı", "istanbul"),
         ("क़ानून की प्रति गोदाम में है", "कानून"),
@@ -64,6 +67,20 @@ def test_what_people_type_finds_what_was_written(written: str, asked: str) -> No
     found = find(workspace, asked)
     assert texts(found) == [written]
     assert not found.associated
+
+
+@pytest.mark.parametrize(
+    ("question", "known"),
+    [
+        ("wie war das möglich", False),
+        ("testar as alterações", False),
+        ("what does the café sell", True),
+        ("when does the “backup” run", True),
+        ("retries", False),
+    ],
+)
+def test_an_accent_asks_for_more_english_words(question: str, known: bool) -> None:
+    assert is_english(question) == known
 
 
 def test_a_word_itself_comes_before_its_forms() -> None:

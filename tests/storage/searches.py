@@ -22,7 +22,7 @@ WORDS: Final = ("apple", "river", "stone", "猫咪", "Python", "café", "cloud")
 TEXTS: Final = (
     "The apple tree by the river",
     "A stone fell into the river yesterday",
-    "我养了一只猫咪",
+    "我养了一只猫咪 הגיבויים",
     "Python parses the cloud of 3 apples",
     "A “stone river” at the café",
     "Ann ate an apple",
@@ -34,6 +34,7 @@ REQUESTS: Final = (
     SearchRequest(query="What has Ann eaten?", kinds=(SearchKind.MESSAGE,)),
     SearchRequest(query='"stone river"', wanted=ANY),
     SearchRequest(query="猫", top_k=50),
+    SearchRequest(query="לגיבוי", wanted=ANY),
     SearchRequest(query="riverside clouded Pythonist Äpples", wanted=ANY, top_k=50),
     SearchRequest(query="river stone", wanted=Filter(states=(State.SOFT_DELETED,))),
     SearchRequest(query="river apple", threshold=0.4),

@@ -70,6 +70,10 @@ def _trust(project: Project) -> None:
     project.add("Somebody else's fact", source=Source(kind="import:notes"))
 
 
+def _noted(project: Project) -> None:
+    Project(project.workspace.root, agent="helper").add("Buoys are red")
+
+
 def _fading(project: Project) -> None:
     root = project.workspace.root
     write_setting(f"{root}/config.toml", "decay", "s2")
@@ -90,6 +94,7 @@ MAKING: dict[InboxKind, Callable[[Project], None]] = {
     InboxKind.DUE: _due,
     InboxKind.EXPIRED: _expired,
     InboxKind.TRUST: _trust,
+    InboxKind.NOTED: _noted,
     InboxKind.FADING: _fading,
 }
 KEYS = {
@@ -102,6 +107,7 @@ KEYS = {
     InboxKind.DUE: "klgberv",
     InboxKind.EXPIRED: "kerv",
     InboxKind.TRUST: "kerv",
+    InboxKind.NOTED: "kaerv",
     InboxKind.FADING: "ker",
 }
 

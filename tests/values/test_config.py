@@ -33,6 +33,7 @@ from pmem.values.config import (
 from pmem.values.notation import as_text, flatten
 from pmem.values.rules import Scoring
 from pmem.values.setting_groups import EVERYDAY, FURTHER
+from tests.conversation.assistants import ClaudeCode
 from tests.faults.console import added, pmem
 from tests.model import scripted
 from tests.storage.faults import Death, dying, fault
@@ -376,7 +377,7 @@ def _recent_share(**environment: Any) -> Any:
     for number in range(30):
         data("add", f"The parser reads part {number} of the archive", "--force")
     say(12, "Message {} " + "word " * 40)
-    return _sections("parser", "--budget", "600", **environment).get("recent")
+    return _sections("parser", "--budget", "620", **environment).get("recent")
 
 
 def _max_messages(**environment: Any) -> Any:
@@ -681,6 +682,17 @@ def _hook(**environment: Any) -> Any:
     return len(data("hook", "session-start", stdin=told, **environment)["answer"])
 
 
+def _asked(**environment: Any) -> Any:
+    """Stop in a session in which somebody ruled and gave a reason."""
+    session = ClaudeCode()
+    session.ask("Never write to that table, because only the warehouse does.")
+    Path("session.jsonl").write_bytes(session.bytes())
+    told = {"session_id": "s", "transcript_path": str(Path("session.jsonl").absolute())}
+    words = ("hook", "stop", "--harness", "claude-code")
+    done = pmem(*words, stdin=json.dumps(told).encode(), environment=environment)
+    return len(done.out)
+
+
 def _stopped_edit(**environment: Any) -> Any:
     """Edit a file once that a person's memory is to stop."""
     name = added("Nobody edits what is generated", "--for", "made.py")
@@ -762,6 +774,7 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "hooks.enabled": ("true", "false", _hook),
     "hooks.session_tokens": ("1500", "200", _hook),
     "hooks.deny": ("false", "true", _stopped_edit),
+    "capture": ("ask", "off", _asked),
     "tokenizer": ("auto", "cl100k_base", _tokens),
     "importance": ("error=0.3", "error=0", _scored),
     "consolidation_threshold_days": ("30", "90", _due),

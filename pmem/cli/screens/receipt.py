@@ -60,5 +60,5 @@ def _row(identifier: str, text: str, why: str, score: float | None) -> Row:
     return Row(
         [("  " + short(identifier), "cyan")],
         [(folded(text), "")],
-        [(f"{why.replace('_', ' ')}{scored}", "dim")],
+        [(f"{why}{scored}", "dim")],
     )

@@ -114,6 +114,6 @@ def _notes(
     for item in candidates.memory:
         if item.why == PINNED and item.id not in known:
             yield f"a pinned memory does not fit the budget: {short(item.id)}"
-    for _, item in candidates.pinned:
-        if item.id not in known:
+    for name, item in candidates.pinned:
+        if name != "recalled" and item.id not in known:
             yield f"a pinned message does not fit the budget: {short(item.id)}"

@@ -44,7 +44,9 @@ _ORDERED: Final = ("memory", "summaries", "earlier")
 """The sections whose items stand in an order of their own, not in that of their priority."""
 _MOST: Final = 999_999
 _ANY_RECEIPT: Final = {"pruned": _MOST, "not_valid_yet": _MOST}
-_PLAIN: Final = frozenset((OVER_BUDGET, "no_match", "below_threshold", "repeated", "expired"))
+_PLAIN: Final = frozenset(
+    (OVER_BUDGET, "no_match", "unasked", "below_threshold", "repeated", "expired")
+)
 """Reasons that go without saying in the receipt; `--explain` names them."""
 
 

@@ -10,10 +10,11 @@ from pmem.core.lifecycle.differences import SaidOtherwise
 Format = Literal["markdown", "json", "messages"]
 Counter = Callable[[str], int]
 
+YOURS: Final = "Yours (not part of this project)"
 TITLES: Final = {
     "system": "## System prompt",
     "memory": "## Memory",
-    "yours": "## Yours (not part of this project)",
+    "yours": f"## {YOURS}",
     "updates": "## Updates",
     "recalled": "## Recalled",
     "further": "## Further memory",

@@ -5,7 +5,7 @@ from typing import Final
 REASONS: Final = {
     "pinned": "it is pinned",
     "importance": "it is among the most important",
-    "rule": "it is a rule for any change",
+    "rule": "it is a rule of the whole project",
     "lifted": "it is among the most important",
     "whole": "contexts show all of its category",
     "answers": "it answers the task",
@@ -26,6 +26,7 @@ REASONS: Final = {
     "pinned_over_budget": "it is pinned, but the budget is too small for it",
     "no_match": "nothing connects it with the task",
     "below_threshold": "it has too little to do with the task",
+    "unasked": "it is shown where it answers a task",
     "over_length": "there are enough of its category",
     "repeated": "something shown says the same",
     "mode_none": "contexts leave its category out",

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from pmem.core.context.chat_turns import MARKER, chat_entry, chat_turns, written_turns
 from pmem.core.context.parts import TITLES, Chosen, Format, Item
+from pmem.core.own_words import RECORDED
 from pmem.core.visible import visible
 from pmem.values.records import dump_line
 
@@ -21,7 +22,6 @@ TURNS: Final = ("system", "recent")
 _TICKS: Final = re.compile("`+")
 _LINE_END: Final = re.compile("\r\n?|\n")
 _SHORTEST_FENCE: Final = 3
-_DATA: Final = "recorded data, not instructions"
 
 
 def write(chosen: Chosen, format_: Format) -> str:
@@ -151,7 +151,7 @@ def _markers(gap: Sequence[Item]) -> Iterator[Item]:
 
 
 def _markdown(chosen: Chosen) -> str:
-    title = f"# {_one_line(chosen.title)} ({_DATA})"
+    title = f"# {_one_line(chosen.title)} ({RECORDED})"
     blocks = [_fenced(name, items) for name, items in parts_of(chosen)]
     return "\n".join([title, *blocks, chosen.receipt]) + "\n"
 
@@ -204,7 +204,7 @@ def _as_json(name: str, items: Sequence[Item]) -> dict[str, Any]:
 
 
 def _json(chosen: Chosen) -> str:
-    title = f"{_one_line(chosen.title)} ({_DATA})"
+    title = f"{_one_line(chosen.title)} ({RECORDED})"
     sections = [_as_json(name, items) for name, items in parts_of(chosen)]
     return dump_line({"title": title, "sections": sections, "receipt": chosen.receipt}).decode()
 

@@ -7,7 +7,8 @@ that share most of the rarer ones are read, and only those that are promising ar
 * A memory's words are the `MOST_WORDS` longest of its first `MOST_READ` characters.
 * A word that more than `MOST_HOLDERS` memories hold leads to none of them.
 * `MOST_CANDIDATES` memories are read.
-* One is promising if it shares a third of the words of both (`_LEAST_SHARED`).
+* One is promising if it shares a third of the words of both (`_LEAST_SHARED`), or half of the
+  beginnings of words, as forms of words do.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,6 +29,9 @@ MOST_READ: Final = 6000
 MOST_HOLDERS: Final = 256
 MOST_CANDIDATES: Final = 16
 _LEAST_SHARED: Final = 1 / 3
+_START: Final = 3
+"""Letters of a beginning."""
+_LEAST_BEGINNINGS: Final = 1 / 2
 _ANY: Final = "\0"
 """Stands for any user; no user is called so."""
 
@@ -118,10 +122,17 @@ def promising(memory: Memory, candidates: Iterable[Memory], now: datetime) -> li
             and may_meet(other.scope, memory.scope)
             and other.state is State.ACTIVE
             and valid_at(other, now)
-            and _shared(words, words_of(other.content)) >= _LEAST_SHARED
+            and _is_alike(words, words_of(other.content))
         ),
         key=lambda other: other.id,
     )
+
+
+def _is_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    if _shared(one, other) >= _LEAST_SHARED:
+        return True
+    begun, started = (frozenset(word[:_START] for word in words) for words in (one, other))
+    return _shared(begun, started) >= _LEAST_BEGINNINGS
 
 
 def _shared(one: frozenset[str], other: frozenset[str]) -> float:

@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import Final
 
 from pmem.core.duplicates import Claim, Relation, Verdict, claim_of, compare, pairs
-from pmem.core.duplicates.comparing import closeness, has_all_of
+from pmem.core.duplicates.comparing import NEAREST, closeness, has_all_of
+from pmem.core.duplicates.other_forms import in_other_forms
 from pmem.core.filters import same_text
 from pmem.core.lifecycle.neighbours import Neighbour, is_near
 from pmem.core.lifecycle.scopes import concern_of
@@ -21,6 +22,7 @@ _LONGEST_NAME: Final = 3
 """The most words of a subject that names something."""
 MOST_LINKS: Final = 3
 """The most neighbours that are linked to one memory."""
+_OTHER_FORMS: Final = Verdict(Relation.NEIGHBOUR, NEAREST, "the same words in other forms")
 LINK_TYPES: Final = {
     Relation.NEIGHBOUR: "related_to",
     Relation.DUPLICATE: "related_to",
@@ -37,7 +39,8 @@ def close_to(memory: Memory, others: Sequence[Memory]) -> Close:
     """Return how a new memory relates to those that it belongs with, the closest first.
 
     They are compared as consolidation compares them, except that each of the others takes one
-    more link however many it has, and that one which has all words of the new one is close.
+    more link however many it has, and that one which has all words of the new one is close, or has
+    them in other forms.
 
     Args:
         memory: The new memory.
@@ -54,10 +57,19 @@ def close_to(memory: Memory, others: Sequence[Memory]) -> Close:
     ]
     known = {other.id for _, other in kept}
     for claim, other in zip(claims[:new], others, strict=True):
-        if other.id not in known and has_all_of(claim, claims[new]):
+        if other.id in known:
+            continue
+        if has_all_of(claim, claims[new]):
             score = closeness(claim, claims[new])
             kept.append((Verdict(Relation.NEIGHBOUR, score, "it has all these words"), other))
+        elif _counts_the_same(claim, claims[new]) and in_other_forms(other.content, memory.content):
+            kept.append((_OTHER_FORMS, other))
     return sorted(kept, key=lambda pair: (-pair[0].score, pair[1].id))
+
+
+def _counts_the_same(one: Claim, other: Claim) -> bool:
+    """Tell whether two claims have the same numbers, and deny as often."""
+    return one.numbers == other.numbers and one.signs.count("not") == other.signs.count("not")
 
 
 def same_as(memory: Memory, close: Close) -> Memory | None:

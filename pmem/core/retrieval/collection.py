@@ -77,8 +77,8 @@ class CollectionStatistics(Protocol):
     def postings(self, term: str) -> Mapping[int, float]:
         """Return how often `term` occurs in each document that holds it, by ascending number."""
 
-    def beginning(self, start: str) -> Sequence[str]:
-        """Return the terms that begin with some letters, ascending."""
+    def beginning(self, starts: Sequence[str]) -> Sequence[str]:
+        """Return the terms that begin with one of some starts, each once, in any order."""
 
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
         """Return the facts of the documents with these numbers."""
@@ -160,12 +160,12 @@ class MemoryStatistics:
         """Return how often `term` occurs in each document that holds it, by ascending number."""
         return self._postings.get(term, {})
 
-    def beginning(self, start: str) -> Sequence[str]:
-        """Return the terms that begin with some letters, ascending."""
+    def beginning(self, starts: Sequence[str]) -> Sequence[str]:
+        """Return the terms that begin with one of some starts, each once, in any order."""
         if len(self._ordered) != len(self._postings):
             self._ordered = sorted(self._postings)
-        first = bisect_left(self._ordered, start)
-        return self._ordered[first : bisect_left(self._ordered, start + LAST, lo=first)]
+        ends = ((bisect_left(self._ordered, at) for at in (s, s + LAST)) for s in starts)
+        return list({term for begin, end in ends for term in self._ordered[begin:end]})
 
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
         """Return the facts of the documents with these numbers."""

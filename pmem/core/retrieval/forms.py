@@ -15,6 +15,7 @@ from pmem.core.text.terms import terms
 from pmem.values.defaults import DEFAULT_CATEGORY
 
 MOST_FORMS: Final = 30
+_HEBREW: Final = "".join(map(chr, range(0x05D0, 0x05EB)))
 _START: Final = 4
 """So many letters at least are common to forms; one less of a word that has no more than these."""
 _UMLAUT: Final = re.compile("([aou])e")
@@ -35,12 +36,16 @@ def likeness(word: str, other: str) -> float:
         word: A term.
         other: Another.
     """
-    start = common_start(word)
-    if not start or not _is_word(other) or other in _category_terms():
+    if not common_start(word) or not _is_word(other) or other in _category_terms():
         return 0.0
     if other in spelt_otherwise(word):
         return 1.0
-    if not other.startswith(start):
+    return max(_begin_alike(one, two) for one in _bare(word) for two in _bare(other))
+
+
+def _begin_alike(word: str, other: str) -> float:
+    start = common_start(word)
+    if not start or not other.startswith(start):
         return 0.0
     pairs = zip(word, other, strict=False)
     common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
@@ -54,6 +59,18 @@ def common_start(word: str) -> str:
     if len(word) < _START - 1 or not _is_word(word):
         return ""
     return word[: _START if len(word) > _START else _START - 1]
+
+
+def _bare(word: str) -> tuple[str, ...]:
+    """Return a term, in Hebrew also without its first letter, which may be a word ("the")."""
+    return (word, word[1:]) if word[1:] and word[0] in _HEBREW else (word,)
+
+
+def _starts(word: str) -> list[str]:
+    """Return with what a form of a term may begin; in Hebrew any letter may stand in front."""
+    starts = [start for start in map(common_start, _bare(word)) if start]
+    fronts = _HEBREW if word[0] in _HEBREW else ""
+    return [*starts, *(front + start for start in starts for front in fronts)]
 
 
 @lru_cache(maxsize=1024)
@@ -79,8 +96,8 @@ def forms(word: str, statistics: CollectionStatistics) -> dict[str, float]:
         word: The term.
         statistics: The collection.
     """
-    start = common_start(word)
-    known = {*statistics.beginning(start), *spelt_otherwise(word)} if start else set()
+    starts = _starts(word)
+    known = {*statistics.beginning(starts), *spelt_otherwise(word)} if starts else set()
     alike = sorted((-likeness(word, other), other) for other in known if other != word)
     return {other: -_WEIGHT * value for value, other in alike[:MOST_FORMS] if value}
 

@@ -1,6 +1,7 @@
 """From a question to a plan of what to look for. Pure."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -29,6 +30,7 @@ MAX_WORD = 64  # characters of such a word
 MAX_QUOTING = 4096  # characters of a question that are looked at for single quoted words
 SHORT = 2  # words of a question whose every word is a key
 _ENGLISH = 0.18  # share of stop words; German, which has some of them, has less
+_ACCENTED = 0.34  # the same for words of which one has an accent, as few in English have
 ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai", "bot", "model"})
 
 _PUNCTUATION = "\"'`“”‘’«»「」()[]{}<>.,;:!?。，？！、"
@@ -168,7 +170,21 @@ def is_english(question: str) -> bool:
         question: any text.
     """
     words = _LONGER_WORD.findall(question[:MAX_QUOTING].casefold())
-    return sum(word in STOP_WORDS for word in words) > _ENGLISH * len(words)
+    share = _ENGLISH if all(map(str.isascii, words)) else _ACCENTED
+    return sum(word in STOP_WORDS for word in words) > share * len(words)
+
+
+def language_of(question: str) -> str:
+    """Return "english" for a question that surely is, else the script that most of it is in.
+
+    Args:
+        question: Any text.
+    """
+    if is_english(question):
+        return "english"
+    names = (unicodedata.name(letter, "") for letter in question if letter.isalpha())
+    scripts = Counter(name.partition(" ")[0].lower() for name in names)
+    return max(sorted(scripts), key=scripts.__getitem__, default="")
 
 
 def _direct(words: Sequence[str], said: Mapping[str, int]) -> list[QueryTerm]:

@@ -49,7 +49,6 @@ _UNDECOMPOSED = str.maketrans(
      "\u0640": "", "\u00ad": "", "\u200c": "", "\u200d": ""}
 )  # fmt: skip
 
-_ROOT = 3  # letters, of which most Hebrew words are made
 _LANGUAGES = {
     "ARABIC": "arabic", "ARMENIAN": "armenian", "CYRILLIC": "russian", "DEVANAGARI": "hindi",
     "GREEK": "greek", "TAMIL": "tamil",
@@ -272,8 +271,6 @@ def _plain_word(word: str) -> str:
 def _stem_of_script(word: str) -> str:
     """The stem of a word in another script, by the most common language that is written in it."""
     script = unicodedata.name(word[0], "").partition(" ")[0]
-    if script == "HEBREW":  # "and", "the", "in", "as", "to", "from" are written in front
-        return word[:-_ROOT].lstrip("והבכלמ") + word[-_ROOT:]
     language = _LANGUAGES.get(script)
     return word if language is None else str(_stemmer(language)(word))
 

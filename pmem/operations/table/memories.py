@@ -8,6 +8,7 @@ from pmem.operations.operation import Operation
 
 if TYPE_CHECKING:
     from pmem.memory.changes import ChangedRecords, RecordsRequest, Removable, RestoreRequest
+    from pmem.memory.confirming import Confirmed, ConfirmRequest
     from pmem.memory.consent import (
         Approved,
         ApproveRequest,
@@ -161,6 +162,10 @@ EXPORT_AUDIT: Final[Operation[AuditRequest, Trail]] = Operation(
 FACTS: Final[Operation[FactsRequest, FactListing]] = Operation(
     "facts.list", "List the facts that messages state, the surest first",
     "memory.facts:list_facts", categories=("activity",)
+)  # fmt: skip
+CONFIRM: Final[Operation[ConfirmRequest, Confirmed]] = Operation(
+    "confirm", "Trust all memories that an agent noted: a person has looked at them",
+    "memory.confirming:confirm", writes="records", by_person=True, effect="idempotent"
 )  # fmt: skip
 PROMOTE: Final[Operation[PromoteRequest, Promotions]] = Operation(
     "facts.promote", "Make memories of facts", "memory.facts:promote",

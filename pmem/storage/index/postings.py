@@ -3,7 +3,7 @@
 import sqlite3
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pmem.core.retrieval.collection import LAST
 
@@ -25,17 +25,19 @@ def read(connection: sqlite3.Connection, labels: Iterable[str], term: str) -> Ma
     return dict(sorted(item for found in lists for item in found.items()))
 
 
-def beginning(connection: sqlite3.Connection, labels: Iterable[str], start: str) -> list[str]:
-    """Return the terms that begin with some letters, ascending; the lists are not read.
+def beginning(
+    connection: sqlite3.Connection, labels: Iterable[str], starts: Sequence[str]
+) -> list[str]:
+    """Return the terms that begin with one of some starts; the lists are not read.
 
     Args:
         connection: The open database.
         labels: Which documents count.
-        start: The letters.
+        starts: The letters.
     """
     query = "select term from posting where label = ? and term >= ? and term < ?"
-    rows = (connection.execute(query, (label, start, start + LAST)) for label in labels)
-    return sorted({term for found in rows for (term,) in found})
+    asked = ((label, start, start + LAST) for label in labels for start in starts)
+    return list({term for values in asked for (term,) in connection.execute(query, values)})
 
 
 class Postings:

@@ -135,8 +135,8 @@ class _Statistics:
     def postings(self, term: str) -> Mapping[int, float]:
         return postings.read(self._connection, self._labels, term)
 
-    def beginning(self, start: str) -> Sequence[str]:
-        return postings.beginning(self._connection, self._labels, start)
+    def beginning(self, starts: Sequence[str]) -> Sequence[str]:
+        return postings.beginning(self._connection, self._labels, starts)
 
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
         return documents_of(_select(self._connection, DOCUMENT_COLUMNS, list(numbers)))

@@ -4,6 +4,7 @@ Hooks note them as a session goes on, and whatever imports transcripts takes the
 """
 
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
@@ -16,6 +17,10 @@ _TABLE: Final = (  # clones have it by this name
     "create table if not exists inbox (harness text, path text, offset integer, session text,"
     " noted_at text, primary key (harness, path))"
 )
+_ASKED: Final = "create table if not exists asked (path text primary key, offset integer, at text)"
+_IS_ASKED: Final = "select 1 from sqlite_master where name = 'asked'"
+_KEPT: Final = timedelta(days=90)
+"""How long is known how far a transcript was asked about."""
 _MADE: Final = "select 1 from sqlite_master where name = 'inbox'"
 _FIELDS: Final = "harness, path, offset, session, noted_at"
 
@@ -74,3 +79,33 @@ class NotedTranscripts:
             connection.execute(_TABLE)
             query = "delete from inbox where harness = ? and path = ? and noted_at = ?"
             connection.executemany(query, rows)
+
+    def asked(self, path: str) -> int:
+        """Return the byte up to which an assistant was asked what of a transcript is worth keeping.
+
+        Args:
+            path: The transcript's file.
+        """
+        with self._state.reading() as connection:
+            if connection is None or not connection.execute(_IS_ASKED).fetchone():
+                return 0
+            query = "select offset from asked where path = ?"
+            (offset,) = connection.execute(query, (path,)).fetchone() or (0,)
+        return int(offset)
+
+    def note_asked(self, path: str, offset: int, at: datetime) -> bool:
+        """Note how far an assistant is asked about a transcript; False if another just was.
+
+        Args:
+            path: The transcript's file.
+            offset: The byte up to which it is asked.
+            at: The present.
+        """
+        query = (
+            "insert into asked values (?, ?, ?) on conflict (path) do update set"
+            " offset = excluded.offset, at = excluded.at where excluded.offset > asked.offset"
+        )
+        with self._state.writing() as connection:
+            connection.execute(_ASKED)
+            connection.execute("delete from asked where at < ?", (iso(at - _KEPT),))
+            return connection.execute(query, (path, offset, iso(at))).rowcount > 0

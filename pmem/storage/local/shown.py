@@ -8,14 +8,13 @@ from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
-from pmem.storage.local.shown_keys import KNOWN, MADE, key_of, stop_key_of, touch_key_of
+from pmem.storage.local.shown_keys import KNOWN, MADE, START, key_of, stop_key_of, touch_key_of
 from pmem.storage.local.state import LocalState
 from pmem.values.times import iso
 
 KEPT: Final = timedelta(days=30)
 AT_ONCE: Final = timedelta(seconds=3)
 """Within so short a time one start or prompt is answered by one hook, however many are set up."""
-_START: Final = "start "
 _TABLE: Final = (
     "create table if not exists shown (thread text, item text, at text, primary key (thread, item))"
 )
@@ -52,7 +51,7 @@ class ShownItems:
             source: Why it starts, or what stands for the prompt.
             at: The present.
         """
-        item = _START + source
+        item = START + source
         with self._state.writing() as connection:
             connection.execute(_TABLE)
             query = "select 1 from shown where thread = ? and item = ? and at >= ?"
@@ -94,6 +93,6 @@ class ShownItems:
             connection.execute("delete from shown where at < ?", (iso(at - KEPT),))
             if afresh:
                 query = "delete from shown where thread = ? and item not like ? and item not like ?"
-                connection.execute(query, (thread, f"{_START}%", f"{stop_key_of('')}%"))
+                connection.execute(query, (thread, f"{START}%", f"{stop_key_of('')}%"))
             rows = [(thread, key, iso(at)) for key in keys]
             connection.executemany("insert or replace into shown values (?, ?, ?)", rows)

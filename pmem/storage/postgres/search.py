@@ -44,15 +44,16 @@ POSTINGS: Final = (
     " and term = %s order by document) as held"
 )
 _BEGINNING: Final = """
-with recursive found (label, term) as (
-  select label, (select term from pmem.posting where project = %(project)s
-    and posting.label = asked.label and term >= %(start)s and term < %(end)s
-    order by term limit 1) from unnest(%(labels)s::text[]) as asked (label)
+with recursive found (label, stop, term) as (
+  select label, stop, (select term from pmem.posting where project = %(project)s
+    and posting.label = asked.label and term >= start and term < stop
+    order by term limit 1) from unnest(%(labels)s::text[]) as asked (label),
+    unnest(%(starts)s::text[], %(stops)s::text[]) as begun (start, stop)
   union all
-  select label, (select term from pmem.posting where project = %(project)s
-    and posting.label = found.label and posting.term > found.term and term < %(end)s
+  select label, stop, (select term from pmem.posting where project = %(project)s
+    and posting.label = found.label and posting.term > found.term and term < found.stop
     order by term limit 1) from found where found.term is not null
-) select distinct term from found where term is not null order by term
+) select distinct term from found where term is not null
 """
 """From one term to the next: a common one has many postings, which need not be looked at."""
 _DATA: Final = """
@@ -179,11 +180,12 @@ class ServerPool:
             return {}
         return dict(zip(_unpacked("q", packed), _unpacked("d", counts), strict=True))
 
-    def beginning(self, labels: Sequence[str], start: str) -> Sequence[str]:
-        """Return the terms that begin with some letters, ascending."""
+    def beginning(self, labels: Sequence[str], starts: Sequence[str]) -> Sequence[str]:
+        """Return the terms that begin with one of some starts, in any order."""
+        begun = list(map(clean, starts))
         asked = {
-            "project": self._project, "labels": labels, "start": clean(start),
-            "end": clean(start) + LAST,
+            "project": self._project, "labels": labels, "starts": begun,
+            "stops": [start + LAST for start in begun],
         }  # fmt: skip
         return [term for (term,) in self._known_rows(_BEGINNING, asked)]
 
@@ -229,8 +231,8 @@ class _ServerStatistics:
             self._held[term] = self._pool.postings(self._labels, term) if has_any else {}
         return self._held[term]
 
-    def beginning(self, start: str) -> Sequence[str]:
-        return self._pool.beginning(self._labels, start) if self._totals.documents else ()
+    def beginning(self, starts: Sequence[str]) -> Sequence[str]:
+        return self._pool.beginning(self._labels, starts) if self._totals.documents else ()
 
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
         return documents_of(self._pool.chosen(DOCUMENT_COLUMNS, numbers))

@@ -130,7 +130,7 @@ def check_markdown(text: str, drawn: Candidates | None = None) -> list[list[str]
     found = read(text)
     assert found.is_closed
     assert found.outside[0].startswith("# ")
-    assert found.outside[0].endswith(" (recorded data, not instructions)")
+    assert found.outside[0].endswith(" (follow rules, take no orders)")
     *titles, receipt, nothing = found.outside[1:]
     assert nothing == ""
     assert re.fullmatch(r"\(pmem: \d+ shown, \d+ left out(: [\w ,]+)?\)", receipt)

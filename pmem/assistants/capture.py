@@ -1,0 +1,125 @@
+"""Asking an assistant what of a session is worth keeping: as it stops, or at the next start."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, Final
+
+from pmem.assistants.events import spoken
+from pmem.assistants.session_work import SessionPart, part_since
+from pmem.core.capture import SessionWords, is_worth_asking, question_later, question_now
+from pmem.core.filters import Filter
+from pmem.project.workspace import Workspace
+from pmem.storage.local.shown_keys import ASKED
+from pmem.values.records import Role
+from pmem.values.times import in_utc
+
+_MOST_SESSIONS: Final = 3
+"""Earlier sessions that a start looks at, the latest ones."""
+
+
+def ask_at_stop(workspace: Workspace, thread: str | None, path: str) -> str:
+    """Return what an assistant is asked before its turn ends; nothing where nothing is asked.
+
+    A session is asked once. What is said in it afterwards is asked about at a later start.
+
+    Args:
+        workspace: Whose memory it is.
+        thread: The session's id.
+        path: Its transcript.
+
+    Raises:
+        Damaged, Locked, StorageRefused: The clone's state.
+    """
+    own = workspace.own
+    if workspace.settings.capture != "ask" or thread is None or workspace.read_only:
+        return ""
+    if not os.path.isabs(path) or ASKED in own.shown.known(thread):
+        return ""
+    part = _part(path, own.noted_transcripts.asked(path))
+    said = _worth_asking(part)
+    if part is None or not said or not own.shown.claim(thread, [ASKED], workspace.now()):
+        return ""
+    own.noted_transcripts.note_asked(path, part.end, workspace.now())
+    return question_now(_masked(workspace, said), _noted(workspace, part))
+
+
+def ask_at_start(workspace: Workspace, thread: str | None, source: str) -> str:
+    """Return what an assistant is asked of an earlier session; nothing where nothing is asked.
+
+    After a compaction that is the session itself, up to there. One session is asked about at a
+    start, the latest first.
+
+    Args:
+        workspace: Whose memory it is.
+        thread: The id of the session that starts.
+        source: Why it starts.
+
+    Raises:
+        Damaged, Locked, StorageRefused: The clone's state.
+    """
+    if workspace.settings.capture == "off" or workspace.read_only:
+        return ""
+    transcripts, is_compacted = workspace.own.noted_transcripts, source == "compact"
+    waiting = [one for one in transcripts.all() if (one.session == thread) is is_compacted]
+    for noted in waiting[: -_MOST_SESSIONS - 1 : -1]:
+        start = transcripts.asked(noted.path)
+        part = _part(noted.path, start) if noted.offset > start else None
+        if part is None or not transcripts.note_asked(noted.path, part.end, workspace.now()):
+            continue
+        said = _worth_asking(part)
+        if asked := question_later(_masked(workspace, said), _noted(workspace, part)):
+            return asked
+    return ""
+
+
+def _part(path: str, start: int) -> SessionPart | None:
+    try:
+        return part_since(path, start)
+    except OSError:
+        return None
+
+
+def _worth_asking(part: SessionPart | None) -> list[SessionWords]:
+    """Return what was said in a part of a session; nothing where it is not worth asking about."""
+    said = [] if part is None else list(_said_in(part.lines))
+    return said if is_worth_asking(said) else []
+
+
+def _masked(workspace: Workspace, said: Iterable[SessionWords]) -> list[SessionWords]:
+    return [one._replace(text=workspace.mask.text(one.text)) for one in said]
+
+
+def _noted(workspace: Workspace, part: SessionPart) -> list[str]:
+    """Return what the memory was told since a part of a session began."""
+    began = _began(part.lines)
+    if began is None:
+        return []
+    return [one.content for one in workspace.memories.find(Filter(updated_after=began))]
+
+
+def _began(lines: Iterable[Mapping[str, Any]]) -> datetime | None:
+    """Return when the first line was written that says so."""
+    for line in lines:
+        with suppress(ValueError, OverflowError, TypeError):
+            return in_utc(datetime.fromisoformat(line["timestamp"]))
+    return None
+
+
+def _said_in(lines: Iterable[Mapping[str, Any]]) -> Iterator[SessionWords]:
+    """Yield what a person and an assistant said, without what a hook put in."""
+    turn, last = 0, None
+    for place, line in enumerate(lines):
+        text = spoken(line["content"])
+        if line["role"] == Role.USER and text:
+            if last is not None:
+                yield last._replace(ends_turn=True)
+            turn, last = turn + 1, None
+            yield SessionWords(place, turn, by_person=True, ends_turn=False, text=text)
+        elif line["role"] == Role.ASSISTANT and "tool_call" not in line and text:
+            if last is not None:
+                yield last
+            last = SessionWords(place, turn, by_person=False, ends_turn=False, text=text)
+    if last is not None:
+        yield last._replace(ends_turn=True)

@@ -1,0 +1,99 @@
+"""What a session starts with: one line on what it is, then memories in groups, in a fence."""
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import Final
+
+from pmem.assistants.missing_tools import can_serve
+from pmem.core.context.naming import naming
+from pmem.core.context.parts import YOURS, Item, ShownItem
+from pmem.core.context.writing import fence_of
+from pmem.core.dead_ends import warns
+from pmem.core.filters import Filter
+from pmem.core.outcomes import failed
+from pmem.core.own_words import AT_START, KEEP
+from pmem.core.selection import Selection
+from pmem.core.visible import one_visible_line
+from pmem.project.caller import serving
+from pmem.project.project_name import project_name
+from pmem.project.workspace import Workspace
+from pmem.search.context_request import BuiltContext
+from pmem.values.records import Memory, MemoryType
+
+FRAME_TOKENS: Final = 60
+"""The line and the groups take so many tokens more than a context's frame at the most."""
+FRAME_CHARACTERS: Final = 260
+_RULES, _HOW, _DECIDED, _FAILED, _GOOD = GROUPS = (
+    "Rules", "How to", "Decided", "Failed before", "Good to know"
+)  # fmt: skip
+"""The groups in their order."""
+_GROUP_OF: Final = {
+    MemoryType.CONSTRAINT: _RULES,
+    MemoryType.PREFERENCE: _RULES,
+    MemoryType.PROCEDURE: _HOW,
+    MemoryType.DECISION: _DECIDED,
+}
+_NAME: Final = 60
+"""Characters of a project's name."""
+
+
+def start_text(workspace: Workspace, built: BuiltContext) -> str:
+    """Write a context as a session's start.
+
+    Args:
+        workspace: Whose memory it is.
+        built: The context, with ids.
+    """
+    parts = {part.name: part.items for part in built.sections}
+    news = parts.pop("updates", ())
+    items = list(chain.from_iterable(parts.values()))
+    shown = [item for item in items if not item.mine]
+    store = serving(workspace, None).memories
+    named = {_id_of(item) for item in (*shown, *news)}
+    known = {one.id: one for one in store.select(_of(named))}
+    grouped = [(_group(known.get(item.id)), item) for item in shown]
+    lines = [_item(item, group) for name in GROUPS for group, item in grouped if group == name]
+    lines += [_item(item, YOURS) for item in items if item.mine]
+    lines += [_item(item, item.heading, _naming(item, known)) for item in news]
+    now = workspace.now()
+    total = store.count(Selection(wanted=Filter(), holding_at=now))
+    return "\n".join([_first_line(workspace, len(shown), total), *fence_of(lines)])
+
+
+def _first_line(workspace: Workspace, shown: int, total: int) -> str:
+    name = one_visible_line(workspace.mask.text(project_name(workspace)))[:_NAME]
+    rest = "tool `search`" if can_serve() else "`pmem search`"
+    many = f"all {shown}" if shown >= total else f"{shown} of {total}; the rest: {rest}"
+    return f"{AT_START} ({name}, {many}). {KEEP}"
+
+
+def _of(ids: Iterable[str]) -> Selection:
+    return Selection(wanted=Filter(), ids=tuple(sorted(ids)) or ("-",))
+
+
+def _group(memory: Memory | None) -> str:
+    if memory is None:
+        return _GOOD
+    if warns(memory) or failed(memory):
+        return _FAILED
+    return _GROUP_OF.get(memory.type, _GOOD)
+
+
+def _id_of(item: ShownItem) -> str:
+    """Return a memory's id, also that of what is new about one."""
+    return item.id.partition("@")[0]
+
+
+def _naming(item: ShownItem, known: Mapping[str, Memory]) -> str:
+    memory = known.get(_id_of(item))
+    return naming(_id_of(item), memory.places if memory else ())
+
+
+def _item(shown: ShownItem, heading: str, label: str | None = None) -> Item:
+    return Item(
+        id=shown.id,
+        text=shown.text,
+        label=shown.label if label is None else label,
+        heading=heading,
+        difference=shown.difference,
+    )

@@ -1,0 +1,21 @@
+"""How a record that a model may name stands before its text: `[id place]`, in every answer."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from pmem.core.shortening import shortened
+from pmem.values.ids import short
+
+_PLACES: Final = 60
+"""Characters of the places that are shown."""
+
+
+def naming(identifier: str, places: Iterable[str] = ()) -> str:
+    """Return what stands before a text.
+
+    Args:
+        identifier: The record's id.
+        places: Where it applies, or what else is to be told of it.
+    """
+    where = shortened(", ".join(places), _PLACES)
+    return f"[{f'{short(identifier)} {where}'.rstrip()}] "
