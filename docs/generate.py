@@ -2,8 +2,8 @@
 
 They are docs/settings.md, docs/tuning.md, docs/commands.md, docs/types.md, docs/modules.md, the
 manual page docs/pmem.1, and pmem/cli/reference.json, by which `pmem --help` and `pmem help --json`
-answer at once. Run it with the project's Python: `python docs/generate.py`. A test fails when the
-committed files differ from what it writes.
+answer at once; and the packages of assistants. Run it with the project's Python:
+`python docs/generate.py`. A test fails when the committed files differ from what it writes.
 """
 
 import ast
@@ -14,6 +14,7 @@ from copy import copy
 from pathlib import Path
 from typing import Any
 
+from docs import packages
 from pmem import errors
 from pmem.cli.app import root
 from pmem.cli.commands import ALONE, COMMANDS, DEFAULTS, GROUPS, MORE, SECTIONS
@@ -209,6 +210,10 @@ def pages() -> dict[str, str]:
         os.path.join(FOLDER, "modules.md"): modules_page(),
         os.path.join(FOLDER, "pmem.1"): manual_page(),
         TABLE: _json(reference()),
+        **{
+            os.path.join(os.path.dirname(FOLDER), *path.split("/")): text
+            for path, text in packages.files().items()
+        },
     }
 
 
@@ -367,6 +372,7 @@ def main() -> None:
 
 
 def _write(path: str, text: str) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8", newline="\n") as file:
         file.write(text.rstrip("\n") + "\n")
 

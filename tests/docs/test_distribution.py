@@ -13,7 +13,7 @@ EXAMPLES = {"tests/core/test_consent.py"}  # words of a conversation
 
 def test_the_distribution_has_its_own_name_and_the_command_keeps_its() -> None:
     assert PROJECT["name"] == "pmem-cli"
-    assert PROJECT["scripts"] == {"pmem": "pmem.cli:main"}
+    assert PROJECT["scripts"] == dict.fromkeys(("pmem", "pmem-cli"), "pmem.cli:main")  # `uvx`
 
 
 def test_extras_that_need_each_other_name_the_distribution() -> None:
