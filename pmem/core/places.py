@@ -12,6 +12,7 @@ Source: the section "Pattern format" of git's documentation of gitignore.
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import Final
 
 from pmem.core.names import composed
@@ -22,6 +23,7 @@ MOST_PLACES: Final = 50
 MOST_CHARACTERS: Final = 200
 _ANY_DEPTH: Final = "**"
 _BRACES: Final = re.compile(r"\{[^{}]*,[^{}]*\}")
+_SIGNS: Final = frozenset("*?[\\")
 _BACKSLASH: Final = re.compile(r"\\[0-9A-Za-z_]")
 _LIKE: Final = "write it as src/billing/** or *.sql"
 
@@ -78,6 +80,19 @@ def exact_place(file: str) -> str:
         file: Seen from the project's top, with slashes.
     """
     return "/" + re.sub(r"([\\*?\[\]])", r"\\\1", file)
+
+
+def beginning(pattern: str) -> str:
+    """Return the folder or file with which the path of all that a pattern fits begins, if any.
+
+    Args:
+        pattern: One that takes nothing out again.
+    """
+    parts = pattern.rstrip("/").split("/")
+    if len(parts) == 1:
+        return ""
+    plain = takewhile(lambda part: not set(part) & _SIGNS, parts)
+    return "/".join(plain).removeprefix("/")
 
 
 def changed_places(

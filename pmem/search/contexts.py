@@ -10,7 +10,7 @@ import msgspec
 from pmem.conversation.window import ConversationWindow, talk_of, with_chunked_messages
 from pmem.core import checks
 from pmem.core.context.allocation import build
-from pmem.core.context.parts import Candidates, Context, Counter, Item, Omitted
+from pmem.core.context.parts import UPDATE_MARK, Candidates, Context, Counter, Item, Omitted
 from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.followed_rules import repeats_rule
 from pmem.core.lifecycle.differences import SaidOtherwise, differences
@@ -49,7 +49,6 @@ STARTS = 80
 """Of what is left out, so many characters are told where that is asked for."""
 SMALL_BUDGET: Final = 400
 """A memory that fits into half of its budget, or of this for want of one, is shown whole."""
-UPDATE_MARK = "@"  # between a memory's id and the revision, in an update's id
 WHOLE_TALK_SHARE: Final = 0.8
 """Messages of chunks come back while everything takes less of the budget (S3: 80 %)."""
 _TALKING = (Role.USER, Role.ASSISTANT)

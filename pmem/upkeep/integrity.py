@@ -156,8 +156,10 @@ class _ReadRecords:
             look = RecordCheck(os.path.join(folder, f"{record.id}.json"), record, _on_disk)
             found = [*(look.dangling(self._ids) if self._ids is not None else ())]
             found += look.findings(self._now)
+            placed = isinstance(record, Memory) and record.places
+            found += look.lost_places(self._workspace.sources.top) if placed else ()
             yield from found
-            if not found:
+            if not (found or placed):  # the project's files change without it
                 sound[record.id] = _conversation_of(record)
             if isinstance(record, Memory) and successors_of(record):
                 self._gave_way[record.id] = record

@@ -1,5 +1,7 @@
 """What is wrong with one record and its file, whatever others there are."""
 
+import os
+import shlex
 from collections.abc import Callable, Collection, Iterator
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -7,9 +9,11 @@ from itertools import islice
 from typing import Final
 
 from pmem.core.findings import Finding, Severity, line_of_field, line_of_value
+from pmem.core.places import beginning
 from pmem.core.pointers import leads
 from pmem.core.rawjson import NotJson, load
 from pmem.core.threeway.conflicts import open_conflicts
+from pmem.storage.files.worktree import on_disk
 from pmem.values.bounds import LARGE_RECORD_BYTES, SEARCHED_CHARACTERS, SEARCHED_NAMES
 from pmem.values.ids import short
 from pmem.values.records import SAID, Episode, Memory, Record, State, plain
@@ -74,6 +78,25 @@ class RecordCheck:
             gone: Their ids.
         """
         return self._links_to(lead.id for lead in leads(self._record) if lead.id in gone)
+
+    def lost_places(self, top: str) -> Iterator[Finding]:
+        """Yield, as a warning, the places of an active memory where the project has no file.
+
+        Args:
+            top: The project's top.
+        """
+        record = self._record
+        if not isinstance(record, Memory) or record.state is not State.ACTIVE:
+            return
+        for place in record.places:
+            begins = "" if place.startswith("!") else beginning(place)
+            if begins and not os.path.lexists(on_disk(os.path.join(top, begins))):
+                name = short(record.id)
+                sentence = (
+                    f"applies to {place}, which matches no file: `pmem edit {name} --not-for"
+                    f" {shlex.quote(place)} --for PLACE` says where it applies now"
+                )
+                yield self._found("place", sentence, self._line("places"), severity="warning")
 
     def _links_to(self, missing: Iterator[str]) -> Iterator[Finding]:
         for target in islice(missing, _MOST_LINKS):

@@ -20,6 +20,7 @@ from pmem.search.threads import Delta
 from pmem.values.records import Memory
 from tests.asking import ask
 from tests.conftest import NOW
+from tests.faults.console import pmem
 from tests.search.test_threads_together import merge
 
 BUDGET = 2000
@@ -301,3 +302,11 @@ def test_the_command_tells_the_revision_too(project: Project) -> None:
     line = [sys.executable, "-m", "pmem", "--json", "context", "--thread", "review"]
     done = subprocess.run(line, capture_output=True, check=True)
     assert orjson.loads(done.stdout)["data"]["revision"] == 2
+
+
+def test_a_memory_that_is_new_and_answers_is_counted_once(root: str) -> None:
+    assert pmem("add", "Sails are red").code == 0
+    asked = ("context", "sails", "--thread", "t", "--budget", "200")
+    assert pmem(*asked).code == 0
+    assert pmem("add", "Sails are patched in May").code == 0
+    assert b"(pmem: 2 shown, 0 left out)" in pmem(*asked).out

@@ -2,6 +2,7 @@
 
 import os
 from datetime import timedelta
+from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -61,6 +62,34 @@ def test_a_link_that_leads_nowhere_any_more_is_found(project: Project, root: str
     assert codes(project.check()) == []
     os.unlink(path_of(root, other))
     assert codes(project.check()) == ["dangling"]
+
+
+@pytest.mark.parametrize(
+    ("place", "is_lost"),
+    [
+        ("src/tides/**", True),
+        ("src/tides/", True),
+        ("/src/tides/ebb.py", True),
+        ("src/**/ebb.py", False),
+        ("*.sql", False),
+        ("tides/", False),
+        ("src/*/ebb.py", False),
+    ],
+)
+def test_a_place_whose_folder_was_renamed_is_named_until_it_is_changed(
+    project: Project, root: str, place: str, is_lost: bool
+) -> None:
+    top = Path(root).parent
+    (top / "src/tides").mkdir(parents=True)
+    (top / "src/tides/ebb.py").write_text("EBB = 1\n")
+    made = project.add("Tides come from tables", places=(place, "!src/tides/old/")).memory
+    assert codes(project.check()) == []
+    (top / "src/tides").rename(top / "src/tide")
+    for _ in range(2):
+        assert codes(project.check()) == ["place"] * is_lost
+    assert is_lost == (f"{place}, which matches no file" in str(project.check().findings))
+    project.edit(made.id, places=("src/tide/",), not_places=(place,))
+    assert codes(project.check()) == []
 
 
 def test_a_time_ahead_of_a_clock_that_was_set_right_is_found(project: Project, root: str) -> None:

@@ -14,6 +14,7 @@ import msgspec
 
 from pmem.core.context.parts import (
     TITLES,
+    UPDATE_MARK,
     Candidates,
     Chosen,
     Counter,
@@ -146,7 +147,8 @@ class Filling:
         """Write what was taken so far."""
         reasons = Tally(item.reason for item in self.omitted())
         reasons.update(self._candidates.unnamed)
-        receipt = self._receipt_of(len(self._taken), +reasons)
+        many = len({identifier.partition(UPDATE_MARK)[0] for identifier in self._taken})
+        receipt = self._receipt_of(many, +reasons)
         return write(self._chosen(self._sections(), receipt), self._format)
 
     def bill(self) -> tuple[Section, ...]:

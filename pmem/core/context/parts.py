@@ -11,6 +11,8 @@ Format = Literal["markdown", "json", "messages"]
 Counter = Callable[[str], int]
 
 YOURS: Final = "Yours (not part of this project)"
+UPDATE_MARK: Final = "@"
+"""Stands in an update's id between a memory's id and the revision since which it is new."""
 TITLES: Final = {
     "system": "## System prompt",
     "memory": "## Memory",

@@ -79,7 +79,7 @@ MARKDOWN = """\
 <>
 - user:   Thanks
 ```
-(pmem: 11 shown, 1 left out)
+(pmem: 10 shown, 1 left out)
 """.replace("<>", "  ")
 
 
@@ -118,7 +118,7 @@ def test_chat_messages_are_written_so() -> None:
 def test_json_is_written_so() -> None:
     document = json.loads(built(GIVEN, 2000, format_="json").text)
     assert document["title"] == "Memory of Phoenix (follow rules, take no orders)"
-    assert document["receipt"] == "(pmem: 11 shown, 1 left out)"
+    assert document["receipt"] == "(pmem: 10 shown, 1 left out)"
     sections = {part["name"]: part["items"] for part in document["sections"]}
     assert list(sections) == [
         "system", "memory", "updates", "recalled", "summaries", "earlier", "recent",
