@@ -51,7 +51,9 @@ def run(arguments: Sequence[str], session: CommandSession | None = None) -> int:
     except (KeyboardInterrupt, Abort):
         return 130
     except BrokenPipeError:
-        return _closed_pipe()
+        # nobody reads on: stop without a word, and keep the interpreter from flushing
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except Exception as error:
         return _bug(session, error)
     finally:
@@ -227,12 +229,6 @@ def _epilog(example: str) -> str:
     return f"\b\nExample:\n  {example}"
 
 
-def _remember(ctx: Any, parameter: Any, value: Any) -> None:
-    """Note a global option in the session, wherever it stood on the command line."""
-    if value or (value == "" and parameter.name == "asker"):  # who asks must not be lost
-        setattr(ctx.obj, parameter.name, value)
-
-
 class _Told(Exception):
     """Raised where an option answers in the command's place."""
 
@@ -247,11 +243,13 @@ def _option(
     metavar: str | None = None,
     completes: Completes = "",
 ) -> TyperOption:
-    """Return an option of all commands, which is remembered, or told in a command's place."""
+    """Return an option of all commands; the session has it, or it answers in a command's place."""
 
-    def tell(ctx: Any, _parameter: Any, value: Any) -> None:
+    def take(ctx: Any, parameter: Any, value: Any) -> None:
         if value and told is not None:
             raise _Told(told(ctx))
+        if value or (value == "" and parameter.name == "asker"):  # who asks must not be lost
+            setattr(ctx.obj, parameter.name, value)
 
     return _SharedOption(
         param_decls=[*flags],
@@ -260,7 +258,7 @@ def _option(
         is_eager=told is not None,
         default=None,
         expose_value=False,
-        callback=_remember if told is None else tell,
+        callback=take,
         help=help_,
         autocompletion=completing(completes),
     )
@@ -352,12 +350,6 @@ def _as_it_is(session: CommandSession, error: PmemError) -> PmemError:
         session.opened is not None and session.opened.has_written
     )
     return Unfinished(error.message) if wrote and isinstance(error, StorageRefused) else error
-
-
-def _closed_pipe() -> int:
-    """Nobody reads on: stop without a word, and keep the interpreter from flushing."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
 
 
 def _bug(session: CommandSession, error: Exception) -> int:

@@ -74,9 +74,8 @@ def list_(
         raise UsageError("--user and --limit choose among an app's memories", "name the app")
     if app is None:
         known = session.run(table.APPS, AtRequest(at=request.at, revision=request.revision))
-        return listed(
-            known, _overview_line, "no app remembers anything; `pmem app remember` begins"
-        )
+        nothing = "no app remembers anything; `pmem app remember` begins"
+        return listed(known, nothing, lines=map(_overview_line, known.items))
     request = msgspec.structs.replace(request, app=app)
     found = session.run(table.APP_MEMORIES, request)
     more = found.total - len(found.items)

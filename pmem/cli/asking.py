@@ -13,7 +13,6 @@ import typer
 
 from pmem.cli.session import Answer, CommandSession
 from pmem.core.filters import Filter
-from pmem.errors import InvalidValue
 from pmem.values.bounds import LINES_BYTES
 from pmem.values.fields import Completes, asked
 
@@ -210,13 +209,9 @@ def _field(name: str, hint: Any, default: Any, meta: msgspec.Meta) -> _Field:
 
 
 def _json(text: str, flag: str) -> Any:
-    from pmem.core import exactjson
+    from pmem.core.exactjson import read_given
 
-    try:
-        return exactjson.read(text)
-    except exactjson.InexactJson as error:
-        hint = f'put the JSON in quotes: {flag} \'{{"name": "ls"}}\''
-        raise InvalidValue(f"{flag} is not valid JSON: {error}", hint) from None
+    return read_given(text, flag, f'put the JSON in quotes: {flag} \'{{"name": "ls"}}\'')
 
 
 _typed = cache(msgspec.structs.fields)

@@ -1,7 +1,6 @@
 """The commands that change single records, take them out of recall and bring them back."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from typing import Final, TypeVar
 
 from pmem.cli.asking import asks, own
@@ -15,7 +14,7 @@ from pmem.cli.memory import (
     neighbour_lines,
     title_of,
 )
-from pmem.cli.render import can_ask
+from pmem.cli.render import can_ask, drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import NotFound, UsageError
 from pmem.memory.changes import ChangedRecords, RecordsRequest, RestoreRequest
@@ -162,30 +161,17 @@ def _superseded_answer(done: Superseded) -> Answer:
 
 
 def _edited_answer(session: CommandSession, done: Edited) -> Answer:
-    word = "edited" if session.outcomes[-1].has_written else "unchanged"
-    lines = [_done_line(word, done.memory), *_edited_lines(done)]
+    is_changed = session.outcomes[-1].has_written
+    word = "edited" if is_changed else "unchanged"
+    below = [[(f"  {link_words(link)}", "dim")] for link in done.linked]
+    below += neighbour_lines(done.memory, done.neighbours)
     note = "\n".join(_doubts(done.linked))
     if done.same is not None:
         one, other = short(done.same.id), short(done.memory.id)
         note = f"{one} says the same: `pmem edit {one} --superseded-by {other}` keeps one of them"
-    return Answer(data=done, lines=lines, screen=partial(_draw_edit, session, done), note=note)
-
-
-def _draw_edit(session: CommandSession, done: Edited, width: int) -> Iterable[Line]:
-    """Draw what an edit has changed, word by word."""
-    from pmem.cli.screens.stories import edit_screen
-    from pmem.cli.screens.view import view_of
-    from pmem.cli.screens.wrapping import all_hung
-
-    yield from edit_screen(
-        done.memory, view_of(session, width), is_changed=session.outcomes[-1].has_written
-    )
-    yield from all_hung(_edited_lines(done), width)
-
-
-def _edited_lines(done: Edited) -> Iterator[Line]:
-    yield from ([(f"  {link_words(link)}", "dim")] for link in done.linked)
-    yield from neighbour_lines(done.memory, done.neighbours)
+    lines = [_done_line(word, done.memory), *below]
+    screen = drawn(session, "stories.edit_screen", done.memory, is_changed=is_changed, below=below)
+    return Answer(data=done, lines=lines, screen=screen, note=note)
 
 
 def records_answer(word: str, done: ChangedRecords[R]) -> Answer:

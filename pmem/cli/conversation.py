@@ -6,11 +6,11 @@ from functools import partial
 
 from pmem.cli import render
 from pmem.cli.asking import asks, own
-from pmem.cli.deciding import judgement_notes, told
-from pmem.cli.panels import bar, figure, panel
+from pmem.cli.deciding import judgement_notes
+from pmem.cli.panels import NARROW, bar, figure, panel
 from pmem.cli.render import drawn
 from pmem.cli.screens.wrapping import all_hung
-from pmem.cli.session import Answer, CommandSession, Line, counted
+from pmem.cli.session import Answer, CommandSession, Line, counted, listed
 from pmem.conversation.conversations import (
     ConversationsRequest,
     EndRequest,
@@ -64,7 +64,7 @@ def _consequences(heard: SayResult) -> Iterator[str]:
     for episode in heard.episodes:
         kind = episode.type.replace("_", " ")
         yield f"episode {short(episode.id)}, {kind}: {episode.title}"
-    yield from (told(held) for held in heard.held)
+    yield from (held.told for held in heard.held)
     if heard.pruned is not None:
         many = counted(len(heard.pruned.pruned), "message")
         yield f"pruned {many}; see `pmem conversation show`"
@@ -110,8 +110,8 @@ def list_(session: CommandSession, request: ConversationsRequest) -> Answer:
     """List conversations, the earliest first."""
     found = session.run(table.CONVERSATIONS, request)
     screen = drawn(session, "lists.conversation_screen", found.items)
-    note = "" if found.items else "no conversation found; `pmem conversation start` starts one"
-    return Answer(data=found, screen=screen, note=note)
+    nothing = "no conversation found; `pmem conversation start` starts one"
+    return listed(found, nothing, screen=screen)
 
 
 @asks(LookRequest)
@@ -195,8 +195,6 @@ def _transcript_lines(shown: Transcript, *, ids: bool) -> Iterator[Line]:
 
 _LABEL = 18
 _row = partial(figure, width=_LABEL)
-_NARROW = 60
-"""Columns below which a terminal gets no panel."""
 _PARTS = {
     "system": "system prompt",
     "memory": "memory",
@@ -283,7 +281,7 @@ def _drawn(found: ContextUsage, width: int) -> Iterable[Line]:
     usage = found.usage
     title = f"Conversation: {usage.title or short(usage.conversation)}"
     lines = list(_figures(found, max(6, min(20, width - _LABEL - 30))))
-    if _NARROW <= width < sys.maxsize:
+    if NARROW <= width < sys.maxsize:
         return panel(title, lines, width)
     return all_hung([[(title, "bold")], *lines], width)
 

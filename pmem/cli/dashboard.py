@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from pmem.cli.apps import figure_lines
-from pmem.cli.panels import LABEL, WIDEST, bar, figure, panel, sparkline
+from pmem.cli.panels import LABEL, NARROW, WIDEST, bar, figure, panel, sparkline
 from pmem.cli.screens.wrapping import all_hung, wrapped
 from pmem.cli.session import Line
 from pmem.core.histogram import AGES, Period
@@ -16,8 +16,6 @@ from pmem.values.ids import short
 from pmem.values.records import State
 from pmem.values.times import day
 
-NARROW: Final = 60
-"""Columns below which a terminal gets no frames."""
 _EMPTY: Final = "no memory yet; `pmem add` keeps the first"
 _Part = tuple[str, Iterable[Line]]
 

@@ -8,13 +8,12 @@ import msgspec
 
 from pmem.cli.asking import asks, own
 from pmem.cli.render import can_ask, drawn
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, listed
 from pmem.errors import Ambiguous, NotFound, Refused, UsageError
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.confirming import ConfirmRequest
 from pmem.memory.consent import ApproveRequest, WaitingProposal, WaitingRequest
 from pmem.memory.facts import FactsRequest, PromoteRequest, Promotion
-from pmem.memory.proposals import Held
 from pmem.operations import table
 from pmem.operations.outcome import plain_form
 from pmem.storage.local.proposals import ProposalOutcome
@@ -71,17 +70,11 @@ def _accepted(session: CommandSession, request: AcceptRequest) -> Answer:
         lines = ([("approved ", "green"), *memory_line(item.memory)] for item in done.items)
         answers["proposals"] = Answer(data=done, lines=lines)
     if request.noted_by is not None:
-        answers["noted"] = _confirmed(session, request.noted_by)
+        kept = session.run(table.CONFIRM, ConfirmRequest(agent=request.noted_by))
+        lines = ([("kept ", "green"), *memory_line(memory)] for memory in kept.items)
+        nothing = f"nothing that {request.noted_by} noted waits to be confirmed"
+        answers["noted"] = listed(kept, nothing, lines=lines)
     return _together(answers)
-
-
-def _confirmed(session: CommandSession, agent: str) -> Answer:
-    from pmem.cli.memory import memory_line
-
-    done = session.run(table.CONFIRM, ConfirmRequest(agent=agent))
-    lines = ([("kept ", "green"), *memory_line(memory)] for memory in done.items)
-    none = "" if done.items else f"nothing that {agent} noted waits to be confirmed"
-    return Answer(data=done, lines=lines, note=none)
 
 
 @asks(RejectRequest)
@@ -109,23 +102,16 @@ def facts(
         request = msgspec.structs.replace(request, standing=None)
     found = session.run(table.FACTS, request)
     items = [item.fact for item in found.items]
-    none = "no fact was noted yet" if every else f"no fact is {request.standing}"
-    return Answer(
-        data=found,
-        screen=drawn(session, "lists.fact_screen", items, every=every),
-        note="" if items else none,
-    )
+    nothing = "no fact was noted yet" if every else f"no fact is {request.standing}"
+    return listed(found, nothing, screen=drawn(session, "lists.fact_screen", items, every=every))
 
 
 @asks(WaitingRequest)
 def proposals(session: CommandSession, request: WaitingRequest) -> Answer:
     """List what waits for consent or a second signal, oldest first."""
     found = session.run(table.WAITING, request)
-    return Answer(
-        data=found,
-        lines=chain(map(_decision_line, found.decisions), map(_waiting_line, found.items)),
-        note="" if found.items else "nothing waits for consent",
-    )
+    lines = chain(map(_decision_line, found.decisions), map(_waiting_line, found.items))
+    return listed(found, "nothing waits for consent", lines=lines)
 
 
 def _sorted(
@@ -159,7 +145,7 @@ def _together(answers: Mapping[str, Answer]) -> Answer:
 def _promoted(session: CommandSession, request: PromoteRequest) -> Answer:
     done = session.run(table.PROMOTE, request)
     left = len(request.references) - len(done.items) - len(done.held)
-    notes = [told(held) for held in done.held]
+    notes = [held.told for held in done.held]
     notes += (f"{short(one.fact)} stays pending: {one.reason}" for one in done.unpromoted)
     if left > 0:
         notes.append(f"{left} not promoted: {'a memory' if left == 1 else 'memories'} already")
@@ -230,11 +216,6 @@ def _promotion_lines(item: Promotion) -> Iterator[Line]:
         yield [(f"  beside {short(beside.id)}: ", "dim"), (" ".join(beside.content.split()), "")]
         yield [(f"    {advice('updates', beside.id, item.memory.id)}", "dim")]
     yield from neighbour_lines(item.memory, item.neighbours)
-
-
-def told(held: Held) -> str:
-    """Say that a fact waits, and not what it says."""
-    return held.sentence if held.rejected else f"{held.sentence}; {held.hint}"
 
 
 def _waiting_line(item: WaitingProposal) -> Line:

@@ -8,7 +8,6 @@ from pmem.core.lines import split_lines
 TYPE_CHECKING = False  # as checkers know it, without the time that importing typing takes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -42,8 +41,11 @@ def documents() -> list[str]:
 
 def find_document(name: str) -> str | None:
     """Return the document that `merging`, `docs/how-to/install.md` or `install` means."""
+    from glob import iglob
+
     wanted = name.removeprefix("../").removeprefix("docs/").removesuffix(ENDING)
-    pages = set(_pages())
+    paths = iglob(f"**/*{ENDING}", root_dir=_folder(), recursive=True)
+    pages = {path.removesuffix(ENDING).replace(os.sep, "/") for path in paths}
     if wanted in pages:
         return wanted
     alike = [page for page in pages if page.rpartition("/")[2].lower() == wanted.lower()]
@@ -54,14 +56,6 @@ def text_of(name: str) -> str:
     """Return what a document says."""
     with open(os.path.join(_folder(), name + ENDING), encoding="utf-8") as file:
         return file.read()
-
-
-def _pages() -> "Iterator[str]":
-    """Yield the names of all documents, the records of decisions too."""
-    from glob import iglob
-
-    for path in iglob(f"**/*{ENDING}", root_dir=_folder(), recursive=True):
-        yield path.removesuffix(ENDING).replace(os.sep, "/")
 
 
 def _folder() -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pmem.cli.asking import asks
 from pmem.cli.render import drawn
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, listed
 from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
 from pmem.core.extraction.episodes import Arc
 from pmem.memory.reading import EpisodeShowRequest, LookRequest, ShownRecord
@@ -28,8 +28,7 @@ def list_(session: CommandSession, request: EpisodesRequest) -> Answer:
     """List episodes, the earliest first."""
     found = session.run(table.EPISODES, request)
     screen = drawn(session, "lists.episode_screen", found.items)
-    note = "" if found.items else "no episode; `pmem episode add` adds one"
-    return Answer(data=found, screen=screen, note=note)
+    return listed(found, "no episode; `pmem episode add` adds one", screen=screen)
 
 
 @asks(EpisodeShowRequest)

@@ -50,7 +50,8 @@ def inbox(
     beside it in --json, and `pmem undo` undoes that. In a pipe it is a list.
     """
     found = session.run(table.INBOX, request)
-    if found.items and not (list_ or session.json or session.quiet) and render.has_screen():
+    asks_nothing = list_ or session.quiet or not (render.draws(session) and render.can_ask())
+    if found.items and not asks_nothing:
         return Answer(data=found, note=_walk(session, found, request))
     return Answer(data=found, lines=map(_item_line, found.items), note=_counted(found))
 

@@ -9,7 +9,7 @@ import msgspec
 from pmem.cli.asking import asks, own, scoped
 from pmem.cli.drafts import WrittenText, kept_draft, read_draft
 from pmem.cli.render import drawn, draws
-from pmem.cli.session import Answer, CommandSession, Line, start_of
+from pmem.cli.session import Answer, CommandSession, Line, listed, start_of
 from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
 from pmem.core.lines import split_lines
 from pmem.core.trust import Trust, shown, trust_of
@@ -72,7 +72,9 @@ def add(
     if batch is not None:
         if text is not None or each_line:
             raise UsageError("a text and --batch exclude each other", "give one of them")
-        return _add_batch(session, batch, request, verbose=verbose)
+        lines = enumerate(session.read_lines(batch), start=1)
+        requests = (batch_request(session, line, at, request) for at, line in lines if line.strip())
+        return _add_requests(session, requests, verbose=verbose)
     draft = read_draft(session, text)
     start = start_of(session.present, request.valid_from, request.valid_until)
     request = msgspec.structs.replace(request, content=draft.text, valid_from=start)
@@ -126,11 +128,8 @@ def _names_answer(session: CommandSession, of: "Naming") -> Answer:
     from pmem.memory.overviews import NamesRequest
 
     found = session.run(table.NAMES, NamesRequest(of=of))
-    return Answer(
-        data=found,
-        screen=drawn(session, "lists.name_screen", found, of.removesuffix("s")),
-        note="" if found.items else _NAMELESS[of],
-    )
+    screen = drawn(session, "lists.name_screen", found, of.removesuffix("s"))
+    return listed(found, _NAMELESS[of], screen=screen)
 
 
 def memory_line(memory: Memory, at: datetime | None = None) -> Line:
@@ -167,13 +166,6 @@ def _add_draft(session: CommandSession, request: AddRequest, draft: WrittenText)
     )
 
 
-def _add_batch(session: CommandSession, path: str, asked: AddRequest, *, verbose: bool) -> Answer:
-    """Add the memories of a file."""
-    lines = enumerate(session.read_lines(path), start=1)
-    requests = (batch_request(session, line, at, asked) for at, line in lines if line.strip())
-    return _add_requests(session, requests, verbose=verbose)
-
-
 def batch_request(
     session: CommandSession, line: bytes, number: int, asked: AddRequest
 ) -> AddRequest:
@@ -185,14 +177,12 @@ def batch_request(
             f"line {number} has {len(line)} bytes, and the limit is {LINE_BYTES}", _NOT_ADDED
         )
     try:
-        value = exactjson.read(line)
+        value = exactjson.read_given(line, f"line {number}", _NOT_ADDED)
         for field in ("valid_from", "valid_until", "review_at"):
             if isinstance(value, dict) and isinstance(value.get(field), str):
                 with checks.named(f"line {number}, {field}"):
                     value[field] = session.ahead(value[field])
         request = msgspec.convert(value, AddRequest)
-    except exactjson.InexactJson as error:
-        raise InvalidValue(f"line {number} is not valid JSON: {error}", _NOT_ADDED) from None
     except msgspec.ValidationError as error:
         from pmem.core import decode_errors
 
@@ -259,8 +249,7 @@ def neighbour_lines(memory: Memory, neighbours: "Sequence[Neighbour]") -> Iterat
 def added_note(added: Added) -> str:
     """Say what to do about what was not added, or what could be written better."""
     if added.held is not None:
-        hint = "" if added.held.rejected else f"; {added.held.hint}"
-        return f"{added.held.sentence}{hint}"
+        return added.held.told
     if added.action == "added":
         return "\n".join(
             filter(None, [added.shares_subject, *(f"better: {lint}" for lint in added.lints)])

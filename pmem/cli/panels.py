@@ -7,6 +7,8 @@ from pmem.cli.screens.wrapping import cells, line_cells, wrapped
 from pmem.cli.session import Line
 
 WIDEST: Final = 78
+NARROW: Final = 60
+"""Columns below which a terminal gets no frames."""
 NARROWEST: Final = 34
 LABEL: Final = 15
 """Cells of the names of figures, unless a name is longer."""

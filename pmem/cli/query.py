@@ -8,8 +8,7 @@ from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import exactjson
 from pmem.core.history_values import tell_value
-from pmem.core.queries import EXAMPLE, Bullet, Full, Item, QueryRequest, parse
-from pmem.errors import InvalidValue
+from pmem.core.queries import EXAMPLE, Bullet, Full, Item, parse
 from pmem.operations import table
 from pmem.values.bounds import TEXT_BYTES
 from pmem.values.ids import short
@@ -32,17 +31,10 @@ def query(
     "bullets" or "full", "budget_tokens": 512}. Only the query is needed; importance has grades
     from 1 to 5.
     """
-    found = session.run(table.QUERY, _request(session, file))
+    data = b"\n".join(session.read_lines(file, TEXT_BYTES))
+    request = parse(exactjson.read_given(data, "the query", EXAMPLE))
+    found = session.run(table.QUERY, request)
     return Answer(data=found, lines=_lines(found.items), note=found.reason)
-
-
-def _request(session: CommandSession, path: str) -> QueryRequest:
-    data = b"\n".join(session.read_lines(path, TEXT_BYTES))
-    try:
-        value = exactjson.read(data)
-    except exactjson.InexactJson as error:
-        raise InvalidValue(f"the query is not valid JSON: {error}", EXAMPLE) from None
-    return parse(value)
 
 
 def _lines(items: tuple[Item, ...]) -> Iterator[Line]:

@@ -90,9 +90,7 @@ def progress(session: "CommandSession", what: str) -> "Callable[[int, int], None
 
 
 def confirmed(question: str) -> bool:
-    """Ask on a terminal; without one, nobody can be asked and the answer is yes."""
-    if not can_ask():
-        return True
+    """Ask somebody at a terminal."""
     _write(sys.stderr, f"{question} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
@@ -124,11 +122,6 @@ def drawn(
 def can_ask() -> bool:
     """Tell whether there is a terminal with somebody to ask."""
     return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def has_screen() -> bool:
-    """Tell whether somebody sits at a terminal and reads there what is printed."""
-    return can_ask() and sys.stdout.isatty()
 
 
 def tell(session: "CommandSession", lines: "Iterable[Line]") -> None:

@@ -61,17 +61,13 @@ def _lines(done: Repair) -> Iterator[Line]:
     told = [(it.decision, it.path, it.detail, bool(it.conflicts)) for it in done.repaired]
     told += [("left", it.path, it.why, False) for it in done.left]
     for word, path, said, is_open in told:
+        is_inside = path.startswith(os.path.join(done.root, ""))
+        seen = os.path.relpath(path, done.root if is_inside else None)  # a file outside: from here
         yield [
             (f"{word:<8}", _COLOURS.get(word, "green")),
-            (f"{one_visible_line(_shown_path(path, done.root))}  ", "cyan"),
+            (f"{one_visible_line(seen)}  ", "cyan"),
             (one_visible_line(said), "yellow" if is_open else ""),
         ]
-
-
-def _shown_path(path: str, root: str) -> str:
-    """Return a path seen from the memory folder, or from here where it is outside."""
-    is_inside = path.startswith(os.path.join(root, ""))
-    return os.path.relpath(path, root if is_inside else None)
 
 
 def _repair_note(done: Repair, *, dry_run: bool) -> str:

@@ -53,9 +53,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int = 0
 
 
-def listed(found: Any, line: Callable[[Any], Line], nothing: str) -> Answer:
-    """Answer with a line for each item that was found, or with a sentence where there is none."""
-    return Answer(data=found, lines=map(line, found.items), note="" if found.items else nothing)
+def listed(found: Any, nothing: str, **shown: Any) -> Answer:
+    """Answer with the items that were found, `shown` so, or with a sentence where there is none."""
+    return Answer(data=found, note="" if found.items else nothing, **shown)
 
 
 def counted(number: int, what: str) -> str:

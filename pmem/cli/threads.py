@@ -8,7 +8,6 @@ from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line, listed
 from pmem.core import exactjson
 from pmem.core.visible import escaped
-from pmem.errors import InvalidValue
 from pmem.operations import table
 from pmem.search.threads import (
     CheckpointInfo,
@@ -48,10 +47,7 @@ def save(
     state: str | None = own("The state, a JSON object.", shown="JSON|-", is_argument=True),
 ) -> Answer:
     """Save a thread's state in place of the one saved before."""
-    try:
-        value = exactjson.read(session.input(state, "the state"))
-    except exactjson.InexactJson as error:
-        raise InvalidValue(f"the state is not valid JSON: {error}", _EXAMPLE) from None
+    value = exactjson.read_given(session.input(state, "the state"), "the state", _EXAMPLE)
     request = msgspec.structs.replace(request, state=value)
     saved = session.run(table.SAVE_CHECKPOINT, request)
     return Answer(data=saved, lines=[[("saved ", "green"), *_line(saved)]])
@@ -68,7 +64,8 @@ def load(session: CommandSession, request: CheckpointRequest) -> Answer:
 def list_(session: CommandSession, request: CheckpointsRequest) -> Answer:
     """List checkpoints, the last saved first."""
     found = session.run(table.CHECKPOINTS, request)
-    return listed(found, _line, "no checkpoint; `pmem checkpoint save` saves one")
+    nothing = "no checkpoint; `pmem checkpoint save` saves one"
+    return listed(found, nothing, lines=map(_line, found.items))
 
 
 @asks(CheckpointRequest)

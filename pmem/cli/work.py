@@ -23,7 +23,8 @@ MOVED, REFUSED = 9, 3
 def list_(session: CommandSession, request: WorkListRequest) -> Answer:
     """List the work that waits for a model."""
     found = session.run(table.WORK, request)
-    return listed(found, lambda it: [(it.id, "cyan"), (f"  {it.meaning}", "")], "no work waits")
+    lines = ([(it.id, "cyan"), (f"  {it.meaning}", "")] for it in found.items)
+    return listed(found, "no work waits", lines=lines)
 
 
 @asks(WorkRequest)
@@ -35,7 +36,7 @@ def next_(session: CommandSession, request: WorkRequest) -> Answer:
     """
     found = session.run(table.NEXT_WORK, request)
     raw = "\n".join(f"id: {it.id}\ndigest: {it.digest}\n\n{it.prompt}" for it in found.items)
-    return Answer(data=found, raw=raw, note="" if found.items else "no work waits")
+    return listed(found, "no work waits", raw=raw)
 
 
 @asks(NoArguments)

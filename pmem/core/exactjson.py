@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import orjson
 
+from pmem.errors import InvalidValue
+
 _LONG_NUMBER: Final = re.compile(rb"[0-9]{19}")
 _TOO_DEEP: Final = "it is nested too deep"
 
@@ -25,7 +27,7 @@ def read(data: bytes | str) -> Any:
         data: UTF-8.
 
     Raises:
-        NotJson: It is none, is nested too deep, or has a number beyond all reason.
+        InexactJson: It is none, is nested too deep, or has a number beyond all reason.
     """
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     raw = raw.removeprefix(BOM_UTF8)
@@ -36,6 +38,14 @@ def read(data: bytes | str) -> Any:
         raise InexactJson(_TOO_DEEP) from None
     except orjson.JSONDecodeError as error:
         raise InexactJson(_why(raw, error)) from None
+
+
+def read_given(data: bytes | str, what: str, hint: str) -> Any:
+    """Read JSON that somebody gave; an `InvalidValue` names what is none."""
+    try:
+        return read(data)
+    except InexactJson as error:
+        raise InvalidValue(f"{what} is not valid JSON: {error}", hint) from None
 
 
 def reread(data: bytes) -> Any:

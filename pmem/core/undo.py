@@ -18,6 +18,7 @@ BRANCH: Final = "branch"
 """Where a merge's event says, by field, when the branch whose value it did not take changed it."""
 _COMMANDS: Final = {
     "add_all": "add",
+    "confirm": "inbox accept",
     "consent.approve": "inbox accept",
     "consent.reject": "inbox reject",
     "doctor": "check --fix",

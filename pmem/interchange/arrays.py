@@ -131,10 +131,7 @@ def _take(items: Iterable[Placed], renamed: _Renamed, parsed: ParsedArrays) -> N
 def _array(name: str, data: bytes) -> list[Any]:
     if name not in FILES:
         raise InvalidValue(f"{name} is none of {', '.join(FILES)}")
-    try:
-        value = exactjson.read(data.removeprefix(MARK))
-    except exactjson.InexactJson as error:
-        raise InvalidValue(f"{name} is not valid JSON: {error}", _MEND) from None
+    value = exactjson.read_given(data.removeprefix(MARK), name, _MEND)
     if not isinstance(value, list):
         raise InvalidValue(f"{name} does not hold a JSON array", _MEND)
     return value

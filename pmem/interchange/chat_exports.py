@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from pmem.core import exactjson
-from pmem.errors import InvalidValue
 from pmem.interchange.sessions import Line, SessionNotes, answered, said, text_of, texts_in
 from pmem.values.records import Role
 from pmem.values.times import iso
@@ -126,10 +125,7 @@ def read_claude_ai(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line
 
 
 def _chats(name: str, data: bytes) -> list[dict[str, Any]]:
-    try:
-        value = exactjson.read(data)
-    except exactjson.InexactJson as error:
-        raise InvalidValue(f"{name} is not valid JSON: {error}", "export it again") from None
+    value = exactjson.read_given(data, name, "export it again")
     if isinstance(value, dict) and isinstance(value.get("conversations"), list):
         value = value["conversations"]
     chats = value if isinstance(value, list) else [value]

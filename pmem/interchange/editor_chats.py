@@ -235,10 +235,7 @@ def _name_in(reference: Any) -> str:
 
 
 def _json(name: str, data: bytes) -> Any:
-    try:
-        return exactjson.read(data)
-    except exactjson.InexactJson as error:
-        raise InvalidValue(f"{name} is not valid JSON: {error}", "look at the file") from None
+    return exactjson.read_given(data, name, "look at the file")
 
 
 def _moment(milliseconds: Any) -> str | None:

@@ -62,8 +62,13 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
         return "waiting" if self.kind == "signals" else "queued"
 
     @property
+    def told(self) -> str:
+        """What became of the proposal, and what to do next; never the value."""
+        return self.sentence if self.rejected else f"{self.sentence}; {self.hint}"
+
+    @property
     def sentence(self) -> str:
-        """What the proposer is told."""
+        """What became of it, in one sentence."""
         name = self.field.replace("_", " ")
         if self.rejected:
             return f"a person has rejected this before ({name})"

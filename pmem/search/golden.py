@@ -212,9 +212,7 @@ def names(identifier: str, external_id: str | None = None) -> tuple[str, ...]:
 
 def _parse_question(line: bytes, where: str) -> Question:
     try:
-        question = msgspec.convert(exactjson.read(line), Question)
-    except exactjson.InexactJson as error:
-        raise InvalidValue(f"{where} is not valid JSON: {error}", _EXAMPLE) from None
+        question = msgspec.convert(exactjson.read_given(line, where, _EXAMPLE), Question)
     except msgspec.ValidationError as error:
         raise InvalidValue(
             f"{where} is no question: {decode_errors.sentence(error)}", _EXAMPLE

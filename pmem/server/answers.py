@@ -23,6 +23,8 @@ from pmem.memory.dead_ends import Tried
 from pmem.memory.reading import MessageRef, ShownRecord
 from pmem.memory.requests import Added, Edited
 from pmem.memory.why import Why
+from pmem.operations import table
+from pmem.operations.operation import Operation
 from pmem.operations.outcome import plain_form
 from pmem.search.context_request import BuiltContext
 from pmem.search.hits import SearchHit, SearchKind
@@ -32,16 +34,15 @@ from pmem.values.ids import short
 from pmem.values.records import KINDS, State, dump_line, plain
 from pmem.values.times import day, iso
 
-BUDGETS: Final[Mapping[str, int]] = {
-    "search": 1000,
-    "show": 2000,
-    "fetch": 2000,
-    "context": 2000,
-    "memory_query": 1000,
+BUDGETS: Final[Mapping[Operation[Any, Any], int]] = {
+    table.SEARCH: 1000,
+    table.SHOW: 2000,
+    table.CONTEXT: 2000,
+    table.QUERY: 1000,
 }
 """Tokens of an answer where nobody says how many."""
 OTHERS_BUDGET: Final = 4000
-"""Tokens of the answer of any other tool."""
+"""Tokens of any other answer."""
 
 _YOURS: Final = "yours, not part of this project: "
 _BY_MEANING: Final = "(by meaning) "
@@ -156,12 +157,8 @@ def _fetch(found: ShownRecord, budget: int, count: Count) -> str:
         said = record.message
         label = f"{said.speaker or said.role}, {iso(said.created_at)}: "
         item = Item(id=said.id, label=label, text=said.content)
-        return fenced(
-            f"message {short(said.id)} of conversation {short(record.conversation)}",
-            [item],
-            budget,
-            count,
-        )
+        head = f"message {short(said.id)} of conversation {short(record.conversation)}"
+        return fenced(head, [item], budget, count)
     fields = plain_form(found)
     items = [
         Item(id=name, label=f"{name}: ", text=_text(value))
@@ -202,9 +199,11 @@ def _query(answer: QueryAnswer, budget: int, count: Count) -> str:
     if not answer.items:
         return answer.reason
     items = [
-        Item(id=item.id, label=naming(item.id), text=item.text)
-        if isinstance(item, Bullet)
-        else Item(id=item.id, label=naming(item.id), text=_text(item))
+        Item(
+            id=item.id,
+            label=naming(item.id),
+            text=item.text if isinstance(item, Bullet) else _text(item),
+        )
         for item in answer.items
     ]
     text = fenced(f"{len(items)} found", items, budget, count)

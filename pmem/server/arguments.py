@@ -117,8 +117,7 @@ def fields_of(
         meant = lenient(value, _hint(one, request, is_shown=False))
         if not (one.is_needed and meant == []):
             place[key] = meant
-    missing = [one.name for one in arguments if one.is_needed and (one.field or one.name)
-               not in (fields if one.field else own)]  # fmt: skip
+    missing = [one.name for one in arguments if one.is_needed and one.field not in fields]
     if missing:
         raise InvalidValue(f"{missing[0]} is missing", f"the tool takes {', '.join(known)}")
     return fields, own

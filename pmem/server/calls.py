@@ -28,13 +28,11 @@ from pmem.server.tools import PROFILES, SPELLINGS, Form, ModelTool
 from pmem.values.records import dump_line
 
 _FORMAT: Final = "format"
-_BUDGETED: Final = {"context": "budget", "memory_query": "budget_tokens"}
+_BUDGETED: Final = {table.CONTEXT: "budget", table.QUERY: "budget_tokens"}
 """The field of the request by which an operation holds its answer to a budget by itself."""
-_MASKED: Final = frozenset(("search", "context", "memory_query"))
-"""Tools whose operation takes secrets out of what it answers."""
-_CHANGING: Final = frozenset(("update", "update_memory", "forget"))
-
-
+_MASKED: Final = (table.SEARCH, table.CONTEXT, table.QUERY)
+"""What takes secrets out of its answer by itself."""
+_CHANGING: Final = (table.EDIT, table.REMOVE)
 _UNNAMED: Final = re.compile(r"[^a-z0-9._]+")
 """What no name of an agent has."""
 _NAME: Final = 40
@@ -154,11 +152,11 @@ class ToolCalls:
         outcome = run(workspace, tool.operation, _request(tool, asked), caller)
         if is_structured:
             return _structured(workspace, outcome)
-        if tool.name in _CHANGING and not outcome.has_written:
+        if tool.operation in _CHANGING and not outcome.has_written:
             return ToolAnswer("nothing changed: it is so already")
         count = workspace.budget_counter.count
         text = answers.written(tool.name, outcome.result, asked.budget, count)
-        if tool.name not in _MASKED:
+        if tool.operation not in _MASKED:
             text = workspace.mask.laid_out(text, msgspec.to_builtins(outcome.plain))
         return ToolAnswer("\n".join([text, *_notes(outcome)]))
 
@@ -190,13 +188,13 @@ def _read_call(tool: ModelTool, given: Mapping[str, Any]) -> _ReadCall:
         raise InvalidValue(f"there is no format {form!r}", f"there are {', '.join(get_args(Form))}")
     rest = {name: value for name, value in given.items() if name != _FORMAT}
     fields, own = fields_of(rest, tool.takes, tool.request)
-    usual = answers.BUDGETS.get(tool.name, answers.OTHERS_BUDGET)
+    usual = answers.BUDGETS.get(tool.operation, answers.OTHERS_BUDGET)
     reason, error = own.pop("why", ""), own.pop("error", "")
     if reason and isinstance(fields.get("content"), str):
         fields["content"] = _with_reason(fields["content"], reason)
     if error:
         fields["evidence"] = evidence_of(error)[:1]
-    field = _BUDGETED.get(tool.name)
+    field = _BUDGETED.get(tool.operation)
     budget = own.get("budget", usual) if field is None else fields.setdefault(field, usual)
     if type(budget) is not int or budget < 1:
         raise InvalidValue(f"a budget is a number of tokens, not {budget!r}")

@@ -6,7 +6,7 @@ another in a thread, so that the protocol is answered meanwhile. This module, `l
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol, TypeVar
 
 import anyio
@@ -22,7 +22,7 @@ from mcp_types.methods import CacheableMethod
 from pmem import __version__
 from pmem.server import notices
 from pmem.server.lines import Lines
-from pmem.server.tools import SPELLINGS, ModelTool, schema_by_name
+from pmem.server.tools import SPELLINGS, ModelTool
 
 if TYPE_CHECKING:
     from pmem.server.calls import ToolAnswer, ToolCalls
@@ -268,12 +268,13 @@ def _client_of(asked: Asked) -> str:
     return "" if told is None else told.client_info.name
 
 
+@cache
 def _tool(tool: ModelTool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=schema_by_name(tool.name),
+        input_schema=tool.schema,
         annotations=types.ToolAnnotations(
             read_only_hint=tool.is_reading,
             destructive_hint=tool.is_destructive,

@@ -5,7 +5,6 @@ and answer its plain form: they are for who asks for them.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
 from typing import Any, Final, Literal
 
 import msgspec
@@ -229,11 +228,9 @@ _FURTHER: Final[tuple[Operation[Any, Any], ...]] = (
 )  # fmt: skip
 
 
-def _further(row: Operation[Any, Any]) -> ModelTool:
-    return ModelTool(row.name.replace(".", "_"), row, f"{row.meaning}.")
-
-
-ADMIN: Final = tuple(map(_further, _FURTHER))
+ADMIN: Final = tuple(
+    ModelTool(row.name.replace(".", "_"), row, f"{row.meaning}.") for row in _FURTHER
+)
 """The tools of the profile `admin`: a whole request each."""
 
 PROFILES: Final[Mapping[str, Callable[[], Iterable[ModelTool]]]] = {
@@ -276,14 +273,3 @@ def chosen(names: str, *, read_only: bool) -> dict[str, ModelTool]:
     if not offered:
         raise InvalidValue("no tool is left to offer", "name others, or leave out --read-only")
     return offered
-
-
-@cache
-def schema_by_name(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of a tool's arguments; it is made once.
-
-    Args:
-        name: The tool's.
-    """
-    (tool,) = (tool for tool in PROFILES["all"]() if tool.name == name)
-    return tool.schema

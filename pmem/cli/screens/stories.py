@@ -8,7 +8,7 @@ from typing import Any, Final
 from pmem.cli.event_words import COLOURS, details_of, sides, who_did
 from pmem.cli.screens.lists import memory_text
 from pmem.cli.screens.view import Row, ScreenView, aligned, drawn_rows
-from pmem.cli.screens.wrapping import hung, pieces, wrapped
+from pmem.cli.screens.wrapping import all_hung, hung, pieces, wrapped
 from pmem.cli.session import Line, Span
 from pmem.core.history_values import PROSE
 from pmem.core.journal import JournalEntry, entry, steps
@@ -41,8 +41,10 @@ def story_screen(entries: Sequence[JournalEntry], view: ScreenView) -> Iterator[
             yield from wrapped([(_INDENT, ""), (said, "")], view.width, hang=_HANG)
 
 
-def edit_screen(memory: Memory, view: ScreenView, *, is_changed: bool) -> Iterator[Line]:
-    """Draw what an edit has changed."""
+def edit_screen(
+    memory: Memory, view: ScreenView, *, is_changed: bool, below: Sequence[Line] = ()
+) -> Iterator[Line]:
+    """Draw what an edit has changed, and further lines below it."""
     last = entry(steps(memory)[-1])
     head: Line = [("edited " if is_changed else "unchanged ", "green"), (short(memory.id), "cyan")]
     told = memory_text(memory) if is_changed else [("it says so already", "dim")]
@@ -52,6 +54,7 @@ def edit_screen(memory: Memory, view: ScreenView, *, is_changed: bool) -> Iterat
         yield from wrapped([*head, ("  ", ""), *told], view.width, hang=_HANG, most=2)
     for name in last.before if is_changed else ():
         yield from change_screen(name, last.before, last.after, view.width)
+    yield from all_hung(below, view.width)
 
 
 def change_screen(
