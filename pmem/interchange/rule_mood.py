@@ -31,7 +31,7 @@ _LABEL: Final = re.compile(
     r"(?: \([^)]*\))?: )?"
 )
 _ORDERING_LABEL: Final = re.compile(r"\A\w+ \w+ \w+: ")
-_DASH: Final = re.compile(r" [-–—]{1,2} ")
+_DASH: Final = re.compile(r" [-–—]{1,2} |, but ")
 _NAMED: Final = re.compile(r"\A`[^`]*`(?: \([^)]*\))?(?::| [-–—]{1,2}) ")
 _WHEN: Final = (
     r"\A(?:If|When|Whenever|Before|After|For|On|In|Where|Unless|Once|Until|At|During|While|To)\b"
@@ -43,6 +43,8 @@ _MOST_COMMAS: Final = 4
 _STRESS: Final = re.compile(r"\A(?:Only|Also|Just|Then|Instead|First),? ", re.IGNORECASE)
 _ASKS: Final = re.compile(r"\A(?:Do|Please|Be) ", re.IGNORECASE)
 _BANS: Final = re.compile(r"No (?=[\w`])(?!one\b)")
+_FEW: Final = 2
+"""Sentences of a text that may be a rule for every one of something, and no description."""
 _EVERY: Final = re.compile(r"(?:Every|Each) [\w`]")
 _CLAUSE: Final = re.compile(r"\b(?:that|which|who|whose|if|whether|when|where|what|how|why|as)\b")
 _NO_VERBS: Final = STOP_WORDS | {"see"}
@@ -176,7 +178,9 @@ def _rest(text: str) -> str:
 
 
 def _is_ordering(text: str) -> bool:
-    return any(_is_imperative(one, surely=n > 0) for n, one in enumerate(_sentences(text)))
+    told = list(_sentences(text))
+    is_of_all = len(told) <= _FEW and any(map(_EVERY.match, told))
+    return is_of_all or any(_is_imperative(one, surely=n > 0) for n, one in enumerate(told))
 
 
 def _is_imperative(text: str, surely: bool) -> bool:
@@ -191,7 +195,7 @@ def _is_imperative(text: str, surely: bool) -> bool:
 
 
 def _opens_with_verb(clause: str, surely: bool) -> bool:
-    if _ASKS.match(clause) or _EVERY.match(clause):
+    if _ASKS.match(clause):
         return True
     if _BANS.match(clause):
         return not _is_said(clause, _FAR)

@@ -225,7 +225,7 @@ def _are_steps(entries: Sequence[Said], are_rules: bool) -> bool:
     types = [one.type or type_of(one.text) for one in entries]
     if MemoryType.PROCEDURE in types:
         return True
-    does = [is_order(one.text) and not is_binding(one.text) for one in entries]
+    does = [is_sure_order(one.text) and not is_binding(one.text) for one in entries]
     are_named = all(_LABELLED.match(one.blocks[0].text) for one in entries)
     return not (are_rules or are_named) and 2 * sum(does) >= len(does)
 
