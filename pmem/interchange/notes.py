@@ -25,6 +25,7 @@ from pmem.interchange.rule_mood import (
     is_order,
     is_placeholder,
     is_statement,
+    is_sure_order,
     sentences,
     type_of,
 )
@@ -102,24 +103,27 @@ def read_notes(file: str, text: str, project: str = "") -> NotesFile:
     found = read_markdown(text)
     if not found.front.is_readable:
         raise InvalidValue(f"has front matter in lines 1-{found.front.lines} that is no YAML")
+    place = f"{project}/{file}" if project else file
+    places = scope_of(place, found.front)
     titles = [block for block in found.blocks if block.level == 1]
     title = titles[0].text if len(titles) == 1 else None
     notes: list[Note] = []
     left_out: list[UnusedPart] = []
     is_theirs = is_instructions(file)
-    has_parts = any(block.level and block.text != title for block in found.blocks)
+    is_of_all = not (places and is_theirs and not found.front.lines)
+    has_parts = is_of_all and any(block.level and block.text != title for block in found.blocks)
     for said in units_in(found.blocks):
         is_opening = said.blocks[0].headings in ((), (title,))
         is_body = is_theirs and not (has_parts and is_opening and not _names_folder(said))
-        told = _description(said) if is_body and not said.text else said
+        is_unsure = is_opening and said.type is None and not is_sure_order(said.text)
+        told = _description(said) if is_body and (is_unsure or not said.text) else said
         is_said = bool(told.text) and not is_placeholder(told.text)
         is_about_all = is_opening and (_is_shown(told) or (has_parts and _is_prose(told)))
         if is_said and not is_about_all:
             notes.append(_note(told, title, found.front.texts("description")[:1]))
         else:
             left_out += (UnusedPart(file, _name_of(one), one.lines) for one in said.blocks)
-    place = f"{project}/{file}" if project else file
-    return NotesFile(tuple(notes), tuple(left_out), scope_of(place, found.front))
+    return NotesFile(tuple(notes), tuple(left_out), places)
 
 
 def _note(said: Said, title: str | None, description: Sequence[str]) -> Note:

@@ -56,7 +56,7 @@ _OPENING: Final = re.compile(r"\A([A-Z]?[a-z]{2,}) (?=[`\w./*(\[\"'“-])")
 _PREFERS: Final = re.compile(r"prefer\b", re.IGNORECASE)
 _FINITE: Final = re.compile(
     r"\b(?:is|are|was|were|has|have|had|can|will|does|did|may|might|would|could)\b"
-    r"|\b[a-z]+[^s]s (?:the|an?|its)\b|\b[a-z]+[^s]s `"
+    r"|\b[a-z]+[^s]s (?:the|an?|its|it|each|every)\b|\b[a-z]+[^s]s `"
 )
 _ACTS: Final = re.compile(r"`[^`]+` (?!is\b|has\b|was\b)[a-z]+[^su]s\b")
 _FORM: Final = re.compile(r"(?:[^su]s|ing|ed|ion|ity|ness|ly)\Z")

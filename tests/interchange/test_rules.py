@@ -142,6 +142,13 @@ def test_what_a_file_is_described_as_is_the_heading_above_all() -> None:
     ]
 
 
+def test_what_the_file_of_a_folder_says_first_is_kept() -> None:
+    text = "# web\n\nCustom pages, drawn by the server.\n\n## A\n\n- Use words\n"
+    found = {file: read_notes(file, text).notes for file in ("web/AGENTS.md", "AGENTS.md")}
+    assert [note.type for note in found["web/AGENTS.md"]] == ["fact", "constraint"]
+    assert [note.text for note in found["AGENTS.md"]] == ["Use words"]
+
+
 def test_what_a_file_says_first_is_kept_where_it_names_folders() -> None:
     text = "# G\n\nWelcome.\n\nMore rules are in `web/` and `api/`.\n\n## A\n\n- Use words\n"
     assert "More rules are in `web/` and `api/`." in [
