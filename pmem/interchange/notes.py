@@ -30,7 +30,7 @@ from pmem.interchange.rule_mood import (
     type_of,
 )
 from pmem.interchange.rule_scope import is_instructions, scope_of
-from pmem.interchange.rule_units import TASK, Said, is_import, is_link, units_in
+from pmem.interchange.rule_units import TASK, Said, is_import, is_link, is_pointer, units_in
 from pmem.values.records import MemoryType
 
 _ABOUT: Final = re.compile(
@@ -47,7 +47,6 @@ _FORBIDS: Final = re.compile(
     r"\W*(?:must not|do not|don['’]ts?|never|avoid)(?: \w+)?\W*", re.IGNORECASE
 )
 _POINTS: Final = re.compile(r"(?:This|These|That|Those|It|They|Here|Below|Above)\b")
-_SEE: Final = re.compile(r"See\b")
 _NO_TAG: Final = re.compile(r"[^\w]+")
 _NUMBER: Final = re.compile(r"\A(?:\d+[.)]\s*)+")
 _PAIR: Final = 2
@@ -179,9 +178,10 @@ def _description(said: Said) -> Said:
     if [one.kind for one in said.blocks] != [MarkdownKind.PARAGRAPH]:
         return said
     text = plain_text(said.blocks[0].text)
-    is_pointer = _SEE.match(text) is not None and len(sentences(text)) == 1
-    is_elsewhere = is_pointer or is_import(said.blocks[0]) or is_link(said.blocks[0])
-    points = is_elsewhere or text.endswith(":") or _POINTS.match(text)
+    is_elsewhere = is_pointer(text) or is_import(said.blocks[0]) or is_link(said.blocks[0])
+    if text.endswith(":"):
+        text = " ".join(sentences(text)[:-1])
+    points = is_elsewhere or _POINTS.match(text)
     is_kept = len(text) <= LONGEST and len(text.split()) > _PAIR and not points
     return said._replace(text=text, type=MemoryType.FACT) if is_kept else said
 

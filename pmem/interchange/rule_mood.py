@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from pmem.core.extraction.cues import IMPERATIVES
+from pmem.core.extraction.cues import IMPERATIVES, SETS
 from pmem.core.extraction.facts import extract
 from pmem.core.text.words import BASE_VERBS, STOP_WORDS
 from pmem.values.records import MemoryType, Message, Role
@@ -48,7 +48,9 @@ _FEW: Final = 2
 _EVERY: Final = re.compile(r"(?:Every|Each) [\w`]")
 _CLAUSE: Final = re.compile(r"\b(?:that|which|who|whose|if|whether|when|where|what|how|why|as)\b")
 _NO_VERBS: Final = STOP_WORDS | {"see"}
-_VERBS: Final = (IMPERATIVES | BASE_VERBS | {"prefer", "avoid"}) - _NO_VERBS
+_VERBS: Final = (
+    IMPERATIVES | BASE_VERBS | {*SETS["doing"].split(), *SETS["request"].split()}
+) - _NO_VERBS
 _AFTER_VERBS: Final = frozenset(
     "a all an any both each every it its no our that the their them these this those what".split()
 )

@@ -36,6 +36,7 @@ _WHEN: Final = re.compile(r"\b(?:when|if|until|unless|before|once)\b")
 _LABELLED: Final = re.compile(r"(\*\*|__)(?:(?!\1).)+(?::\1|\1\s*(?::|[-–—]))")
 _CALLOUT: Final = re.compile(r"\A\s*\[!\w+\]\s*")
 _OPEN_TASK: Final = re.compile(r"\[ \]\s+")
+_SEE: Final = re.compile(r"(?:[^.,]*, )?(?:please )?(?:see|refer to) ", re.IGNORECASE)
 _LINK: Final = re.compile(r"\[[^\]]*\]\([^)]*\)\Z")
 _IMPORT: Final = re.compile(r"@[\w./~-]+\s*$")
 _NAMED: Final = re.compile(
@@ -45,6 +46,8 @@ _LED: Final = (MarkdownKind.BULLET, MarkdownKind.CODE, MarkdownKind.TABLE)
 _CALL: Final = re.compile(r"\W*\w+!")
 TASK: Final = re.compile(r"\[[ xX]\]\s")
 _PAIR: Final = 2
+_LONGEST_NAME: Final = 3
+"""Words of a heading that may be a name, and no order."""
 
 
 class Said(NamedTuple):
@@ -66,6 +69,11 @@ def is_import(block: MarkdownBlock) -> bool:
     """Tell whether a block only names a file that a program reads in its place."""
     is_text = block.kind in (MarkdownKind.PARAGRAPH, MarkdownKind.BULLET)
     return is_text and _IMPORT.match(block.text) is not None
+
+
+def is_pointer(text: str) -> bool:
+    """Tell whether a text is a sentence that only names where something else is told."""
+    return _SEE.match(text) is not None and len(sentences(text)) == 1
 
 
 def _with_whole_steps(blocks: Sequence[MarkdownBlock]) -> Iterator[MarkdownBlock]:
@@ -158,7 +166,7 @@ def _paragraph(block: MarkdownBlock) -> Said:
     leads = text.endswith(":")
     is_note = len(text) <= LONGEST and (is_order(text) if leads else is_rule(text))
     told = f"{text[:-1]}." if leads else text
-    is_elsewhere = is_import(block) or is_link(block)
+    is_elsewhere = is_pointer(text) or is_import(block) or is_link(block)
     return Said(told if is_note and not is_elsewhere else "", [block])
 
 
@@ -176,7 +184,8 @@ def _code(block: MarkdownBlock, lead: MarkdownBlock | None) -> Iterator[Said]:
         text = f"{above} {told[0]}" if lead is not None else told[0]
         yield Said(text, blocks, MemoryType.PROCEDURE)
         return
-    orders = is_order(above) if lead is not None else is_sure_order(above)
+    is_long = len(above.split()) > _LONGEST_NAME
+    orders = is_order(above) if lead is not None else is_long and is_sure_order(above)
     between = " " if above[-1:] in ".!?:" else ": "
     for text in told:
         type_ = type_of(above) if orders else MemoryType.FACT
@@ -283,7 +292,8 @@ def _entry(blocks: Sequence[MarkdownBlock]) -> Said:
     """Return what an entry of a list says, with the commands of code that is in it."""
     first = blocks[0]
     is_said = first.kind is MarkdownKind.BULLET and not TASK.match(first.text)
-    if not is_said or is_import(first) or is_link(first) or _CALL.fullmatch(first.text):
+    is_elsewhere = is_import(first) or is_link(first) or is_pointer(plain_text(first.text))
+    if not is_said or is_elsewhere or _CALL.fullmatch(first.text):
         return Said("", blocks)
     codes = [one for one in blocks[1:] if one.kind is MarkdownKind.CODE]
     does = MemoryType.PROCEDURE if any(map(command_line, codes)) else None

@@ -87,7 +87,9 @@ def test_a_paragraph_orders_or_describes(text: str, wanted: str) -> None:
     assert told(text) == [(wanted, text)]
 
 
-@pytest.mark.parametrize("text", ["See the guide for more.", "[more](more.md)"])
+@pytest.mark.parametrize(
+    "text", ["See the guide for more.", "For more, please see the guide.", "[more](more.md)"]
+)
 def test_what_only_points_elsewhere_is_left_out(text: str) -> None:
     assert told(text) == []
 
