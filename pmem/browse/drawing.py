@@ -10,7 +10,7 @@ from pmem.core.history_values import tell_value
 from pmem.core.inbox import InboxItem, InboxKind
 from pmem.core.journal import JournalStep, one_line
 from pmem.core.trust import Trust, trust_of
-from pmem.core.visible import one_visible_line, visible
+from pmem.core.visible import one_visible_line, subject_before, visible
 from pmem.core.word_changes import word_changes
 from pmem.values.ids import short
 from pmem.values.records import Memory, State
@@ -37,7 +37,7 @@ def draw_row(memory: Memory) -> Content:
     Args:
         memory: Which one.
     """
-    subject = f"{one_visible_line(memory.subject)}: " if memory.subject else ""
+    subject = one_visible_line(subject_before(memory.subject, memory.content))
     is_past = memory.state is not State.ACTIVE
     return Content.assemble(
         (f"{memory.type.replace('_', ' '):<{_LABEL}}", "$text-accent" if not is_past else _PAST),

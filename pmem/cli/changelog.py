@@ -12,6 +12,7 @@ from pmem.cli.screens.view import Row, drawn_rows, view_of
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.changelog import About, Changed, ChangeReason, LinkChange
 from pmem.core.markdown import escaped
+from pmem.core.visible import subject_before
 from pmem.errors import UsageError
 from pmem.memory.journal import HistoryRequest
 from pmem.operations import table
@@ -111,8 +112,7 @@ def _ties(links: Iterable[LinkChange], word: str = "") -> Iterator[str]:
 
 
 def _titled(entry: About) -> Line:
-    subject = [(f"{entry.subject}: ", "bold")] if entry.subject else []
-    return [*subject, (entry.text, "")]
+    return [(subject_before(entry.subject, entry.text), "bold"), (entry.text, "")]
 
 
 def _type_of(entry: About) -> str:

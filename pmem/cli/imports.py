@@ -86,10 +86,15 @@ def _imported(done: Imported) -> Answer:
 
 
 def _answer_of(
-    done: Any, of: str = "", lines: Iterable[Line] = (), notes: Iterable[str] = ()
+    done: Any,
+    of: str = "",
+    lines: Iterable[Line] = (),
+    notes: Iterable[str] = (),
+    *,
+    dry_run: bool = False,
 ) -> Answer:
     """Say what an import added, and what became of the rest."""
-    would = "would be " * getattr(done, "dry_run", False)
+    would = "would be " * (dry_run or getattr(done, "dry_run", False))
     names = [name for name in _FATES if hasattr(done, name)]
     names += [name for name in _RARE if getattr(done, name, 0)]
     counts = [f"{getattr(done, name)} {would * (name == 'added')}{name}" for name in names]
@@ -166,7 +171,7 @@ gemini = _of_program(SessionProgram.GEMINI, "Gemini CLI", "~/.gemini/tmp")
 def notes(session: CommandSession, request: NotesRequest) -> Answer:
     """Import instruction files: each rule becomes a memory.
 
-    A rule is an entry of a list, the steps of a numbered one, commands, a table, or a paragraph
+    A rule is an entry of a list, the steps of a numbered one, short code, a table, or a paragraph
     that orders or decides. The nearest heading is its subject. A memory cites its lines, so that
     `pmem check citations` sees when they change. It applies where the rules of its file do: globs,
     paths and applyTo become its places, and web/AGENTS.md is for web/**.
@@ -178,13 +183,14 @@ def notes(session: CommandSession, request: NotesRequest) -> Answer:
     return _notes_imported(session.run(table.IMPORT_NOTES, request))
 
 
-def _notes_imported(done: NotesImported, of: str = "") -> Answer:
+def _notes_imported(done: NotesImported, of: str = "", *, dry_run: bool = False) -> Answer:
     lines: list[Line] = []
     for one in done.edited:
         gone = f"gone from {one.file}: {one.text}"
         said = f"edited here; {one.file} says: {one.rule}" if one.rule else gone
         lines.append([(one.id, "cyan"), (f"  {said}", "")])
-    return _answer_of(done, of, lines, ["next: pmem inbox --kind citation"] if done.edited else ())
+    notes = ["next: pmem inbox --kind citation"] if done.edited else ()
+    return _answer_of(done, of, lines, notes, dry_run=dry_run)
 
 
 def project_imported(done: ProjectImported) -> Answer:
@@ -193,14 +199,12 @@ def project_imported(done: ProjectImported) -> Answer:
     parts: list[Answer] = []
     if done.notes is not None:
         of = f"{_named(found.instructions)}: " if found.instructions else ""
-        parts.append(_notes_imported(done.notes, of))
+        parts.append(_notes_imported(done.notes, of, dry_run=done.dry_run))
     if done.decisions is not None:
         parts.append(_answer_of(done.decisions, f"{', '.join(found.decisions)}: "))
     for name, one in done.sessions.items():
         parts.append(_answer_of(one, f"{_sessions_of(found, name)}: "))
     lines = [line for part in parts for line in part.lines]
-    if done.notes is None and found.rules:
-        lines.insert(0, [(f"{sources_of(found)[0]} would be read", "")])
     states = [
         f"next: `pmem import {name} --learn` proposes memories"
         for name, one in done.sessions.items()

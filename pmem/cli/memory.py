@@ -13,6 +13,7 @@ from pmem.cli.session import Answer, CommandSession, Line, listed, start_of
 from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
 from pmem.core.lines import split_lines
 from pmem.core.trust import Trust, shown, trust_of
+from pmem.core.visible import subject_before
 from pmem.errors import InvalidValue, UsageError
 from pmem.memory.reading import ListRequest, MessageRef, ShowRequest
 from pmem.memory.requests import AddAllRequest, Added, AddRequest
@@ -135,12 +136,11 @@ def _names_answer(session: CommandSession, of: "Naming") -> Answer:
 def memory_line(memory: Memory, at: datetime | None = None) -> Line:
     """Say on one line what a memory is, and, given a moment, whether it does not hold then."""
     marks = "*" if memory.pinned else " "
-    subject = [(f"{memory.subject}: ", "bold")] if memory.subject else []
     return [
         (short(memory.id), "cyan"),
         (f" {marks}{memory.type:<10} ", "dim"),
         (shown(trust_of(memory)), "yellow"),
-        *subject,
+        (subject_before(memory.subject, memory.content), "bold"),
         (" ".join(memory.content.split()), ""),
         (state_mark(memory.state) or validity_mark(memory, at), "yellow"),
     ]

@@ -10,7 +10,7 @@ from pmem.core import findings
 from pmem.core.findings import Finding
 from pmem.core.markdown import escaped
 from pmem.core.review import ChangedPlace, ReviewFinding, ReviewKind
-from pmem.core.visible import one_visible_line
+from pmem.core.visible import one_visible_line, subject_before
 from pmem.errors import UsageError
 from pmem.operations import table
 from pmem.storage.git import repository
@@ -96,7 +96,7 @@ def _count_text(found: Reviewed) -> str:
 
 
 def _headline(each: ReviewFinding) -> str:
-    return f"{each.subject}: {each.text}" if each.subject else each.text
+    return subject_before(each.subject, each.text) + each.text
 
 
 def _more(each: ReviewFinding) -> str:

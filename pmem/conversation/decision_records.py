@@ -26,9 +26,8 @@ from pmem.values.requests import Admit, as_it_is
 
 KIND: Final = "adr"
 """The kind of source that such memories have."""
-_LONGEST: Final = 600
 _LONGEST_OPTION: Final = 200
-_LONGEST_PART: Final = 160
+_LONGEST_SUBJECT: Final = 80
 
 
 class DecisionsRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -207,11 +206,13 @@ class _DecisionImport:
             self.counts["added" if known is None else "updated"] += 1
             return
         path = os.path.join(os.path.dirname(self._workspace.root), *file.split("/"))
+        subject = shortened(record.title, _LONGEST_SUBJECT)
         cited = f"{path}:{record.lines[0]}-{record.lines[1]}"
         if known is not None:
             wanted = EditRequest(
                 reference=known.id,
                 content=text,
+                subject=subject if known.subject is None else None,
                 instead_of=rejected,
                 uncite=(path,) if known.citations else (),
                 cite=(cited,),
@@ -225,6 +226,7 @@ class _DecisionImport:
             AddRequest(
                 content=text,
                 type=MemoryType.DECISION,
+                subject=subject,
                 tags=(KIND,),
                 valid_from=start,
                 source=Source(kind=KIND, file=file),
@@ -255,8 +257,8 @@ def _content(record: DecisionRecord) -> str:
     said = f"{record.title.rstrip('.')}. {record.decision}"
     for name, more in (("Context", record.context), ("Consequences", record.consequences)):
         if more:
-            said += f" {name}: {shortened(more, _LONGEST_PART)}"
-    return shortened(said, _LONGEST)
+            said += f" {name}: {more}"
+    return said
 
 
 def _last(followed: Mapping[str, str], file: str) -> str:

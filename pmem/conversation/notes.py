@@ -99,13 +99,15 @@ def import_notes(workspace: Workspace, request: NotesRequest) -> NotesImported:
     return run.take(found)
 
 
-def follow_notes(workspace: Workspace, request: NotesRequest) -> NotesImported:
-    """Do the same where the files may have no rule any more.
+def follow_notes(
+    workspace: Workspace, request: NotesRequest, *, dry_run: bool = False
+) -> NotesImported:
+    """Do the same where the files may have no rule any more; in a dry run, count it alone.
 
     Raises:
         InvalidValue, StorageRefused: See `import_notes`.
     """
-    run = _NotesImport(workspace, request)
+    run = _NotesImport(workspace, request, dry_run=dry_run)
     return run.take(list(run.read()))
 
 
@@ -132,13 +134,16 @@ class _NotesImport:
         edited: What people have changed, where the file says something else.
     """
 
-    def __init__(self, workspace: Workspace, request: NotesRequest) -> None:
+    def __init__(
+        self, workspace: Workspace, request: NotesRequest, *, dry_run: bool = False
+    ) -> None:
         self.counts = dict.fromkeys(("added", "updated", "unchanged", "archived"), 0)
         self.skipped: list[Skipped] = []
         self.edited: list[EditedRule] = []
         self._workspace = workspace
         self._project = os.path.dirname(workspace.root)
         self._request = request
+        self._dry_run = dry_run
 
     def read(self) -> Iterator[tuple[str, NotesFile]]:
         """Yield each file with what it says; one that cannot be read is skipped."""
@@ -195,7 +200,8 @@ class _NotesImport:
             where = f"{rule.file}:{rule.note.lines[0]}"
             self.skipped.append(Skipped(where, "is another one now: a person imports that"))
         else:
-            _change(self._workspace, one, rule, wanted)
+            if not self._dry_run:
+                _change(self._workspace, one, rule, wanted)
             self.counts["updated"] += 1
 
     def _said_nowhere(
@@ -223,11 +229,13 @@ class _NotesImport:
         if one.is_changed or needs_leave(self._workspace, one.memory):
             self._ask(one)
             return
+        self.counts["archived"] += 1
+        if self._dry_run:
+            return
         now, why = self._workspace.now(), f"its rule is gone from {one.file}"
         event = event_of(self._workspace, EventKind.ARCHIVE, reason=why)
         event = msgspec.structs.replace(event, source=KIND)
         self._workspace.memories.put(moved(one.memory, event, valid_until=closed(one.memory, now)))
-        self.counts["archived"] += 1
 
     def _ask(self, one: FollowedRule, rule: str = "") -> None:
         """Name a memory that is not as its file says, unless somebody has accepted that."""
@@ -269,6 +277,9 @@ class _NotesImport:
 
     def _add(self, rule: PlacedRule) -> None:
         """Add the memory of a rule; nothing where one says the same of the same places."""
+        if self._dry_run:
+            self.counts["added"] += 1
+            return
         file, note, lines = rule.file, rule.note, _lines(rule.note)
         path = _path_of(self._workspace, file)
         wanted = AddRequest(

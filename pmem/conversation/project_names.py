@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from pmem.core.places import applies, exact_place
 from pmem.interchange.notes import Note
+from pmem.values.records import MemoryType
 
 
 class ProjectNames:
@@ -28,7 +29,9 @@ class ProjectNames:
         return f"{self._prefix}{file}" in self._files
 
     def places_of(self, file: str, note: Note, places: tuple[str, ...]) -> tuple[str, ...]:
-        """Return where a rule applies: what it begins with, if that is there, else as its file.
+        """Return where a rule applies: what it is about, if that is there, else as its file.
+
+        An order about several files of a folder stays with the folder.
 
         Args:
             file: Where the rule is, relative to the memory's project.
@@ -37,13 +40,15 @@ class ProjectNames:
         """
         folder = f"{self._prefix}{file}".rpartition("/")[0]
         own = (f"{exact_place(folder).removeprefix('/')}/**",) if folder else ()
-        if not note.about or places not in ((), own):
+        is_of_all = own and note.type is MemoryType.CONSTRAINT and len(note.about) > 1
+        if is_of_all or places not in ((), own):
             return places
-        for base in dict.fromkeys((f"{folder}/" if folder else "", self._prefix, "")):
-            place = self._place(f"{base}{note.about.removeprefix('./')}")
-            if place:
-                return (place,)
-        return places
+        bases = dict.fromkeys((f"{folder}/" if folder else "", self._prefix, ""))
+        named = [
+            next(filter(None, (self._place(f"{base}{about}") for base in bases)), "")
+            for about in (one.removeprefix("./") for one in note.about)
+        ]
+        return tuple(dict.fromkeys(filter(None, named))) or places
 
     def _place(self, name: str) -> str:
         """Return the pattern for a file, a folder or a pattern; nothing where nothing is there."""

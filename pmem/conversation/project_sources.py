@@ -79,7 +79,7 @@ class ProjectImported(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         found: What there was.
-        notes: What became of the instruction files; None where there are none, or in a dry run.
+        notes: What became of the instruction files; None where there are none.
         decisions: What became of the decision records; None where there are none.
         sessions: What became of each program's sessions.
         dry_run: Whether nothing was added.
@@ -132,7 +132,7 @@ def import_project(workspace: Workspace, request: ProjectImportRequest) -> Proje
         )
     paths = _paths(workspace, (*found.instructions, *found.without_rules))
     with nullcontext() if request.dry_run else workspace.transaction():
-        notes = _notes(workspace, request, paths) if has_notes and not request.dry_run else None
+        notes = _notes(workspace, request, paths) if has_notes else None
         decisions = _decisions(workspace, request, _paths(workspace, found.decisions))
     return ProjectImported(
         found=found,
@@ -152,7 +152,8 @@ def _has_followed(workspace: Workspace) -> bool:
 def _notes(
     workspace: Workspace, request: ProjectImportRequest, paths: tuple[str, ...]
 ) -> NotesImported:
-    return follow_notes(workspace, NotesRequest(paths=paths, admit=request.admit))
+    wanted = NotesRequest(paths=paths, admit=request.admit)
+    return follow_notes(workspace, wanted, dry_run=request.dry_run)
 
 
 def _decisions(

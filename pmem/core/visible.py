@@ -41,6 +41,12 @@ def visible(text: str) -> str:
     return _hidden().sub(_written_out, text)
 
 
+def subject_before(subject: str | None, text: str) -> str:
+    """Return what stands before a text to say what it is about; nothing where that is its title."""
+    is_said = not subject or text.startswith((f"{subject}.", f"{subject}:"))
+    return "" if is_said else f"{subject}: "
+
+
 def one_visible_line(text: str) -> str:
     """Write out what would end a line or move the cursor, besides what `visible` does.
 

@@ -5,11 +5,12 @@ What a record says of its state: `interchange.adr_states`.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Final, NamedTuple
 
+from pmem.core.shortening import shortened
 from pmem.interchange import UnusedPart
 from pmem.interchange.adr_states import (
     UNFILLED,
@@ -30,7 +31,12 @@ from pmem.interchange.markdown import (
     plain_text,
     read_markdown,
 )
+from pmem.interchange.rule_mood import sentences
 
+_LONGEST: Final = 1500
+"""Characters of what was decided."""
+_LONGEST_REASON: Final = 240
+"""Characters of why, and of what follows."""
 _FIELD: Final = re.compile(r"[*_\s>-]{0,20}([A-Za-z][\w -]{2,18}?)[*_\s]{0,20}:(.*)")
 _MARKS: Final = "*_ \t"
 _IN_HEADING: Final = re.compile(r"(status|date)\s*(?::|\s[-–—]\s)\s*(\S.*)", re.IGNORECASE)
@@ -65,8 +71,12 @@ _SECTIONS: Final = {
     "options considered": "options",
     "alternatives": "alternatives",
     "alternatives considered": "alternatives",
+    "rejected": "rejected",
+    "rejected options": "rejected",
+    "rejected alternatives": "rejected",
 }
-_USED: Final = ("context", "consequences", "options", "alternatives", "status", "date")
+_WHOLE: Final = ("options", "alternatives", "rejected", "status", "date")
+_WORD: Final = re.compile(r"\w+")
 _ENDS: Final = (".", "!", "?", "。")
 _SAID: Final = (MarkdownKind.PARAGRAPH, MarkdownKind.BULLET)
 _SILENT: Final = (MarkdownKind.HEADING, MarkdownKind.COMMENT)
@@ -81,9 +91,9 @@ class DecisionRecord(NamedTuple):
         state: what `state_of` makes of it; or nothing.
         told: what it says of its state itself, on one line.
         day: when it was taken.
-        context: why there was something to decide, the first paragraph.
-        decision: what was decided, the first paragraph.
-        consequences: what follows, the first paragraph or list.
+        context: why there was something to decide, in a sentence or two.
+        decision: what was decided, as much of each paragraph and entry of a list as has room.
+        consequences: what follows, in a sentence or two.
         lines: the first and the last line of the section that says it, counted from one.
         rejected: the options that were considered and not chosen.
         superseded_by: the record that takes its place.
@@ -138,7 +148,7 @@ def read_decision(file: str, text: str) -> DecisionRecord | str:
     title, sections = _sections(found, name)
     by_name = {section.name: section for section in reversed(sections)}
     decided = by_name.get("decision")
-    said = _first_part(decided)
+    said, used = _fitted(decided.blocks if decided is not None else (), _LONGEST, evenly=True)
     if _TEMPLATE.search(name) or _PLACEHOLDER.match(title):
         return "is a template"
     told, when = _status_and_date(found, sections, title)
@@ -146,16 +156,20 @@ def read_decision(file: str, text: str) -> DecisionRecord | str:
     if decided is None or not said:
         is_over = state not in ("", "accepted", UNFILLED, UNKNOWN)
         return f"is {state}" if is_over else "has no section Decision with text in it"
-    used = [decided, *(by_name[name] for name in _USED if name in by_name)]
+    context, of_context = _fitted(_first_blocks(by_name.get("context")), _LONGEST_REASON)
+    follows, of_follows = _fitted(_first_blocks(by_name.get("consequences")), _LONGEST_REASON)
+    used |= of_context | of_follows
+    for whole in _WHOLE:
+        used |= dict.fromkeys(by_name[whole].blocks if whole in by_name else (), True)
     return DecisionRecord(
         number=number_of(title, name),
-        title=bare_title(title),
+        title=plain_text(bare_title(title)),
         state=state,
         told=" ".join(told.split()),
         day=_day(when) or (_day(told) if state == "accepted" else None) or _day(name),
-        context=_first_part(by_name.get("context")),
+        context=context,
         decision=said,
-        consequences=_first_part(by_name.get("consequences")),
+        consequences=follows,
         lines=(decided.start, max((one.lines[1] for one in decided.blocks), default=decided.start)),
         rejected=tuple(_rejected(by_name, bare_title(title), said)),
         superseded_by=successor_in(told),
@@ -266,12 +280,48 @@ def _day(text: str) -> date | None:
     return None
 
 
-def _first_part(section: _Section | None) -> str:
-    """Return what `_first_blocks` say, on one line; of a list its entries, one after another."""
-    said = [(block.kind, plain_text(block.text)) for block in _first_blocks(section)]
-    lead = [text for kind, text in said if kind is MarkdownKind.PARAGRAPH]
-    entries = [text.rstrip(".;") for kind, text in said if kind is MarkdownKind.BULLET]
-    return " ".join([*lead, "; ".join(entries)]).strip()
+def _fitted(
+    blocks: Iterable[MarkdownBlock], most: int, evenly: bool = False
+) -> tuple[str, dict[MarkdownBlock, bool]]:
+    """Return what paragraphs and entries of lists say, on one line: as many sentences as fit.
+
+    Args:
+        blocks: They, in their order.
+        most: The most characters, if the first sentence has no more.
+        evenly: Take the first sentence of each, then the second ones, and so on.
+
+    Returns:
+        What they say; and for each of which something is in it, whether that is all.
+    """
+    parts = {one: sentences(plain_text(one.text)) for one in blocks if one.kind in _SAID}
+    every = [(n, place) for place, part in enumerate(parts.values()) for n in range(len(part))]
+    told: list[list[str]] = [[] for _ in parts]
+    texts = list(parts.values())
+    left = most
+    for n, place in sorted(every) if evenly else every:
+        text = texts[place][n]
+        has_room = len(text) < left or not any(told)
+        if has_room and len(told[place]) == n:
+            told[place].append(text)
+            left -= len(text) + 1
+        elif not evenly:
+            break
+    last = next(filter(None, reversed(told)), [])
+    if last and last[-1].endswith(":") and sum(map(len, told)) > 1:
+        last.pop()
+    used = {block: told[n] == part for n, (block, part) in enumerate(parts.items()) if told[n]}
+    return shortened(_on_one_line(used, filter(None, told)), 2 * most), used
+
+
+def _on_one_line(blocks: Iterable[MarkdownBlock], told: Iterable[Sequence[str]]) -> str:
+    """Return what is told of each block; entries of a list with a semicolon between them."""
+    said = [" ".join(some).rstrip(";") for some in told]
+    are_entries = pairwise([*(one.kind is MarkdownKind.BULLET for one in blocks), False])
+    between = [
+        "; " if all(entries) and not text.endswith(_ENDS) else " "
+        for text, entries in zip(said, are_entries, strict=True)
+    ]
+    return "".join(text + sign for text, sign in zip(said, between, strict=True)).strip()
 
 
 def _first_blocks(section: _Section | None) -> list[MarkdownBlock]:
@@ -286,32 +336,46 @@ def _first_blocks(section: _Section | None) -> list[MarkdownBlock]:
 def _rejected(sections: Mapping[str, _Section], title: str, decision: str) -> Iterator[str]:
     """Yield the options that were not chosen, and alternatives that are not what it is about."""
     chosen = _CHOSEN.search(decision)
-    section = sections.get("options" if chosen else "alternatives")
-    if section is None:
-        return
-    taken = (chosen[1] if chosen else title).strip().casefold()
-    has_own = any(block.kind is MarkdownKind.HEADING for block in section.blocks[:1])
+    order = ("rejected", "options") if chosen else ("rejected", "alternatives", "options")
+    name = next((one for one in order if one in sections), "")
+    blocks = sections[name].blocks if name else []
+    has_own = any(block.kind is MarkdownKind.HEADING for block in blocks[:1])
     kind = MarkdownKind.HEADING if has_own else MarkdownKind.BULLET
-    for block in section.blocks:
-        option = plain_text(block.text.split("\n\n")[0])
-        names = option.casefold(), *option.casefold().split(": ", 1)
-        is_taken = (
-            any(name.startswith(taken) for name in names)
-            if chosen
-            else any(name in taken for name in names)
-        )
-        if block.kind is kind and not is_taken:
-            yield option
+    options = [plain_text(one.text.split("\n\n")[0]) for one in blocks if one.kind is kind]
+    taken = (chosen[1] if chosen else title).strip().casefold()
+    left = options
+    if name == "options":
+        left = [one for one in options if not any(x.startswith(taken) for x in _names(one))]
+        if left == options:
+            left = _without_nearest(options, taken if chosen else f"{taken} {decision}")
+    elif name == "alternatives":
+        left = [one for one in options if not any(x in taken for x in _names(one))]
+    yield from left
 
 
-def _left_out(file: str, found: MarkdownFile, used: Sequence[_Section]) -> Iterator[UnusedPart]:
-    """Yield the blocks that are in no part of a record."""
-    taken: set[MarkdownBlock] = set()
-    for section in used:
-        whole = section.name in ("options", "alternatives", "status", "date")
-        taken.update(section.blocks if whole else _first_blocks(section))
+def _names(option: str) -> tuple[str, ...]:
+    """Return what an option may be called: "Option 1: PostgreSQL", and what is around the colon."""
+    whole = option.casefold()
+    return (whole, *whole.split(": ", 1))
+
+
+def _without_nearest(options: Sequence[str], taken: str) -> list[str]:
+    """Return options but the one that has most words of a text; none where it is not sure which."""
+    words = set(_WORD.findall(taken.casefold()))
+    shares = [len(words.intersection(_WORD.findall(one.casefold()))) for one in options]
+    most = max(shares, default=0)
+    is_sure = shares.count(most) == 1 and most > 0
+    return [one for one, share in zip(options, shares, strict=True) if is_sure and share < most]
+
+
+def _left_out(
+    file: str, found: MarkdownFile, used: Mapping[MarkdownBlock, bool]
+) -> Iterator[UnusedPart]:
+    """Yield the blocks that are in no part of a record, and those of which only a part is."""
     for block in found.blocks:
-        if block not in taken and block.kind not in _SILENT and not _has_field(block):
+        if block in used and not used[block]:
+            yield UnusedPart(file, f"shortened {block.kind}", block.lines)
+        elif block not in used and block.kind not in _SILENT and not _has_field(block):
             yield UnusedPart(file, block.kind, block.lines)
 
 

@@ -5,14 +5,15 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from pmem.core.extraction.cues import IMPERATIVES, SETS
 from pmem.core.extraction.facts import extract
-from pmem.core.text.words import STOP_WORDS
+from pmem.core.text.words import BASE_VERBS, STOP_WORDS
 from pmem.values.records import MemoryType, Message, Role
 from pmem.values.times import UNDATED
 
 _BINDING: Final = re.compile(
     r"\b(?:must|shall|should|avoid|please)\b"
-    r"|(?:\A|[.,;:!?(–—-] ?|\b(?:and|then|please|you) )(?:do not|don['’]t)\b"
+    r"|(?:\A|[.,;:!?(–—-] ?|\b(?:and|then|please|(?<!if )(?<!when )you) )(?:do not|don['’]t)\b"
     r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bhas )(?<!\bhave )(?<!\bbe )\b(?:always|never)\b",
     re.IGNORECASE,
 )
@@ -20,32 +21,52 @@ _FORBIDDING: Final = re.compile(r"\b(?:must not|do not|don['’]t|never|avoid)\b
 _STATED: Final = (MemoryType.DECISION, MemoryType.CONSTRAINT, MemoryType.PREFERENCE)
 _CODE: Final = re.compile(r"`[^`]*`")
 _PLACEHOLDER: Final = re.compile(
-    r"\{\{.*?\}\}|\A\W*(?:TODO|TBD|FIXME|N/A)\b|\A\W*\[[^\]]{3,}\]\W*\Z|\A[\W_]*\Z"
+    r"\A\W*(?:TODO|TBD|FIXME|N/A)\b|\A\W*\[[^\]]{3,}\]\W*\Z|\A[\W_]*\Z"
 )
+_FILLED: Final = re.compile(r"\{\{.*?\}\}")
+_MOST_FILLED: Final = 8
+"""Words around each part that is to be filled in, from which on a text only shows one."""
 _LABEL: Final = re.compile(
     r"\A(?:\[[\w-]+\] )?(?:(?:[^\s:.,;`]+|`[^`]*`)(?: (?:[^\s:.,;`]+|`[^`]*`)){0,2}"
     r"(?: \([^)]*\))?: )?"
 )
-_DASH: Final = re.compile(r" [-–—]{1,2} ")
+_ORDERING_LABEL: Final = re.compile(r"\A\w+ \w+ \w+: ")
+_DASH: Final = re.compile(r" [-–—]{1,2} |, but ")
 _NAMED: Final = re.compile(r"\A`[^`]*`(?: \([^)]*\))?(?::| [-–—]{1,2}) ")
-_BEFORE: Final = re.compile(
+_WHEN: Final = (
     r"\A(?:If|When|Whenever|Before|After|For|On|In|Where|Unless|Once|Until|At|During|While|To)\b"
-    r"[^.;:]{1,160}?, ",
-    re.IGNORECASE,
 )
+_BEFORE: Final = re.compile(_WHEN + r"[^.;:]{1,160}?, ", re.IGNORECASE)
+_DEPENDING: Final = re.compile(_WHEN, re.IGNORECASE)
+_HOW: Final = re.compile(r"\A([^`→:(]{3,60}?) (?:→|->|=>) ")
 _MOST_COMMAS: Final = 4
 _STRESS: Final = re.compile(r"\A(?:Only|Also|Just|Then|Instead|First),? ", re.IGNORECASE)
 _ASKS: Final = re.compile(r"\A(?:Do|Please|Be) ", re.IGNORECASE)
+_BANS: Final = re.compile(r"No (?=[\w`])(?!one\b)")
+_FEW: Final = 2
+"""Sentences of a text that may be a rule for every one of something, and no description."""
+_EVERY: Final = re.compile(r"(?:Every|Each) [\w`]")
+_CLAUSE: Final = re.compile(r"\b(?:that|which|who|whose|if|whether|when|where|what|how|why|as)\b")
+_NO_VERBS: Final = STOP_WORDS | {"see"}
+_VERBS: Final = (
+    IMPERATIVES | BASE_VERBS | {*SETS["doing"].split(), *SETS["request"].split()}
+) - _NO_VERBS
+_AFTER_VERBS: Final = frozenset(
+    "a all an any both each every it its no our that the their them these this those what".split()
+)
 _OPENING: Final = re.compile(r"\A([A-Z]?[a-z]{2,}) (?=[`\w./*(\[\"'“-])")
 _PREFERS: Final = re.compile(r"prefer\b", re.IGNORECASE)
 _FINITE: Final = re.compile(
     r"\b(?:is|are|was|were|has|have|had|can|will|does|did|may|might|would|could)\b"
-    r"|\b[a-z]+[^s]s (?:the|an?|its)\b|\b[a-z]+[^s]s `"
+    r"|\b[a-z]+[^s]s (?:the|an?|its|it|each|every)\b|\b[a-z]+[^s]s `"
 )
+_ACTS: Final = re.compile(r"`[^`]+` (?!is\b|has\b|was\b)[a-z]+[^su]s\b")
 _FORM: Final = re.compile(r"(?:[^su]s|ing|ed|ion|ity|ness|ly)\Z")
 _NEAR: Final = 4
+_FAR: Final = 12
 _COMMAND: Final = re.compile(
-    r"`(?:(?:[A-Z_]+=\S+ )+[^`()]+|(?:[a-z~][\w./@-]*|\.{1,2}/[\w./-]+)(?::[\w-]+)?(?: [^`()]+)+)`"
+    r"`\(?(?:(?:[A-Z_]+=\S+ )+[^`()]+|(?:[a-z~](?:[\w./@-]*\w)?|\.{1,2}/[\w./-]+)(?::[\w-]+)?"
+    r"(?! [={])(?: [^`()]+)+)\)?`"
 )
 _BARE: Final = re.compile(r"(?:\A|: )(?:[A-Z_]+=\S+ |\./)\S.*")
 _ASIDE: Final = re.compile(r"\([^()]*\)")
@@ -62,9 +83,10 @@ def type_of(text: str) -> MemoryType:
     if _BINDING.search(text):
         stated = _stated_types(text)
         return MemoryType.DECISION if stated[:1] == [MemoryType.DECISION] else MemoryType.CONSTRAINT
-    if is_command(text):
+    how = _HOW.match(text)
+    if is_command(text) or (how and is_order(how[1])):
         return MemoryType.PROCEDURE
-    if any(map(_is_imperative, _sentences(text))):
+    if _is_ordering(text):
         prefers = _PREFERS.match(_rest(text)) or _stated_types(text)[:1] == [MemoryType.PREFERENCE]
         return MemoryType.PREFERENCE if prefers else MemoryType.CONSTRAINT
     return next((one for one in _stated_types(text)[:1] if one in _STATED), MemoryType.FACT)
@@ -83,11 +105,22 @@ def is_statement(text: str) -> bool:
 def is_order(text: str) -> bool:
     """Tell whether a sentence of a text says what has to be, must not be, or is to be done.
 
-    A sentence orders where it begins with a word that can be a verb and neither a name nor a
-    plural, with no finite verb close behind it: "Use the exact revisions". Other languages have
-    no orders here.
+    A sentence orders where it begins with a verb, or with a word that is followed as a verb is,
+    with no finite verb close behind it: "Use the exact revisions". The first sentence may begin
+    with any word that can be a verb and neither a name nor a plural. Other languages have no
+    orders here.
     """
-    return is_binding(text) or any(map(_is_imperative, _sentences(text)))
+    return is_binding(text) or _is_ordering(text)
+
+
+def is_sure_order(text: str) -> bool:
+    """Tell whether a text is an order whatever stands around it; a name in two words is none."""
+    return is_binding(text) or any(_is_imperative(one, surely=True) for one in _sentences(text))
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text."""
+    return _SENTENCE.split(text)
 
 
 def is_binding(text: str) -> bool:
@@ -100,44 +133,89 @@ def forbids(text: str) -> bool:
     return _FORBIDDING.search(text) is not None
 
 
+def depends(text: str) -> bool:
+    """Tell whether a text begins with what something else depends on: "Before you ship"."""
+    return _DEPENDING.match(text) is not None
+
+
 def has_label(text: str) -> bool:
     """Tell whether a text begins with a name and a colon."""
     return bool(_LABEL.sub("", text, count=1) != text)
 
 
 def describes(text: str) -> bool:
-    """Tell whether a text surely says how something is: a finite verb is near its beginning."""
-    return _FINITE.search(" ".join(_rest(text).split()[: 3 * _NEAR])) is not None
+    """Tell whether a text surely says how something is: a finite verb is near its beginning.
+
+    What is said of every one of them is a rule.
+    """
+    is_said = _FINITE.search(" ".join(_rest(text).split()[: 3 * _NEAR])) is not None
+    return acts(text) or (is_said and not _EVERY.match(text))
+
+
+def acts(text: str) -> bool:
+    """Tell whether a text says what a file or a name does, and not how it has to be."""
+    return _ACTS.match(text) is not None
 
 
 def is_placeholder(text: str) -> bool:
     """Tell whether a text only stands for one that is to be written."""
-    return _PLACEHOLDER.search(_CODE.sub("code", text)) is not None
+    bare = _CODE.sub("code", text)
+    words = re.findall(r"\w+", _FILLED.sub("", bare))
+    return _PLACEHOLDER.search(bare) is not None or len(words) < _MOST_FILLED * len(
+        _FILLED.findall(bare)
+    )
 
 
 def _rest(text: str) -> str:
-    """Return a text without its label, what it depends on, and what only stresses it."""
+    """Return a text without its label, what it depends on, and what only stresses it.
+
+    A label of three words may be the order: "Keep layers thin: routes ...".
+    """
+    first = text.partition(" ")[0].casefold()
+    if first in _VERBS and _ORDERING_LABEL.match(text):
+        return text
     for opening in (_LABEL, _BEFORE, _STRESS):
         text = opening.sub("", text, count=1)
     return text
 
 
-def _is_imperative(text: str) -> bool:
+def _is_ordering(text: str) -> bool:
+    told = list(_sentences(text))
+    is_of_all = len(told) <= _FEW and any(map(_EVERY.match, told))
+    return is_of_all or any(_is_imperative(one, surely=n > 0) for n, one in enumerate(told))
+
+
+def _is_imperative(text: str, surely: bool) -> bool:
     if _NAMED.match(text):
         return False
-    clauses = _DASH.split(text, maxsplit=1)
+    first, *clauses = _DASH.split(text)
     if _BEFORE.match(text):
         clauses += text.split(", ", _MOST_COMMAS)[1:]
-    return any(_opens_with_verb(_rest(clause)) for clause in clauses)
+    return _opens_with_verb(_rest(first), surely) or any(
+        _opens_with_verb(_rest(clause), surely=True) for clause in clauses
+    )
 
 
-def _opens_with_verb(clause: str) -> bool:
+def _opens_with_verb(clause: str, surely: bool) -> bool:
+    if _ASKS.match(clause):
+        return True
+    if _BANS.match(clause):
+        return not _is_said(clause, _FAR)
     found = _OPENING.match(clause)
-    if found is None or _ASKS.match(clause):
-        return _ASKS.match(clause) is not None
-    verb, near = found[1].casefold(), clause[found.end() :].split()[: _NEAR - 1]
-    is_said = near[:1] != ["that"] and _FINITE.search(" ".join(near))
-    return verb not in STOP_WORDS and not _FORM.search(verb) and not is_said
+    if found is None:
+        return False
+    verb, after = found[1].casefold(), clause[found.end() :]
+    next_word = re.split(r"\W", after.casefold(), maxsplit=1)[0]
+    is_sure = verb in _VERBS or next_word in _AFTER_VERBS or after.startswith("`")
+    if verb in _NO_VERBS or _FORM.search(verb) or (surely and not is_sure):
+        return False
+    return not _is_said(after, _NEAR - 1 if is_sure else _FAR)
+
+
+def _is_said(text: str, far: int) -> bool:
+    """Tell whether one of the next words is a finite verb of the sentence itself."""
+    near = " ".join(_ASIDE.sub("", text).split()[:far])
+    return _FINITE.search(_CLAUSE.split(near, maxsplit=1)[0]) is not None
 
 
 def is_command(text: str) -> bool:
@@ -150,6 +228,11 @@ def is_command(text: str) -> bool:
     prose = _ASIDE.sub("", _BARE.sub("", bare))
     runs = ends or _BARE.search(bare) is not None
     return runs and len(re.findall(r"\w+", prose)) <= _MOST_PROSE
+
+
+def is_command_line(text: str) -> bool:
+    """Tell whether a line can be a command: a program's name and what it is given."""
+    return _COMMAND.fullmatch(f"`{text}`") is not None
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -22,7 +22,6 @@ from pmem.errors import InvalidValue
 from pmem.memory.reading import Staleness, disputed, is_merged_by_git
 from pmem.project.caller import serving
 from pmem.project.own_memory import has_own
-from pmem.project.project_name import project_name
 from pmem.project.workspace import Workspace
 from pmem.search.context_answers import Answers, rank_answers
 from pmem.search.context_candidates import gather_candidates, tokens_of_others
@@ -86,7 +85,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
         candidates = gather_candidates(workspace, request, usable, talk, answers, differing, budget)
         candidates = _with_own(own, candidates)
         return build(
-            f"Memory of {project_name(workspace)}",
+            f"Memory of {settings.project_name}",
             msgspec.structs.replace(
                 candidates,
                 mark=mark,

@@ -16,6 +16,7 @@ from pmem.core.retrieval.documents import shown_text
 from pmem.core.selection import Selection, ticks
 from pmem.core.threeway.conflicts import open_conflicts
 from pmem.core.trust import noted_by
+from pmem.core.visible import subject_before
 from pmem.memory import recalls
 from pmem.memory.citations import BrokenCitation, VerifyRequest, verify
 from pmem.memory.confirming import list_noted
@@ -109,7 +110,7 @@ def _other(fields: dict[str, object]) -> str:
 def _text(record: Memory | Episode) -> str:
     if isinstance(record, Episode):
         return shown_text(record)
-    return f"{record.subject}: {record.content}" if record.subject else record.content
+    return subject_before(record.subject, record.content) + record.content
 
 
 def _proposals(workspace: Workspace) -> Iterator[InboxItem]:

@@ -95,7 +95,7 @@ BULLETS = {
     "10. Use pnpm\n\n   This is not below it\n": "Use pnpm",
     "- Use pnpm\n# Next\n": "Use pnpm",
     "- Use pnpm <!-- since May -->\n": "Use pnpm",
-    "- Use pnpm\n\n      pnpm install\n": "Use pnpm",
+    "- Use pnpm\n\n      pnpm install\n": "Use pnpm; `pnpm install`",
 }
 
 
@@ -149,14 +149,15 @@ def test_a_heading_that_orders_counts(shell: Shell) -> None:
     write(shell, "CLAUDE.md", f"# Guide\n\n## Tests\n\n{text}- Great!\n")
     take(shell, "CLAUDE.md")
     assert {one["content"]: one["type"] for one in kept(shell)} == {
-        "Use `screen`, no parts": "constraint",
+        "Use `screen`, no parts: `screen.get()`": "constraint",
         "Do not: Break a shape": "constraint",
     }
 
 
 def test_code_within_an_entry_that_is_not_told_is_named(shell: Shell) -> None:
-    write(shell, "CLAUDE.md", "- Join parts so\n\n  ```python\n  a + b\n  ```\n")
-    assert "1 code block (lines 3-5)" in take(shell, "CLAUDE.md").text
+    code = "  a + b\n" * 16
+    write(shell, "CLAUDE.md", f"- Join parts so\n\n  ```python\n{code}  ```\n")
+    assert "1 code block (lines 3-20)" in take(shell, "CLAUDE.md").text
 
 
 def test_a_rule_applies_to_the_file_or_folder_that_it_begins_with(shell: Shell) -> None:
@@ -218,7 +219,7 @@ RULES = {
         ("constraint", "Name models with `{{ ref('x') }}`. Never name a table.")
     ],
     "Wrap errors with what was done:\n\n```go\nreturn wrap(err)\n```": [
-        ("constraint", "Wrap errors with what was done.")
+        ("constraint", "Wrap errors with what was done: `return wrap(err)`")
     ],
     "1. Build it:\n\n```sh\nmake all\n```\n\n2. Ship it\n3. Tell the others": [
         ("procedure", "1. Build it: `make all`; 2. Ship it; 3. Tell the others")

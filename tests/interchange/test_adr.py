@@ -71,7 +71,7 @@ def test_nygards_form_is_read() -> None:
     found = decision("0007-rabbitmq.md", NYGARD)
     assert (found.number, found.title, found.state) == (7, "Use RabbitMQ", "superseded")
     assert found.day == date(2026, 1, 12)
-    assert found.decision == "We will use RabbitMQ because it routes by topic."
+    assert found.decision == "We will use RabbitMQ because it routes by topic. More of it."
     assert (number(found.superseded_by), found.supersedes, found.rejected) == (9, None, ())
     first, last = found.lines
     assert NYGARD.splitlines()[first - 1] == "## Decision"
@@ -141,3 +141,36 @@ def test_what_has_no_decision_is_none() -> None:
 def test_any_text_is_read(text: str) -> None:
     read_decision("0001-x.md", text)
     read_decision("0001-x.md", f"# 1. Title\n\n## Status\n\n{text}\n\n## Decision\n\n{text}\n")
+
+
+POINTS = "".join(f"- **Rule {n} holds.** {'It does so for a reason. ' * 12}\n" for n in range(6))
+
+
+def test_each_point_of_a_long_decision_is_told_and_what_is_cut_is_named() -> None:
+    text = NYGARD.replace("More of it.\n", f"More of it.\n\n{POINTS}\n### Rejected\n\n- No rules\n")
+    found = decision("1-x.md", text)
+    assert found.decision.startswith("We will use RabbitMQ because it routes by topic. More of it.")
+    assert all(f"Rule {n} holds." in found.decision for n in range(6))
+    assert len(found.decision) <= 1500
+    assert found.decision.endswith(".")
+    assert found.rejected == ("No rules",)
+    shortened = [part.lines for part in found.left_out if part.what == "shortened bullet"]
+    assert shortened == [(n, n) for n in range(20, 26)]
+
+
+def test_a_reason_ends_with_a_sentence() -> None:
+    context = f"It is slow. {'It was slow before. ' * 12}\nThere are these ways:\n\n- One way.\n"
+    found = decision("1-x.md", NYGARD.replace("We need a queue.\n", context))
+    assert found.context.endswith("It was slow before.")
+    assert [part.what for part in found.left_out] == ["shortened paragraph", "bullet"]
+
+
+def test_an_option_that_is_named_otherwise_where_it_is_chosen_is_known_by_its_words() -> None:
+    options = "* Keep the queue isolated\n* Make it a non-isolated queue for all\n"
+    head, _, rest = MADR.partition("* PostgreSQL\n")
+    rest = rest.partition("## Decision")[2].replace('"PostgreSQL"', '"Non-isolated queue"')
+    assert decision("1-x.md", f"{head}{options}\n## Decision{rest}").rejected == (
+        "Keep the queue isolated",
+    )
+    unsure = f"{head}* Files\n* Sockets\n\n## Decision{rest}"
+    assert decision("1-x.md", unsure).rejected == ()

@@ -56,6 +56,7 @@ CALLS: Final[dict[str, Call]] = {
     "operations": lambda p, _: p.operations(limit=0),
     "waiting": lambda p, g: p.waiting(decisions=g.flag),
     "approve": lambda p, g: p.approve(_waiting(p, g.ref)),
+    "confirm": lambda p, g: p.confirm("helper"),
     "reject": lambda p, g: p.reject(_waiting(p, g.ref)),
     "audit": lambda p, g: p.audit("mira" if g.flag else None),
     "search": lambda p, _: p.search("gear wheel", top_k=50, related=9),

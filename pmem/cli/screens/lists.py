@@ -10,6 +10,7 @@ from pmem.cli.session import Line, Span
 from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
 from pmem.core.retention import valid_at
 from pmem.core.trust import Trust, shown, trust_of
+from pmem.core.visible import subject_before
 from pmem.values.ids import short
 from pmem.values.records import Episode, Fact, Memory, State, Status
 
@@ -34,8 +35,8 @@ def memory_screen(found: "MemoryListing", view: ScreenView) -> Iterator[Line]:
 
 def memory_text(memory: Memory) -> Line:
     """Return what a memory says on one line, its subject first."""
-    subject = [(f"{folded(memory.subject)}: ", "bold")] if memory.subject else []
-    return [*subject, (folded(memory.content), "")]
+    content = folded(memory.content)
+    return [(subject_before(folded(memory.subject or ""), content), "bold"), (content, "")]
 
 
 def _memory_tail(memory: Memory, at: datetime, view: ScreenView) -> Line:

@@ -1,0 +1,158 @@
+"""Instruction files: code, lists, tables and records of what files are, as rules with a type."""
+
+import pytest
+
+from pmem.interchange.notes import Note, read_notes
+
+SERVER = "```ts\nserve(routes)\n```"
+
+
+def notes_of(text: str, file: str = "AGENTS.md") -> tuple[Note, ...]:
+    return read_notes(file, f"# Guide\n\n## Parts\n\n{text}\n").notes
+
+
+def told(text: str, file: str = "AGENTS.md") -> list[tuple[str, str]]:
+    return [(note.type.value, note.text) for note in notes_of(text, file)]
+
+
+CODE = {
+    SERVER: [("fact", "Parts: `serve(routes)`")],
+    f"Inject all parts.\n\n{SERVER}": [("constraint", "Inject all parts. `serve(routes)`")],
+    f"One part is a server.\n\n{SERVER}": [("fact", "One part is a server. `serve(routes)`")],
+    "```\nbb test   # all tests\nbb lint\n```": [("procedure", "`bb test` (all tests); `bb lint`")],
+    "```\nfeat(api): a route\nfix: it\n```": [("fact", "Parts: `feat(api): a route; fix: it`")],
+    "```\nshop/\n├── a.ts    # It begins here\n└── web/\n    └── b.ts\n```": [
+        ("fact", "Parts: `shop/a.ts`: It begins here; `shop/web/b.ts`")
+    ],
+    "```ts\n" + "serve(routes)\n" * 16 + "```": [],
+}
+
+LISTS = {
+    "1. **One store.** Nobody reads its files.\n2. Templates are copied. Never trust one.": [
+        ("constraint", "One store. Nobody reads its files."),
+        ("constraint", "Templates are copied. Never trust one."),
+    ],
+    "A change is done when:\n\n1. The tests pass.\n2. It has a line in the log.": [
+        ("constraint", "A change is done when: The tests pass."),
+        ("constraint", "A change is done when: It has a line in the log."),
+    ],
+    "1. **First run**: Run `make all`\n2. **Report**: Tell the others": [
+        ("procedure", "1. First run: Run `make all`; 2. Report: Tell the others")
+    ],
+    "It makes:\n\n1. A function with `t` in it\n2. A struct": [
+        ("fact", "It makes: A function with `t` in it; A struct")
+    ],
+    "- **Add a part** → `parts.nix` — and name it\n- **YubiKey forwarding** → `host.nix`": [
+        ("procedure", "Add a part → `parts.nix` — and name it"),
+        ("fact", "YubiKey forwarding → `host.nix`"),
+    ],
+    "- No unused names\n- Single quotes\n- 2-space indent": [
+        ("constraint", "No unused names"),
+        ("constraint", "Single quotes"),
+        ("constraint", "2-space indent"),
+    ],
+    "- Shop code lives in `shop/`\n- Data is in `data/`\n- Pages are in `web/`": [
+        ("fact", "Shop code lives in `shop/`"),
+        ("fact", "Data is in `data/`"),
+        ("fact", "Pages are in `web/`"),
+    ],
+    "Before you end, see that:\n\n- [ ] Names are clear\n- [ ] Tests pass": [
+        ("constraint", "Before you end, see that: Names are clear; Tests pass")
+    ],
+    "- `a` -- the first part\n- `b` -- the second": [
+        ("fact", "`a` -- the first part; `b` -- the second")
+    ],
+}
+
+SENTENCES = {
+    "Steps are counted. Rust edition 2024, for all parts. Strict mode fails early.": "fact",
+    "Parts are counted. See `docs/parts.md` for more.": "fact",
+    "Every function that reads is prefixed `db_`.": "constraint",
+    "One or two lines — match what is there.": "constraint",
+    "Check if a part is null before a call.": "constraint",
+    "Keep layers thin: routes speak HTTP only. A store is a layer.": "constraint",
+    "If you don't use it, the names are in `deps.edn`.": "fact",
+    "Config in `pytest.ini`: `pythonpath = .`": "fact",
+    "A part like {{ this }} has a name of its own, and no other part has one.": "fact",
+}
+
+
+@pytest.mark.parametrize(("text", "wanted"), [*CODE.items(), *LISTS.items()])
+def test_a_block_is_told_as_what_it_is(text: str, wanted: list[tuple[str, str]]) -> None:
+    assert told(text) == wanted
+
+
+@pytest.mark.parametrize(("text", "wanted"), SENTENCES.items())
+def test_a_paragraph_orders_or_describes(text: str, wanted: str) -> None:
+    assert told(text) == [(wanted, text)]
+
+
+@pytest.mark.parametrize(
+    "text", ["See the guide for more.", "For more, please see the guide.", "[more](more.md)"]
+)
+def test_what_only_points_elsewhere_is_left_out(text: str) -> None:
+    assert told(text) == []
+
+
+def test_thanks_before_the_sections_are_left_out() -> None:
+    text = "# Help\n\nThanks! Please read this first.\n\n## Parts\n\n- Use whole words\n"
+    assert [note.text for note in read_notes("CONTRIBUTING.md", text).notes] == ["Use whole words"]
+
+
+def test_entries_below_a_heading_of_rules_are_rules() -> None:
+    text = "# G\n\n## Conventions\n\n- Names that act end with `!`.\n- `a.nix` makes: hosts\n"
+    found = read_notes("AGENTS.md", text).notes
+    assert [note.type for note in found] == ["constraint", "fact"]
+
+
+def test_rows_have_one_type_and_the_words_of_their_heads() -> None:
+    long = "x" * 300
+    rows = f"| Web | `npm test` | `npm run fix` |\n| Rest {long} | by hand | — |\n"
+    found = told(f"| What | Check | Fix |\n|--|--|--|\n{rows}| B {long} | `b run` | |")
+    assert {kind for kind, _ in found} == {"procedure"}
+    assert found[1][1] == f"Rest {long}: Check by hand"
+    table = "| Before adding a… | Look here first |\n|--|--|\n| Button | `ui/` |"
+    assert told(table) == [("constraint", "Before adding a Button: Look here first `ui/`")]
+
+
+ABOUT = {
+    "- `a.json` and `b/c.json` must agree": ("a.json", "b/c.json"),
+    "- `lint.json` sets it to an error. Open an issue instead.": (),
+    "- `cores/` is built. Never edit it.": ("cores/",),
+    "- NEVER edit `keys/a.yml` by hand": ("keys/a.yml",),
+    "- NEVER import `keys/a.nix` by hand": (),
+}
+
+
+@pytest.mark.parametrize(("text", "about"), ABOUT.items())
+def test_a_rule_is_about_the_files_that_it_begins_with(text: str, about: tuple[str, ...]) -> None:
+    assert [note.about for note in notes_of(text)] == [about]
+
+
+def test_a_row_is_about_the_file_in_its_column() -> None:
+    rows = "".join(f"| Part {n} {'x' * 90} | `src/p{n}.c` |\n" for n in range(7))
+    found = notes_of(f"| Part | File |\n|--|--|\n{rows}")
+    assert [note.about for note in found] == [(f"src/p{n}.c",) for n in range(7)]
+
+
+def test_what_a_file_is_described_as_is_the_heading_above_all() -> None:
+    text = "---\ndescription: Rules for tests\n---\n- Use words\n\n## Names\n\n- Be short\n"
+    found = read_notes(".cursor/rules/a.mdc", text).notes
+    assert [(note.subject, note.tags) for note in found] == [
+        ("Rules for tests", ("rules-for-tests",)),
+        ("Names", ("rules-for-tests", "names")),
+    ]
+
+
+def test_what_the_file_of_a_folder_says_first_is_kept() -> None:
+    text = "# web\n\nCustom pages, drawn by the server.\n\n## A\n\n- Use words\n"
+    found = {file: read_notes(file, text).notes for file in ("web/AGENTS.md", "AGENTS.md")}
+    assert [note.type for note in found["web/AGENTS.md"]] == ["fact", "constraint"]
+    assert [note.text for note in found["AGENTS.md"]] == ["Use words"]
+
+
+def test_what_a_file_says_first_is_kept_where_it_names_folders() -> None:
+    text = "# G\n\nWelcome.\n\nMore rules are in `web/` and `api/`.\n\n## A\n\n- Use words\n"
+    assert "More rules are in `web/` and `api/`." in [
+        note.text for note in read_notes("AGENTS.md", text).notes
+    ]
