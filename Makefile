@@ -28,6 +28,7 @@ rest: $(VENV)/.developing  # what `make test` leaves out: what takes seconds eac
 
 assistants: $(VENV)/.developing  # Codex and Gemini CLI from npm, offline
 	$(BIN)/python -m tests.assistants.real
+	$(BIN)/python -m tests.assistants.real_capture
 
 browser: $(VENV)/.browsing  # the page of `pmem report` in Chromium; PMEM_SHOTS=DIR keeps pictures
 	PMEM_THOROUGH=1 PMEM_BROWSER=1 $(BIN)/python -m pytest -n 0 -s tests/report/test_chromium.py
