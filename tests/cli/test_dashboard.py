@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem.cli import dashboard
-from pmem.cli.panels import sparkline
+from pmem.cli.panels import NARROW, sparkline
 from pmem.cli.screens.stories import story_screen
 from pmem.cli.screens.view import ScreenView
 from pmem.cli.session import Line
@@ -93,7 +93,7 @@ def test_any_figures_can_be_drawn_at_any_width(
     found = ask(store(*records, now=now), table.STATS, AtRequest())
     assert list(dashboard.screen(found, sys.maxsize))
     lines = list(dashboard.screen(found, width))
-    if width >= dashboard.NARROW and not dashboard.note(found):
+    if width >= NARROW and not dashboard.note(found):
         assert max(cells(text(line)) for line in lines) <= width
 
 

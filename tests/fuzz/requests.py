@@ -7,9 +7,8 @@ import msgspec
 import orjson
 
 from pmem.cli.memory import batch_request as batch_line
-from pmem.cli.query import _request as asked
 from pmem.cli.session import CommandSession
-from pmem.core import managed_block, queries
+from pmem.core import exactjson, managed_block, queries
 from pmem.core.citations import Content, constant_of, judged, values_of
 from pmem.errors import InvalidValue, UsageError
 from pmem.interchange import arrays, messages
@@ -131,8 +130,8 @@ def _setting(data: bytes) -> Any:
 
 
 def _query(data: bytes) -> Any:
-    session: Any = _Lines(data)
-    request = asked(session, "-")
+    given = exactjson.read_given(b"\n".join(data.splitlines()), "the query", queries.EXAMPLE)
+    request = queries.parse(given)
     dump_line(request)
     wanted = queries.filter_of(request, lambda text: parse_time(text, NOW))
     assert queries.parse(msgspec.to_builtins(request)) == request
