@@ -212,7 +212,7 @@ def _picked(
         if remembers and task_of(request)
         else None,
     ]
-    picked = iter(pick_each(workspace, filter(None, questions)))
+    picked = iter(pick_each(workspace, filter(None, questions), spelt=questions[0]))
     for question in questions:
         yield next(picked) if question else RankedSet([], 0, Counter(), [])
 

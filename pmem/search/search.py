@@ -312,6 +312,7 @@ def pick_each(
     *,
     fill: int = 0,
     closely: bool = False,
+    spelt: SearchRequest | None = None,
 ) -> list[RankedSet]:
     """Do the same for several requests, in one look at what is kept.
 
@@ -320,6 +321,7 @@ def pick_each(
         requests: What to look for.
         fill: See `pick`.
         closely: See `pick`.
+        spelt: One whose best are compared by their letters unless it surely is English.
 
     Raises:
         InvalidValue: `top_k`, `threshold` or `related` of one is out of range.
@@ -328,11 +330,10 @@ def pick_each(
     for request in requests:
         _check(request)
         context = None if request.context is None else searched_part(request.context)
-        asked.append(
-            msgspec.structs.replace(request, query=searched_part(request.query), context=context)
-        )
+        one = msgspec.structs.replace(request, query=searched_part(request.query), context=context)
+        asked.append((one, closely or (None if request is spelt else False)))
     return workspace.backend.searched(
-        lambda pool: [_pick(workspace, one, pool, fill, closely) for one in asked]
+        lambda pool: [_pick(workspace, one, pool, fill, close) for one, close in asked]
     )
 
 
@@ -353,7 +354,7 @@ class _Look(NamedTuple):
     workspace: Workspace
     request: SearchRequest
     pool: Pool
-    closely: bool
+    closely: bool | None
 
     def sieve(self) -> Sieve:
         return Sieve(self.pool, self.request.wanted, self.workspace.now())
@@ -412,7 +413,7 @@ class _Look(NamedTuple):
 
 
 def _pick(
-    workspace: Workspace, request: SearchRequest, pool: Pool, fill: int, closely: bool
+    workspace: Workspace, request: SearchRequest, pool: Pool, fill: int, closely: bool | None
 ) -> RankedSet:
     """Rank the kinds one by one, each among its own, and take the best of all."""
     most = workspace.settings.retrieval_top_k if request.top_k is None else request.top_k

@@ -212,3 +212,14 @@ def test_a_memory_for_other_files_is_no_rule_for_every_task() -> None:
     assert why(context(workspace, "change the code and its test", budget=600)) == {}
     near = context(workspace, "round in src/billing/fees.py", budget=600)
     assert why(near) == {"Money is integer cents": "place"}
+
+
+@pytest.mark.parametrize(
+    ("task", "first"),
+    [("Kundendaten entschlüsseln", "Verschlüsselt"), ("the Kundendaten that we decrypt", "In")],
+)
+def test_a_task_in_another_language_is_compared_by_its_letters(task: str, first: str) -> None:
+    workspace = in_memory()
+    keep(workspace, "In Bremen liegen Kundendaten")
+    keep(workspace, "Verschlüsselt liegen Kundendaten")
+    assert section(context(workspace, task, budget=400), "recalled")[0].split()[0] == first

@@ -57,6 +57,8 @@ def test_a_form_in_nearly_every_language_finds_it_first() -> None:
         ("क़ानून की प्रति गोदाम में है", "कानून"),
         ("Die Lagerverwaltung zählt", "Lager"),
         ("Der Datenbank-Container startet", "Datenbank"),
+        ("Die Datenbank startet nachts", "Testdatenbank"),
+        ("Die Varianten sind blau", "Größenvariante"),
         ("Zamówienie złożono w Łodzi", "zamowienia"),
     ],
 )

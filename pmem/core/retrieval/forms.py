@@ -1,11 +1,12 @@
 """Forms of a word that a collection holds, in any language: what begins as the word does.
 
 Endings, and what compounds put behind a word, leave its beginning as it is: "Rechnung" finds
-"Rechnungen", "Lager" finds "Lagerverwaltung". No language has to be known for that.
+"Rechnungen", "Lager" finds "Lagerverwaltung". What a compound ends with is a word of its own:
+"Testdatenbank" finds "Datenbank". No language has to be known for that.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import takewhile
 from typing import Final
@@ -18,6 +19,12 @@ MOST_FORMS: Final = 30
 _HEBREW: Final = "".join(map(chr, range(0x05D0, 0x05EB)))
 _START: Final = 4
 """So many letters at least are common to forms; one less of a word that has no more than these."""
+_END: Final = 5
+"""So many letters at least has a word that a compound ends with."""
+_FRONT: Final = 3
+"""And so many has what stands before it."""
+_SAME: Final = 0.7
+"""The least likeness of that word and another."""
 _UMLAUT: Final = re.compile("([aou])e")
 _VOWEL: Final = re.compile("[aou](?![aeiou])")
 _ALIKE: Final = 0.55
@@ -40,7 +47,8 @@ def likeness(word: str, other: str) -> float:
         return 0.0
     if other in spelt_otherwise(word):
         return 1.0
-    return max(_begin_alike(one, two) for one in _bare(word) for two in _bare(other))
+    begin = max(_begin_alike(one, two) for one in _bare(word) for two in _bare(other))
+    return begin or max((_same(end, other) for end in _ends(word)), default=0.0)
 
 
 def _begin_alike(word: str, other: str) -> float:
@@ -52,6 +60,19 @@ def _begin_alike(word: str, other: str) -> float:
     alike = 2.0 * common / (len(word) + len(other))
     begins = common >= _START and common in (len(word), len(other))
     return alike if begins or alike >= _ALIKE else 0.0
+
+
+def _ends(word: str) -> Iterator[str]:
+    """Yield with what a term ends that may be a word of its own, the longest first."""
+    return (word[at:] for at in range(_FRONT, len(word) - _END + 1))
+
+
+def _same(end: str, other: str) -> float:
+    """Return how alike a word and the end of another are, one of which begins the other."""
+    shorter, longer = sorted((end, other), key=len)
+    alike = 2.0 * len(shorter) / (len(end) + len(other))
+    is_same = len(shorter) >= _END and longer.startswith(shorter) and alike >= _SAME
+    return alike if is_same else 0.0
 
 
 def common_start(word: str) -> str:
@@ -70,7 +91,8 @@ def _starts(word: str) -> list[str]:
     """Return with what a form of a term may begin; in Hebrew any letter may stand in front."""
     starts = [start for start in map(common_start, _bare(word)) if start]
     fronts = _HEBREW if word[0] in _HEBREW else ""
-    return [*starts, *(front + start for start in starts for front in fronts)]
+    ends = [end[:_END] for end in _ends(word)] if starts else []
+    return [*starts, *(front + start for start in starts for front in fronts), *ends]
 
 
 @lru_cache(maxsize=1024)

@@ -90,7 +90,7 @@ def rank(
     links: Links | None = None,
     hidden: Collection[int] = (),
     nearness: "Nearness | None" = None,
-    closely: bool = True,
+    closely: bool | None = True,
 ) -> Ranking:
     """Return the documents that speak to a question, best first, ties by ascending number.
 
@@ -105,7 +105,8 @@ def rank(
         links: knows how documents are linked; None links nothing.
         hidden: documents that do not even count as neighbours.
         nearness: knows how near documents are in meaning; None asks nothing.
-        closely: whether the best are compared with the question by their letters.
+        closely: whether the best are compared with the question by their letters; None compares
+            them unless it surely is English.
     """
     plan = plan_question(question, statistics.speakers(), settings.related)
     chosen = settings.constants if plan.is_english else settings.not_english
@@ -119,6 +120,7 @@ def rank(
     wanted = len(parts) if limit is None else limit
     whole = len(parts) + len(evidence.beyond - parts.keys())
     mixes = plan.several and bool(evidence.sessions) and settings.repeat != 1.0
+    closely = not plan.is_english if closely is None else closely
     spelt = constants.spelt if closely else 0
     further = max(POOL, 2 * wanted) if mixes or nearness is not None else wanted
     pool = _best(judge, parts, max(further, spelt))
