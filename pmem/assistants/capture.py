@@ -1,9 +1,10 @@
 """Asking an assistant what of a session is worth keeping: as it stops, or at the next start."""
 
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from pmem.assistants.events import spoken
@@ -17,6 +18,10 @@ from pmem.values.times import in_utc
 
 _MOST_SESSIONS: Final = 3
 """Earlier sessions that a start looks at, the latest ones."""
+_MOST_MESSAGES: Final = 500
+"""Of a part of a session, so many are looked at, the last ones."""
+_OVER: Final = timedelta(days=1)
+"""A session that nobody went on with for so long has nothing to come that may be worth keeping."""
 
 
 def ask_at_stop(workspace: Workspace, thread: str | None, path: str) -> str:
@@ -66,10 +71,12 @@ def ask_at_start(workspace: Workspace, thread: str | None, source: str) -> str:
     for noted in waiting[: -_MOST_SESSIONS - 1 : -1]:
         start = transcripts.asked(noted.path)
         part = _part(noted.path, start) if noted.offset > start else None
-        if part is None or not transcripts.note_asked(noted.path, part.end, workspace.now()):
-            continue
         said = _worth_asking(part)
-        if asked := question_later(_masked(workspace, said), _noted(workspace, part)):
+        asked = question_later(_masked(workspace, said), _noted(workspace, part)) if part else ""
+        is_over = noted.noted_at < workspace.now() - _OVER
+        if part is None or not (asked or is_over):
+            continue
+        if transcripts.note_asked(noted.path, part.end, workspace.now()) and asked:
             return asked
     return ""
 
@@ -83,7 +90,7 @@ def _part(path: str, start: int) -> SessionPart | None:
 
 def _worth_asking(part: SessionPart | None) -> list[SessionWords]:
     """Return what was said in a part of a session; nothing where it is not worth asking about."""
-    said = [] if part is None else list(_said_in(part.lines))
+    said = [] if part is None else list(deque(_said_in(part.lines), _MOST_MESSAGES))
     return said if is_worth_asking(said) else []
 
 

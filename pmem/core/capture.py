@@ -9,6 +9,7 @@ only orders and thanks says little that rules, limits or gives a reason.
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from heapq import nlargest
 from itertools import groupby
 from typing import Final, NamedTuple
 
@@ -18,6 +19,7 @@ from pmem.core.own_words import ASKS
 from pmem.core.text.blocks import read_prose
 from pmem.core.text.sentences import read, split_sentences
 from pmem.core.text.terms import terms
+from pmem.core.visible import one_visible_line
 from pmem.values.records import MemoryType, Message, Role
 from pmem.values.times import UNDATED
 
@@ -61,6 +63,9 @@ _MIDDLE: Final = 3.0
 _NEAR: Final = 2
 """Messages within which two are about one matter; it costs `_SAME_MATTER`."""
 _SAME_MATTER: Final = 2.0
+_MOST_TRIED: Final = 100
+"""Messages that may be quoted, the best ones."""
+_FENCE: Final = "```"
 _LONG: Final = 200
 """Words beyond which a message counts no more."""
 _NOTED: Final = 0.5
@@ -106,13 +111,18 @@ def question_now(said: Sequence[SessionWords], noted: Iterable[str] = ()) -> str
         Nothing where there is nothing to quote.
     """
     lines = list(_numbered(_chosen(said, noted), "you: "))
-    return "\n".join([ASKS, *lines, f"{_CLOSING} {_ANSWER}"]) if lines else ""
+    return "\n".join([ASKS, *_fenced(lines), f"{_CLOSING} {_ANSWER}"]) if lines else ""
 
 
 def question_later(said: Sequence[SessionWords], noted: Iterable[str] = ()) -> str:
     """Write what an assistant is asked at a start of what was said in an earlier session."""
     lines = list(_numbered(_chosen(said, noted), "the assistant: "))
-    return "\n".join([LATER, *lines, _CLOSING]) if lines else ""
+    return "\n".join([LATER, *_fenced(lines), _CLOSING]) if lines else ""
+
+
+def _fenced(lines: Sequence[str]) -> list[str]:
+    """Return lines in a fence that none of them can end: what they say is no order."""
+    return [_FENCE, *(line.replace("`", "'") for line in lines), _FENCE]
 
 
 def _numbered(chosen: dict[SessionWords, str], assistant: str) -> Iterator[str]:
@@ -124,7 +134,7 @@ def _numbered(chosen: dict[SessionWords, str], assistant: str) -> Iterator[str]:
     parts = groupby(sorted(chosen), key=lambda one: firsts[one.turn])
     for number, (first, together) in enumerate(parts, start=1):
         said = (f'{"" if one.by_person else assistant}"{chosen[one]}"' for one in together)
-        yield f"({number}) turn {first}: {' / '.join(said)}"
+        yield one_visible_line(f"({number}) turn {first}: {' / '.join(said)}")
 
 
 def _first_turns(turns: Collection[int]) -> dict[int, int]:
@@ -140,9 +150,10 @@ def _first_turns(turns: Collection[int]) -> dict[int, int]:
 def _chosen(said: Sequence[SessionWords], noted: Iterable[str]) -> dict[SessionWords, str]:
     """Return the messages that are quoted, and what is quoted of each."""
     kept = [frozenset(terms(text)) for text in noted]
+    tried = nlargest(_MOST_TRIED, filter(_is_more_than_a_remark, said), key=_value)
     chosen: dict[SessionWords, str] = {}
     for longest in LONGEST:
-        quotes = {one: _quote(one.text, longest) for one in said if _is_more_than_a_remark(one)}
+        quotes = {one: _quote(one.text, longest) for one in tried}
         quotes = {one: quote for one, quote in quotes.items() if quote and not _has(kept, quote)}
         chosen = _best_of(quotes)
         if len(chosen) == len(quotes):
@@ -183,10 +194,15 @@ def _is_near(said: SessionWords, chosen: Iterable[SessionWords]) -> bool:
     return any(abs(said.place - other.place) <= _NEAR for other in chosen)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=512)
+def _prose(text: str) -> str:
+    return read_prose(text)
+
+
+@lru_cache(maxsize=512)
 def _signs(text: str) -> int:
     """Return how much a person's message rules, limits or reasons; questions do not."""
-    prose = read_prose(text[:_READ])
+    prose = _prose(text[:_READ])
     told = (one for one in split_sentences(prose) if len(one.split()) >= _LEAST_WORDS)
     words = (word for one in told if not one.endswith("?") for word in read(one).words)
     items = (item for word in words for item in look(word).items)
@@ -202,7 +218,7 @@ def _states_rule(text: str) -> bool:
 
 def _quote(text: str, longest: int) -> str:
     """Return the part of a message that is quoted: its own words, from its first sign on."""
-    prose = " ".join(read_prose(text).split())
+    prose = " ".join(_prose(text).split()).replace('"', "'")
     if len(prose) > longest:
         told = split_sentences(prose)
         first = next((place for place, one in enumerate(told) if _signs(one)), 0)

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from msgspec.structs import asdict
 
+from pmem.core.shortening import shortened
 from pmem.core.undo import TAKES_BACK
 from pmem.errors import InvalidValue
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
@@ -49,6 +50,8 @@ TOLD: Final = frozenset(SAID)
 
 BINDING: Final = (MemoryType.CONSTRAINT, MemoryType.PROCEDURE)
 """Types that tell readers what to do."""
+_NAME: Final = 40
+"""Characters of an agent's name that are told."""
 _COMMONPLACE: Final = 0.5
 """The significance of an episode of which nobody says more."""
 
@@ -199,7 +202,9 @@ def noted_by(record: Any) -> str:
 def label_of(record: Any) -> str:
     """Return how far a record can be trusted, as it is told before its text; see `shown`."""
     agent = noted_by(record)
-    return f"(noted by {agent}, not confirmed) " if agent else shown(trust_of(record))
+    if not agent:
+        return shown(trust_of(record))
+    return f"(noted by {shortened(agent, _NAME)}, not confirmed) "
 
 
 def _begun(record: Memory | Episode) -> Trust:

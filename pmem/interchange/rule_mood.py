@@ -23,7 +23,7 @@ _CODE: Final = re.compile(r"`[^`]*`")
 _PLACEHOLDER: Final = re.compile(
     r"\A\W*(?:TODO|TBD|FIXME|N/A)\b|\A\W*\[[^\]]{3,}\]\W*\Z|\A[\W_]*\Z"
 )
-_FILLED: Final = re.compile(r"\{\{.*?\}\}")
+_FILLED: Final = re.compile(r"\{\{[^{}]*\}\}")
 _MOST_FILLED: Final = 8
 """Words around each part that is to be filled in, from which on a text only shows one."""
 _LABEL: Final = re.compile(
@@ -66,7 +66,7 @@ _NEAR: Final = 4
 _FAR: Final = 12
 _COMMAND: Final = re.compile(
     r"`\(?(?:(?:[A-Z_]+=\S+ )+[^`()]+|(?:[a-z~](?:[\w./@-]*\w)?|\.{1,2}/[\w./-]+)(?::[\w-]+)?"
-    r"(?! [={])(?: [^`()]+)+)\)?`"
+    r"(?! [={]) [^`()]+)\)?`"
 )
 _BARE: Final = re.compile(r"(?:\A|: )(?:[A-Z_]+=\S+ |\./)\S.*")
 _ASIDE: Final = re.compile(r"\([^()]*\)")

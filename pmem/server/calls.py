@@ -132,7 +132,8 @@ class ToolCalls:
     def _caller_of(self, workspace: Workspace, client: str) -> Caller:
         """Return who calls: the agent that was named, else the client by its own name."""
         name = _UNNAMED.sub("-", client.casefold()).strip("-").removesuffix("-mcp-client")
-        if self._is_named or not name or workspace.settings.allowlists:
+        listed = workspace.settings.allowlists or workspace.settings.mine.agents
+        if self._is_named or not name or listed:
             return self._caller
         return Caller(name[:_NAME])
 

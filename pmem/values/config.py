@@ -60,7 +60,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         says("Memory folders, or their projects, that may be links or another user's; * is any."),
     ] = ()
     project_name: Annotated[
-        str, says("The project's name, as contexts show it; `Project` is its folder's.")
+        str, says("The project's name; a start and a report call `Project` by its folder.")
     ] = "Project"
     database: Annotated[
         str,
