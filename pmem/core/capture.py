@@ -111,16 +111,16 @@ def question_now(said: Sequence[SessionWords], noted: Iterable[str] = ()) -> str
         Nothing where there is nothing to quote.
     """
     lines = list(_numbered(_chosen(said, noted), "you: "))
-    return "\n".join([ASKS, *_fenced(lines), f"{_CLOSING} {_ANSWER}"]) if lines else ""
+    return "\n".join([ASKS, *_fence(lines), f"{_CLOSING} {_ANSWER}"]) if lines else ""
 
 
 def question_later(said: Sequence[SessionWords], noted: Iterable[str] = ()) -> str:
     """Write what an assistant is asked at a start of what was said in an earlier session."""
     lines = list(_numbered(_chosen(said, noted), "the assistant: "))
-    return "\n".join([LATER, *_fenced(lines), _CLOSING]) if lines else ""
+    return "\n".join([LATER, *_fence(lines), _CLOSING]) if lines else ""
 
 
-def _fenced(lines: Sequence[str]) -> list[str]:
+def _fence(lines: Sequence[str]) -> list[str]:
     """Return lines in a fence that none of them can end: what they say is no order."""
     return [_FENCE, *(line.replace("`", "'") for line in lines), _FENCE]
 

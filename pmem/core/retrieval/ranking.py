@@ -434,7 +434,7 @@ def _by_letters(
     best, weight = [hit.number for hit in hits[: constants.spelt]], constants.letters
     texts = statistics.texts(best)
     alike = alike_by_letters(question, [texts[number] for number in best])
-    shares = [*alike, *[0.0] * (len(hits) - len(alike))]
+    shares = [*alike, *[min(alike, default=0.0)] * (len(hits) - len(alike))]
     judged = [
         _with_factor(hit, "letters", (1.0 + weight * share) / (1.0 + weight))
         for hit, share in zip(hits, shares, strict=True)
