@@ -41,12 +41,12 @@ _PATCH: Final = (
     f"*** Begin Patch\n*** Update File: {FILE}\n@@\n-RETRIES = 3\n+RETRIES = 5\n*** End Patch\n"
 )
 _FAILING: Final = f'echo "{ERROR}" >&2; exit 3'
-SEARCH, READ, STOPPED_EDIT, EDIT, FAIL = range(5)
-"""What the model does, in this order."""
+READ, SEARCH, STOPPED_EDIT, EDIT, FAIL = range(5)
+"""What the model does, in this order: Codex has no server's tools at its first request."""
 
 _CODEX_CALLS: Final = (
-    ("search", {"query": "orders database"}),
     ("exec_command", {"cmd": f"cat {FILE}"}),
+    ("search", {"query": "orders database"}),
     ("exec_command", {"cmd": f"apply_patch <<'EOF'\n{_PATCH}EOF"}),
     ("exec_command", {"cmd": f"apply_patch <<'EOF'\n{_PATCH}EOF"}),
     ("exec_command", {"cmd": _FAILING}),
@@ -58,8 +58,8 @@ _REPLACED: Final = {
     "new_string": "= 5",
 }
 _GEMINI_CALLS: Final = (
-    ("mcp_pmem_search", {"query": "orders database"}),
     ("read_file", {"file_path": FILE}),
+    ("mcp_pmem_search", {"query": "orders database"}),
     ("replace", _REPLACED),
     ("replace", _REPLACED),
     ("run_shell_command", {"command": _FAILING}),
