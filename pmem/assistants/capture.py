@@ -2,7 +2,7 @@
 
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -11,6 +11,7 @@ from pmem.assistants.events import spoken
 from pmem.assistants.session_work import SessionPart, part_since
 from pmem.core.capture import SessionWords, is_worth_asking, question_later, question_now
 from pmem.core.filters import Filter
+from pmem.core.selection import Selection
 from pmem.project.workspace import Workspace
 from pmem.storage.local.shown_keys import ASKED
 from pmem.values.records import Role
@@ -43,11 +44,11 @@ def ask_at_stop(workspace: Workspace, thread: str | None, path: str) -> str:
     if not os.path.isabs(path) or ASKED in own.shown.known(thread):
         return ""
     part = _part(path, own.noted_transcripts.asked(path))
-    said = _worth_asking(part)
-    if part is None or not said or not own.shown.claim(thread, [ASKED], workspace.now()):
+    asked = _question(workspace, part, question_now)
+    if part is None or not asked or not own.shown.claim(thread, [ASKED], workspace.now()):
         return ""
     own.noted_transcripts.note_asked(path, part.end, workspace.now())
-    return question_now(_masked(workspace, said), _noted(workspace, part))
+    return asked
 
 
 def ask_at_start(workspace: Workspace, thread: str | None, source: str) -> str:
@@ -71,8 +72,7 @@ def ask_at_start(workspace: Workspace, thread: str | None, source: str) -> str:
     for noted in waiting[: -_MOST_SESSIONS - 1 : -1]:
         start = transcripts.asked(noted.path)
         part = _part(noted.path, start) if noted.offset > start else None
-        said = _worth_asking(part)
-        asked = question_later(_masked(workspace, said), _noted(workspace, part)) if part else ""
+        asked = _question(workspace, part, question_later)
         is_over = noted.noted_at < workspace.now() - _OVER
         if part is None or not (asked or is_over):
             continue
@@ -88,14 +88,17 @@ def _part(path: str, start: int) -> SessionPart | None:
         return None
 
 
-def _worth_asking(part: SessionPart | None) -> list[SessionWords]:
-    """Return what was said in a part of a session; nothing where it is not worth asking about."""
+def _question(
+    workspace: Workspace,
+    part: SessionPart | None,
+    write: Callable[[Sequence[SessionWords], Iterable[str]], str],
+) -> str:
+    """Write what is asked of a part of a session; nothing where it is not worth asking about."""
     said = [] if part is None else list(deque(_said_in(part.lines), _MOST_MESSAGES))
-    return said if is_worth_asking(said) else []
-
-
-def _masked(workspace: Workspace, said: Iterable[SessionWords]) -> list[SessionWords]:
-    return [one._replace(text=workspace.mask.text(one.text)) for one in said]
+    if part is None or not is_worth_asking(said):
+        return ""
+    masked = [one._replace(text=workspace.mask.text(one.text)) for one in said]
+    return write(masked, _noted(workspace, part))
 
 
 def _noted(workspace: Workspace, part: SessionPart) -> list[str]:
@@ -103,7 +106,8 @@ def _noted(workspace: Workspace, part: SessionPart) -> list[str]:
     began = _began(part.lines)
     if began is None:
         return []
-    return [one.content for one in workspace.memories.find(Filter(updated_after=began))]
+    since = Selection(wanted=Filter(updated_after=began))
+    return [one.content for one in workspace.memories.select(since)]
 
 
 def _began(lines: Iterable[Mapping[str, Any]]) -> datetime | None:

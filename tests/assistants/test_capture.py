@@ -167,6 +167,16 @@ def test_what_the_memory_has_already_is_not_quoted(root: str) -> None:
     assert RULE not in asked
 
 
+def test_a_session_whose_moments_were_noted_is_asked_about_the_next_ones(root: str) -> None:
+    environment = {"PMEM_NOW": "2030-01-01T00:00:00Z"}
+    for text in (RULE, "Done with step 0 and with all that was asked for in it"):
+        assert pmem("add", text, "--force", environment=environment).code == 0
+    session = session_of(RULE)
+    assert stop(session) == ""
+    session.ask(REASON)
+    assert REASON in stop(session)
+
+
 @pytest.mark.parametrize(("value", "at_stop", "at_start"), [("later", 0, 1), ("off", 0, 0)])
 def test_the_setting_says_when_an_assistant_is_asked(
     root: str, value: str, at_stop: int, at_start: int
