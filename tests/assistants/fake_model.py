@@ -1,0 +1,178 @@
+"""A model that is none, for the real programs: it answers in the form of each one's interface."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar, Final, NamedTuple
+
+SECONDS: Final = 120
+INSIDE: Final = "--inside"
+
+
+class Call(NamedTuple):
+    """A tool that the model calls, by pmem's name or its program's, and with what."""
+
+    name: str
+    given: Mapping[str, Any]
+    is_ours: bool = False
+
+
+class FakeModel(BaseHTTPRequestHandler):
+    """Says one text, or calls a tool: what a request calls for is `called_for`.
+
+    Attributes:
+        asked: Every request, as JSON.
+        said: What it says where it calls nothing.
+    """
+
+    asked: ClassVar[list[str]]
+    said: str = "Hello."
+
+    def called_for(self, request: str) -> Call | None:
+        """Return what to call; nothing to say hello."""
+        raise NotImplementedError
+
+    def do_POST(self) -> None:
+        size = int(self.headers.get("content-length") or 0)
+        request = json.dumps(json.loads(self.rfile.read(size) or b"{}"), ensure_ascii=False)
+        self.asked.append(request)
+        call = self.called_for(request)
+        if "/messages" in self.path:
+            self._send(_of_claude(call, self.said, len(self.asked)))
+        else:
+            make = _of_codex if self.path.endswith("/responses") else _of_gemini
+            self._send(make(call, self.said, len(self.asked)))
+
+    def do_GET(self) -> None:
+        self._send([{"object": "list", "data": [], "models": []}])
+
+    def log_message(self, *arguments: Any) -> None:
+        """Say nothing."""
+
+    def _send(self, events: Iterable[Mapping[str, Any]]) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.end_headers()
+        for event in events:
+            name = f"event: {event['type']}\n" if "type" in event else ""
+            self.wfile.write(f"{name}data: {json.dumps(event)}\n\n".encode())
+
+
+def _of_claude(call: Call | None, said: str, number: int) -> list[dict[str, Any]]:
+    block: dict[str, Any] = {"type": "text", "text": ""}
+    delta = {"type": "text_delta", "text": said}
+    if call is not None:
+        name = f"mcp__pmem__{call.name}" if call.is_ours else call.name
+        block = {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(call.given)}
+    begun: dict[str, Any] = {"type": "message", "role": "assistant", "model": "none", "content": []}
+    begun |= {"stop_reason": None, "stop_sequence": None}
+    why = "end_turn" if call is None else "tool_use"
+    used = {"input_tokens": 1, "output_tokens": 1}
+    return [
+        {"type": "message_start", "message": {**begun, "id": f"m{number}", "usage": used}},
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        {"type": "content_block_delta", "index": 0, "delta": delta},
+        {"type": "content_block_stop", "index": 0},
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": why, "stop_sequence": None},
+            "usage": {"output_tokens": 1},
+        },
+        {"type": "message_stop"},
+    ]
+
+
+def _of_codex(call: Call | None, said: str, number: int) -> list[dict[str, Any]]:
+    content = [{"type": "output_text", "text": said, "annotations": []}]
+    item: dict[str, Any] = {"type": "message", "role": "assistant", "id": "m", "content": content}
+    if call is not None:
+        item = {"type": "function_call", "id": f"f{number}", "call_id": f"c{number}"}
+        item |= {"name": call.name, "arguments": json.dumps(call.given)}
+        item |= {"namespace": "mcp__pmem"} if call.is_ours else {}
+    used = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+    return [
+        {"type": "response.created", "response": {"id": "r"}},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": {"id": "r", "output": [item], "usage": used}},
+    ]
+
+
+def _of_gemini(call: Call | None, said: str, number: int) -> list[dict[str, Any]]:
+    part: dict[str, Any] = {"text": said}
+    if call is not None:
+        name = f"mcp_pmem_{call.name}" if call.is_ours else call.name
+        part = {"functionCall": {"name": name, "args": call.given}}
+    done = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+    return [{"candidates": [done], "usageMetadata": {"totalTokenCount": number}}]
+
+
+def serve_apart(model: type[FakeModel], module: str) -> str:
+    """Serve a model in a network of its own, and return its address.
+
+    The first call starts the module once more in there, and ends this process with what it ends.
+    """
+    if sys.argv[1:] != [INSIDE]:
+        inside = [sys.executable, "-m", module, INSIDE]
+        apart = ["unshare", "--map-root-user", "--net"]
+        sys.exit(subprocess.run([*apart, *inside], check=False).returncode)
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), model)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_port}"
+
+
+def set_up_claude(_project: Path, _home: Path, url: str) -> dict[str, str]:
+    """Return the variables by which Claude Code asks the model."""
+    quiet = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "IS_SANDBOX": "1"}
+    return {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "x", **quiet}
+
+
+def set_up_codex(project: Path, home: Path, url: str) -> dict[str, str]:
+    """Let Codex ask the model, and return its variables."""
+    (home / ".codex").mkdir(exist_ok=True)
+    (home / ".codex" / "config.toml").write_text(
+        f'model = "none"\nmodel_provider = "none"\n[model_providers.none]\nname = "none"\n'
+        f'base_url = "{url}/v1"\nwire_api = "responses"\nenv_key = "NO_KEY"\n'
+        f'[projects."{project}"]\ntrust_level = "trusted"\n'
+    )
+    return {"NO_KEY": "x"}
+
+
+def set_up_gemini(project: Path, home: Path, url: str) -> dict[str, str]:
+    """Let Gemini CLI ask the model, and return its variables."""
+    own = home / ".gemini"
+    own.mkdir(exist_ok=True)
+    (own / "trustedFolders.json").write_text(json.dumps({str(project): "TRUST_FOLDER"}))
+    auth = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
+    (own / "settings.json").write_text(json.dumps(auth))
+    return {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": "x"}
+
+
+CLAUDE_WORDS: Final = ("claude", "-p", "--permission-mode", "bypassPermissions")
+CODEX_WORDS: Final = (
+    "codex", "exec", "--dangerously-bypass-hook-trust", "--skip-git-repo-check",
+    "-s", "danger-full-access",
+)  # fmt: skip
+"""Codex, of a home of its own, in a network of its own."""
+GEMINI_WORDS: Final = ("gemini", "--yolo", "-m", "gemini-2.5-flash", "-p")
+
+
+def call(words: Iterable[str], folder: Path, environment: Mapping[str, str]) -> str:
+    """Run a program, which must succeed, and return what it printed, what it said after that."""
+    done = subprocess.run(
+        [*words],
+        cwd=folder,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, (words, done.stdout[-500:], done.stderr[-500:])
+    return done.stdout + done.stderr
