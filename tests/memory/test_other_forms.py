@@ -86,6 +86,8 @@ OTHERS: Final = {
     ),
     "fr": (
         ("La facture est supprimée lundi", "Les factures sont envoyées mardi"),
+        ("Le serveur est sur AWS", "Les serveurs sont sur GCP"),
+        ("La facture est pour Max", "Les factures sont pour Léa"),
         ("La sauvegarde reste dix ans à la cave", "Les sauvegardes restent cinq ans à la cave"),
         ("Le serveur tourne à Lyon", "Les serveurs tournent à Paris"),
     ),

@@ -35,7 +35,7 @@ def in_other_forms(one: str, other: str) -> bool:
     if max(len(one), len(other)) > _LONGEST:
         return False
     mine, theirs = _words(one), _words(other)
-    matched, changed = 0, 0
+    matched, changed, verbs = 0, 0, 0
     while mine and theirs:
         first, second = mine[0], theirs[0]
         if _is_same(first, second) or _is_form(first, second):
@@ -44,7 +44,8 @@ def in_other_forms(one: str, other: str) -> bool:
             mine, theirs = mine[1:], theirs[1:]
         elif not changed and (skipped := _article(mine, theirs)):
             mine, theirs = mine[skipped[0] :], theirs[skipped[1] :]
-        elif changed == 1 and _fits(first, second):
+        elif changed == 1 and not verbs and _fits(first, second):
+            verbs += not (first.startswith(second) or second.startswith(first))
             mine, theirs = mine[1:], theirs[1:]
         else:
             return False

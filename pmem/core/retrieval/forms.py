@@ -6,7 +6,7 @@ Endings, and what compounds put behind a word, leave its beginning as it is: "Re
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from itertools import takewhile
 from typing import Final
@@ -47,8 +47,11 @@ def likeness(word: str, other: str) -> float:
         return 0.0
     if other in spelt_otherwise(word):
         return 1.0
-    begin = max(_begin_alike(one, two) for one in _bare(word) for two in _bare(other))
-    return begin or max((_same(end, other) for end in _ends(word)), default=0.0)
+    if word[0] in _HEBREW or other[0] in _HEBREW:
+        begin = max(_begin_alike(one, two) for one in _bare(word) for two in _bare(other))
+    else:
+        begin = _begin_alike(word, other)
+    return begin or _end_alike(word, other)
 
 
 def _begin_alike(word: str, other: str) -> float:
@@ -62,17 +65,14 @@ def _begin_alike(word: str, other: str) -> float:
     return alike if begins or alike >= _ALIKE else 0.0
 
 
-def _ends(word: str) -> Iterator[str]:
-    """Yield with what a term ends that may be a word of its own, the longest first."""
-    return (word[at:] for at in range(_FRONT, len(word) - _END + 1))
-
-
-def _same(end: str, other: str) -> float:
-    """Return how alike a word and the end of another are, one of which begins the other."""
-    shorter, longer = sorted((end, other), key=len)
-    alike = 2.0 * len(shorter) / (len(end) + len(other))
-    is_same = len(shorter) >= _END and longer.startswith(shorter) and alike >= _SAME
-    return alike if is_same else 0.0
+def _end_alike(word: str, other: str) -> float:
+    """Return how alike a word and the end of a compound are, one of which begins the other."""
+    at = word.find(other[:_END], _FRONT) if len(other) >= _END else -1
+    if at < 0:
+        return 0.0
+    shorter, longer = sorted((word[at:], other), key=len)
+    alike = 2.0 * len(shorter) / (len(shorter) + len(longer))
+    return alike if longer.startswith(shorter) and alike >= _SAME else 0.0
 
 
 def common_start(word: str) -> str:
@@ -91,7 +91,8 @@ def _starts(word: str) -> list[str]:
     """Return with what a form of a term may begin; in Hebrew any letter may stand in front."""
     starts = [start for start in map(common_start, _bare(word)) if start]
     fronts = _HEBREW if word[0] in _HEBREW else ""
-    ends = [end[:_END] for end in _ends(word)] if starts else []
+    places = range(_FRONT, len(word) - _END + 1) if starts else ()
+    ends = [word[at : at + _END] for at in places]
     return [*starts, *(front + start for start in starts for front in fronts), *ends]
 
 
