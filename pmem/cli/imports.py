@@ -93,11 +93,15 @@ def _answer_of(
     *,
     dry_run: bool = False,
 ) -> Answer:
-    """Say what an import added, and what became of the rest."""
+    """Say what an import added, and what became of the rest.
+
+    With `dry_run` nobody has compared what would be added with what the memory says already.
+    """
     would = "would be " * (dry_run or getattr(done, "dry_run", False))
     names = [name for name in _FATES if hasattr(done, name)]
     names += [name for name in _RARE if getattr(done, name, 0)]
     counts = [f"{getattr(done, name)} {would * (name == 'added')}{name}" for name in names]
+    counts[0] = f"{'at most ' * dry_run}{counts[0]}"
     figures: Line = [(f"{of}{', '.join(counts)}, {len(done.skipped)} skipped", "")]
     skipped = _skipped(done.skipped)
     left_out = _left_out(getattr(done, "left_out", ()))

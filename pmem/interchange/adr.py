@@ -11,6 +11,7 @@ from itertools import pairwise, takewhile
 from typing import Final, NamedTuple
 
 from pmem.core.shortening import shortened
+from pmem.core.text.sentences import split_sentences
 from pmem.interchange import UnusedPart
 from pmem.interchange.adr_states import (
     UNFILLED,
@@ -31,7 +32,6 @@ from pmem.interchange.markdown import (
     plain_text,
     read_markdown,
 )
-from pmem.interchange.rule_mood import sentences
 
 _LONGEST: Final = 1500
 """Characters of what was decided."""
@@ -293,7 +293,7 @@ def _fitted(
     Returns:
         What they say; and for each of which something is in it, whether that is all.
     """
-    parts = {one: sentences(plain_text(one.text)) for one in blocks if one.kind in _SAID}
+    parts = {one: split_sentences(plain_text(one.text)) for one in blocks if one.kind in _SAID}
     every = [(n, place) for place, part in enumerate(parts.values()) for n in range(len(part))]
     told: list[list[str]] = [[] for _ in parts]
     texts = list(parts.values())

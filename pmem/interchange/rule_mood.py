@@ -138,11 +138,6 @@ def depends(text: str) -> bool:
     return _DEPENDING.match(text) is not None
 
 
-def has_label(text: str) -> bool:
-    """Tell whether a text begins with a name and a colon."""
-    return bool(_LABEL.sub("", text, count=1) != text)
-
-
 def describes(text: str) -> bool:
     """Tell whether a text surely says how something is: a finite verb is near its beginning.
 

@@ -114,7 +114,7 @@ def test_what_init_takes_in_is_by_whoever_asks_at_the_moment_that_is_told(shell:
 def test_a_plan_adds_nothing(shell: Shell) -> None:
     shell.run("pmem init -q")
     done = shell.run("pmem import auto --dry-run")
-    assert "files: 4 would be added, 0 updated" in done.text
+    assert "files: at most 4 would be added, 0 updated" in done.text
     assert "docs/adr: 1 would be added" in done.text
     assert kept(shell) == {}
 
@@ -125,7 +125,7 @@ def test_a_plan_counts_what_has_changed_and_changes_nothing(shell: Shell) -> Non
     changed = RULES.replace("a card number", "the card number").replace("- Use tabs\n", "")
     write(shell, "AGENTS.md", f"{changed}- Ship on a Tuesday\n")
     done = shell.run("pmem import auto --dry-run")
-    assert "1 would be added, 1 updated, 2 unchanged, 1 archived" in done.text
+    assert "at most 1 would be added, 1 updated, 2 unchanged, 1 archived" in done.text
     assert kept(shell) == before
     assert "1 added, 1 updated, 2 unchanged, 1 archived" in shell.run("pmem import auto").text
 

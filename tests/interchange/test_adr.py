@@ -165,6 +165,15 @@ def test_a_reason_ends_with_a_sentence() -> None:
     assert [part.what for part in found.left_out] == ["shortened paragraph", "bullet"]
 
 
+def test_a_reason_is_not_cut_behind_an_abbreviation() -> None:
+    context = (
+        f"We need a broker, e.g. RabbitMQ or Kafka. {'It has to be fast for all of us. ' * 20}\n"
+    )
+    found = decision("1-x.md", NYGARD.replace("We need a queue.\n", context))
+    assert found.context.startswith("We need a broker, e.g. RabbitMQ or Kafka.")
+    assert found.context.endswith("us.")
+
+
 def test_an_option_that_is_named_otherwise_where_it_is_chosen_is_known_by_its_words() -> None:
     options = "* Keep the queue isolated\n* Make it a non-isolated queue for all\n"
     head, _, rest = MADR.partition("* PostgreSQL\n")
