@@ -31,11 +31,12 @@ def touch_text(workspace: Workspace, title: str, memories: Sequence[Memory], mos
     """
     staleness = Staleness(workspace)
     fixes = [fix_of(serving(workspace, None), memory) for memory in memories]
-    fixing = {fix.id for fix in fixes if fix is not None}
+    short_fixes = (fix for fix in fixes if fix and len(_one_line(workspace, fix)) <= _FIX)
+    fixing = {fix.id for fix in short_fixes}
     lines = [
         (workspace.mask.text(_label(memory, staleness(memory))), _line(workspace, memory, fix))
         for memory, fix in zip(memories, fixes, strict=True)
-        if memory.id not in fixing
+        if fix is not None or memory.id not in fixing
     ]
     left = most - len(_in_fence(title, [(label, "") for label, _ in lines]))
     cut: list[tuple[str, str]] = []

@@ -276,7 +276,9 @@ def test_behind_what_failed_stands_what_worked_in_one_line(shop: Shop) -> None:
     assert instead.startswith("Requests are spread")
     assert len(instead) <= 120 + len(" [xxxxxxxx]")
     shop.project.edit(fix, places=("src/",))
-    assert len(lines(read("t"))) == 1
+    assert len(lines(read("t"))) == 2  # it is longer than what stands behind what failed
+    shop.project.edit(fix, "Requests are spread over a minute")
+    assert len(lines(read("u"))) == 1
     shop.project.remove(fix)
     shop.project.edit(failed, content="Tried: six retries. It failed.")
     assert lines(read()) == ["Tried: six retries. It failed."]
