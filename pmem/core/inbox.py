@@ -92,7 +92,7 @@ _CHOICES: Final[dict[InboxKind, tuple[InboxChoice, ...]]] = {
     InboxKind.CITATION: (
         _EDIT,
         InboxChoice("k", "it is still right: cite the text as it is now", "check --accept {id}"),
-        InboxChoice("u", "stop citing that", "edit {id} {other}"),
+        InboxChoice("c", "stop citing that", "edit {id} {other}"),
         _REMOVE, _SHOW,
     ),
     InboxKind.DUE: (

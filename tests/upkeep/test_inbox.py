@@ -103,7 +103,7 @@ KEYS = {
     InboxKind.FACT: "kerv",
     InboxKind.SUBJECT: "knoerv",
     InboxKind.DUPLICATE: "knoerv",
-    InboxKind.CITATION: "ekurv",
+    InboxKind.CITATION: "ekcrv",
     InboxKind.DUE: "klgberv",
     InboxKind.EXPIRED: "kerv",
     InboxKind.TRUST: "kerv",
@@ -237,7 +237,7 @@ def test_a_citation_of_a_file_that_is_gone_cannot_be_kept(project: Project) -> N
     (item,) = found(project).items
     assert "port.py:1 gone" in item.why
     assert "k" not in {one.key for one in item.commands}
-    (command,) = [one.command for one in item.commands if one.key == "u"]
+    (command,) = [one.command for one in item.commands if one.key == "c"]
     assert pmem(*shlex.split(command)[1:]).code == 0
     assert found(project).total == 0
 
@@ -248,7 +248,7 @@ def test_a_file_with_an_odd_name_is_named_so_that_a_shell_takes_it(project: Proj
     project.add("It says one", cite=(f"{name}:1",))
     Path(name).write_text("two\n", encoding="utf-8")
     (item,) = found(project).items
-    (command,) = [one.command for one in item.commands if one.key == "u"]
+    (command,) = [one.command for one in item.commands if one.key == "c"]
     assert shlex.split(command)[-2:] == ["--uncite", f"{name}:1"]
     assert pmem(*shlex.split(command)[1:]).code == 0
     assert found(project).total == 0
@@ -300,3 +300,7 @@ def test_nothing_of_the_inbox_is_kept(project: Project, root: str) -> None:
         make(project)
     first: Any = ask(opened(root), table.INBOX, InboxRequest())
     assert ask(opened(root), table.INBOX, InboxRequest()) == first
+
+
+def test_no_key_of_an_item_is_one_that_the_walk_keeps_for_itself() -> None:
+    assert not set("".join(KEYS.values())) & set("usq?")
