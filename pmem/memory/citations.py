@@ -222,6 +222,14 @@ def verify(workspace: Workspace, request: VerifyRequest) -> Verified:
     )
 
 
+def find_broken_ids(workspace: Workspace) -> set[str]:
+    """Return the ids of the memories of which a citation does not hold; see `verify`."""
+    memories = list(_chosen(workspace, ()))
+    verdicts, _ = _verdicts(workspace, {cited for one in memories for cited in one.citations})
+    broken = {cited for cited, told in verdicts.items() if told.state is not CitationState.FRESH}
+    return {one.id for one in memories if not broken.isdisjoint(one.citations)}
+
+
 class _Verdict(NamedTuple):
     """What became of a citation."""
 

@@ -1,6 +1,5 @@
 """What agents noted by themselves, until a person confirms it."""
 
-from collections.abc import Iterator
 from typing import Annotated, Final
 
 import msgspec
@@ -33,9 +32,10 @@ class Confirmed(msgspec.Struct, frozen=True, kw_only=True):
     items: tuple[Memory, ...]
 
 
-def list_noted(workspace: Workspace) -> Iterator[Memory]:
-    """Yield the active memories that agents noted and no person has confirmed."""
-    return (memory for memory in workspace.memories.select(_MEDIUM) if noted_by(memory))
+def list_noted(workspace: Workspace) -> list[tuple[str, Memory]]:
+    """Return the active memories that no person has confirmed, with the agents that noted them."""
+    found = ((noted_by(memory), memory) for memory in workspace.memories.select(_MEDIUM))
+    return [(agent, memory) for agent, memory in found if agent]
 
 
 def confirm(workspace: Workspace, request: ConfirmRequest) -> Confirmed:
@@ -44,7 +44,7 @@ def confirm(workspace: Workspace, request: ConfirmRequest) -> Confirmed:
     Raises:
         Damaged, Locked: The store.
     """
-    found = [one for one in list_noted(workspace) if noted_by(one) == request.agent]
+    found = [one for agent, one in list_noted(workspace) if agent == request.agent]
     event = event_of(workspace, EventKind.UPDATE)
     kept = (vouched(workspace, one, event) for one in found)
     return Confirmed(items=tuple(map(workspace.memories.put, kept)))

@@ -37,10 +37,9 @@ from pmem.report.document import (
 from pmem.report.needs import Broken, find_broken, list_needs
 from pmem.report.receipts import DEFAULT_BUDGETS, write_receipts
 from pmem.upkeep.consolidation import rules_of
-from pmem.upkeep.statistics import MemoryFigures, statistics
+from pmem.upkeep.statistics import MemoryFigures, count_figures
 from pmem.values.fields import asked
 from pmem.values.records import Memory, State, plain
-from pmem.values.requests import AtRequest
 
 D = TypeVar("D", bound=msgspec.Struct)
 MOST_CHARACTERS: Final = 4_000
@@ -86,7 +85,7 @@ def collect(workspace: Workspace, request: ReportRequest) -> ReportDocument:
         InvalidValue: A budget is below one token, or the week is still to come.
     """
     memories = _shown_memories(workspace)
-    figures = statistics(workspace, AtRequest())
+    figures = count_figures(workspace)
     broken = find_broken(workspace)
     document = ReportDocument(
         project=project_name(workspace),

@@ -15,7 +15,6 @@ from pmem.core.lifecycle.presence import last_use
 from pmem.core.retrieval.documents import shown_text
 from pmem.core.selection import Selection, ticks
 from pmem.core.threeway.conflicts import open_conflicts
-from pmem.core.trust import noted_by
 from pmem.core.visible import subject_before
 from pmem.memory import recalls
 from pmem.memory.citations import BrokenCitation, VerifyRequest, verify
@@ -140,8 +139,7 @@ def _facts(workspace: Workspace) -> Iterator[InboxItem]:
 
 
 def _noted(workspace: Workspace) -> Iterator[InboxItem]:
-    for memory in list_noted(workspace):
-        agent = noted_by(memory)
+    for agent, memory in list_noted(workspace):
         why = f"{agent} noted it, and nobody has confirmed it"
         yield inbox_item(
             InboxKind.NOTED, memory.id, _text(memory), why, memory.created_at, shlex.quote(agent)

@@ -234,7 +234,8 @@ def on_one_subject(workspace: Workspace) -> list[Memory]:
 
 def count_rivals(workspace: Workspace) -> int:
     """Count the memories that several others took the place of, or that gave way in a circle."""
-    gone = workspace.memories.find(Filter(states=(State.SUPERSEDED, State.MERGED)))
+    replaced = Filter(states=(State.SUPERSEDED, State.MERGED))
+    gone = workspace.memories.select(Selection(wanted=replaced))
     known = _with_successors(workspace, {memory.id: memory for memory in gone})
     return sum(1 for _ in find_unsound_successions(workspace.root, known, None))
 

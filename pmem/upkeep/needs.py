@@ -10,7 +10,7 @@ from pmem.core.filters import Filter
 from pmem.core.selection import Selection, ticks
 from pmem.core.trust import LEVELS, Trust
 from pmem.errors import PmemError
-from pmem.memory.citations import VerifyRequest, verify
+from pmem.memory.citations import find_broken_ids
 from pmem.memory.confirming import list_noted
 from pmem.memory.facts import FactsRequest, Stated, list_facts
 from pmem.memory.neighbours import near_pairs
@@ -55,7 +55,7 @@ def list_needs(workspace: Workspace, *, due: int, rivals: int) -> tuple[Need, ..
         ("citing what has changed or moved", _stale(workspace), "citation"),
         ("proposals that wait for consent", len(proposals), "proposal"),
         ("facts to review", len(facts), "fact"),
-        ("noted by agents, not confirmed", sum(1 for _ in list_noted(workspace)), "noted"),
+        ("noted by agents, not confirmed", len(list_noted(workspace)), "noted"),
         ("to look at again", _count(workspace, "review_at", now), "due"),
         ("expired", _count(workspace, "valid_until", now), "expired"),
         ("in disagreement on a subject", _on_one_subject(workspace), "subject"),
@@ -122,7 +122,7 @@ def _stale(workspace: Workspace) -> int:
     if workspace.is_past:
         return 0
     with suppress(PmemError):
-        return len({item.id for item in verify(workspace, VerifyRequest()).items})
+        return len(find_broken_ids(workspace))
     return 0
 
 

@@ -93,7 +93,7 @@ class RecordCheck:
             if begins and not os.path.lexists(on_disk(os.path.join(top, begins))):
                 name = short(record.id)
                 sentence = (
-                    f"applies to {place}, which matches no file: `pmem edit {name} --not-for"
+                    f"applies to {place}, but {begins} is not there: `pmem edit {name} --not-for"
                     f" {shlex.quote(place)} --for PLACE` says where it applies now"
                 )
                 yield self._found("place", sentence, self._line("places"), severity="warning")

@@ -140,17 +140,21 @@ class MemoryFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def statistics(workspace: Workspace, request: AtRequest) -> MemoryFigures:  # noqa: ARG001
-    """Count what the memory holds. Nothing is changed."""
+    """Count what the memory holds, and what needs attention. Nothing is changed."""
+    figures, known = count_figures(workspace), tallies(workspace)
+    needs = list_needs(workspace, due=figures.due, rivals=known.rivals)
+    return msgspec.structs.replace(figures, needs=needs)
+
+
+def count_figures(workspace: Workspace) -> MemoryFigures:
+    """Count what the memory holds, without what needs attention."""
     episodes = list(workspace.episodes.find())
     conversations = list(workspace.conversations.find())
     chunks = list(workspace.chunks.find())
     recalled = {} if workspace.is_past else recalls.waiting(workspace)
     of_apps = workspace.memories.select(Selection(least=(("app", ""),)))
-    known = tallies(workspace)
-    memories = _of_memories(workspace, known, recalled)
-    needs = list_needs(workspace, due=memories["due"], rivals=known.rivals)
     return MemoryFigures(
-        **memories,
+        **_of_memories(workspace, tallies(workspace), recalled),
         **_of_use(workspace, recalled),
         **_of_help(workspace),
         **_of_endings(workspace),
@@ -160,7 +164,7 @@ def statistics(workspace: Workspace, request: AtRequest) -> MemoryFigures:  # no
         apps=figures_of(workspace, of_apps, conversations),
         damaged=len(workspace.problems),
         operations=counts(_ran(workspace), workspace.now()),
-        needs=needs,
+        needs=(),
     )
 
 

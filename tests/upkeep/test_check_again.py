@@ -87,7 +87,7 @@ def test_a_place_whose_folder_was_renamed_is_named_until_it_is_changed(
     (top / "src/tides").rename(top / "src/tide")
     for _ in range(2):
         assert codes(project.check()) == ["place"] * is_lost
-    assert is_lost == (f"{place}, which matches no file" in str(project.check().findings))
+    assert is_lost == (f"applies to {place}, but " in str(project.check().findings))
     project.edit(made.id, places=("src/tide/",), not_places=(place,))
     assert codes(project.check()) == []
 
