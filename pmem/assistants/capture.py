@@ -13,7 +13,6 @@ from pmem.core.capture import SessionWords, is_worth_asking, question_later, que
 from pmem.core.filters import Filter
 from pmem.core.selection import Selection
 from pmem.project.workspace import Workspace
-from pmem.storage.local.shown_keys import ASKED
 from pmem.values.records import Role
 from pmem.values.times import in_utc
 
@@ -25,30 +24,28 @@ _OVER: Final = timedelta(days=1)
 """A session that nobody went on with for so long has nothing to come that may be worth keeping."""
 
 
-def ask_at_stop(workspace: Workspace, thread: str | None, path: str) -> str:
+def ask_at_stop(workspace: Workspace, path: str) -> str:
     """Return what an assistant is asked before its turn ends; nothing where nothing is asked.
 
-    A session is asked once. What is said in it afterwards is asked about at a later start.
+    A session that was asked about before, also at a start, is not asked at its stops again: what is
+    said in it afterwards is asked about at a later start.
 
     Args:
         workspace: Whose memory it is.
-        thread: The session's id.
         path: Its transcript.
 
     Raises:
         Damaged, Locked, StorageRefused: The clone's state.
     """
-    own = workspace.own
-    if workspace.settings.capture != "ask" or thread is None or workspace.read_only:
+    transcripts = workspace.own.noted_transcripts
+    if workspace.settings.capture != "ask" or workspace.read_only or not os.path.isabs(path):
         return ""
-    if not os.path.isabs(path) or ASKED in own.shown.known(thread):
-        return ""
-    part = _part(path, own.noted_transcripts.asked(path))
+    part = None if transcripts.asked(path) else _part(path, 0)
     asked = _question(workspace, part, question_now)
-    if part is None or not asked or not own.shown.claim(thread, [ASKED], workspace.now()):
+    if part is None or not asked:
         return ""
-    own.noted_transcripts.note_asked(path, part.end, workspace.now())
-    return asked
+    is_first = transcripts.note_asked(path, part.end, workspace.now())
+    return asked if is_first else ""
 
 
 def ask_at_start(workspace: Workspace, thread: str | None, source: str) -> str:

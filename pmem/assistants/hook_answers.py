@@ -141,6 +141,8 @@ def note_transcript(workspace: Workspace, request: HookRequest) -> None:
         noted_at=workspace.now(),
     )
     workspace.own.noted_transcripts.note(entry)
+    if workspace.settings.capture == "off":  # nobody is asked about it later, either
+        workspace.own.noted_transcripts.note_asked(path, entry.offset, entry.noted_at)
 
 
 def _count_use(workspace: Workspace, request: HookRequest) -> None:
@@ -161,7 +163,7 @@ def _question(workspace: Workspace, request: HookRequest) -> str:
         return ""
     from pmem.assistants.capture import ask_at_stop
 
-    return ask_at_stop(workspace, request.thread, request.transcript)
+    return ask_at_stop(workspace, request.transcript)
 
 
 def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:

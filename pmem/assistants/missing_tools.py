@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from typing import Final
 
 _EXTRA: Final = "mcp"
-_SAID: Final = "the assistant's tools do not start: run `pip install 'pmem-cli[mcp]'`"
+MISSING: Final = "the assistant's tools do not start: run `pip install 'pmem-cli[mcp]'`"
 
 
 def can_serve() -> bool:
@@ -33,7 +33,7 @@ def missing_tools(harness: str, top: str, environment: Mapping[str, str]) -> str
             try:
                 with open(place_of(file, scope, top, environment), "rb") as settings:
                     if b'"mcp"' in settings.read():
-                        return _SAID
+                        return MISSING
             except OSError:
                 continue
     return ""

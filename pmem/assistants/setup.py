@@ -25,6 +25,7 @@ from pmem.assistants.harnesses import (
     place_of,
 )
 from pmem.assistants.json_entries import State, state_of, with_entries, without_entries
+from pmem.assistants.missing_tools import MISSING, can_serve
 from pmem.assistants.trial import is_trusted_by_codex, trouble_of
 from pmem.core import managed_block
 from pmem.core.json_text import NoPlace, NotStrictJson
@@ -167,6 +168,9 @@ def _notes(
     """Yield what is left for a person to do, and what the assistant will be asked."""
     if left := _left_to_do(workspace, request, hooked):
         yield left
+    is_served = any(file.server for file in HARNESSES[request.harness].files[request.scope])
+    if is_served and not can_serve():
+        yield MISSING
     asks = may_ask(request.harness) and workspace.settings.capture == "ask"
     if asks and hooked and not request.check:
         yield "once a session it is asked what to keep: `pmem config set capture off` ends that"

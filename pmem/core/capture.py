@@ -13,9 +13,12 @@ from heapq import nlargest
 from itertools import groupby
 from typing import Final, NamedTuple
 
+from pmem.core.context.parts import Item
+from pmem.core.context.writing import fence_of
 from pmem.core.duplicates.lexicon import WordClass, look
 from pmem.core.extraction.facts import extract
 from pmem.core.own_words import ASKS
+from pmem.core.shortening import shortened
 from pmem.core.text.blocks import read_prose
 from pmem.core.text.sentences import read, split_sentences
 from pmem.core.text.terms import terms
@@ -30,7 +33,7 @@ LONGEST: Final = (300, 160, 80)
 """Characters that are quoted of a message: as many as leave room for all that counts."""
 MOST_CHARACTERS: Final = 2200
 """Of all quotations."""
-LATER: Final = "Said in an earlier session, and perhaps worth keeping:"
+LATER: Final = "Said earlier, and perhaps worth keeping:"
 _CLOSING: Final = (
     "Keep what the code does not show: one sentence each, with the files that it is about"
     " (`remember`, `tried`). Drop the rest, and do not speak of it."
@@ -65,7 +68,6 @@ _NEAR: Final = 2
 _SAME_MATTER: Final = 2.0
 _MOST_TRIED: Final = 100
 """Messages that may be quoted, the best ones."""
-_FENCE: Final = "```"
 _LONG: Final = 200
 """Words beyond which a message counts no more."""
 _NOTED: Final = 0.5
@@ -110,23 +112,18 @@ def question_now(said: Sequence[SessionWords], noted: Iterable[str] = ()) -> str
     Returns:
         Nothing where there is nothing to quote.
     """
-    lines = list(_numbered(_chosen(said, noted), "you: "))
-    return "\n".join([ASKS, *_fence(lines), f"{_CLOSING} {_ANSWER}"]) if lines else ""
+    quoted = list(_numbered(_chosen(said, noted), "you: "))
+    return "\n".join([ASKS, *fence_of(quoted), f"{_CLOSING} {_ANSWER}"]) if quoted else ""
 
 
 def question_later(said: Sequence[SessionWords], noted: Iterable[str] = ()) -> str:
     """Write what an assistant is asked at a start of what was said in an earlier session."""
-    lines = list(_numbered(_chosen(said, noted), "the assistant: "))
-    return "\n".join([LATER, *_fence(lines), _CLOSING]) if lines else ""
+    quoted = list(_numbered(_chosen(said, noted), "the assistant: "))
+    return "\n".join([LATER, *fence_of(quoted), _CLOSING]) if quoted else ""
 
 
-def _fence(lines: Sequence[str]) -> list[str]:
-    """Return lines in a fence that none of them can end: what they say is no order."""
-    return [_FENCE, *(line.replace("`", "'") for line in lines), _FENCE]
-
-
-def _numbered(chosen: dict[SessionWords, str], assistant: str) -> Iterator[str]:
-    """Yield a numbered line for each quotation: what was said in turns that follow another.
+def _numbered(chosen: Mapping[SessionWords, str], assistant: str) -> Iterator[Item]:
+    """Yield a numbered item for each quotation: what was said in turns that follow another.
 
     What a person said has no name before it.
     """
@@ -134,7 +131,8 @@ def _numbered(chosen: dict[SessionWords, str], assistant: str) -> Iterator[str]:
     parts = groupby(sorted(chosen), key=lambda one: firsts[one.turn])
     for number, (first, together) in enumerate(parts, start=1):
         said = (f'{"" if one.by_person else assistant}"{chosen[one]}"' for one in together)
-        yield one_visible_line(f"({number}) turn {first}: {' / '.join(said)}")
+        text = one_visible_line(f"turn {first}: {' / '.join(said)}")
+        yield Item(id="", label=f"({number}) ", text=text)
 
 
 def _first_turns(turns: Collection[int]) -> dict[int, int]:
@@ -223,7 +221,7 @@ def _quote(text: str, longest: int) -> str:
         told = split_sentences(prose)
         first = next((place for place, one in enumerate(told) if _signs(one)), 0)
         prose = " ".join(told[first:])
-    return prose if len(prose) <= longest else prose[:longest].rpartition(" ")[0] + " ..."
+    return shortened(prose, longest)
 
 
 def _has(noted: Collection[frozenset[str]], quote: str) -> bool:

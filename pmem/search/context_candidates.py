@@ -283,8 +283,10 @@ def _pinned_memories(
     request: ContextRequest, usable: Iterable[Memory], differing: Mapping[str, SaidOtherwise]
 ) -> Recalled:
     """Yield the pinned memories: they may take whatever the budget has left."""
+    if not task_of(request):
+        return
     for memory in usable:
-        if memory.pinned and task_of(request):
+        if memory.pinned:
             item = memory_item(memory, ids=request.ids, why="pinned")
             yield "recalled", _behind_newer(item, differing)
 

@@ -17,7 +17,7 @@ from pmem.core.own_words import RECORDED
 from pmem.core.queries import Bullet
 from pmem.core.snippets import snippet
 from pmem.core.text.terms import terms
-from pmem.core.trust import shown, trust_of
+from pmem.core.trust import label_of, shown
 from pmem.memory.changes import ChangedRecords
 from pmem.memory.dead_ends import Tried
 from pmem.memory.reading import MessageRef, ShownRecord
@@ -253,7 +253,7 @@ def _why(found: Why, budget: int, count: Count) -> str:
     items = [
         Item(
             id=one.memory.id,
-            label=f"{naming(one.memory.id, one.memory.places)}{shown(trust_of(one.memory))}"
+            label=f"{naming(one.memory.id, one.memory.places)}{label_of(one.memory)}"
             + (f"({one.standing}) " if one.standing != State.ACTIVE else ""),
             text=one.memory.content + (f" Fixed by: {one.fix.content}" if one.fix else ""),
         )

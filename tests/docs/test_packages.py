@@ -34,7 +34,7 @@ def _read(path: Path) -> Any:
 
 
 def _parts(told: dict[str, Any]) -> Any:
-    return told.get("mcpServers", told.get("mcp_servers"))
+    return told["mcpServers"] if "mcpServers" in told else told["mcp_servers"]
 
 
 @pytest.mark.parametrize("name", WRITTEN)

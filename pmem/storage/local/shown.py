@@ -8,15 +8,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
-from pmem.storage.local.shown_keys import (
-    ASKED,
-    KNOWN,
-    MADE,
-    START,
-    key_of,
-    stop_key_of,
-    touch_key_of,
-)
+from pmem.storage.local.shown_keys import KNOWN, MADE, START, key_of, stop_key_of, touch_key_of
 from pmem.storage.local.state import LocalState
 from pmem.values.times import iso
 
@@ -100,11 +92,7 @@ class ShownItems:
             connection.execute(_TABLE)
             connection.execute("delete from shown where at < ?", (iso(at - KEPT),))
             if afresh:
-                query = (
-                    "delete from shown where thread = ? and item not like ? and item not like ?"
-                    " and item != ?"
-                )
-                kept = (f"{START}%", f"{stop_key_of('')}%", ASKED)
-                connection.execute(query, (thread, *kept))
+                query = "delete from shown where thread = ? and item not like ? and item not like ?"
+                connection.execute(query, (thread, f"{START}%", f"{stop_key_of('')}%"))
             rows = [(thread, key, iso(at)) for key in keys]
             connection.executemany("insert or replace into shown values (?, ?, ?)", rows)

@@ -15,8 +15,6 @@ KNOWN: Final = "select item from shown where thread = ?"
 MADE: Final = "select 1 from sqlite_master where name = 'shown'"
 MOST_TOUCHED: Final = 30
 """So many memories a thread is shown where files are touched: about as much as at its start."""
-ASKED: Final = "asked what is worth keeping"
-"""Stands for the question that a session is asked once."""
 START: Final = "start "
 """Begins what stands for a start, or a prompt, that was answered."""
 STARTED: Final = tuple(f"{START}{source}" for source in ("startup", "resume", "clear", "compact"))
