@@ -83,14 +83,14 @@ def test_both_sides_of_a_changed_citation_stand_side_by_side(way: str, view: str
 def test_nothing_is_accepted_while_the_text_has_the_old_value(way: str) -> None:
     memory = added(TEXT, "--cite", way)
     write(NEW)
-    assert [one["key"] for one in pmem("inbox", "--json").data["items"][0]["commands"]] == [*"eurv"]
+    assert [one["key"] for one in pmem("inbox", "--json").data["items"][0]["commands"]] == [*"ecrv"]
     done = pmem("check", "--accept", memory)
     assert done.code == 3
     assert f"the text of {memory[-8:]} says 1500, which is no longer so" in done.err
     assert f"`pmem edit {memory[-8:]} TEXT`" in done.err
     assert pmem("edit", memory, "The fee cap is 2,000 cents").code == 0
     assert [one["key"] for one in pmem("inbox", "--json").data["items"][0]["commands"]] == [
-        *"ekurv"
+        *"ekcrv"
     ]
     assert pmem("check", "--accept", memory).code == 0
     assert pmem("check", "citations").code == 0
