@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from pmem.apps.reading import known_app, slip
 from pmem.core import checks
@@ -16,24 +16,27 @@ from pmem.memory.app_limit import Compacted, compact, once_more, within
 from pmem.memory.app_memories import (
     CONVERSATIONS,
     MOST_IMPORTANT,
+    AppAnswer,
     AppMemory,
     AppRequest,
+    WorkWaits,
+    all_of,
+    asks,
     members,
     name_of,
+    one_of,
     related_conversations,
     share_of,
     shown,
     state_of,
 )
-from pmem.memory.app_models import WorkWaits, asks
-from pmem.memory.chunking import Transcript, unfold
+from pmem.memory.conversations import Transcript, conversation_named, unfold
 from pmem.memory.memories import put_new
-from pmem.memory.reading import conversation_named
 from pmem.memory.requests import AddRequest
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import DeferredWork
-from pmem.values.fields import asked
-from pmem.values.records import Conversation, Event, EventKind, Memory, Source, Status
+from pmem.values.fields import AppRef, asked
+from pmem.values.records import Conversation, Event, EventKind, Memory, Source, State, Status
 
 KIND = "conversation"
 """The kind of source of a memory that was made from a conversation."""
@@ -221,9 +224,6 @@ def _summed_up(workspace: Workspace, app: str, talk: Transcript) -> tuple[str, d
     """Sum a conversation up, by the rules where a model fails.
 
     With the summary comes what the memory's history says of it: who made it, or what failed.
-
-    Raises:
-        WorkWaits: A model is to do it, and may not be asked now.
     """
     detail: dict[str, str] = {}
     if asks(workspace, "conversation_summary"):
@@ -265,13 +265,7 @@ def _commit(
 def put_app_memory(
     workspace: Workspace, wanted: AddRequest, detail: Mapping[str, str], *, makes_room: bool = True
 ) -> Remembered:
-    """Make a memory, or renew the one that the same conversation left, inside a transaction.
-
-    Args:
-        wanted: The memory.
-        detail: What its history says of how it came about.
-        makes_room: Whether the rules make room for it.
-    """
+    """Make a memory, or renew the one that the same conversation left, inside a transaction."""
     app, failure = wanted.app or "", detail.get("failure", "")
     earlier = left_before(workspace, wanted)
     if earlier is None:
@@ -284,11 +278,7 @@ def put_app_memory(
 
 
 def left_before(workspace: Workspace, wanted: AddRequest) -> Memory | None:
-    """Return the memory that a conversation has left before, if nobody has rewritten it.
-
-    Args:
-        wanted: The memory that it is to leave now.
-    """
+    """Return the memory that a conversation has left before, if nobody has rewritten it."""
     if wanted.source.conversation is None:
         return None
     for memory in members(workspace, wanted.app or ""):
@@ -338,3 +328,85 @@ def _new(
         told = replace(first, detail=dict(detail))
         memory = workspace.memories.put(replace(memory, history=(told, *later)))
     return "created", memory
+
+
+class AppDeleteRequest(AppRequest, frozen=True, kw_only=True):
+    """Which memory of an app is to go; `for_good` deletes it at once."""
+
+    reference: AppRef
+    for_good: Annotated[bool, asked("Delete it for good at once.")] = False
+
+
+class UninstallRequest(AppRequest, frozen=True, kw_only=True):
+    """Which app is gone; `purge` deletes its memories for good."""
+
+    purge: Annotated[bool, asked("Delete its memories for good.")] = False
+
+
+class Purged(AppAnswer, frozen=True, kw_only=True):
+    """How many memories of an app were deleted for good, and how many of them were active."""
+
+    deleted: int = 0
+    active: int = 0
+
+
+class Uninstalled(Purged, frozen=True, kw_only=True):
+    """An app that is gone: memories that are kept, and those that were deleted for good."""
+
+    kept: int
+
+
+def purge(workspace: Workspace, request: AppRequest) -> Purged:
+    """Delete all memories of an app for good, those in no active state as well.
+
+    What was put off for it is not done any more.
+
+    Raises:
+        InvalidValue: The app's name is not allowed.
+        NotFound: No such app has left a trace here.
+        Locked, StorageRefused, Refused: See `Workspace.transaction`.
+    """
+    from pmem.memory.proposals import check_leave
+
+    app = known_app(workspace, request.app)
+    with workspace.transaction():
+        memories = {memory.id: memory for memory in all_of(workspace, app)}
+        for memory in memories.values():
+            check_leave(workspace, memory, "a person deletes them")
+            workspace.memories.remove(memory.id)
+    state_of(workspace).give_up(app)
+    active = sum(memory.state is State.ACTIVE for memory in memories.values())
+    return Purged(app=app, deleted=len(memories), active=active)
+
+
+def delete(workspace: Workspace, request: AppDeleteRequest) -> AppMemory:
+    """Remove one memory of an app; `restore` brings it back, unless it is deleted for good.
+
+    Raises:
+        NotFound, Ambiguous: The app has none that the reference means.
+        InvalidValue: The app's name is not allowed.
+    """
+    from pmem.memory import lifecycle
+    from pmem.memory.changes import RecordsRequest
+
+    memory = one_of(workspace, name_of(request.app), request.reference)
+    if request.for_good:
+        with workspace.transaction():
+            lifecycle.purge(workspace, lifecycle.PurgeRequest(references=(memory.id,), force=True))
+        return shown(memory)
+    with workspace.transaction():
+        lifecycle.remove(workspace, RecordsRequest(references=(memory.id,)))
+    return shown(workspace.memories.get(memory.id))
+
+
+def uninstall(workspace: Workspace, request: UninstallRequest) -> Uninstalled:
+    """Note that an app is gone; its memories outlive it, unless they are purged.
+
+    Raises:
+        NotFound: No such app has left a trace here.
+        InvalidValue: The app's name is not allowed.
+    """
+    app = known_app(workspace, request.app)
+    state_of(workspace).uninstall(app, workspace.now())  # first: it can be repeated afterwards
+    gone = purge(workspace, request) if request.purge else Purged(app=app)
+    return Uninstalled(**asdict(gone), kept=len(members(workspace, app)))

@@ -22,8 +22,7 @@ from pmem.conversation.message_changes import MarkRequest, RemoveMessageRequest
 from pmem.conversation.pruning import PruneRequest, Pruning
 from pmem.core.shortening import shortened
 from pmem.errors import UsageError
-from pmem.memory.chunking import Transcript
-from pmem.memory.reading import ConversationRequest, LookRequest, current
+from pmem.memory.conversations import ConversationRequest, LookRequest, Transcript, current
 from pmem.operations import table
 from pmem.search.usage import ContextUsage
 from pmem.values.ids import short

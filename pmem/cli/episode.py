@@ -7,7 +7,8 @@ from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line, listed
 from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
 from pmem.core.extraction.episodes import Arc
-from pmem.memory.reading import EpisodeShowRequest, LookRequest, ShownRecord
+from pmem.memory.conversations import LookRequest
+from pmem.memory.reading import EpisodeShowRequest, ShownRecord
 from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.records import Episode, EpisodeType

@@ -6,8 +6,8 @@ from typing import Any
 
 from pmem.errors import NoProject, NotFound, PmemError, UsageError
 from pmem.operations.operation import Operation
-from pmem.project.borders import check_borders
 from pmem.project.caller import NOBODY
+from pmem.project.discovery import check_borders
 from pmem.project.own_memory import START, check_owner, own_folder, start_own
 from pmem.project.workspace import Workspace
 

@@ -12,13 +12,14 @@ from pmem.errors import InvalidValue, Locked, StorageRefused
 from pmem.memory.app_memories import (
     CONVERSATIONS,
     AppAnswer,
+    WorkWaits,
+    asks,
     members,
     name_of,
     related_conversations,
     state_of,
     worths_of,
 )
-from pmem.memory.app_models import WorkWaits, asks
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import DeferredWork
 from pmem.values.records import Event, EventKind, Memory, State
@@ -191,12 +192,7 @@ def _memories_named(memories: Sequence[Memory], decision: AppDecision) -> list[M
 
 
 def carry_out(workspace: Workspace, kept: Sequence[Memory], decision: AppDecision) -> list[Memory]:
-    """Do what was decided, inside a transaction; return the memories that are left.
-
-    Args:
-        kept: The app's memories.
-        decision: What is to become of one of them.
-    """
+    """Do what was decided, inside a transaction; return the memories that are left."""
     by_id = {memory.id: memory for memory in kept}
     target = by_id[decision.target]
     if decision.merged is None:

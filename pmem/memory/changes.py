@@ -9,7 +9,6 @@ import msgspec
 from pmem.core.retention import changed
 from pmem.core.trust import Trust, trust_of
 from pmem.errors import Refused
-from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
 from pmem.values.fields import DryRun, asked, refs
@@ -73,11 +72,8 @@ def change(
 ) -> K:
     """Apply a change to one record, in a transaction; an equal result is not written.
 
-    Args:
-        type_: Its type.
-        reference: Which one; what else `apply` names is resolved in there, under the lock.
-        kind: What happens.
-        apply: Returns the changed record, or the same one where there is nothing to change.
+    What else `apply` names is resolved in there, under the lock; it returns the same record where
+    there is nothing to change.
 
     Raises:
         NotFound, Ambiguous: The reference.
@@ -109,7 +105,7 @@ def _apply(
     apply: Callable[[K, Event], K],
 ) -> K:
     record = store.get(identifier)
-    event = event_of(workspace, kind)
+    event = workspace.event(kind)
     new = apply(record, event)
     return record if new is record else store.put(new)
 
@@ -130,13 +126,7 @@ def check_mark(memory: Memory) -> None:
 
 
 def vouched(workspace: Workspace, memory: Memory, event: Event) -> Memory:
-    """Return a memory that a person has looked at, which is trusted from now on.
-
-    Args:
-        workspace: Who asks.
-        memory: The memory.
-        event: What happens; a memory that is trusted already, or that an agent looks at, has none.
-    """
+    """Return a memory that a person has looked at, which is trusted from now on."""
     is_person = workspace.caller.agent is None and workspace.caller.app is None
     if not is_person or trust_of(memory) is Trust.HIGH:
         return memory

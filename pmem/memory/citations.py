@@ -25,7 +25,7 @@ from pmem.core.retention import changed
 from pmem.core.selection import Selection
 from pmem.core.text.paths import named_paths
 from pmem.errors import InvalidValue, NotFound
-from pmem.memory.cited_sides import sides_of
+from pmem.memory.citation_watch import sides_of
 from pmem.memory.symbols import Unfound, at_symbol, name_of, parse_symbol_citation, settled
 from pmem.project.references import is_gone
 from pmem.project.workspace import Workspace
@@ -108,11 +108,9 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
 def cite_all(workspace: Workspace, wanted: Sequence[Sequence[str]]) -> list[tuple[Citation, ...]]:
     """Look at what several memories are to cite.
 
-    Args:
-        workspace: Its project has the files.
-        wanted: For each memory files, lines of files such as `src/a.py:10-20`, names that they
-            define such as `src/a.py::settle`, or values of such a name (`src/a.py::RETRIES=3`);
-            the files are seen from the current folder.
+    For each memory `wanted` has files, lines of files such as `src/a.py:10-20`, names that they
+    define such as `src/a.py::settle`, or values of such a name (`src/a.py::RETRIES=3`); the files
+    are seen from the current folder.
 
     Raises:
         InvalidValue: A file, lines of one or a symbol cannot be cited; the sentence says why.
@@ -127,9 +125,7 @@ def cite_all(workspace: Workspace, wanted: Sequence[Sequence[str]]) -> list[tupl
 def citable(workspace: Workspace, text: str) -> tuple[str, ...]:
     """Return the files that a text names and the project has, each as `cite_all` takes it.
 
-    Args:
-        workspace: Its project has the files.
-        text: Any text; a path in it counts from the top of the project.
+    A path in the text counts from the top of the project.
     """
     sources = workspace.sources
     found = []
@@ -157,11 +153,8 @@ def without(
 ) -> tuple[Citation, ...]:
     """Return citations without some of them.
 
-    Args:
-        workspace: Its project has, or had, the files.
-        known: The citations.
-        unwanted: Files, all citations of which go, or lines of files, or symbols in them; as
-            `show` tells them, or seen from the current folder.
+    `unwanted` are files, all citations of which go, or lines of files, or names in them; as `show`
+    tells them, or seen from the current folder.
 
     Raises:
         NotFound: One is not cited.

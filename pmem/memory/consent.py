@@ -12,13 +12,15 @@ import msgspec
 
 from pmem.core.apps.deciding import AppDecision
 from pmem.core.consent import AGREED
-from pmem.core.filters import EVERYTHING
+from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.lifecycle.states import can_move, moved
 from pmem.core.retention import changed, purge_time
+from pmem.core.selection import Selection
+from pmem.core.trust import LEVELS, Trust, noted_by
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory import facts, memories
 from pmem.memory.app_limit import make_room
-from pmem.memory.changes import RecordsRequest, change
+from pmem.memory.changes import RecordsRequest, change, vouched
 from pmem.memory.reading import MessageRef, find
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import (
@@ -207,12 +209,7 @@ def _find_proposals(workspace: Workspace, references: Sequence[str]) -> list[Pro
 
 
 def _agreeing(workspace: Workspace, proposal: Proposal, reference: str | None) -> dict[str, str]:
-    """Return what a history says of the message by which somebody agreed to a proposal.
-
-    Raises:
-        NotFound: There is no such message.
-        InvalidValue: No person said it, or it was said before the proposal was made.
-    """
+    """Return what a history says of the message by which somebody agreed to a proposal."""
     if reference is None:
         return {}
     found = find(workspace, reference)
@@ -258,11 +255,7 @@ def _apply_proposal(
 
 
 def _check_waiting(workspace: Workspace, proposal: Proposal) -> None:
-    """See that nobody has decided on a proposal since it was read; hold the writers' lock.
-
-    Raises:
-        NotFound: Somebody has.
-    """
+    """See that nobody has decided on a proposal since it was read; hold the writers' lock."""
     queue = without_expired(workspace.own.proposals.read(), workspace.now())
     if all(item.id != proposal.id for item in queue.proposals):
         raise NotFound(
@@ -305,11 +298,7 @@ def _without(
 
 
 def _check_active(memory: Memory) -> None:
-    """See that the memory that is to change has not been taken out of recall meanwhile.
-
-    Raises:
-        InvalidValue: It has.
-    """
+    """See that the memory that is to change has not been taken out of recall meanwhile."""
     if memory.state is not State.ACTIVE:
         raise InvalidValue(
             f"memory {memory.id} is {memory.state.replace('_', ' ')} by now, not active",
@@ -335,11 +324,7 @@ def _new(workspace: Workspace, memory: Memory, detail: dict[str, Any]) -> Memory
 
 
 def _check_not_kept(workspace: Workspace, proposal: Proposal) -> None:
-    """See that nobody has agreed to a proposal whose process died before it could say so.
-
-    Raises:
-        InvalidValue: Somebody has, and a memory says it.
-    """
+    """See that nobody has agreed to a proposal whose process died before it could say so."""
     for memory in workspace.memories.find(EVERYTHING):
         told = (event.detail.get(AGREED) for event in memory.history)
         if any(isinstance(each, dict) and each.get("id") == proposal.id for each in told):
@@ -361,3 +346,40 @@ def _decide(
     decision = decided(proposal, outcome, workspace.actor, workspace.now(), memory)
     workspace.settled.append(Settled(proposal.id, decision))
     return decision
+
+
+_MEDIUM: Final = Selection(
+    wanted=Filter(),
+    least=(("trust", LEVELS.index(Trust.MEDIUM)),),
+    below=(("trust", LEVELS.index(Trust.HIGH)),),
+)
+
+
+class ConfirmRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose memories are right: all that this agent noted."""
+
+    agent: Annotated[str, asked("Also all memories that this agent noted.", shown="NAME")]
+
+
+class Confirmed(msgspec.Struct, frozen=True, kw_only=True):
+    """The memories that are trusted from now on."""
+
+    items: tuple[Memory, ...]
+
+
+def list_noted(workspace: Workspace) -> list[tuple[str, Memory]]:
+    """Return the active memories that no person has confirmed, with the agents that noted them."""
+    found = ((noted_by(memory), memory) for memory in workspace.memories.select(_MEDIUM))
+    return [(agent, memory) for agent, memory in found if agent]
+
+
+def confirm(workspace: Workspace, request: ConfirmRequest) -> Confirmed:
+    """Trust all that an agent noted: a person has looked at it.
+
+    Raises:
+        Damaged, Locked: The store.
+    """
+    found = [one for agent, one in list_noted(workspace) if agent == request.agent]
+    event = workspace.event(EventKind.UPDATE)
+    kept = (vouched(workspace, one, event) for one in found)
+    return Confirmed(items=tuple(map(workspace.memories.put, kept)))

@@ -15,9 +15,8 @@ from pmem.core.trust import AGREED
 from pmem.errors import Ambiguous, BuiltOn, InvalidValue, NotFound
 from pmem.memory import memories
 from pmem.memory.changes import RecordsRequest
-from pmem.memory.fact_standing import settled_fact, with_standing, write_standing
-from pmem.memory.noted_facts import new_facts
-from pmem.memory.reading import conversation_named
+from pmem.memory.conversations import conversation_named
+from pmem.memory.noted_facts import new_facts, settled_fact, with_standing, write_standing
 from pmem.memory.requests import Added, AddRequest
 from pmem.project.caller import reaches
 from pmem.project.workspace import Workspace
@@ -283,9 +282,7 @@ def unsettle(workspace: Workspace, left: Mapping[str, tuple[Standing, str | None
 
     What is gone is let go.
 
-    Args:
-        workspace: Inside a transaction.
-        left: By the short part of each fact's id what it became, and as which memory.
+    `left` says by the short part of each fact's id what it became, and as which memory.
 
     Raises:
         BuiltOn: One has become something else since.

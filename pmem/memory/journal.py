@@ -1,27 +1,31 @@
 """Looking at what the memory did: the log of all events, one record's story, the audit trail."""
 
-from collections.abc import Iterable, Iterator
-from datetime import datetime
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 
 import msgspec
 
 from pmem.core import checks
 from pmem.core.audit import AuditRow, row
+from pmem.core.changelog import Changed, Difference, Forgotten, Kept, Learned, compare
 from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.journal import Historic, JournalEntry, JournalStep, Wanted, entry, log, steps
 from pmem.core.operations import LoggedOperation
 from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.core.selection import Selection
 from pmem.core.versions import MemoryVersion, versions
-from pmem.errors import InvalidValue
+from pmem.errors import InvalidValue, NotFound
 from pmem.memory.reading import get
+from pmem.project.views import at_moment
 from pmem.project.workspace import Workspace
 from pmem.storage.local.operations import Operations
 from pmem.storage.local.proposals import ProposalOutcome
 from pmem.storage.store import Store
 from pmem.values.fields import AsOf, asked
-from pmem.values.records import KINDS, Event, Memory, plain
+from pmem.values.records import KINDS, Episode, Event, Memory, plain
+from pmem.values.times import iso
 
 SHOWN: Final = 10
 
@@ -270,4 +274,94 @@ def _historic(workspace: Workspace, reference: str) -> Historic:
     raise InvalidValue(
         f"{KINDS[type(record)]} {record.id} keeps no history",
         "memories, episodes and conversations do",
+    )
+
+
+WEEK: Final = timedelta(days=7)
+
+
+class WeekRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Since when to look back: seven days when None."""
+
+    since: datetime | None = None
+
+
+class Week(msgspec.Struct, frozen=True, kw_only=True):
+    """What changed since a moment, each entry sorted by type, then by age.
+
+    Attributes:
+        since: That moment.
+        until: The present.
+        learned: What is recalled now and was not then.
+        changed: What says something else now.
+        forgotten: What is not recalled any more; what was purged leaves no trace.
+        by: Who changed each record since then, by its id, the first first.
+        people: In how many of these records each of them had a hand, the busiest first.
+    """
+
+    since: datetime
+    until: datetime
+    learned: tuple[Learned, ...]
+    changed: tuple[Changed, ...]
+    forgotten: tuple[Forgotten, ...]
+    by: Mapping[str, tuple[str, ...]]
+    people: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        """How many entries there are."""
+        return len(self.learned) + len(self.changed) + len(self.forgotten)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the entries, who made them, and how many there are."""
+        return {**msgspec.structs.asdict(self), "total": self.total}
+
+
+def look_back(workspace: Workspace, request: WeekRequest) -> Week:
+    """Compare the memory as it is with what it was at a moment, record by record.
+
+    Raises:
+        InvalidValue: The moment lies in the future.
+    """
+    now = workspace.now()
+    since = request.since or now - WEEK
+    if since > now:
+        raise InvalidValue(f"{iso(since)} is still to come", "give a time in the past")
+    fresh = Selection(wanted=Filter(states=(), updated_after=since))
+    after: dict[str, Kept] = {one.id: one for one in workspace.memories.select(fresh)}
+    after |= {one.id: one for one in workspace.episodes.select(fresh)}
+    found = compare(_as_they_were(workspace, after, since), after)
+    by = {entry.id: _actors(after[entry.id], since) for entry in _entries(found)}
+    people = Counter(actor for actors in by.values() for actor in actors)
+    return Week(
+        since=since,
+        until=now,
+        **msgspec.structs.asdict(found),
+        by=by,
+        people=dict(people.most_common()),
+    )
+
+
+def _as_they_were(
+    workspace: Workspace, records: Mapping[str, Kept], since: datetime
+) -> dict[str, Kept]:
+    then = at_moment(workspace, since)
+    found: dict[str, Kept] = {}
+    for identifier, record in records.items():
+        store = then.memories if isinstance(record, Memory) else then.episodes
+        try:
+            found[identifier] = store.get(identifier)
+        except NotFound:
+            continue
+    return found
+
+
+def _entries(found: Difference) -> tuple[Learned | Changed | Forgotten, ...]:
+    return (*found.learned, *found.changed, *found.forgotten)
+
+
+def _actors(record: Memory | Episode, since: datetime) -> tuple[str, ...]:
+    """Return who changed a record since a moment, each once."""
+    return tuple(
+        dict.fromkeys(event.actor for event in record.history if event.at >= since and event.actor)
     )

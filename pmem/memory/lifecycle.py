@@ -30,11 +30,10 @@ from pmem.memory.changes import (
     RestoreRequest,
     change_all,
 )
+from pmem.memory.links import link_again
 from pmem.memory.memories import edited_fields, edited_parts
-from pmem.memory.neighbours import link_again
 from pmem.memory.reading import get, message_named
 from pmem.memory.requests import EditRequest
-from pmem.project.events import event_of
 from pmem.project.references import is_gone
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
@@ -180,8 +179,7 @@ def _left_recall(workspace: Workspace, request: RestoreRequest) -> Iterator[Remo
 def supersede(workspace: Workspace, request: EditRequest) -> Superseded:
     """Let a new memory take the place of one, which held until now.
 
-    Args:
-        request: In what the new memory differs from the one that does not hold any longer.
+    The request says in what the new one differs.
 
     Raises:
         NotFound, Ambiguous: The reference.
@@ -305,7 +303,7 @@ def _successor(workspace: Workspace, old: Memory, fields: dict[str, Any]) -> Mem
     """Make a memory like another one but for some fields; it holds from now on."""
     now = workspace.now()
     made_of = {} if workspace.caller.agent is None else inherited(old)
-    event = event_of(workspace, EventKind.ADD, **{SUPERSEDES: old.id}, **made_of)
+    event = workspace.event(EventKind.ADD, **{SUPERSEDES: old.id}, **made_of)
     fresh = {"valid_from": now, "valid_until": old.valid_until, **_NOT_PASSED_ON, **fields}
     checks.validity(fresh["valid_from"], fresh["valid_until"])
     kept = tuple(
@@ -329,7 +327,7 @@ def _successor(workspace: Workspace, old: Memory, fields: dict[str, Any]) -> Mem
 def _replace_memory(workspace: Workspace, old: Memory, new: Memory, end: datetime) -> Superseded:
     now, actor = workspace.now(), workspace.actor
     link = Relationship(target=old.id, type=SUPERSEDES, strength=1.0, created_at=now)
-    event = event_of(workspace, EventKind.SUPERSEDE, by=new.id)
+    event = workspace.event(EventKind.SUPERSEDE, by=new.id)
     return Superseded(
         memory=workspace.memories.put(linked(new, link, actor, now)),
         superseded=workspace.memories.put(moved(old, event, valid_until=closed(old, end))),

@@ -13,7 +13,7 @@ from pmem.core.retention import changed
 from pmem.core.versions import CONVERSATION
 from pmem.errors import InvalidValue, Refused
 from pmem.memory.changes import Removable, change, change_all, check_mark, vouched
-from pmem.memory.neighbours import (
+from pmem.memory.links import (
     NOTHING,
     compare_with_known,
     count_on_subject,
@@ -74,9 +74,6 @@ def add(workspace: Workspace, request: AddRequest) -> Added:
 def add_all(workspace: Workspace, request: AddAllRequest) -> AddedAll:
     """Add several memories in one commit: all of them or, after an error, none.
 
-    Args:
-        request: What to add; each is judged for itself, beside those before it.
-
     Raises:
         InvalidValue: A value is not allowed; the sentence says which.
     """
@@ -98,9 +95,8 @@ def put_new(
 ) -> Added:
     """Add a memory as `add` does, inside a transaction.
 
-    Args:
-        fact: The short id of the fact that it is made of, if it is.
-        detail: What its history says of how it began.
+    `fact` is the short id of the fact that it is made of, and `detail` what its history says of how
+    it began.
 
     Raises:
         InvalidValue: A value is not allowed.
@@ -112,11 +108,7 @@ def put_new(
 
 
 def put_approved(workspace: Workspace, memory: Memory) -> Memory:
-    """Add a memory that a person agreed to, inside a transaction; one that is there stays alone.
-
-    Args:
-        memory: The memory.
-    """
+    """Add a memory that a person agreed to, inside a transaction; one that is there stays alone."""
     twin = _twin(workspace, memory)
     if twin is not None and twin.memory.content == memory.content and not twin.is_archived:
         return twin.memory
@@ -124,11 +116,7 @@ def put_approved(workspace: Workspace, memory: Memory) -> Memory:
 
 
 def _lints_of(workspace: Workspace, request: AddRequest) -> tuple[str, ...]:
-    """Return what could be written better in a memory, where the settings want to know.
-
-    Args:
-        request: What was added.
-    """
+    """Return what could be written better in a memory, where the settings want to know."""
     meant = checks.meant_category(request.category or "", workspace.settings.categories)
     typed = (f"write `--category {meant}`: {request.category!r} is new here",) if meant else ()
     wanted = workspace.settings.writing.lint
@@ -164,9 +152,8 @@ def edit_from(workspace: Workspace, request: EditRequest, source: str) -> Edited
 
     What it updates or contradicts from now on is linked and told, like what it says as well.
 
-    Args:
-        request: New values; a request without any changes nothing.
-        source: What it comes from, where no person says it: then it is trusted no more than before.
+    `source` is what the change comes from where no person says it: then the memory is trusted no
+    more than before.
 
     Raises:
         NotFound, Ambiguous: The reference.
@@ -323,12 +310,6 @@ def edited_parts(
     workspace: Workspace, memory: Memory, request: EditRequest, fields: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the new values of what is changed part by part: tags, citations, places, and so on.
-
-    Args:
-        workspace: Its project has the files.
-        memory: As it stands.
-        request: What is to change.
-        fields: The new values of other fields, and what is to be cited as well.
 
     Raises:
         NotFound: What is to go is not there.

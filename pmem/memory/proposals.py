@@ -91,11 +91,7 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Withheld(Refused):
-    """Something waits for consent instead of being remembered.
-
-    Args:
-        held: What waits.
-    """
+    """Something waits for consent instead of being remembered."""
 
     code = "consent"
 
@@ -109,10 +105,8 @@ def gate(
 ) -> Held | None:
     """Hold back a new memory that needs consent or a second signal, inside a transaction.
 
-    Args:
-        memory: The memory.
-        agent: Who proposes it; None for extraction.
-        fact: The short id of the fact that it was extracted as.
+    `agent` is who proposes it, None for extraction; `fact` is the short id of the fact that it was
+    extracted as.
 
     Returns:
         What waits, or None where the memory may be kept.
@@ -150,10 +144,6 @@ def _heard_before(workspace: Workspace, memory: Memory, field: str) -> str:
 def gate_edit(workspace: Workspace, memory: Memory, fields: Mapping[str, Any]) -> None:
     """Hold back what an agent changes of a memory that a person wrote, or that needs consent.
 
-    Args:
-        memory: As it stands.
-        fields: New values by field.
-
     Raises:
         Withheld: The change waits for consent.
         Damaged, StorageRefused: The queue.
@@ -183,8 +173,7 @@ def gate_edit(workspace: Workspace, memory: Memory, fields: Mapping[str, Any]) -
 def gate_removals(workspace: Workspace, records: Sequence[Memory | Episode]) -> None:
     """Hold back an agent's removal of memories that a person wrote.
 
-    Args:
-        records: All that it would remove; as long as one of them waits, none is removed.
+    As long as one of the records waits, none is removed.
 
     Raises:
         Withheld: The removal waits for a person.
@@ -206,10 +195,6 @@ def gate_removals(workspace: Workspace, records: Sequence[Memory | Episode]) -> 
 def check_leave(workspace: Workspace, record: Memory | Episode, hint: str) -> None:
     """See that no agent does to what a person wrote what it cannot propose.
 
-    Args:
-        record: What it would change.
-        hint: What it can do instead.
-
     Raises:
         Refused: A person wrote it.
     """
@@ -219,11 +204,7 @@ def check_leave(workspace: Workspace, record: Memory | Episode, hint: str) -> No
 
 
 def needs_leave(workspace: Workspace, record: Memory | Episode) -> bool:
-    """Tell whether whoever writes here needs a person's leave to change a record.
-
-    Args:
-        record: As it stands.
-    """
+    """Tell whether whoever writes here needs a person's leave to change a record."""
     if workspace.caller.agent is None or not workspace.settings.consent.changes:
         return False
     return trust_of(record) is Trust.HIGH
@@ -231,11 +212,6 @@ def needs_leave(workspace: Workspace, record: Memory | Episode) -> bool:
 
 def check_form(settings: Settings, text: str, *, is_steps: bool) -> None:
     """See that what an agent writes has the size, and where that is enforced the form, it may.
-
-    Args:
-        settings: The limits.
-        text: What it writes.
-        is_steps: It tells how something is done.
 
     Raises:
         InvalidValue: It does not.
@@ -253,10 +229,6 @@ def check_form(settings: Settings, text: str, *, is_steps: bool) -> None:
 
 def check_rules(settings: Settings, broken: Sequence[style_rules.Lint]) -> None:
     """See that what an agent writes keeps to the writing rules, where that is enforced.
-
-    Args:
-        settings: Whether it is.
-        broken: The rules that it breaks.
 
     Raises:
         InvalidValue: It does not.

@@ -1,40 +1,39 @@
 """Looking at what is kept: one record, a list of memories, a record's history."""
 
-import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
 from pmem.core.checks import meant_category
-from pmem.core.filters import Filter
+from pmem.core.dead_ends import warns
+from pmem.core.filters import Filter, fold
 from pmem.core.policy import EVERYTHING, PROCEDURAL
+from pmem.core.retention import valid_at
 from pmem.core.selection import Selection
 from pmem.core.trust import with_trust
-from pmem.errors import Ambiguous, Damaged, NotFound, Refused
+from pmem.errors import Ambiguous, NotFound, Refused
+from pmem.memory.recalls import waiting
 from pmem.project.caller import serving, within
 from pmem.project.workspace import Workspace
+from pmem.storage.backend import fixed_key
 from pmem.storage.store import Store
 from pmem.values.fields import AsOf, asked, ref
-from pmem.values.ids import matches, short
+from pmem.values.ids import matches
 from pmem.values.records import (
-    STORES,
-    Chunk,
     Citation,
-    Conversation,
     Episode,
     Memory,
     Message,
     Record,
-    Status,
     plain,
 )
 
 if TYPE_CHECKING:
     from pmem.core.cited_sides import Sides
     from pmem.memory.citation_watch import Watch
-    from pmem.memory.details import LinkedText
     from pmem.storage.local.use_counts import UseCount
 
 
@@ -54,30 +53,6 @@ class EpisodeShowRequest(ShowRequest, frozen=True, kw_only=True):
     """Which episode is to be shown."""
 
     reference: Annotated[str, ref(completes="episode")]
-
-
-class ConversationRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Which conversation is meant: the latest active one when None.
-
-    For resuming, that is the latest paused one, or else the one that ended last.
-    """
-
-    conversation: Annotated[
-        str | None,
-        asked(
-            "A conversation's id or title [the current one].",
-            shown="[REF]",
-            is_argument=True,
-            completes="conversation",
-        ),
-    ] = None
-
-
-class LookRequest(ConversationRequest, frozen=True, kw_only=True):
-    """Which conversation is to be looked at: as it was at a moment or a revision, if given."""
-
-    at: AsOf = None
-    revision: str | None = None
 
 
 class ShownRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -183,9 +158,8 @@ class MessageRef(msgspec.Struct, frozen=True, kw_only=True):
 class Staleness:
     """Tells which citations of what is shown do not hold in the project's files any more.
 
-    Args:
-        workspace: Where it is shown; in a view of the past nothing is stale.
-        whole: Look up both sides of every changed text, with git's help.
+    Nothing is stale in a view of the past. With `whole`, both sides of every changed text are
+    looked up, with git's help.
     """
 
     def __init__(self, workspace: Workspace, *, whole: bool = False) -> None:
@@ -205,7 +179,7 @@ class Staleness:
         return self._watch.stale(citations)
 
     def _sides(self, changed: Sequence[Citation]) -> "Mapping[Citation, Sides]":
-        from pmem.memory.cited_sides import sides_of
+        from pmem.memory.citation_watch import sides_of
 
         return sides_of(self._workspace, changed)
 
@@ -217,9 +191,6 @@ def is_merged_by_git(record: Any) -> bool:
 
 def disputed(record: Any) -> dict[str, Any]:
     """Return the fields of a record that two branches contradict each other about.
-
-    Args:
-        record: Any record, or None.
 
     Returns:
         What the record does not say, by field.
@@ -238,7 +209,7 @@ def show(workspace: Workspace, request: ShowRequest) -> ShownRecord:
         NotFound, Ambiguous: The reference, or nothing of it existed at that moment.
         Damaged: Its file cannot be used.
     """
-    from pmem.memory.uses import use_of
+    from pmem.memory.recalls import use_of
 
     found = find(workspace, request.reference)
     if isinstance(found, MessageRef):
@@ -251,8 +222,6 @@ def show(workspace: Workspace, request: ShowRequest) -> ShownRecord:
     )
     if not request.details:
         return shown
-    from pmem.memory.details import with_details
-
     return with_details(workspace, shown)
 
 
@@ -387,81 +356,6 @@ def get(workspace: Workspace, reference: str) -> Record:
     return record
 
 
-def conversation_named(workspace: Workspace, reference: str) -> Conversation:
-    """Return the conversation that a reference means: an id or its start, an external id, a title.
-
-    An external id and a title count before the start of an id, or a caller's conversation `7`
-    could be taken for another one.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-        Damaged: Its file cannot be used.
-    """
-    if any(reference in (id_, short(id_)) for id_ in workspace.conversations.ids(reference)):
-        named = []
-    else:
-        named = [
-            conversation.id
-            for conversation in workspace.conversations.find()
-            if reference in (conversation.external_id, conversation.title)
-        ]
-    if len(named) > 1:
-        raise Ambiguous(f"{reference!r} names {' and '.join(named)}", "give one of these ids")
-    identifier = named[0] if named else workspace.resolve(reference, Conversation)[1]
-    return workspace.conversations.get(identifier)
-
-
-def chunks_of(workspace: Workspace, conversation: Conversation) -> Iterator[Chunk]:
-    """Yield the chunks of a conversation in their order.
-
-    Raises:
-        Damaged: A chunk's file is missing or cannot be used.
-    """
-    for identifier in conversation.chunks:
-        try:
-            yield workspace.chunks.get(identifier)
-        except NotFound:
-            path = os.path.join(workspace.root, STORES[Chunk], f"{identifier}.json")
-            raise Damaged(f"{path} is missing, and its conversation needs it") from None
-
-
-def current(workspace: Workspace, status: Status = Status.ACTIVE) -> Conversation | None:
-    """Return the conversation that was started last among those of a status, if any."""
-    for identifier in reversed(workspace.conversations.ids()):
-        conversation = workspace.conversations.get(identifier)
-        if conversation.status is status:
-            return conversation
-    return None
-
-
-def target(
-    workspace: Workspace, reference: str | None, status: Status = Status.ACTIVE
-) -> Conversation:
-    """Return the conversation that a reference means; without one, the current one.
-
-    Args:
-        reference: Which one.
-        status: Without a reference, the latest one that stands so.
-
-    Raises:
-        NotFound, Ambiguous: The conversation, or none stands so.
-    """
-    if reference is None:
-        found = current(workspace, status)
-        if found is None:
-            raise NotFound(f"no conversation is {status}", _what_next(workspace, status))
-        return found
-    return conversation_named(workspace, reference)
-
-
-def _what_next(workspace: Workspace, status: Status) -> str:
-    if status is not Status.ACTIVE:
-        return "`pmem conversation list` shows them all"
-    if current(workspace, Status.PAUSED) is not None:
-        return "`pmem conversation resume` goes on with the paused one, `start` starts another"
-    return "`pmem conversation start` starts one"
-
-
 def message_named(workspace: Workspace, reference: str) -> MessageRef:
     """Return the message that a reference means: its id, or the start of it.
 
@@ -497,3 +391,103 @@ def _messages_named(workspace: Workspace, reference: str) -> Iterator[MessageRef
         for message in chunk.messages:
             if matches(reference, message.id):
                 yield MessageRef(message=message, conversation=chunk.conversation)
+
+
+class LinkedText(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a link leads, and what is kept there; None where it may not be seen or is gone."""
+
+    id: str
+    type: str
+    text: str | None
+
+
+def with_details(workspace: Workspace, shown: "ShownRecord") -> "ShownRecord":
+    """Return a record with what only a person who looks at one wants to know."""
+    record = shown.record
+    if not isinstance(record, Memory | Episode):
+        return shown
+    unsaved = {} if workspace.is_past else waiting(workspace)
+    extra = unsaved[record.id].count if record.id in unsaved else 0
+    return msgspec.structs.replace(
+        shown, links=tuple(_linked_texts(workspace, record)), recalls=record.access.count + extra
+    )
+
+
+def _linked_texts(workspace: Workspace, record: Memory | Episode) -> Iterator[LinkedText]:
+    """Yield where the links of a record lead, in their order."""
+    if isinstance(record, Memory):
+        ties = [(link.type, link.target) for link in record.relationships]
+    else:
+        ties = [("about", target) for target in record.linked_memories]
+    if not ties:
+        return
+    wanted = Selection(ids=tuple(target for _, target in ties))
+    found = {memory.id: memory.content for memory in workspace.memories.select(wanted)}
+    for type_, target in ties:
+        text = found.get(target)
+        yield LinkedText(
+            id=target, type=type_, text=None if text is None else workspace.mask.text(text)
+        )
+
+
+Naming = Literal["tags", "subjects"]
+
+
+class NamesRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the tags or the subjects of active memories are to be counted."""
+
+    of: Naming
+
+
+class NameCount(msgspec.Struct, frozen=True, kw_only=True):
+    """A tag or a subject as it is written most often, how many memories have it, and since when.
+
+    Attributes:
+        name: The tag or the subject.
+        count: Active memories that have it, letter case aside.
+        latest: When the newest of them was made.
+    """
+
+    name: str
+    count: int
+    latest: datetime
+
+
+class NameListing(msgspec.Struct, frozen=True, kw_only=True):
+    """Tags or subjects, the most used first, and how many there are."""
+
+    items: tuple[NameCount, ...]
+    total: int
+
+
+def list_names(workspace: Workspace, request: NamesRequest) -> NameListing:
+    """Count the tags, or the subjects, of active memories; letter case makes no difference."""
+    spellings: dict[str, Counter[str]] = {}
+    latest: dict[str, datetime] = {}
+    for memory in workspace.memories.select(Selection(wanted=Filter())):
+        for name in _names(memory, request.of):
+            key = fold(name)
+            spellings.setdefault(key, Counter())[name] += 1
+            latest[key] = max(memory.created_at, latest.get(key, memory.created_at))
+    found = [
+        NameCount(name=known.most_common(1)[0][0], count=sum(known.values()), latest=latest[key])
+        for key, known in spellings.items()
+    ]
+    found.sort(key=lambda item: (-item.count, fold(item.name)))
+    return NameListing(items=tuple(found), total=len(found))
+
+
+def _names(memory: Memory, of: Naming) -> Iterator[str]:
+    if of == "tags":
+        yield from memory.tags
+    elif memory.subject:
+        yield memory.subject
+
+
+def fix_of(workspace: Workspace, memory: Memory) -> Memory | None:
+    """Return the newest memory that holds and fixes a dead end; None for what warns of nothing."""
+    if not warns(memory):
+        return None
+    now = workspace.now()
+    found = (one for one in workspace.memories.twins(fixed_key(memory.id)) if valid_at(one, now))
+    return max(found, key=lambda one: one.id, default=None)

@@ -31,10 +31,6 @@ class ShareRequest(msgspec.Struct, frozen=True, kw_only=True):
 def share(workspace: Workspace, request: ShareRequest) -> Added:
     """Copy a memory of one's own into a project, unless there is one that says the same.
 
-    Args:
-        workspace: The project.
-        request: Which memory.
-
     Raises:
         NoProject: There is no memory of one's own.
         UsageError: The project is that memory itself.

@@ -60,9 +60,6 @@ def parse_symbol_citation(text: str) -> tuple[str, str] | None:
 
     A file of exactly that name comes first, then the longest name of one that is there.
 
-    Args:
-        text: What is to be cited, seen from the current folder.
-
     Returns:
         The file, and the symbol with its value, if it has one.
     """
@@ -86,11 +83,7 @@ def at_symbol(
 ) -> Lines:
     """Return the lines that define what somebody wants to cite.
 
-    Args:
-        content: What the file holds.
-        file: Its name in the project.
-        wanted: The file as it was named, and the symbol.
-        environment: The environment's variables.
+    `wanted` is the file as it was named, and the symbol.
 
     Raises:
         InvalidValue: The file does not define it, or several times, or gives it another value, or
@@ -134,12 +127,7 @@ def _as_constant(cited: Citation, content: Content, path: str) -> str:
 def settled(
     unfound: Sequence[Unfound], environment: Mapping[str, str]
 ) -> dict[Citation, SymbolVerdict]:
-    """Return what became of symbols whose text is not in their files any more.
-
-    Args:
-        unfound: The citations.
-        environment: The environment's variables.
-    """
+    """Return what became of symbols whose text is not in their files any more."""
     found = {one.cited: _constant_now(one) for one in unfound if constant_of(one.cited)}
     asked = [one for one in unfound if one.cited not in found]
     for start in range(0, len(asked), _AT_ONCE):

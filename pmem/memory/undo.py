@@ -15,7 +15,6 @@ from pmem.core.trust import INHERITED, trust_of
 from pmem.core.undo import TAKES_BACK, command_of
 from pmem.errors import BuiltOn, InvalidValue, NotFound
 from pmem.memory.changes import Removable
-from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.storage.git.held import HeldByGit
 from pmem.storage.git.tracked import check_own
@@ -213,7 +212,7 @@ def _undo_change(
             f"`pmem log {short(record.id)}` shows how; undo that first",
         )
     done = f"{name.partition(' of ')[0]} of {iso(record.history[first].at)}"
-    event = event_of(workspace, EventKind.UPDATE, **{TAKES_BACK: done})
+    event = workspace.event(EventKind.UPDATE, **{TAKES_BACK: done})
     if change.is_new and not isinstance(record, Conversation):
         if not held.is_committed(record):
             store.remove(record.id)

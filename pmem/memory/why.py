@@ -17,8 +17,7 @@ from pmem.core.selection import Selection
 from pmem.core.trust import with_trust
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.citations import cite_all, parse_citation
-from pmem.memory.fixes import fix_of
-from pmem.memory.reading import Staleness
+from pmem.memory.reading import Staleness, fix_of
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import proven_key
 from pmem.storage.git.blame import LineOrigin, origin_of
@@ -154,11 +153,7 @@ def _near(path: str) -> str:
 
 
 def _place(workspace: Workspace, place: str) -> tuple[str, Lines | None]:
-    """Return a file and the lines of it that are meant, by their numbers or by a name in it.
-
-    Raises:
-        InvalidValue: What stands behind the file is neither.
-    """
+    """Return a file and the lines of it that are meant, by their numbers or by a name in it."""
     path, lines = parse_citation(place)
     head, _, rest = path.partition(":")
     if lines is not None or not rest or os.path.lexists(path) or not os.path.isfile(head):

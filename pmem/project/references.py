@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
 
 def is_gone(workspace: "Workspace", type_: RecordType, identifier: str) -> bool:
-    """Tell whether nothing has an id, or will have none once the transaction ends.
-
-    Args:
-        workspace: Where to look; whoever asks, all that is there counts.
-        type_: The record's type.
-        identifier: Its id.
-    """
+    """Tell whether nothing has an id, or will have none once the transaction ends."""
     store = workspace.store(type_)
     if store.is_pending(identifier):
         return store.is_removed(identifier)
@@ -40,24 +34,15 @@ def is_gone(workspace: "Workspace", type_: RecordType, identifier: str) -> bool:
 def living(workspace: "Workspace", record: Any) -> Any:
     """Return a record without what leads nowhere, inside a transaction.
 
-    Args:
-        workspace: Where it is, or is to be.
-        record: Any record.
-
     Returns:
         The record; an UNLINK in its history says what was cut.
     """
-    from pmem.project.events import event_of
-
-    event = event_of(workspace, EventKind.UNLINK)
+    event = workspace.event(EventKind.UNLINK)
     return cut(record, lambda type_, id_: is_gone(workspace, type_, id_), event)
 
 
 def cut_what_leads_to(workspace: "Workspace", gone: set[tuple[RecordType, str]]) -> None:
     """Cut everything that leads to records that a transaction removes, before it ends.
-
-    Args:
-        gone: Their types and ids.
 
     Raises:
         Refused: Something that the agent that asks may not see leads to one of them.
@@ -90,9 +75,6 @@ def check_targets(workspace: "Workspace", changes: Sequence[Change]) -> None:
     What led nowhere before may stay, so that its record can still be changed, and a chunk may be
     imported without its conversation: `pmem check` reports it, and `pmem resolve` mends it.
 
-    Args:
-        changes: What is written.
-
     Raises:
         NotFound: Something new would lead nowhere.
     """
@@ -109,12 +91,7 @@ def check_targets(workspace: "Workspace", changes: Sequence[Change]) -> None:
 
 
 def living_news(workspace: "Workspace", record: Any) -> Any:
-    """Return a record as `living` does, if it leads to more than it did on disk; else itself.
-
-    Args:
-        workspace: Where it is, or is to be.
-        record: Any record.
-    """
+    """Return a record as `living` does, if it leads to more than it did on disk; else itself."""
     new = _new_leads(workspace, type(record), record)
     return living(workspace, record) if new else record
 
@@ -142,8 +119,6 @@ def _without_successor(workspace: "Workspace", record: Any) -> Any:
 
     Otherwise it still says what it gave way to, and `pmem check` reports it.
     """
-    from pmem.project.events import event_of
-
     successor = successor_of(record) if isinstance(record, Memory | Episode) else ""
     if not successor or not is_gone(workspace, type(record), successor):
         return record
@@ -153,7 +128,7 @@ def _without_successor(workspace: "Workspace", record: Any) -> Any:
         return record
     if was_unseen(removed, record.id):
         return record
-    return changed(record, event_of(workspace, EventKind.UNLINK, **{SUCCESSOR: successor}))
+    return changed(record, workspace.event(EventKind.UNLINK, **{SUCCESSOR: successor}))
 
 
 def _is_listed(record: Record, gone: set[tuple[RecordType, str]]) -> bool:

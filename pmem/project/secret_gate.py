@@ -36,13 +36,7 @@ _GIVERS: Final = {
 
 
 class SecretFound(Refused):
-    """Something holds a secret.
-
-    Args:
-        where: What holds it, such as `content`.
-        kind: The kind of secret.
-        place: Where it stands in there.
-    """
+    """Something holds a secret."""
 
     code = "secret"
 
@@ -54,11 +48,7 @@ class SecretFound(Refused):
 
 
 class RawSecret(Refused):
-    """The list of what is no secret was to hold one itself.
-
-    Args:
-        found: The secrets' digests.
-    """
+    """The list of what is no secret was to hold one itself."""
 
     code = "secret"
 
@@ -72,9 +62,7 @@ class RawSecret(Refused):
 class SecretGate:
     """Lets in what holds no secret.
 
-    Args:
-        rules: Returns the settings.
-        notes: Is told what was found and not refused, without the secrets themselves.
+    It tells `notes` what was found and not refused, without the secrets themselves.
     """
 
     def __init__(self, rules: Callable[[], Secrets], notes: list[str] | None = None) -> None:
@@ -87,10 +75,8 @@ class SecretGate:
 
         Where the gate is off, it comes in as it is, with a note.
 
-        Args:
-            value: A request, a record, a text or what JSON holds.
-            where: What it is, for the error's sentence; nothing for a value with named fields.
-            redacting: Whether a secret is taken out where the settings would refuse it.
+        `where` says what it is, for the error's sentence; nothing for a value with named fields.
+        With `redacting`, a secret is taken out where the settings would refuse it.
 
         Raises:
             SecretFound: It holds one, and the setting `secrets.gate` says that it is refused.
@@ -110,10 +96,6 @@ class SecretGate:
     def refuse_secrets_in(self, text: str, where: str) -> None:
         """See that a name holds no secret, which cannot be kept without it; off is off.
 
-        Args:
-            text: The name.
-            where: What it is, for the error's sentence.
-
         Raises:
             SecretFound: It does.
         """
@@ -128,10 +110,6 @@ class SecretGate:
 
         A secret that a record held already does not keep it from being changed, moved or removed.
         A memory may have it from memories alone: a fact of an old conversation is no excuse.
-
-        Args:
-            changes: What is to be written.
-            before: Returns a change's record as it was.
 
         Raises:
             SecretFound: It does.
@@ -210,9 +188,6 @@ def _texts_of(record: Record | None) -> set[str]:
 
 def allowable(entries: Sequence[str]) -> tuple[str, ...]:
     """Return a list of what is no secret as it can be shared: examples, and digests.
-
-    Args:
-        entries: See `secrets.find`.
 
     Raises:
         RawSecret: An entry is a secret itself.

@@ -13,8 +13,8 @@ import msgspec
 from pmem.core.filters import EVERYTHING
 from pmem.core.secrets import unsecret
 from pmem.errors import Damaged, InvalidValue, PmemError
-from pmem.project.borders import check_borders
 from pmem.project.configuration import CONFIG_FILE, is_liberty, parse_config
+from pmem.project.discovery import check_borders
 from pmem.project.secret_gate import SecretGate, allowable
 from pmem.project.workspace import Workspace
 from pmem.storage.files import safe_files
@@ -95,13 +95,8 @@ def initialise(
 ) -> Initialised:
     """Make a memory folder, or complete the one that is there, while no other process writes.
 
-    Args:
-        folder: The memory folder.
-        name: The project's name, as contexts show it.
-        track_conversations: Let git track transcripts as well.
-        environment: The environment's variables, which may say how long to wait for a writer.
-        safe_folders: The setting of that name where the caller gives it.
-        readme: What tells people about the folder; the project's when empty.
+    `safe_folders` is the setting of that name where the caller gives it. `readme` tells people
+    about the folder; the project's does when it is empty.
 
     Raises:
         Refused: It is a link, or leads out of its work tree.
@@ -294,12 +289,7 @@ def reset_setting(workspace: Workspace, request: SettingRequest) -> SettingReset
 
 
 def unknown_categories(workspace: Workspace, named: Iterable[str]) -> str:
-    """Say which categories allowlists name that no setting and no memory does: often a slip.
-
-    Args:
-        workspace: Whose settings, and whose memories.
-        named: What allowlists name.
-    """
+    """Say which categories allowlists name that no setting and no memory does: often a slip."""
     settings = workspace.settings.categories
     unknown = set(named) - {*settings.names, *settings.context}
     if unknown:
@@ -349,11 +339,7 @@ def locked(workspace: Workspace) -> AbstractContextManager[None]:
 def write_setting(path: str, name: str, value: Any, scratch: str | None = None) -> None:
     """Write one setting into a TOML file and keep everything else in it as it stands.
 
-    Args:
-        path: The file; it is made if it is missing.
-        name: The setting's dotted name.
-        value: Its value; None takes it out.
-        scratch: See `write_file`.
+    None takes the setting out; for `scratch` see `write_file`.
 
     Raises:
         Damaged: The file is not TOML, or has a value where a table should be.
@@ -367,11 +353,7 @@ def write_setting(path: str, name: str, value: Any, scratch: str | None = None) 
 def with_setting(text: str, name: str, value: Any, path: str) -> str:
     """Return a TOML file's text with one setting changed, everything else as it stands.
 
-    Args:
-        text: What it holds.
-        name: The setting's dotted name.
-        value: Its value; None takes it out.
-        path: The file, for the error's sentence.
+    None takes it out; the path is for the error's sentence.
 
     Raises:
         Damaged: It is not TOML, or has a value where a table should be.

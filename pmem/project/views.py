@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 def seen_at(workspace: "Workspace", at: datetime | str | None) -> "Workspace":
     """Return a workspace as it was at a moment, as a git revision has it, or as it is for None.
 
-    Args:
-        at: See `at_moment` and `at_revision`.
-
     Raises:
         InvalidValue: The time leaves the calendar when moved to UTC.
         NoRevision: Git knows no such revision, or there is no repository.
@@ -35,8 +32,7 @@ def seen_at(workspace: "Workspace", at: datetime | str | None) -> "Workspace":
 def at_moment(workspace: "Workspace", moment: datetime) -> "Workspace":
     """Return a read-only view of everything as it was, whose present is that moment.
 
-    Args:
-        moment: When. In the future everything is as it is now, at a later present.
+    In the future everything is as it is now, at a later present.
 
     Raises:
         InvalidValue: The time leaves the calendar when moved to UTC.
@@ -57,8 +53,7 @@ def at_revision(workspace: "Workspace", name: str) -> "Workspace":
 
     The present stays what it is: a checkout of that revision would answer the same.
 
-    Args:
-        name: A branch, a tag, or a commit such as `HEAD~3`.
+    The name is a branch, a tag, or a commit such as `HEAD~3`.
 
     Raises:
         NoRevision: Git knows no such revision, or there is no repository.
@@ -72,11 +67,7 @@ def at_revision(workspace: "Workspace", name: str) -> "Workspace":
 
 
 def seen_in(workspace: "Workspace", tree: Tree) -> "Workspace":
-    """Return a view of everything as git has it, at the same present.
-
-    Args:
-        tree: Its records there.
-    """
+    """Return a view of everything as git has it, at the same present."""
     view = _view(workspace, tree, workspace.given_now, tree.name)
     view.revision = tree if isinstance(tree, Revision) else None
     view.configuration = workspace.configuration.at(partial(_settings, tree))
@@ -84,12 +75,7 @@ def seen_in(workspace: "Workspace", tree: Tree) -> "Workspace":
 
 
 def again(view: "Workspace", present: "Workspace") -> "Workspace":
-    """Return the same view of another workspace, such as what an agent may see.
-
-    Args:
-        view: What it is like.
-        present: What to view.
-    """
+    """Return the same view of another workspace, such as what an agent may see."""
     if view.moment is not None:
         return at_moment(present, view.moment)
     assert isinstance(view.whole, Tree)

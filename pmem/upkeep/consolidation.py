@@ -6,12 +6,16 @@ its records are still as the plan found them; what has changed since is left and
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from datetime import timedelta
 from typing import Any, Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
+from pmem.core.filters import Filter
 from pmem.core.lifecycle import consolidation, sweeping
+from pmem.core.lifecycle.consolidation import ARCHIVE_BELOW, faded
 from pmem.core.lifecycle.fading import fading_rules
 from pmem.core.lifecycle.plan import (
     Action,
@@ -26,7 +30,8 @@ from pmem.core.lifecycle.plan import (
     text_of,
 )
 from pmem.core.lifecycle.presence import with_recalls
-from pmem.core.retention import age_in_days
+from pmem.core.retention import age_in_days, days_until
+from pmem.core.selection import Selection, ticks
 from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.memory.proposals import drop_expired
 from pmem.memory.recalls import not_ahead, waiting
@@ -36,7 +41,8 @@ from pmem.storage.backend import content_key
 from pmem.storage.store import Store
 from pmem.values.fields import DryRun
 from pmem.values.ids import short
-from pmem.values.records import Access, Episode, Memory, State
+from pmem.values.records import Access, Episode, Memory, MemoryType, State
+from pmem.values.times import shifted
 
 BATCH: Final = 200
 """Records that are written together; the lock is free between two batches."""
@@ -440,3 +446,43 @@ def _is_active(record: Kept | None) -> bool:
 
 def _fingerprint(notice: Notice) -> str:
     return " ".join((*sorted(notice.records), f"{notice.score:.2f}"))
+
+
+UNPINNED: Final = Selection(wanted=Filter(pinned=False))
+"""The active memories that may fade."""
+
+
+def faded_memories(
+    workspace: Workspace,
+    importances: Iterable[tuple[str, float]],
+    recalled: Mapping[str, Access],
+    many: int,
+) -> list[tuple[Memory, float]]:
+    """Return the memories that are due to be archived, each with its presence, by id.
+
+    Of one importance those that nobody has used for long enough are looked at.
+
+    `importances` are the types and importances that active memories which may fade have, `recalled`
+    the recalls that no record knows yet, and `many` the number of active memories.
+    """
+    rules, now = rules_of(workspace), workspace.now()
+    found: list[Memory] = []
+    for type_, importance in importances:
+        half_life = rules.fading.half_lives.get(MemoryType(type_))
+        if half_life is None:
+            continue
+        days = days_until(ARCHIVE_BELOW, importance, half_life)
+        wanted = replace(
+            UNPINNED.wanted, types=(type_,), importance_min=importance, importance_max=importance
+        )
+        unused = (("used", ticks(shifted(now, -timedelta(days=days))) + 1),)
+        found += workspace.memories.select(replace(UNPINNED, wanted=wanted, below=unused))
+    return faded(counted(found, recalled), now, rules, many)
+
+
+def counted(memories: Iterable[Memory], recalled: Mapping[str, Access]) -> list[Memory]:
+    """Return memories with the recalls that their records do not know yet."""
+    return [
+        with_recalls(memory, recalled[memory.id]) if memory.id in recalled else memory
+        for memory in memories
+    ]

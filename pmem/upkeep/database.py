@@ -9,8 +9,6 @@ import msgspec
 from pmem.core import checks
 from pmem.errors import InvalidValue, NewerSchema
 from pmem.project.configuration import CONFIG_FILE
-from pmem.project.project_name import project_name
-from pmem.project.record_home import files_of
 from pmem.project.setup import locked, write_setting
 from pmem.project.workspace import Workspace
 from pmem.storage.jsonfiles import scratch
@@ -83,7 +81,7 @@ def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
 
     settings = workspace.settings
     key = settings.database_project
-    name = project_name(workspace)
+    name = workspace.project_name
     key = checked_key(key) if key else new_key(name)
     apps = [checks.app_name(app) for app in request.apps]
 
@@ -137,7 +135,7 @@ def status(workspace: Workspace, _: NoArguments) -> DatabaseStatus:
 
     settings = workspace.settings
     key, address = settings.database_project, settings.database
-    files = files_of(workspace)
+    files = workspace.files
     stores = shared_stores(workspace)
     in_folder = sum(len(files.ids(RECORD_TYPES[store])) for store in stores)
     known = DatabaseStatus(

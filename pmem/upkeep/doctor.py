@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import msgspec
 
 from pmem.errors import Damaged, InvalidValue, Locked, PmemError, StorageRefused
-from pmem.project.meaning import embeds
+from pmem.project.configuration import embeds
 from pmem.project.own_memory import is_own, is_private, make_private, own_folder
 from pmem.project.setup import initialise, missing_files, unknown_categories
 from pmem.project.workspace import Workspace

@@ -18,12 +18,11 @@ from pmem.core.threeway.conflicts import open_conflicts
 from pmem.core.visible import subject_before
 from pmem.memory import recalls
 from pmem.memory.citations import BrokenCitation, VerifyRequest, verify
-from pmem.memory.confirming import list_noted
-from pmem.memory.consent import WaitingProposal, WaitingRequest, list_waiting
-from pmem.memory.neighbours import near_pairs
+from pmem.memory.consent import WaitingProposal, WaitingRequest, list_noted, list_waiting
+from pmem.memory.links import near_pairs
 from pmem.memory.outcomes import WITHOUT, DueRequest, list_due
 from pmem.project.workspace import Workspace
-from pmem.upkeep.faded import UNPINNED, faded_memories
+from pmem.upkeep.consolidation import UNPINNED, faded_memories
 from pmem.upkeep.integrity import count_rivals, on_one_subject
 from pmem.upkeep.needs import (
     DISPUTED,

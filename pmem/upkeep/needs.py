@@ -11,9 +11,9 @@ from pmem.core.selection import Selection, ticks
 from pmem.core.trust import LEVELS, Trust
 from pmem.errors import PmemError
 from pmem.memory.citations import find_broken_ids
-from pmem.memory.confirming import list_noted
+from pmem.memory.consent import list_noted
 from pmem.memory.facts import FactsRequest, Stated, list_facts
-from pmem.memory.neighbours import near_pairs
+from pmem.memory.links import near_pairs
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import Proposal, without_expired
 from pmem.upkeep.integrity import on_one_subject
@@ -42,12 +42,7 @@ class Need(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def list_needs(workspace: Workspace, *, due: int, rivals: int) -> tuple[Need, ...]:
-    """Return what needs attention, the most urgent first; what nobody waits for is left out.
-
-    Args:
-        due: Memories that have faded.
-        rivals: Memories that several others took the place of.
-    """
+    """Return what needs attention, the most urgent first; what nobody waits for is left out."""
     now, proposals = ticks(workspace.now()), list_proposals(workspace)
     facts = facts_to_review(workspace, proposals)
     open_ = (
@@ -99,11 +94,7 @@ def _count_disputed(workspace: Workspace) -> int:
 
 
 def facts_to_review(workspace: Workspace, proposals: Iterable[Proposal]) -> list[Stated]:
-    """Return the pending facts, without those that wait for consent: proposals tell of them.
-
-    Args:
-        proposals: What waits for consent.
-    """
+    """Return the pending facts, without those that wait for consent: proposals tell of them."""
     proposed = {item.fact for item in proposals}
     found = list_facts(workspace, FactsRequest()).items
     return [item for item in found if short(item.fact.id) not in proposed]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from pmem.apps.figures import AppFigures, figures_of
+from pmem.apps.reading import AppFigures, figures_of
 from pmem.core.chunking import each_once
 from pmem.core.filters import Filter
 from pmem.core.histogram import Period, by_age, growth
@@ -19,10 +19,10 @@ from pmem.core.operations import LoggedOperation, OperationCount, counts
 from pmem.core.selection import ALL, Selection, day_of, ticks
 from pmem.memory import recalls
 from pmem.memory.journal import ran
-from pmem.memory.uses import counted_uses
+from pmem.memory.recalls import counted_uses
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
-from pmem.upkeep.faded import UNPINNED, counted, faded_memories
+from pmem.upkeep.consolidation import UNPINNED, counted, faded_memories
 from pmem.upkeep.integrity import count_rivals
 from pmem.upkeep.needs import Need, list_needs
 from pmem.values.records import Access, Chunk, Conversation, Episode, Memory, State

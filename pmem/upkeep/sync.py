@@ -20,7 +20,6 @@ from pmem.core.threeway.deciding import Versions, decide, version
 from pmem.core.threeway.shapes import SHAPES
 from pmem.core.threeway.values import Doubt
 from pmem.errors import Damaged, PmemError
-from pmem.project.record_home import files_of
 from pmem.project.setup import IGNORE_FILE, SHARE_CONVERSATIONS
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
@@ -132,7 +131,7 @@ class _Sides:
 
     def __init__(self, workspace: Workspace, server: ServerSide, base: SyncBase) -> None:
         self._root = workspace.root
-        self._files: JsonFiles = files_of(workspace)
+        self._files: JsonFiles = workspace.files
         self._most = workspace.settings.limits.record
         self._server = server
         self._base = base
@@ -232,11 +231,7 @@ class _Sides:
 def _decide(
     key: RecordKey, base: bytes | None, ours: bytes | None, theirs: bytes | None
 ) -> _Decided:
-    """Merge one record.
-
-    Raises:
-        Damaged, Doubt, NotJson: A side is not what pmem writes.
-    """
+    """Merge one record."""
     if ours == theirs:
         return _Decided(ours, theirs, ours)
     store, identifier = key
@@ -281,22 +276,14 @@ def _text(store: str, data: bytes | None) -> str:
 
 
 def shared_stores(workspace: Workspace, *, conversations: bool = False) -> list[str]:
-    """Return the folders of the records that go along: transcripts only where git has them.
-
-    Args:
-        conversations: Let transcripts go along also where git ignores them.
-    """
+    """Return the folders of the records that go along: transcripts only where git has them."""
     ignore = safe_files.text(os.path.join(workspace.root, IGNORE_FILE))
     shares = conversations or SHARE_CONVERSATIONS.strip() in split_lines(ignore)
     return [store for store in RECORD_TYPES if shares or store not in _TRANSCRIPTS]
 
 
 def _own_state(workspace: Workspace, request: SyncRequest) -> LocalState:
-    """Return where this clone keeps what it had in common with the server.
-
-    Raises:
-        Refused: Git tracks something there, so it came with the project.
-    """
+    """Return where this clone keeps what it had in common with the server."""
     return LocalState(workspace.own.root, read_only=workspace.read_only or request.dry_run)
 
 

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import AddRequest, Project
-from pmem.core.apps.alike import adds_little
+from pmem.core.apps.deciding import adds_little
 from pmem.core.filters import Filter
 from pmem.errors import InvalidValue, StorageRefused
-from pmem.model.answers import read_model_answer
+from pmem.model.checks import read_model_answer
 from pmem.model.models import AnswerRefused
 from pmem.model.tasks import CompactionGiven
 from pmem.storage.jsonfiles import JsonFiles

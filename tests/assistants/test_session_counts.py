@@ -14,7 +14,7 @@ from pmem.assistants.session_work import MOST_BYTES, edited_files, part_since, w
 from pmem.core.text.calls import RecordedCall
 from pmem.core.usefulness import SessionWork
 from pmem.interchange.sessions import recognise
-from pmem.memory.uses import use_of
+from pmem.memory.recalls import use_of
 from pmem.storage.index import applying
 from tests.conftest import NOW
 from tests.conversation.assistants import ClaudeCode, Codex, Gemini

@@ -14,12 +14,9 @@ import pytest
 
 from pmem.errors import InvalidValue
 from pmem.model.asking import NoAnswer, ask, key_of
-from pmem.model.chosen import chosen_models
-from pmem.model.command import CommandModel, trimmed
+from pmem.model.chosen import CommandModel, chosen_models, preset_command, trimmed
 from pmem.model.models import Models, ModelUnreachable
-from pmem.model.presets import preset_command
-from pmem.model.prompts import write_prompt
-from pmem.model.tasks import TASKS, TaskKind, answer_schema
+from pmem.model.tasks import TASKS, TaskKind, answer_schema, write_prompt
 from pmem.model.url import UrlModel, chat_address
 from pmem.project.workspace import Workspace
 from pmem.upkeep.work.trying import EXAMPLES, ModelTestRequest

@@ -12,14 +12,25 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-import pmem.model.prompts
-from pmem.model.answers import read_model_answer
-from pmem.model.checks import CheckRules, checked_answer
-from pmem.model.founded import check_founded, source_of
-from pmem.model.llm_program import LlmModel
+import pmem.model.tasks
+from pmem.model.checks import (
+    CheckRules,
+    check_founded,
+    checked_answer,
+    read_model_answer,
+    source_of,
+)
+from pmem.model.chosen import LlmModel
 from pmem.model.models import AnswerRefused, ModelUnreachable
-from pmem.model.prompts import prompt_version, write_prompt
-from pmem.model.tasks import TASKS, ChunkGiven, SaidMessage, TurnGiven, task_key
+from pmem.model.tasks import (
+    TASKS,
+    ChunkGiven,
+    SaidMessage,
+    TurnGiven,
+    prompt_version,
+    task_key,
+    write_prompt,
+)
 from pmem.upkeep.work.trying import EXAMPLES
 
 SOURCE = ChunkGiven(
@@ -161,7 +172,7 @@ VERSIONS = dict(
 
 
 def test_a_prompt_that_changes_has_another_version() -> None:
-    folder = Path(pmem.model.prompts.__file__).with_name("prompts")
+    folder = Path(pmem.model.tasks.__file__).with_name("prompts")
     found = {}
     for path in sorted(folder.glob("*.md")):
         text = path.read_text(encoding="utf-8")

@@ -16,8 +16,7 @@ from pmem.values.records import Episode, Fact, Memory, State, Status
 
 if TYPE_CHECKING:
     from pmem.conversation.conversations import Overview
-    from pmem.memory.overviews import NameListing
-    from pmem.memory.reading import MemoryListing
+    from pmem.memory.reading import MemoryListing, NameListing
 
 
 def memory_screen(found: "MemoryListing", view: ScreenView) -> Iterator[Line]:

@@ -10,8 +10,7 @@ from pmem.cli.screens.lists import folded, legend, marks_of
 from pmem.cli.screens.view import Row, ScreenView, drawn_rows
 from pmem.cli.screens.wrapping import hung, wrapped
 from pmem.cli.session import Line
-from pmem.memory.details import LinkedText
-from pmem.memory.reading import ShownRecord
+from pmem.memory.reading import LinkedText, ShownRecord
 from pmem.values.ids import short
 from pmem.values.records import Episode, Event, EventKind, Memory
 

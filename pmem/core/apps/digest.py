@@ -42,11 +42,8 @@ def digest(
     Clauses that state facts come first, then those with the most words that are likely to be
     asked for (see `core.summaries`). None is cut: one that does not fit is left out.
 
-    Args:
-        messages: Everything that was said.
-        outcome: What came of it, where somebody said so.
-        most: Characters at the most.
-        private: What may not be said of a person (see `core.consent`).
+    It has `most` characters at the most, and nothing of a person that is `private` (see
+    `core.consent`).
 
     Returns:
         One line; nothing where no clause is short enough, or nothing was said.
@@ -69,9 +66,6 @@ def digest(
 
 def importance(messages: Iterable[Message]) -> float:
     """Return what a conversation's memory is worth by the facts that it states.
-
-    Args:
-        messages: Everything that was said.
 
     Returns:
         From 0 to 1: the importance of the kind that counts most, such as a decision.
@@ -198,7 +192,7 @@ def _is_wide(letter: str) -> bool:
 
 
 def _is_told(text: str, chosen: Sequence[tuple[int, str, str]]) -> bool:
-    from pmem.core.apps.alike import adds_little
+    from pmem.core.apps.deciding import adds_little
 
     words = fold(text).rstrip(".。")
     return any(words in fold(other) or adds_little(text, other) for _, _, other in chosen)

@@ -19,12 +19,7 @@ def refilled(
 ) -> float:
     """Return the units there are now.
 
-    Args:
-        level: Units that there were.
-        since: When.
-        now: The present; a clock that ran backwards counts as no time passed.
-        capacity: Units at the most.
-        per_hour: Units that come back each hour.
+    A clock that ran backwards counts as no time passed.
     """
     hours = max(0.0, (now - since).total_seconds() / SECONDS_AN_HOUR)
     return min(capacity, level + hours * per_hour)
@@ -33,9 +28,6 @@ def refilled(
 def may_spend(level: float, capacity: float, floor: float) -> bool:
     """Tell whether work that costs units may run: only above the floor.
 
-    Args:
-        level: Units there are.
-        capacity: Units at the most.
-        floor: Share of them, from 0 to 1, that is left for what matters more.
+    The floor is a share of the capacity, from 0 to 1, that is left for what matters more.
     """
     return level > capacity * floor

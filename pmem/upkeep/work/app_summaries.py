@@ -7,7 +7,7 @@ from msgspec.structs import asdict
 from pmem.apps.remembering import KIND, left_before, put_app_memory
 from pmem.errors import Damaged, NotFound
 from pmem.memory.app_questions import talk_given
-from pmem.memory.chunking import unfold
+from pmem.memory.conversations import unfold
 from pmem.memory.requests import AddRequest
 from pmem.model.tasks import ConversationGiven, SummaryAnswer
 from pmem.project.workspace import Workspace
@@ -16,22 +16,14 @@ from pmem.values.records import Conversation, Origin, Source, Status
 
 
 def waiting(workspace: Workspace, about: str | None) -> Iterator[str]:
-    """Yield the conversations that have ended in an app, the latest first.
-
-    Args:
-        about: Only this one.
-    """
+    """Yield the conversations that have ended in an app, the latest first."""
     for identifier in reversed([about] if about else workspace.conversations.ids()):
         if _is_over(workspace.conversations.get(identifier)):
             yield identifier
 
 
 def given(workspace: Workspace, name: str) -> ConversationGiven | None:
-    """Return what there is to sum up; None where nothing of it is as the rules left it.
-
-    Args:
-        name: The conversation's id.
-    """
+    """Return what there is to sum up; None where nothing of it is as the rules left it."""
     try:
         conversation = workspace.conversations.get(name)
         if not _is_over(conversation):
@@ -45,13 +37,7 @@ def given(workspace: Workspace, name: str) -> ConversationGiven | None:
 
 
 def apply(workspace: Workspace, name: str, answer: SummaryAnswer, made_by: Origin) -> Changed:
-    """Renew what the app remembers; an empty summary leaves the rules' one.
-
-    Args:
-        name: The conversation's id.
-        answer: The summary.
-        made_by: Who wrote it.
-    """
+    """Renew what the app remembers; an empty summary leaves the rules' one."""
     if not answer.summary:
         return ()
     wanted = _app_memory(workspace.conversations.get(name), answer.summary)

@@ -6,9 +6,8 @@ import msgspec
 
 from pmem.core.operations import operation
 from pmem.errors import InvalidValue, PmemError, Refused
-from pmem.model.answers import read_model_answer
 from pmem.model.asking import check_rules, origin, unquoted
-from pmem.model.checks import checked_answer
+from pmem.model.checks import checked_answer, read_model_answer
 from pmem.model.models import AnswerRefused
 from pmem.model.tasks import TASKS, TaskKind
 from pmem.project.workspace import Workspace
@@ -67,11 +66,7 @@ class AnsweredAll(msgspec.Struct, frozen=True, kw_only=True):
     items: tuple[AnsweredWork, ...]
 
     def has(self, status: WorkStatus) -> bool:
-        """Tell whether that became of one of them.
-
-        Args:
-            status: What.
-        """
+        """Tell whether that became of one of them."""
         return any(item.status == status for item in self.items)
 
 
@@ -103,13 +98,6 @@ def apply_answer(
 ) -> AnsweredWork:
     """Apply one answer.
 
-    Args:
-        kind: What was to be done.
-        name: To what.
-        digest: What the work was as it was handed out.
-        answer: The answer, in any form that a model gives.
-        who: Who gave it.
-
     Raises:
         Locked, StorageRefused: See `Workspace.transaction`.
     """
@@ -132,13 +120,7 @@ def apply_answer(
 
 
 def settle_work(workspace: Workspace, digest: str, state: WorkState, reason: str) -> None:
-    """Note what became of a piece of work; where that cannot be noted, it may be asked again.
-
-    Args:
-        digest: The work's.
-        state: What became of it.
-        reason: Why, or through whom.
-    """
+    """Note what became of a piece of work; where that cannot be noted, it may be asked again."""
     try:
         workspace.own.model_answers.settle(digest, state, reason, workspace.now())
     except PmemError as error:

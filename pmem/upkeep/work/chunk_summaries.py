@@ -18,22 +18,14 @@ SHORTEST = 80
 
 
 def waiting(workspace: Workspace, about: str | None) -> Iterator[str]:
-    """Yield the chunks that may wait for a summary, the latest conversation's first.
-
-    Args:
-        about: Only of this conversation.
-    """
+    """Yield the chunks that may wait for a summary, the latest conversation's first."""
     for identifier in reversed([about] if about else workspace.conversations.ids()):
         conversation = workspace.conversations.get(identifier)
         yield from conversation.chunks[_first_of_its_own(conversation.merged_chunks) :]
 
 
 def given(workspace: Workspace, name: str) -> ChunkGiven | None:
-    """Return what there is to sum up; None where the summary is made of others' or a model's.
-
-    Args:
-        name: The chunk's id.
-    """
+    """Return what there is to sum up; None where the summary is made of others' or a model's."""
     try:
         chunk = workspace.chunks.get(name)
         messages = _summed_up(workspace, chunk)
@@ -47,13 +39,7 @@ def given(workspace: Workspace, name: str) -> ChunkGiven | None:
 
 
 def apply(workspace: Workspace, name: str, answer: SummaryAnswer, made_by: Origin) -> Changed:
-    """Give a chunk another summary.
-
-    Args:
-        name: The chunk's id.
-        answer: The summary.
-        made_by: Who wrote it.
-    """
+    """Give a chunk another summary."""
     chunk, text = workspace.chunks.get(name), answer.summary
     tokens = workspace.count(text)
     workspace.chunks.put(replace(chunk, summary=text, tokens=tokens, made_by=made_by))

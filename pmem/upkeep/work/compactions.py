@@ -17,33 +17,20 @@ from pmem.values.records import Origin
 
 
 def waiting(workspace: Workspace, about: str | None) -> Iterator[str]:
-    """Yield the apps that have memories.
-
-    Args:
-        about: Of a conversation, which has no such work.
-    """
+    """Yield the apps that have memories."""
     if about is None:
         found = {memory.scope.app for memory in workspace.memories.find(Filter())}
         yield from sorted(filter(None, found))
 
 
 def given(workspace: Workspace, name: str) -> CompactionGiven | None:
-    """Return an app's memories; None where it has no more than it may.
-
-    Args:
-        name: The app's name.
-    """
+    """Return an app's memories; None where it has no more than it may."""
     kept = members(workspace, name)
     return crowd_given(workspace, name, kept) if len(kept) > workspace.settings.apps.limit else None
 
 
 def apply(workspace: Workspace, name: str, answer: CompactionAnswer, made_by: Origin) -> Changed:
     """Carry a decision out.
-
-    Args:
-        name: The app's name.
-        answer: The decision.
-        made_by: Who took it.
 
     Raises:
         Refused: An agent may not let go what a person wrote.

@@ -25,10 +25,6 @@ def do_work(workspace: Workspace, kinds: Sequence[TaskKind], about: str | None =
     """Ask for what waits and apply the answers; what goes wrong is told, and nothing fails.
 
     Nobody may hold the writers' lock.
-
-    Args:
-        kinds: What may be done.
-        about: Only what one conversation leads to, by its id.
     """
     try:
         models = models_of(workspace)
@@ -78,11 +74,7 @@ def _applied_note(applied: Sequence[AnsweredWork], model: str) -> Iterator[str]:
 
 
 def _do_one(workspace: Workspace, found: FoundWork) -> AnsweredWork:
-    """Do one piece of work, and return what became of it.
-
-    Raises:
-        NoAnswer: There is no use in asking for any other.
-    """
+    """Do one piece of work, and return what became of it."""
     try:
         answered = _whole_answer(workspace, found)
     except NoAnswer as none:

@@ -8,10 +8,9 @@ from pmem.core.filters import Filter
 from pmem.core.retention import changed
 from pmem.errors import Damaged, NotFound
 from pmem.memory.app_questions import told_messages
-from pmem.memory.chunking import unfold
+from pmem.memory.conversations import unfold
 from pmem.memory.proposals import check_leave
 from pmem.model.tasks import EpisodeAnswer, EpisodeGiven
-from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.upkeep.work.kinds import Changed, is_by_model
 from pmem.values.records import Episode, EventKind, Origin, State
@@ -22,11 +21,7 @@ SOURCE = "model"
 
 
 def waiting(workspace: Workspace, about: str | None) -> Iterator[str]:
-    """Yield the episodes that a conversation made, the latest first.
-
-    Args:
-        about: Only of this conversation.
-    """
+    """Yield the episodes that a conversation made, the latest first."""
     found = [one for one in workspace.episodes.find(Filter()) if one.turns and one.conversation]
     for episode in reversed(found):
         if about in (None, episode.conversation):
@@ -34,11 +29,7 @@ def waiting(workspace: Workspace, about: str | None) -> Iterator[str]:
 
 
 def given(workspace: Workspace, name: str) -> EpisodeGiven | None:
-    """Return the messages of an episode; None where somebody has told it already.
-
-    Args:
-        name: The episode's id.
-    """
+    """Return the messages of an episode; None where somebody has told it already."""
     try:
         episode = workspace.episodes.get(name)
         if episode.turns is None or episode.conversation is None or not _is_as_noticed(episode):
@@ -54,18 +45,12 @@ def given(workspace: Workspace, name: str) -> EpisodeGiven | None:
 
 
 def apply(workspace: Workspace, name: str, answer: EpisodeAnswer, made_by: Origin) -> Changed:
-    """Tell an episode in other words; its history keeps the earlier ones.
-
-    Args:
-        name: The episode's id.
-        answer: The words.
-        made_by: Whose they are.
-    """
+    """Tell an episode in other words; its history keeps the earlier ones."""
     from msgspec.structs import replace
 
     episode = workspace.episodes.get(name)
     check_leave(workspace, episode, "let a person do this work")
-    event = replace(event_of(workspace, EventKind.UPDATE, **asdict(made_by)), source=SOURCE)
+    event = replace(workspace.event(EventKind.UPDATE, **asdict(made_by)), source=SOURCE)
     workspace.episodes.put(
         changed(
             episode,

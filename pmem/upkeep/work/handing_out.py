@@ -8,8 +8,7 @@ import msgspec
 
 from pmem.errors import PmemError
 from pmem.model.asking import clean_given, key_of
-from pmem.model.prompts import write_prompt
-from pmem.model.tasks import TASKS, Given, Kinds, TaskKind
+from pmem.model.tasks import TASKS, Given, Kinds, TaskKind, write_prompt
 from pmem.project.workspace import Workspace
 from pmem.storage.local.model_answers import SettledWork
 from pmem.upkeep.work.table import KINDS
@@ -115,12 +114,7 @@ def hand_out(workspace: Workspace, request: WorkRequest) -> WorkHandedOut:
 def waiting_work(
     workspace: Workspace, kinds: Sequence[TaskKind] = (), about: str | None = None
 ) -> Iterator[FoundWork]:
-    """Yield the work that waits.
-
-    Args:
-        kinds: Which; all when empty.
-        about: Only what one conversation leads to, by its id.
-    """
+    """Yield the work that waits."""
     for kind, rules in KINDS.items():
         if kinds and kind not in kinds:
             continue
@@ -131,12 +125,7 @@ def waiting_work(
 
 
 def find_work(workspace: Workspace, kind: TaskKind, name: str) -> FoundWork | None:
-    """Return a piece of work as the records are now; None where there is none.
-
-    Args:
-        kind: What is to be done.
-        name: To what.
-    """
+    """Return a piece of work as the records are now; None where there is none."""
     raw = KINDS[kind].given(workspace, name)
     if raw is None:
         return None
@@ -152,11 +141,7 @@ def find_work(workspace: Workspace, kind: TaskKind, name: str) -> FoundWork | No
 
 
 def settled_before(workspace: Workspace, digest: str) -> SettledWork | None:
-    """Return what became of a piece of work; None where that is not known.
-
-    Args:
-        digest: Its digest.
-    """
+    """Return what became of a piece of work; None where that is not known."""
     try:
         return workspace.own.model_answers.settled(digest)
     except PmemError:
@@ -164,11 +149,7 @@ def settled_before(workspace: Workspace, digest: str) -> SettledWork | None:
 
 
 def work_piece(found: FoundWork) -> WorkPiece:
-    """Return a piece of work with all that is needed to do it.
-
-    Args:
-        found: The work.
-    """
+    """Return a piece of work with all that is needed to do it."""
     prompt = write_prompt(found.kind, found.given)
     return WorkPiece(
         id=found.id, kind=found.kind, digest=found.digest, prompt=prompt.text, schema=prompt.schema

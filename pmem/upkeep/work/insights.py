@@ -10,7 +10,6 @@ from pmem.core.lifecycle.insights import CATEGORY, PAUSE, is_insight
 from pmem.core.lifecycle.merging import SOURCE
 from pmem.core.trust import inherited
 from pmem.model.tasks import FoundInsight, InsightGiven, InsightsAnswer
-from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.upkeep.work.kinds import Changed
 from pmem.values.defaults import DEFAULT_IMPORTANCE
@@ -39,21 +38,13 @@ FROM = "derived_from"
 
 
 def waiting(workspace: Workspace, about: str | None) -> Iterator[str]:  # noqa: ARG001
-    """Yield the one name, if it is time for insights.
-
-    Args:
-        about: Of a conversation, which has no such work.
-    """
+    """Yield the one name, if it is time for insights."""
     if about is None:
         yield LATEST
 
 
 def given(workspace: Workspace, name: str) -> InsightGiven | None:
-    """Return what happened lately; None where too little did, or insights are young.
-
-    Args:
-        name: See `LATEST`.
-    """
+    """Return what happened lately; None where too little did, or insights are young."""
     if name != LATEST or not workspace.settings.note_insights:
         return None
     active = list(workspace.memories.find(Filter()))
@@ -71,13 +62,7 @@ def given(workspace: Workspace, name: str) -> InsightGiven | None:
 
 
 def apply(workspace: Workspace, name: str, answer: InsightsAnswer, made_by: Origin) -> Changed:  # noqa: ARG001
-    """Add the insights, linked to the memories that they were made of.
-
-    Args:
-        name: See `LATEST`.
-        answer: The insights.
-        made_by: Whose they are.
-    """
+    """Add the insights, linked to the memories that they were made of."""
     learned = _latest_memories(workspace, list(workspace.memories.find(Filter())))
     seen_in: list[Memory | Episode] = [*_latest_episodes(workspace), *learned]
     made = [_insight(workspace, found, seen_in, made_by) for found in answer.insights]
@@ -89,7 +74,7 @@ def _insight(
 ) -> Memory:
     now = workspace.now()
     detail = {**inherited(*seen_in), **asdict(made_by)}
-    event = replace(event_of(workspace, EventKind.ADD, **detail), source=SOURCE)
+    event = replace(workspace.event(EventKind.ADD, **detail), source=SOURCE)
     links = tuple(
         Relationship(target=one.id, type=FROM, created_at=now)
         for one in seen_in

@@ -31,19 +31,10 @@ class WorkKind(msgspec.Struct, frozen=True):
 
 
 def is_by_model(record: Memory | Episode) -> bool:
-    """Tell whether a model has written what a record says, or helped to.
-
-    Args:
-        record: The record.
-    """
+    """Tell whether a model has written what a record says, or helped to."""
     return any("digest" in event.detail for event in record.history)
 
 
 def is_talk_of_person(message: Message, least: int) -> bool:
-    """Tell whether a message is a person's, and long enough.
-
-    Args:
-        message: The message.
-        least: Characters at the least.
-    """
+    """Tell whether a message is a person's, and long enough."""
     return message.role == "user" and len(message.content) >= least

@@ -7,7 +7,7 @@ from msgspec.structs import asdict
 from pmem.core.filters import Filter
 from pmem.errors import Damaged, NotFound
 from pmem.memory.app_questions import told_messages
-from pmem.memory.chunking import unfold
+from pmem.memory.conversations import unfold
 from pmem.memory.memories import put_new
 from pmem.memory.requests import AddRequest
 from pmem.model.models import AnswerRefused
@@ -23,11 +23,7 @@ _KIND = "conversation"
 
 
 def waiting(workspace: Workspace, about: str | None) -> Iterator[str]:
-    """Yield the finished tasks that took some turns, the latest first.
-
-    Args:
-        about: Only of this conversation.
-    """
+    """Yield the finished tasks that took some turns, the latest first."""
     found = [
         one
         for one in workspace.episodes.find(Filter())
@@ -39,11 +35,7 @@ def waiting(workspace: Workspace, about: str | None) -> Iterator[str]:
 
 
 def given(workspace: Workspace, name: str) -> ProcedureGiven | None:
-    """Return how a task was done; None where that took too few turns, or it is written down.
-
-    Args:
-        name: The episode's id.
-    """
+    """Return how a task was done; None where that took too few turns, or it is written down."""
     try:
         episode = workspace.episodes.get(name)
         if episode.turns is None or episode.conversation is None:
@@ -60,11 +52,6 @@ def given(workspace: Workspace, name: str) -> ProcedureGiven | None:
 
 def apply(workspace: Workspace, name: str, answer: ProcedureAnswer, made_by: Origin) -> Changed:
     """Add the steps as a memory, unless one says so.
-
-    Args:
-        name: The episode's id.
-        answer: The steps.
-        made_by: Who wrote them.
 
     Raises:
         AnswerRefused: They are longer than a memory may be.

@@ -38,11 +38,7 @@ _WHY = "a model took them for the same"
 
 
 def waiting(workspace: Workspace, about: str | None) -> Iterator[str]:
-    """Yield the pairs that wait, eight together, as many as the day has left.
-
-    Args:
-        about: Of a conversation, which has no such work.
-    """
+    """Yield the pairs that wait, eight together, as many as the day has left."""
     if about is not None:
         return
     judged = workspace.own.judged(workspace.now())
@@ -55,11 +51,7 @@ def waiting(workspace: Workspace, about: str | None) -> Iterator[str]:
 
 
 def given(workspace: Workspace, name: str) -> PairsGiven | None:
-    """Return the pairs with what they say; None where one of them is gone.
-
-    Args:
-        name: The pairs, each two short ids.
-    """
+    """Return the pairs with what they say; None where one of them is gone."""
     made: list[GivenPair] = []
     for pair in name.split(","):
         both = _pair_named(workspace, pair)
@@ -72,11 +64,6 @@ def given(workspace: Workspace, name: str) -> PairsGiven | None:
 
 def apply(workspace: Workspace, name: str, answer: PairsAnswer, made_by: Origin) -> Changed:  # noqa: ARG001
     """Merge what says the same, link what takes another's place, and ask about none again.
-
-    Args:
-        name: The pairs.
-        answer: The verdicts.
-        made_by: Whose they are.
 
     Raises:
         Refused: An agent would merge what a person wrote.
@@ -97,11 +84,7 @@ def apply(workspace: Workspace, name: str, answer: PairsAnswer, made_by: Origin)
 
 
 def split(name: str) -> list[str]:
-    """Return the pairs of a question one by one, for those that an answer left out.
-
-    Args:
-        name: The pairs.
-    """
+    """Return the pairs of a question one by one, for those that an answer left out."""
     return name.split(",")
 
 

@@ -7,9 +7,8 @@ from typing import Any, Final
 import msgspec
 
 from pmem.errors import InvalidValue
-from pmem.model.answers import read_model_answer
 from pmem.model.asking import ask_once, check_rules, models_of
-from pmem.model.checks import checked_answer
+from pmem.model.checks import checked_answer, read_model_answer
 from pmem.model.models import AnswerRefused, Models, ModelUnreachable
 from pmem.model.tasks import (
     TASKS,

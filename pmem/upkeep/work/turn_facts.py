@@ -38,11 +38,7 @@ class _Place(msgspec.Struct, frozen=True):
 
 
 def waiting(workspace: Workspace, about: str | None) -> Iterator[str]:
-    """Yield the messages of people that are long enough, the latest conversation's first.
-
-    Args:
-        about: Only of this conversation.
-    """
+    """Yield the messages of people that are long enough, the latest conversation's first."""
     for identifier in reversed([about] if about else workspace.conversations.ids()):
         conversation = workspace.conversations.get(identifier)
         for message in reversed(conversation.recent_messages):
@@ -55,11 +51,7 @@ def waiting(workspace: Workspace, about: str | None) -> Iterator[str]:
 
 
 def given(workspace: Workspace, name: str) -> TurnGiven | None:
-    """Return what was said; None where there is no such message, or a model has found facts in it.
-
-    Args:
-        name: The conversation's id, and the message's.
-    """
+    """Return what was said; None where a model has found facts in it, or it is gone."""
     place = _find(workspace, name)
     if place is None or not workspace.settings.extract_facts:
         return None
@@ -76,13 +68,7 @@ def given(workspace: Workspace, name: str) -> TurnGiven | None:
 
 
 def apply(workspace: Workspace, name: str, answer: FactsAnswer, made_by: Origin) -> Changed:
-    """Note the facts that are new; the surest of a recent message become memories, as by rules.
-
-    Args:
-        name: The conversation's id, and the message's.
-        answer: The facts.
-        made_by: Who found them.
-    """
+    """Note the facts that are new; the surest of a recent message become memories, as by rules."""
     place = _find(workspace, name)
     assert place is not None
     known = {short(fact.id) for fact in place.facts}

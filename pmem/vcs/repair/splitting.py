@@ -9,7 +9,7 @@ import msgspec
 
 from pmem.core.chunking import overflow, size_of
 from pmem.errors import Damaged, NotFound, StorageRefused
-from pmem.memory.chunking import extend, summarised
+from pmem.memory.conversations import extend, summarised
 from pmem.project.workspace import Workspace
 from pmem.values.bounds import MESSAGES_BYTES, RECORD_BYTES
 from pmem.values.records import Chunk, Conversation, Message

@@ -1,18 +1,27 @@
 """A conversation and its chunks: reading them as one, and moving older messages into chunks."""
 
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import chain
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from pmem.core.chunking import Whole, may_repeat, overflow, whole
 from pmem.core.summaries import summary
-from pmem.errors import Damaged, NotFound, StorageRefused
-from pmem.memory.reading import chunks_of
+from pmem.errors import Ambiguous, Damaged, NotFound, StorageRefused
 from pmem.project.workspace import Workspace
-from pmem.values.records import Chunk, Conversation, Fact, Message
+from pmem.values.fields import AsOf, asked
+from pmem.values.ids import short
+from pmem.values.records import (
+    STORES,
+    Chunk,
+    Conversation,
+    Fact,
+    Message,
+    Status,
+)
 
 MERGED_TOKENS = 300
 """Tokens of a merged summary at the most."""
@@ -49,12 +58,8 @@ def extend(
 
     Inside a transaction; the conversation itself is for the caller to put.
 
-    Args:
-        conversation: As it is so far.
-        messages: What was said since.
-        at: When.
-        chunk_id: Makes a chunk's id; a new one by chance otherwise.
-        told: Told how many messages have gone into chunks so far.
+    `chunk_id` makes a chunk's id, a new one by chance if None; `told` is told how many messages
+    have gone into chunks so far.
     """
     settings = workspace.settings
     if len(conversation.recent_messages) + len(messages) > settings.max_recent_messages:
@@ -267,3 +272,98 @@ def _join_chunks(workspace: Workspace, older: Chunk, newer: Chunk) -> Chunk:
         tokens=workspace.count(text),
         made_by=None,
     )
+
+
+class ConversationRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which conversation is meant: the latest active one when None.
+
+    For resuming, that is the latest paused one, or else the one that ended last.
+    """
+
+    conversation: Annotated[
+        str | None,
+        asked(
+            "A conversation's id or title [the current one].",
+            shown="[REF]",
+            is_argument=True,
+            completes="conversation",
+        ),
+    ] = None
+
+
+class LookRequest(ConversationRequest, frozen=True, kw_only=True):
+    """Which conversation is to be looked at: as it was at a moment or a revision, if given."""
+
+    at: AsOf = None
+    revision: str | None = None
+
+
+def conversation_named(workspace: Workspace, reference: str) -> Conversation:
+    """Return the conversation that a reference means: an id or its start, an external id, a title.
+
+    An external id and a title count before the start of an id, or a caller's conversation `7`
+    could be taken for another one.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        Damaged: Its file cannot be used.
+    """
+    if any(reference in (id_, short(id_)) for id_ in workspace.conversations.ids(reference)):
+        named = []
+    else:
+        named = [
+            conversation.id
+            for conversation in workspace.conversations.find()
+            if reference in (conversation.external_id, conversation.title)
+        ]
+    if len(named) > 1:
+        raise Ambiguous(f"{reference!r} names {' and '.join(named)}", "give one of these ids")
+    identifier = named[0] if named else workspace.resolve(reference, Conversation)[1]
+    return workspace.conversations.get(identifier)
+
+
+def chunks_of(workspace: Workspace, conversation: Conversation) -> Iterator[Chunk]:
+    """Yield the chunks of a conversation in their order.
+
+    Raises:
+        Damaged: A chunk's file is missing or cannot be used.
+    """
+    for identifier in conversation.chunks:
+        try:
+            yield workspace.chunks.get(identifier)
+        except NotFound:
+            path = os.path.join(workspace.root, STORES[Chunk], f"{identifier}.json")
+            raise Damaged(f"{path} is missing, and its conversation needs it") from None
+
+
+def current(workspace: Workspace, status: Status = Status.ACTIVE) -> Conversation | None:
+    """Return the conversation that was started last among those of a status, if any."""
+    for identifier in reversed(workspace.conversations.ids()):
+        conversation = workspace.conversations.get(identifier)
+        if conversation.status is status:
+            return conversation
+    return None
+
+
+def target(
+    workspace: Workspace, reference: str | None, status: Status = Status.ACTIVE
+) -> Conversation:
+    """Return the conversation that a reference means; without one, the current one.
+
+    Raises:
+        NotFound, Ambiguous: The conversation, or none stands so.
+    """
+    if reference is None:
+        found = current(workspace, status)
+        if found is None:
+            raise NotFound(f"no conversation is {status}", _what_next(workspace, status))
+        return found
+    return conversation_named(workspace, reference)
+
+
+def _what_next(workspace: Workspace, status: Status) -> str:
+    if status is not Status.ACTIVE:
+        return "`pmem conversation list` shows them all"
+    if current(workspace, Status.PAUSED) is not None:
+        return "`pmem conversation resume` goes on with the paused one, `start` starts another"
+    return "`pmem conversation start` starts one"
