@@ -116,7 +116,7 @@ def _model(workspace: Workspace) -> list[Diagnosis]:
     if settings_findings(workspace) or not workspace.settings.model.is_chosen:
         return []
     from pmem.model.asking import models_of
-    from pmem.upkeep.work.handing_out import count_waiting
+    from pmem.upkeep.work.doing import count_waiting
 
     try:
         models = models_of(workspace)

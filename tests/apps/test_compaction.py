@@ -20,7 +20,7 @@ from pmem.model.models import AnswerRefused
 from pmem.model.tasks import CompactionGiven
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.unindexed import InMemory
-from pmem.upkeep.work.handing_out import count_waiting
+from pmem.upkeep.work.doing import count_waiting
 from pmem.values.ids import short
 from pmem.values.records import EventKind, Memory, State
 from tests.apps import fakes

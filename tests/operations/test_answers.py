@@ -74,8 +74,7 @@ from pmem.upkeep.inbox import InboxRequest
 from pmem.upkeep.integrity import CheckRequest
 from pmem.upkeep.secret_scan import ScanRequest
 from pmem.upkeep.sync import SyncRequest
-from pmem.upkeep.work.applying import WorkAnswer, WorkAnswersRequest
-from pmem.upkeep.work.handing_out import WorkListRequest, WorkRequest
+from pmem.upkeep.work.doing import WorkAnswer, WorkAnswersRequest, WorkListRequest, WorkRequest
 from pmem.values.records import OutcomeVerdict
 from pmem.values.requests import AtRequest, NoArguments
 from tests.asking import ask
