@@ -90,8 +90,7 @@ def _tell_of_secrets(data: bytes, path: str) -> None:
 def textconv(arguments: Sequence[str]) -> tuple[int, bytes]:
     """Tell a record as text that people read, for `git diff`.
 
-    Args:
-        arguments: The file. What is no record is told as it is.
+    What is no record is told as it is.
 
     Returns:
         The exit code and what to print.
@@ -139,8 +138,7 @@ def _limited(seconds: int) -> Iterator[None]:
 
     Windows knows no such alarm: there a driver that hangs has to be ended by hand.
 
-    Args:
-        seconds: How long it may take; 0 is no limit.
+    0 is no limit.
     """
     if sys.platform == "win32" or not seconds:
         yield

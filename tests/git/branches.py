@@ -62,12 +62,7 @@ def begin(monkeypatch: pytest.MonkeyPatch | None = None) -> None:
 
 
 def branches(base: Files, **others: Files) -> None:
-    """Make a branch `base`, and others that each have one commit on top of it.
-
-    Args:
-        base: Its files.
-        others: By branch, the files that differ; empty bytes remove one.
-    """
+    """Make a branch `base`, and others that each have one commit on top of it."""
     own = {
         f"{ROOT}/{name}": Path(ROOT, name).read_bytes() for name in (".gitattributes", ".gitignore")
     }

@@ -39,11 +39,7 @@ _IDS: Final = Random(0)
 
 
 class World:
-    """A memory in the current folder's repository, and somebody who works on it.
-
-    Args:
-        seed: The same seed, the same work.
-    """
+    """A memory in the current folder's repository, and somebody who works on it."""
 
     def __init__(self, seed: int) -> None:
         self.dice = Random(seed)

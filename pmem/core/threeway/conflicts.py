@@ -16,9 +16,6 @@ def open_conflicts(events: Iterable[Any]) -> dict[str, Any]:
 
     Whoever changes such a field after the merge has settled it, and so has whoever says so.
 
-    Args:
-        events: A record's history as JSON, in its order.
-
     Returns:
         What the side that did not win said, by field, in alphabetical order.
     """

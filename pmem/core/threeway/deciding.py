@@ -31,10 +31,6 @@ class MergeDecision(NamedTuple):
 def decide(versions: Versions, shape: RecordShape) -> MergeDecision:
     """Decide what becomes of a record, as the merge driver would.
 
-    Args:
-        versions: What is known of it.
-        shape: What the fields of such a record are.
-
     Raises:
         Doubt: A version is not what pmem writes.
     """
@@ -68,10 +64,6 @@ def version(data: bytes, shape: RecordShape) -> dict[str, Any]:
     """Read one version of a record; one that has conflict markers itself is merged first.
 
     Git makes such a version where two branches have several common ancestors.
-
-    Args:
-        data: The file.
-        shape: What the fields of such a record are.
 
     Raises:
         NotJson: It is no JSON object, or its markers do not come apart into such.

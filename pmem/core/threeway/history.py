@@ -13,13 +13,7 @@ _Key = tuple[str, int]
 
 
 class HistorySides:
-    """The events of a record before and on its two sides.
-
-    Args:
-        base: The record that both started from.
-        late: One side.
-        early: The other side.
-    """
+    """The events of a record before and on its two sides."""
 
     def __init__(self, base: Object, late: Object, early: Object) -> None:
         self._base = {key for key, _ in _keyed(base)}

@@ -13,10 +13,7 @@ def together(one: Sequence[K], other: Sequence[K], order: Callable[[K], Any]) ->
     on, and of two that could come next, the one that is lower in `order` does. Where the lists
     contradict each other, `order` decides as well.
 
-    Args:
-        one: Keys, each once.
-        other: Likewise.
-        order: What keys are compared by; different for different keys.
+    Each key is once in a list, and what they are compared by is different for different keys.
     """
     in_one, in_other = set(one), set(other)
     found: dict[K, None] = {}
@@ -41,11 +38,7 @@ def together(one: Sequence[K], other: Sequence[K], order: Callable[[K], Any]) ->
 def kept(base: Iterable[K], one: Sequence[K], other: Sequence[K], order: Any) -> list[K]:
     """Merge two lists of which either may have added and removed keys.
 
-    Args:
-        base: The keys that there were.
-        one: What one side has now, each key once.
-        other: What the other side has now.
-        order: See `together`.
+    `base` has the keys that there were; see `together`.
     """
     before, here, there = set(base), set(one), set(other)
     return [

@@ -48,11 +48,7 @@ def merged(
 ) -> Merged:
     """Merge what two sides made of a record.
 
-    Args:
-        base: The record that both started from; None where both made it.
-        ours: One side's; None where it was purged.
-        theirs: The other side's.
-        shape: What the fields of such a record are.
+    Without a base, both made it; a side that is None was purged.
 
     Returns:
         The same, to the order of the keys, whichever side is called ours.

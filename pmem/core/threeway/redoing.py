@@ -77,12 +77,6 @@ def differences(
     What was changed with pmem after the merge, and before it was committed, has events of its own
     and is no difference.
 
-    Args:
-        bases: See `redone`.
-        sides: See `redone`.
-        result: What the merge commit has.
-        shape: What the fields of such a record are.
-
     Raises:
         Doubt: A base or a side is not what pmem writes.
     """

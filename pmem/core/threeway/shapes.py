@@ -61,11 +61,7 @@ class RecordShape(NamedTuple):
     texts: tuple[str, ...] = ()
 
     def identity_of(self, item: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Return what tells an item apart from the others of its list.
-
-        Args:
-            item: The item, as JSON.
-        """
+        """Return what tells an item apart from the others of its list."""
         wanted = (field for field in self.identity if field in item or field not in self.nameless)
         return tuple(map(item.get, wanted))
 

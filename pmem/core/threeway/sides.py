@@ -11,10 +11,6 @@ SCHEMA: Final = 1
 def checked(side: dict[str, Any], shape: RecordShape) -> None:
     """See that merging can rely on what it is going to look at.
 
-    Args:
-        side: A record as JSON.
-        shape: What its fields should be.
-
     Raises:
         Doubt: It cannot; the sentence says why.
     """

@@ -27,23 +27,14 @@ _PLAIN: Final = (str, bool, int, _Missing, type(None))
 
 
 def canonical(value: Any) -> str:
-    """Write a value as JSON in the one form that equal values share.
-
-    Args:
-        value: JSON, or MISSING.
-    """
+    """Write a value as JSON in the one form that equal values share."""
     if value is MISSING:
         return ""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def same(one: Any, other: Any) -> bool:
-    """Tell whether two values are the same JSON; unlike in Python, true is not 1.
-
-    Args:
-        one: JSON, or MISSING.
-        other: Likewise.
-    """
+    """Tell whether two values are the same JSON; unlike in Python, true is not 1."""
     if one is other:
         return True
     if isinstance(one, _PLAIN) or isinstance(other, _PLAIN):
@@ -53,9 +44,6 @@ def same(one: Any, other: Any) -> bool:
 
 def moment(value: Any) -> datetime:
     """Read a time as records hold it.
-
-    Args:
-        value: ISO 8601 text with a zone.
 
     Raises:
         Doubt: It is anything else.

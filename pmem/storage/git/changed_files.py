@@ -158,11 +158,7 @@ class ChangedFiles:
         return found.out
 
     def load(self, changes: Iterable[ChangedPath]) -> None:
-        """Read what several files hold and held, by one git process.
-
-        Args:
-            changes: Those that will be asked for.
-        """
+        """Read what several files hold and held, by one git process."""
         entries = [entry for one in changes for entry in (one.old, one.new)]
         names = [entry.object for entry in entries if entry and entry.mode in _FILES]
         wanted = [name for name in dict.fromkeys(names) if name and name not in self._known]
@@ -190,13 +186,7 @@ class ChangedFiles:
 
 
 def hunks(before: bytes, after: bytes, environment: Mapping[str, str]) -> list[Hunk]:
-    """Return where two texts differ, as git compares them; nothing where there is no git.
-
-    Args:
-        before: The one.
-        after: The other.
-        environment: The environment's variables.
-    """
+    """Return where two texts differ, as git compares them; nothing where there is no git."""
     try:
         with tempfile.TemporaryDirectory(prefix="pmem-") as folder:
             for name, data in zip(_NAMES, (before, after), strict=True):
@@ -214,9 +204,7 @@ def lines_after(hunks: Sequence[Hunk], lines: tuple[int, int]) -> tuple[int, int
     Where as many lines came as went, each stands for one; else all that came stand for those that
     went.
 
-    Args:
-        hunks: The change.
-        lines: The first and the last line before it, counted from one.
+    Lines are counted from one; the first and the last are given.
     """
     start, _ = _places_of(hunks, lines[0])
     _, end = _places_of(hunks, lines[1])
@@ -238,12 +226,7 @@ def _places_of(hunks: Sequence[Hunk], line: int) -> tuple[int, int]:
 
 
 def touching(hunks: Sequence[Hunk], lines: tuple[int, int]) -> Hunk | None:
-    """Return the first part of a change that touches lines; None if it leaves them alone.
-
-    Args:
-        hunks: The change.
-        lines: The first and the last line before it, counted from one.
-    """
+    """Return the first part of a change that touches lines; None if it leaves them alone."""
     first, last = lines
     for hunk in hunks:
         ends = hunk.old + hunk.old_size - 1 if hunk.old_size else hunk.old + 1

@@ -37,11 +37,6 @@ class Tree(Unindexed):
 
     Each store is listed once; the first record of a store is read alone, the second brings
     all the others along.
-
-    Args:
-        repository: Holds the files.
-        files: What there is in the memory folder, by path.
-        name: What all this is called in sentences.
     """
 
     def __init__(self, repository: Repository, files: Mapping[str, TreeEntry], name: str) -> None:
@@ -82,12 +77,7 @@ class Tree(Unindexed):
         return (record for record in self.some(type_, self._names(type_)) if passes(record, wanted))
 
     def some(self, type_: type[R], names: Iterable[str]) -> Iterator[R]:
-        """Yield some records of a store in the order given; those that are damaged are noted.
-
-        Args:
-            type_: Which store.
-            names: Their ids; the store has files of these names.
-        """
+        """Yield some records of a store in the order given; those that are damaged are noted."""
         chosen = list(names)
         self._load(type_, chosen)
         for name in chosen:
@@ -142,12 +132,7 @@ class Tree(Unindexed):
     def bytes_of(
         self, type_: RecordType, names: Iterable[str]
     ) -> Iterator[tuple[str, bytes | None]]:
-        """Yield what records' files hold as they stand; links and folders are left out.
-
-        Args:
-            type_: Which store.
-            names: Their ids; the store has files of these names.
-        """
+        """Yield what records' files hold as they stand; links and folders are left out."""
         files = self._files.get(STORES[type_], {})
         plain = [name for name in names if files[name].mode in _FILES]
         contents = self._repository.blobs([files[name].object for name in plain])
@@ -224,11 +209,6 @@ class Tree(Unindexed):
 
 class Revision(Tree):
     """The records as a commit has them.
-
-    Args:
-        repository: Holds the commit.
-        commit: The commit's id.
-        name: What the commit is called in sentences.
 
     Raises:
         NotFound: The memory was not there at that commit.

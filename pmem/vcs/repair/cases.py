@@ -107,10 +107,7 @@ def in_tree(root: str, path: str) -> bytes | None:
 def check_unchanged(root: str, path: str, seen: bytes | None) -> None:
     """See that nobody changed a file since it was read to decide about it.
 
-    Args:
-        root: The memory folder.
-        path: The file in it.
-        seen: What it held; None where there was none.
+    `seen` is what it held; None where there was none.
 
     Raises:
         Locked: Somebody did.

@@ -38,10 +38,6 @@ Record = dict[str, Any]
 def marked_files(root: str, besides: Iterable[str]) -> dict[str, bytes]:
     """Return the files of the stores that have conflict markers, by path.
 
-    Args:
-        root: The memory folder.
-        besides: Paths that are not looked at.
-
     Raises:
         StorageRefused: A folder or a file may not be read.
     """
@@ -61,10 +57,6 @@ def marked_files(root: str, besides: Iterable[str]) -> dict[str, bytes]:
 
 def marker_cases(path: str, data: bytes) -> list[Case]:
     """Take both versions of the records in a file from the text between its markers.
-
-    Args:
-        path: The file.
-        data: What it holds.
 
     Raises:
         Unfit: They do not come apart into records.

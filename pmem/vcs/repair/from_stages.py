@@ -23,10 +23,6 @@ def stage_cases(
 ) -> tuple[list[Case], dict[str, str]]:
     """Gather the versions of all unmerged paths by record.
 
-    Args:
-        state: Reads what the stages hold.
-        unmerged: The unmerged paths, each with its stages.
-
     Returns:
         The records, and the paths that must be left with the reason for each.
     """

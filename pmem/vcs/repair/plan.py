@@ -40,11 +40,6 @@ class RepairPlan(NamedTuple):
 def planned(cases: Iterable[Case], left: Mapping[str, str], read: Read) -> RepairPlan:
     """Decide about all records at once, for files hang together by the records in them.
 
-    Args:
-        cases: The records.
-        left: Paths that cannot be repaired, with the reason for each.
-        read: Reads the work tree.
-
     Raises:
         StorageRefused: A file may not be read.
     """

@@ -18,10 +18,6 @@ from pmem.values.records import Chunk, Conversation, Message
 def split_conversations(workspace: Workspace, *, dry_run: bool = False) -> list[Conversation]:
     """Split what is too large of every conversation, where larger files are read than written.
 
-    Args:
-        workspace: Where they are. The setting `limits.record` says how large the files may be.
-        dry_run: Change nothing.
-
     Returns:
         The conversations that are, or would be, split, as they were.
 
