@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from pmem.core.rawjson import NotJson, dump, load
-from pmem.core.threeway import SHAPES, Doubt, RecordShape, merged
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.shapes import SHAPES, RecordShape
+from pmem.core.threeway.values import Doubt
 from pmem.values.bounds import LARGE_RECORD_BYTES, RECORD_BYTES
 from pmem.values.ids import is_id
 

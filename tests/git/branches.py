@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from pmem.core import rawjson
-from pmem.core.threeway import SHAPES
+from pmem.core.threeway.shapes import SHAPES
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.vcs import gitsetup

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pmem.core.rawjson import NotJson, load
-from pmem.core.threeway import SHAPES, merged
-from pmem.core.threeway.shapes import Rule
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.shapes import SHAPES, Rule
 from tests.core.threeway.sides import Dice, Json, changed, mentions, record, sides
 from tests.faults.console import pmem
 from tests.git.branches import ROOT, begin, branches, data, git, ok, path_of

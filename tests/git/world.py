@@ -12,7 +12,7 @@ from unittest import mock
 
 from pmem import Project
 from pmem.core import rawjson
-from pmem.core.threeway import SHAPES
+from pmem.core.threeway.shapes import SHAPES
 from pmem.errors import PmemError
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace

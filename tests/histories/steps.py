@@ -71,7 +71,7 @@ def played(files: Mapping[str, str], steps: tuple[Step, ...]) -> Iterator[State]
 
 
 def place_of(files: Mapping[str, str], memory: Remembered) -> Place | None:
-    """Return the lines that a memory rests on, as a reader finds them; None where there are none."""
+    """Return the lines that a memory rests on, as a reader finds them; None where none are."""
     for name, text in files.items():
         lines = text.splitlines()
         first = [n for n, line in enumerate(lines, 1) if memory.begin and memory.begin in line]

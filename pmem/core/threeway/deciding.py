@@ -6,8 +6,7 @@ from pmem.core.rawjson import NotJson, load
 from pmem.core.threeway.markers import Apart, apart
 from pmem.core.threeway.recall import STATE
 from pmem.core.threeway.record import Merged, merged
-from pmem.core.threeway.shapes import RecordShape
-from pmem.core.threeway.sides import checked
+from pmem.core.threeway.shapes import RecordShape, checked
 from pmem.core.threeway.values import same
 
 

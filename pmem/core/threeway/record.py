@@ -8,17 +8,17 @@ that was set later holds, as far as the histories tell.
 from typing import Any, Final, NamedTuple
 
 from pmem.core.threeway import history, recall
-from pmem.core.threeway.lists import kept, together
-from pmem.core.threeway.shapes import UNKNOWN, RecordShape, Rule
-from pmem.core.threeway.sides import checked
+from pmem.core.threeway.shapes import UNKNOWN, RecordShape, Rule, checked
 from pmem.core.threeway.values import (
     MISSING,
     Doubt,
     Object,
     canonical,
+    kept,
     moment,
     moment_in,
     same,
+    together,
 )
 
 Path = tuple[str, ...]

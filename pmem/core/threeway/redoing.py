@@ -5,11 +5,9 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from pmem.core.threeway.history import SOURCE
-from pmem.core.threeway.lists import numbered
 from pmem.core.threeway.record import merged
-from pmem.core.threeway.shapes import UNKNOWN, RecordShape
-from pmem.core.threeway.sides import checked
-from pmem.core.threeway.values import MISSING, Doubt, Object, canonical, moment, same
+from pmem.core.threeway.shapes import UNKNOWN, RecordShape, checked
+from pmem.core.threeway.values import MISSING, Doubt, Object, canonical, moment, numbered, same
 
 Record = dict[str, Any]
 _HISTORY: Final = "history"

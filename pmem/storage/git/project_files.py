@@ -16,7 +16,7 @@ from pmem.errors import InvalidValue, PmemError
 from pmem.storage.files.recordfile import LFS_POINTER
 from pmem.storage.files.worktree import on_disk, project_top
 from pmem.storage.git import git
-from pmem.storage.git.repository import Repository
+from pmem.storage.git.repository import FILES, Repository
 
 MOST_BYTES: Final = 16 * 1024 * 1024
 """A larger file is neither cited nor looked into."""
@@ -27,7 +27,6 @@ GIT: Final = "git:"
 """What comes before git's names in records; a bare one looks like a secret to scanners."""
 _GIT: Final = ".git"
 _LOCAL: Final = "local"
-_FILES: Final = ("100644", "100755", "100664")
 _OPEN: Final = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
@@ -267,7 +266,7 @@ def _parse_tracked(lines: list[bytes]) -> Iterator[Listed]:
     for line in lines:
         about, _, path = line.partition(b"\t")
         mode, blob, _ = about.decode().split(" ")
-        if mode in _FILES:
+        if mode in FILES:
             yield Listed(os.fsdecode(path), blob)
 
 

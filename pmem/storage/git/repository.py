@@ -32,6 +32,8 @@ _DIFFERENCES: Final = (
     *("--no-renames", "--no-abbrev", "--no-textconv", "--no-ext-diff"),
 )
 _NO_MODE: Final = "000000"
+FILES: Final = ("100644", "100755", "100664")
+"""Git's modes of regular files."""
 _CHANGES: Final = (
     *("diff-index", "--cached", "--raw", "-z", "--relative", "-O/dev/null"),
     *("--no-renames", "--no-abbrev", "--no-textconv", "--no-ext-diff", "--ita-invisible-in-index"),

@@ -14,7 +14,7 @@ from pmem.storage.backend import (
 )
 from pmem.storage.files.listing import SUFFIX, FolderListing
 from pmem.storage.files.recordfile import parse
-from pmem.storage.git.repository import Repository, TreeEntry
+from pmem.storage.git.repository import FILES, Repository, TreeEntry
 from pmem.storage.unindexed import Unindexed
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import is_id, matches
@@ -29,7 +29,6 @@ R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 _FOLDER: Final = TreeEntry("040000", "")
 _LINK: Final = "120000"
-_FILES: Final = ("100644", "100755", "100664")
 
 
 class Tree(Unindexed):
@@ -124,7 +123,7 @@ class Tree(Unindexed):
         entry = self._others.get(path)
         if entry is None:
             return None
-        data = next(self._repository.blobs([entry.object])) if entry.mode in _FILES else None
+        data = next(self._repository.blobs([entry.object])) if entry.mode in FILES else None
         if data is None:
             raise Damaged(f"{self.where(path)} is not a file that can be read")
         return data
@@ -134,7 +133,7 @@ class Tree(Unindexed):
     ) -> Iterator[tuple[str, bytes | None]]:
         """Yield what records' files hold as they stand; links and folders are left out."""
         files = self._files.get(STORES[type_], {})
-        plain = [name for name in names if files[name].mode in _FILES]
+        plain = [name for name in names if files[name].mode in FILES]
         contents = self._repository.blobs([files[name].object for name in plain])
         return zip(plain, contents, strict=True)
 

@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any, Final
 
-from pmem.core.threeway import SHAPES, RecordShape
 from pmem.core.threeway.deciding import Versions
-from pmem.core.threeway.shapes import Rule
+from pmem.core.threeway.shapes import SHAPES, RecordShape, Rule
 from pmem.core.threeway.values import MISSING, canonical
 
 Json = dict[str, Any]
