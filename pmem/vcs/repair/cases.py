@@ -144,7 +144,7 @@ def marker_cases(path: str, data: bytes) -> list[Case]:
     Raises:
         Unfit: They do not come apart into records.
     """
-    key = _key_of(path)
+    key = key_of(path)
     if key is None:
         raise Unfit(f"its name is no id: {_FIX_BY_HAND}")
     text = apart(data)
@@ -226,7 +226,7 @@ def _stage_versions(
     path: str, held: Mapping[int, tuple[str, bytes | None]]
 ) -> list[tuple[RecordKey, int, Record]]:
     """Read a path's stages: of which record, at which stage; a base that is no record is none."""
-    if _key_of(path) is None:
+    if key_of(path) is None:
         raise Unfit(f"it is no record: {_BY_HAND}")
     found = []
     for number, (mode, data) in held.items():
@@ -258,7 +258,7 @@ def _only(number: int, versions: list[tuple[RecordKey, int, Record]]) -> Record 
     raise Unfit(f"{_SIDES[number]} has the record in two files that differ: {_BY_HAND}")
 
 
-def _key_of(path: str) -> RecordKey | None:
+def key_of(path: str) -> RecordKey | None:
     """Return the record that a file's path stands for; None where it is no record's."""
     store, _, name = path.partition("/")
     identifier = name.removesuffix(SUFFIX)
