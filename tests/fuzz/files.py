@@ -35,8 +35,7 @@ from pmem.storage.past import _ODD_HISTORY
 from pmem.values.records import STORES, Episode, Memory, Record, RecordType
 from pmem.values.records import dump as written
 from pmem.vcs.gitmerge import _merge_versions as driver
-from pmem.vcs.repair.cases import Unfit, key_of
-from pmem.vcs.repair.from_markers import marker_cases
+from pmem.vcs.repair.cases import Unfit, key_of, marker_cases
 from tests.core.threeway.sides import sides
 from tests.fuzz.judging import Entry, told
 
