@@ -131,11 +131,6 @@ def delta(
     comes in later is new, however old it is, and is told once; what is too much for one call is
     told by the next ones. Where nothing can be written, the same is told again next time.
 
-    Args:
-        thread: The thread's name, as its owner chose it.
-        memories: All that may be told of, whatever their state; what belongs to no app when None.
-        mark: Remember what was told, under a revision of this read's own.
-
     Raises:
         InvalidValue: The name is not allowed.
         Damaged, Locked: The clone's state.
@@ -171,11 +166,6 @@ def mark_told(
     """Note that a thread was told what is new about some memories, under a revision of its own.
 
     A thread that is new starts with it: all that there is counts as seen.
-
-    Args:
-        thread: The thread's name.
-        memories: All of them, as they were when the thread was told.
-        told: The ids of those that it was told of; none will do.
 
     Returns:
         The thread's revision from now on; None, and nothing is noted, where another read has
