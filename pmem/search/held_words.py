@@ -29,7 +29,7 @@ _TELLING: Final = frozenset({"error", "words", "meaning"})
 
 
 def without_words(query: str, found: Iterable[LoadedHit]) -> list[LoadedHit]:
-    """Return the hits that hold no word of a query: what is related, and what is near in meaning."""
+    """Return the hits that have no query term: related ones, and those near in meaning."""
     query = query[:QUERY_CHARACTERS]
     asked = {*parse_query(query).terms, *joined_words(query), *characters(query)}
     has_forms = not is_english(query)

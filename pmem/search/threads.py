@@ -130,6 +130,8 @@ def delta(
     A thread's first call sets where it starts: all that there is counts as seen. An event that
     comes in later is new, however old it is, and is told once; what is too much for one call is
     told by the next ones. Where nothing can be written, the same is told again next time.
+    Without `mark`, nothing is remembered as told; without `memories`, it is told of all that belong
+    to no app.
 
     Raises:
         InvalidValue: The name is not allowed.

@@ -10,9 +10,9 @@ DAY = 86_400.0  # seconds
 def idf(documents: int, containing: float) -> float:
     """Return the always positive inverse document frequency of a term.
 
-    log(1 + (N - n + 0.5) / (n + 0.5)), n of N documents having the term: Robertson and Sparck Jones' weight with 1 added inside the
-    logarithm, as in Lucene, so that a term of more than half the documents never counts against
-    a document.
+    log(1 + (N - n + 0.5) / (n + 0.5)), where n of N documents have the term: Robertson and Sparck
+    Jones' weight with 1 added inside the logarithm, as in Lucene, so that a term of more than half
+    the documents never counts against a document.
     """
     return log(1.0 + (documents - containing + 0.5) / (containing + 0.5))
 
