@@ -249,7 +249,7 @@ def _add_insights(
     made_by: Origin,
 ) -> Changed:
     """Add the insights, linked to the memories that they were made of."""
-    seen_in = [*_latest_episodes(workspace), *_latest_memories(workspace)]
+    seen_in: list[Memory | Episode] = [*_latest_episodes(workspace), *_latest_memories(workspace)]
     made = [_insight(workspace, found, seen_in, made_by) for found in answer.insights]
     return tuple(workspace.memories.put(memory).id for memory in made)
 
