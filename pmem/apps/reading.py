@@ -158,18 +158,12 @@ def show(workspace: Workspace, request: AppShowRequest) -> AppMemory:
 
     Raises:
         NotFound, Ambiguous: The app has none that the reference means.
-        InvalidValue: The app's name is not allowed.
     """
     return shown(one_of(workspace, name_of(request.app), request.reference))
 
 
 def context(workspace: Workspace, request: AppContextRequest) -> AppContext:
-    """Write the block of an app's memories for a model; empty where there are none.
-
-    Raises:
-        InvalidValue: The app's name is not allowed.
-        NotFound, Ambiguous: The conversation, or it is another app's.
-    """
+    """Write the block of an app's memories for a model; empty where there are none."""
     app = name_of(request.app)
     held = _held_in(workspace, app, request.conversation)
     settings = workspace.settings
@@ -201,12 +195,7 @@ def _held_in(workspace: Workspace, app: str, reference: str | None) -> Conversat
 
 
 def known_app(workspace: Workspace, app: str) -> str:
-    """Return an app's name as it is kept.
-
-    Raises:
-        InvalidValue: The app's name is not allowed.
-        NotFound: No such app has left a trace here.
-    """
+    """Return an app's name as it is kept."""
     name, known = name_of(app), {one.name.casefold() for one in apps(workspace)}
     if name in known:
         return name
@@ -438,11 +427,7 @@ def _energy(workspace: Workspace) -> Energy | None:
 
 
 def poll_energy(workspace: Workspace, request: NoArguments) -> Polled:  # noqa: ARG001
-    """Return the units that models have spent since this was last asked.
-
-    Raises:
-        Damaged, Locked, StorageRefused: See `LocalState.writing`.
-    """
+    """Return the units that models have spent since this was last asked."""
     return Polled(spent=state_of(workspace).poll(workspace.now(), workspace.settings.apps))
 
 

@@ -87,10 +87,6 @@ def remember(workspace: Workspace, request: RememberRequest) -> Remembered:
 
     Raises:
         UsageError: The request has both a text and a conversation, or neither.
-        InvalidValue: A value is not allowed, or the conversation has not ended or is another
-            app's.
-        NotFound, Ambiguous: The conversation.
-        Locked, StorageRefused, Refused: See `Workspace.transaction`.
     """
     if (request.content is None) == (request.conversation is None):
         raise UsageError("give a text or --conversation, one of the two")
@@ -360,11 +356,6 @@ def purge(workspace: Workspace, request: AppRequest) -> Purged:
     """Delete all memories of an app for good, those in no active state as well.
 
     What was put off for it is not done any more.
-
-    Raises:
-        InvalidValue: The app's name is not allowed.
-        NotFound: No such app has left a trace here.
-        Locked, StorageRefused, Refused: See `Workspace.transaction`.
     """
     from pmem.memory.proposals import check_leave
 
@@ -384,7 +375,6 @@ def delete(workspace: Workspace, request: AppDeleteRequest) -> AppMemory:
 
     Raises:
         NotFound, Ambiguous: The app has none that the reference means.
-        InvalidValue: The app's name is not allowed.
     """
     from pmem.memory import lifecycle
     from pmem.memory.changes import RecordsRequest
@@ -400,12 +390,7 @@ def delete(workspace: Workspace, request: AppDeleteRequest) -> AppMemory:
 
 
 def uninstall(workspace: Workspace, request: UninstallRequest) -> Uninstalled:
-    """Note that an app is gone; its memories outlive it, unless they are purged.
-
-    Raises:
-        NotFound: No such app has left a trace here.
-        InvalidValue: The app's name is not allowed.
-    """
+    """Note that an app is gone; its memories outlive it, unless they are purged."""
     app = known_app(workspace, request.app)
     state_of(workspace).uninstall(app, workspace.now())  # first: it can be repeated afterwards
     gone = purge(workspace, request) if request.purge else Purged(app=app)

@@ -51,7 +51,6 @@ def accept(workspace: Workspace, request: RecordsRequest) -> Accepted:
     changed around it; else the same lines count.
 
     Raises:
-        NotFound, Ambiguous: A reference.
         InvalidValue: What is cited is gone, or nothing says where it is now, or the memory's text
             still has the old value.
     """

@@ -49,10 +49,6 @@ def compact(workspace: Workspace, app: str) -> Compacted:
 
     The rules decide under the writers' lock, in one commit. A model is asked before it; what
     others have written meanwhile is looked at again.
-
-    Raises:
-        InvalidValue: The app's name is not allowed.
-        Locked, StorageRefused, Refused: See `Workspace.transaction`; nothing changed.
     """
     app, limit = name_of(app), workspace.settings.apps.limit
     if asks(workspace, "compaction"):

@@ -130,11 +130,7 @@ def all_of(workspace: Workspace, app: str) -> list[Memory]:
 
 
 def one_of(workspace: Workspace, app: str, reference: str) -> Memory:
-    """Return the memory of an app that a reference means; those of others do not exist for it.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-    """
+    """Return the memory of an app that a reference means; those of others do not exist for it."""
     found = _fitting(members(workspace, app), reference)
     found = found or _fitting(all_of(workspace, app), reference)
     if not found:

@@ -74,9 +74,6 @@ def change(
 
     What else `apply` names is resolved in there, under the lock; it returns the same record where
     there is nothing to change.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
     """
     _, identifier = workspace.resolve(reference, type_)
     store: Store[K] = workspace.store(type_)

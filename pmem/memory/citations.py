@@ -155,9 +155,6 @@ def without(
 
     `unwanted` are files, all citations of which go, or lines of files, or names in them; as `show`
     tells them, or seen from the current folder.
-
-    Raises:
-        NotFound: One is not cited.
     """
     left = list(known)
     for text in unwanted:
@@ -187,12 +184,7 @@ class VerifyRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def verify(workspace: Workspace, request: VerifyRequest) -> Verified:
-    """See whether what memories cite still stands in the files of the project.
-
-    Raises:
-        NotFound, Ambiguous: A reference.
-        Locked, StorageRefused, Refused: See `Workspace.transaction`; only when updating.
-    """
+    """See whether what memories cite still stands in the files of the project."""
     references, update = request.references, request.update
     memories = list(_chosen(workspace, references))
     wanted = {cited for memory in memories for cited in memory.citations}

@@ -110,11 +110,7 @@ class Declined(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def list_waiting(workspace: Workspace, request: WaitingRequest) -> ConsentListing:
-    """Return what waits for consent or for a second signal. Nothing is changed.
-
-    Raises:
-        Damaged, StorageRefused: The queue.
-    """
+    """Return what waits for consent or for a second signal. Nothing is changed."""
     queue = without_expired(workspace.own.proposals.read(), workspace.now())
     return ConsentListing(
         items=tuple(
@@ -129,9 +125,7 @@ def approve(workspace: Workspace, request: ApproveRequest) -> Approved:
     """Remember what was proposed; the memory's history says who agreed, and by which message.
 
     Raises:
-        NotFound, Ambiguous: A reference, or the memory that was to change is gone.
         InvalidValue: The message is no person's, or older than the proposal.
-        Damaged, StorageRefused: The queue.
     """
     done = []
     made_room: list[AppDecision] = []
@@ -144,12 +138,7 @@ def approve(workspace: Workspace, request: ApproveRequest) -> Approved:
 
 
 def reject(workspace: Workspace, request: RecordsRequest) -> Declined:
-    """Forget what was proposed; the trail keeps a digest, and the same is not asked again.
-
-    Raises:
-        NotFound, Ambiguous: A reference.
-        Damaged, StorageRefused: The queue.
-    """
+    """Forget what was proposed; the trail keeps a digest, and the same is not asked again."""
     done = []
     for proposal in _find_proposals(workspace, request.references):
         workspace.forgot = True
@@ -374,11 +363,7 @@ def list_noted(workspace: Workspace) -> list[tuple[str, Memory]]:
 
 
 def confirm(workspace: Workspace, request: ConfirmRequest) -> Confirmed:
-    """Trust all that an agent noted: a person has looked at it.
-
-    Raises:
-        Damaged, Locked: The store.
-    """
+    """Trust all that an agent noted: a person has looked at it."""
     found = [one for agent, one in list_noted(workspace) if agent == request.agent]
     event = workspace.event(EventKind.UPDATE)
     kept = (vouched(workspace, one, event) for one in found)

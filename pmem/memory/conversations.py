@@ -303,10 +303,6 @@ def conversation_named(workspace: Workspace, reference: str) -> Conversation:
 
     An external id and a title count before the start of an id, or a caller's conversation `7`
     could be taken for another one.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-        Damaged: Its file cannot be used.
     """
     if any(reference in (id_, short(id_)) for id_ in workspace.conversations.ids(reference)):
         named = []
@@ -348,11 +344,7 @@ def current(workspace: Workspace, status: Status = Status.ACTIVE) -> Conversatio
 def target(
     workspace: Workspace, reference: str | None, status: Status = Status.ACTIVE
 ) -> Conversation:
-    """Return the conversation that a reference means; without one, the current one.
-
-    Raises:
-        NotFound, Ambiguous: The conversation, or none stands so.
-    """
+    """Return the conversation that a reference means; without one, the current one."""
     if reference is None:
         found = current(workspace, status)
         if found is None:

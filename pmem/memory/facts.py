@@ -208,9 +208,6 @@ def list_facts(workspace: Workspace, wanted: FactsRequest) -> FactListing:
     """Return the facts that pass a filter, each once, the surest first.
 
     What was promoted or rejected anywhere is pending nowhere.
-
-    Raises:
-        NotFound, Ambiguous: The conversation.
     """
     found = sorted(
         _distinct(workspace, wanted),
@@ -226,7 +223,6 @@ def promote(workspace: Workspace, request: PromoteRequest) -> Promotions:
     and stays pending where `say` would leave it so.
 
     Raises:
-        NotFound, Ambiguous: A reference.
         InvalidValue: Nothing is asked for, or a confidence is out of range.
     """
     above = request.above
@@ -261,7 +257,6 @@ def reject(workspace: Workspace, request: RecordsRequest) -> Rejected:
     """Reject facts: they are not pending any more, and never noted again.
 
     Raises:
-        NotFound, Ambiguous: A reference.
         InvalidValue: A fact was promoted before.
     """
     rejected = []

@@ -126,7 +126,6 @@ def list_events(workspace: Workspace, request: EventsRequest) -> Journal:
     """Return what happened to memories, episodes and conversations, the newest last.
 
     Raises:
-        NotFound, Ambiguous: The reference.
         InvalidValue: Records of its kind keep no history, or the limit is below zero.
     """
     checks.limit(request.limit)
@@ -144,22 +143,14 @@ def list_events(workspace: Workspace, request: EventsRequest) -> Journal:
 
 
 def list_versions(workspace: Workspace, request: HistoryRequest) -> VersionListing:
-    """Return all that a memory has said.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-    """
+    """Return all that a memory has said."""
     _, identifier = workspace.resolve(request.reference, Memory)
     memory = workspace.memories.get(identifier)
     return VersionListing(id=memory.id, items=versions(memory))
 
 
 def list_operations(workspace: Workspace, request: RanRequest) -> Ran:
-    """Return what ran in this clone, the newest last; the log is bounded and forgets the oldest.
-
-    Raises:
-        InvalidValue: The limit is below zero.
-    """
+    """Return what ran in this clone, the newest last; the log is bounded and forgets the oldest."""
     checks.limit(request.limit)
     after, before = request.after, request.before
     found = [
@@ -189,7 +180,6 @@ def show_history(workspace: Workspace, request: HistoryRequest) -> History:
     """Return what happened to one record, and what each event led to, in its history's order.
 
     Raises:
-        NotFound, Ambiguous: The reference.
         InvalidValue: Records of its kind keep no history.
     """
     return History(steps=tuple(steps(_historic(workspace, request.reference))))

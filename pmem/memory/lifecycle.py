@@ -96,7 +96,6 @@ def remove(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Remo
     """Remove memories and episodes so that they can still be restored.
 
     Raises:
-        NotFound, Ambiguous: A reference.
         Withheld: An agent asks, and a person wrote a memory: the removal waits for a person.
         Refused: An agent asks, and a person wrote an episode.
     """
@@ -131,7 +130,6 @@ def restore(workspace: Workspace, request: RestoreRequest) -> ChangedRecords[Rem
     """Bring memories and episodes back to `active` as they were, whatever took them out of it.
 
     Raises:
-        NotFound, Ambiguous: A reference, or nothing left recall since then.
         InvalidValue: An app has no room for its memory.
     """
     references = request.references
@@ -180,11 +178,6 @@ def supersede(workspace: Workspace, request: EditRequest) -> Superseded:
     """Let a new memory take the place of one, which held until now.
 
     The request says in what the new one differs.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-        InvalidValue: A value is not allowed, the memory is not active, or the new one does not
-            hold yet.
     """
     fields = edited_fields(workspace, request)
     if request.stops_edits:
@@ -214,7 +207,6 @@ def supersede_by(workspace: Workspace, request: SupersedeByRequest) -> Supersede
     """Let a memory that exists take the place of another one, which held until now.
 
     Raises:
-        NotFound, Ambiguous: A reference.
         InvalidValue: One of them is not active, or both are one memory.
     """
     old = _active(workspace, request.reference)
@@ -237,7 +229,6 @@ def purge(workspace: Workspace, request: PurgeRequest) -> ChangedRecords[Record]
         The records as they last were.
 
     Raises:
-        NotFound, Ambiguous: A reference.
         Refused: A record was not removed before and `force` is not set.
     """
     gone = [get(workspace, reference) for reference in request.references]

@@ -31,7 +31,6 @@ def link(workspace: Workspace, request: LinkRequest) -> Memory:
         The memory at the start.
 
     Raises:
-        NotFound, Ambiguous: A reference.
         InvalidValue: Both are one memory, or a value is not allowed.
     """
     checks.share("strength", request.strength)
@@ -54,11 +53,7 @@ def link(workspace: Workspace, request: LinkRequest) -> Memory:
 
 
 def unlink(workspace: Workspace, request: UnlinkRequest) -> Memory:
-    """Remove the links from one memory to another.
-
-    Raises:
-        NotFound, Ambiguous: A reference, or there is no such link.
-    """
+    """Remove the links from one memory to another."""
     end = request.end
 
     def apply(memory: Memory, event: Event) -> Memory:
@@ -79,7 +74,6 @@ def change_links(workspace: Workspace, memory: Memory, request: EditRequest) -> 
     """Make and remove the links of a memory that an edit names; return it as it then is.
 
     Raises:
-        NotFound, Ambiguous: A reference, or there is no such link.
         InvalidValue: It would be linked to itself.
     """
     for written in request.unlink:

@@ -59,11 +59,7 @@ _PARTS: Final = (
 
 
 def add(workspace: Workspace, request: AddRequest) -> Added:
-    """Add one memory, unless there is one that should be updated instead.
-
-    Raises:
-        InvalidValue: A value is not allowed.
-    """
+    """Add one memory, unless there is one that should be updated instead."""
     others = count_on_subject(workspace, request.subject)
     done = add_all(workspace, AddAllRequest(memories=(request,)))
     (added,) = done.items
@@ -72,11 +68,7 @@ def add(workspace: Workspace, request: AddRequest) -> Added:
 
 
 def add_all(workspace: Workspace, request: AddAllRequest) -> AddedAll:
-    """Add several memories in one commit: all of them or, after an error, none.
-
-    Raises:
-        InvalidValue: A value is not allowed; the sentence says which.
-    """
+    """Add several memories in one commit: all of them or, after an error, none."""
     memories = list(_memories(workspace, request.memories))
     done = [
         _add_or_propose(workspace, memory, wanted)
@@ -97,9 +89,6 @@ def put_new(
 
     `fact` is the short id of the fact that it is made of, and `detail` what its history says of how
     it began.
-
-    Raises:
-        InvalidValue: A value is not allowed.
     """
     (memory,) = _memories(workspace, [request])
     begun = msgspec.structs.replace(memory.history[0], detail=detail)
@@ -130,12 +119,7 @@ def _lints_of(workspace: Workspace, request: AddRequest) -> tuple[str, ...]:
 
 
 def edit(workspace: Workspace, request: EditRequest) -> Edited:
-    """Change a memory and keep what it was in its history; see `edit_from`.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-        InvalidValue: A value is not allowed.
-    """
+    """Change a memory and keep what it was in its history; see `edit_from`."""
     done = edit_from(workspace, request, "")
     if not (request.link or request.unlink):
         return done
@@ -154,10 +138,6 @@ def edit_from(workspace: Workspace, request: EditRequest, source: str) -> Edited
 
     `source` is what the change comes from where no person says it: then the memory is trusted no
     more than before.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-        InvalidValue: A value is not allowed.
     """
     fields = edited_fields(workspace, request)
     neighbours: tuple[Neighbour, ...] = ()
@@ -209,11 +189,7 @@ def _conversation_of(workspace: Workspace, request: EditRequest) -> dict[str, st
 
 
 def pin(workspace: Workspace, request: PinRequest) -> Removable:
-    """Pin a memory or an episode, so that it never fades, or unpin it.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-    """
+    """Pin a memory or an episode, so that it never fades, or unpin it."""
 
     def apply(record: Removable, event: Event) -> Removable:
         if record.pinned == request.pinned:
@@ -313,7 +289,6 @@ def edited_parts(
 
     Raises:
         NotFound: What is to go is not there.
-        InvalidValue: A value is not allowed.
     """
     if "content" in fields:
         type_ = fields.get("type", memory.type)
@@ -441,7 +416,6 @@ def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
     """Return the new values that a request gives, by field.
 
     Raises:
-        InvalidValue: A value is not allowed.
         Refused: An agent wants a memory to stop edits, or not to.
     """
     if request.stops_edits is not None and workspace.caller.agent is not None:

@@ -99,7 +99,6 @@ def note_outcome(workspace: Workspace, request: OutcomeRequest) -> OutcomeNoted:
     What is noted was looked at, so a date that has passed goes.
 
     Raises:
-        NotFound, Ambiguous: The reference.
         InvalidValue: The text is too long, there are too many outcomes, there is none to take
             back, or the memory is of a type that has none.
         Withheld: An agent asks, and a person wrote the memory: it waits for a person.
@@ -212,11 +211,7 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def note_attempt(workspace: Workspace, request: TriedRequest) -> Tried:
-    """Note what was tried and failed, and what worked instead, linked to it.
-
-    Raises:
-        InvalidValue: A value is not allowed, or it neither failed nor is known to have.
-    """
+    """Note what was tried and failed, and what worked instead, linked to it."""
     dead_end = _dead_end(workspace, request)
     if request.worked is None:
         return Tried(dead_end=dead_end)

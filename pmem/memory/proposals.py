@@ -110,9 +110,6 @@ def gate(
 
     Returns:
         What waits, or None where the memory may be kept.
-
-    Raises:
-        Damaged, StorageRefused: The queue.
     """
     settings = workspace.settings.consent
     field = field_of(memory, settings.fields)
@@ -146,7 +143,6 @@ def gate_edit(workspace: Workspace, memory: Memory, fields: Mapping[str, Any]) -
 
     Raises:
         Withheld: The change waits for consent.
-        Damaged, StorageRefused: The queue.
     """
     if workspace.caller.agent is None:
         return
@@ -178,7 +174,6 @@ def gate_removals(workspace: Workspace, records: Sequence[Memory | Episode]) -> 
     Raises:
         Withheld: The removal waits for a person.
         Refused: A person wrote an episode among them.
-        Damaged, StorageRefused: The queue.
     """
     for record in records:
         if isinstance(record, Episode):
@@ -211,11 +206,7 @@ def needs_leave(workspace: Workspace, record: Memory | Episode) -> bool:
 
 
 def check_form(settings: Settings, text: str, *, is_steps: bool) -> None:
-    """See that what an agent writes has the size, and where that is enforced the form, it may.
-
-    Raises:
-        InvalidValue: It does not.
-    """
+    """See that what an agent writes has the size, and where that is enforced the form, it may."""
     length = len(text.strip())
     least, most = AGENT_CHARACTERS, settings.limits.agent
     if not least <= length <= most:
@@ -228,11 +219,7 @@ def check_form(settings: Settings, text: str, *, is_steps: bool) -> None:
 
 
 def check_rules(settings: Settings, broken: Sequence[style_rules.Lint]) -> None:
-    """See that what an agent writes keeps to the writing rules, where that is enforced.
-
-    Raises:
-        InvalidValue: It does not.
-    """
+    """See that what an agent writes keeps to the writing rules, where that is enforced."""
     if broken and settings.writing.lint == "refuse":
         raise InvalidValue(
             f"this breaks the writing rules: {broken[0].sentence}",
@@ -241,11 +228,7 @@ def check_rules(settings: Settings, broken: Sequence[style_rules.Lint]) -> None:
 
 
 def drop_expired(workspace: Workspace) -> None:
-    """Remove what has waited too long from the disk; until then no answer holds it either.
-
-    Raises:
-        Damaged, StorageRefused: The queue.
-    """
+    """Remove what has waited too long from the disk; until then no answer holds it either."""
     proposals = workspace.own.proposals
     queue = proposals.read()
     if without_expired(queue, workspace.now()) is not queue:

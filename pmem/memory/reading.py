@@ -207,7 +207,6 @@ def show(workspace: Workspace, request: ShowRequest) -> ShownRecord:
 
     Raises:
         NotFound, Ambiguous: The reference, or nothing of it existed at that moment.
-        Damaged: Its file cannot be used.
     """
     from pmem.memory.recalls import use_of
 
@@ -229,9 +228,7 @@ def find(workspace: Workspace, reference: str) -> Record | MessageRef:
     """Return what a reference means as `show` does, which does not count as a recall.
 
     Raises:
-        NotFound, Ambiguous: The reference.
         Refused: It means a message that whoever asks may not see.
-        Damaged: Its file cannot be used.
     """
     try:
         return get(workspace, reference)
@@ -344,12 +341,7 @@ def _meant_category(workspace: Workspace, name: str) -> str:
 
 
 def get(workspace: Workspace, reference: str) -> Record:
-    """Return the record that a reference means.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-        Damaged: Its file cannot be used.
-    """
+    """Return the record that a reference means."""
     type_, identifier = workspace.resolve(reference)
     store: Store[Any] = workspace.store(type_)
     record: Record = store.get(identifier)

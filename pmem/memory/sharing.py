@@ -34,7 +34,6 @@ def share(workspace: Workspace, request: ShareRequest) -> Added:
     Raises:
         NoProject: There is no memory of one's own.
         UsageError: The project is that memory itself.
-        NotFound, Ambiguous: The reference.
         InvalidValue: The memory is not active, or the project does not allow one of its values.
         SecretFound: It holds a secret.
     """

@@ -61,11 +61,7 @@ class ModelAnswered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def models_of(workspace: Workspace) -> Models | None:
-    """Return who does tasks in a project: those that were given, or that the settings choose.
-
-    Raises:
-        InvalidValue: The settings do not fit together.
-    """
+    """Return who does tasks in a project: those that were given, or that the settings choose."""
     if workspace.given_models is not None:
         return cast(Models, workspace.given_models)
     if not workspace.settings.model.is_chosen:

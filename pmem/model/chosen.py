@@ -26,11 +26,7 @@ from pmem.values.rules import ModelRules
 
 
 def chosen_models(rules: ModelRules, environment: Mapping[str, str]) -> Models | None:
-    """Return what the settings choose; None where that is nothing.
-
-    Raises:
-        InvalidValue: The settings do not fit together.
-    """
+    """Return what the settings choose; None where that is nothing."""
     if not rules.is_chosen:
         return None
     model = _text_model(rules, environment)

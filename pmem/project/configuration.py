@@ -93,11 +93,7 @@ class Configuration:
         return resolve(self._layers())[1]
 
     def setting(self, name: str) -> Resolved:
-        """Return one setting as it is now, even where another one is wrong.
-
-        Raises:
-            InvalidValue: There is no such setting, or its value is not allowed.
-        """
+        """Return one setting as it is now, even where another one is wrong."""
         return resolve_one(name, self._layers())
 
     def weaknesses(self) -> list[str]:

@@ -49,7 +49,6 @@ def start_own(environment: Mapping[str, str], name: str | None = None) -> "Initi
 
     Raises:
         Refused: It is a link, or leads out of its work tree.
-        StorageRefused: The disk or a file refused.
         Locked: Another process kept the writers' lock.
     """
     from pmem.project.setup import initialise
@@ -74,7 +73,6 @@ def found_or_started(environment: Mapping[str, str], *, read_only: bool) -> str:
 
     Raises:
         NoProject: There is none, and none may be made.
-        PmemError: See `start_own`.
     """
     folder = own_folder(environment)
     if not os.path.isdir(folder):
@@ -136,7 +134,6 @@ def own_beside(workspace: Workspace) -> Workspace | None:
 
     Raises:
         Refused: It is a link or leads elsewhere, or its own settings keep the agent out.
-        PmemError: The settings are wrong.
     """
     folder = own_folder(workspace.environment)
     if not os.path.isdir(folder) or not _is_for_caller(workspace) or is_own(workspace):
@@ -160,7 +157,6 @@ def open_own(workspace: Workspace) -> Workspace:
     """Open the memory of whoever asks for it by name.
 
     Raises:
-        NoProject: There is none.
         UsageError: It is this very memory that is asked.
         Refused: An app asks, or it is a link or leads elsewhere.
     """

@@ -94,11 +94,7 @@ class SecretGate:
             raise InvalidValue(f"{where or 'what is given'} is nested too deep") from None
 
     def refuse_secrets_in(self, text: str, where: str) -> None:
-        """See that a name holds no secret, which cannot be kept without it; off is off.
-
-        Raises:
-            SecretFound: It does.
-        """
+        """See that a name holds no secret, which cannot be kept without it; off is off."""
         rules = self._rules()
         for found in () if rules.gate == "off" else secrets.find(text, rules.allow):
             raise _refusal(where, text, found)
@@ -110,9 +106,6 @@ class SecretGate:
 
         A secret that a record held already does not keep it from being changed, moved or removed.
         A memory may have it from memories alone: a fact of an old conversation is no excuse.
-
-        Raises:
-            SecretFound: It does.
         """
         rules = self._rules()
         if rules.gate == "off":

@@ -100,7 +100,6 @@ def initialise(
 
     Raises:
         Refused: It is a link, or leads out of its work tree.
-        StorageRefused: The disk or a file refused.
         InvalidValue: There is a file of that name.
         Locked: Another process kept the writers' lock.
     """
@@ -200,11 +199,7 @@ def list_settings(workspace: Workspace, _: NoArguments) -> SettingsListing:
 
 
 def show_setting(workspace: Workspace, request: SettingRequest) -> Resolved:
-    """Return one setting, also while another one is wrong.
-
-    Raises:
-        InvalidValue: There is no such setting, or its value is not allowed.
-    """
+    """Return one setting, also while another one is wrong."""
     return _without_password(workspace.configuration.setting(request.name))
 
 
@@ -219,7 +214,6 @@ def change_setting(workspace: Workspace, request: SettingChangeRequest) -> Setti
     """Set one of the project's settings.
 
     Raises:
-        InvalidValue: There is no such setting, or it does not allow the value.
         SecretFound, RawSecret: The name or the value holds a secret.
         Damaged: The configuration file is not TOML.
     """
@@ -278,7 +272,6 @@ def reset_setting(workspace: Workspace, request: SettingRequest) -> SettingReset
     """Take one of the project's settings back to what holds without it.
 
     Raises:
-        InvalidValue: There is no such setting.
         Damaged: The configuration file is not TOML.
     """
     known(request.name)
@@ -324,9 +317,7 @@ def locked(workspace: Workspace) -> AbstractContextManager[None]:
     """Hold the writers' lock, also while a setting is wrong: how else could it be mended?
 
     Raises:
-        Refused: See `Workspace.own_root`.
         Locked: Another process kept it past the time-out.
-        StorageRefused: The disk or a file refused.
     """
     try:
         timeout = workspace.settings.lock_timeout

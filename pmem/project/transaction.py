@@ -23,11 +23,8 @@ def transaction(workspace: "Workspace") -> Iterator[None]:
     references are resolved in the body. What leads to records that it removes is cut.
 
     Raises:
-        ReadOnly: The workspace is read-only.
-        Damaged: A merge is open in the project's settings.
         Locked: Another writer kept the lock, or changed a record meanwhile.
         NotFound: A record would lead to one that is gone.
-        StorageRefused: The disk or a file refused; `Unfinished` if after the change was made.
     """
     check_writable(workspace)
     workspace.configuration.check_resolved()
@@ -48,7 +45,6 @@ def check_writable(workspace: "Workspace") -> None:
     """See that this run may write at all.
 
     Raises:
-        ReadOnly: The workspace is read-only.
         Refused: Git tracks what is each clone's own, or the moment is past.
     """
     check_own(workspace.root, workspace.environment)

@@ -128,11 +128,7 @@ class UpkeepRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def consolidate(workspace: Workspace, request: UpkeepRequest) -> UpkeepReport:
-    """Archive what has faded, merge what says the same, link neighbours, fold recalls in.
-
-    Raises:
-        Locked, StorageRefused: See `Workspace.transaction`; whole steps are done, or not at all.
-    """
+    """Archive what has faded, merge what says the same, link neighbours, fold recalls in."""
     asks = not request.dry_run and request.expected is None and _has_models(workspace)
     if asks:
         from pmem.upkeep.work.doing import catch_up_apps, do_work
@@ -155,11 +151,7 @@ def _has_models(workspace: Workspace) -> bool:
 
 
 def sweep(workspace: Workspace, request: UpkeepRequest) -> UpkeepReport:
-    """Remove what is unimportant and unused, and delete for good what was removed long ago.
-
-    Raises:
-        Locked, StorageRefused: See `Workspace.transaction`; whole steps are done, or not at all.
-    """
+    """Remove what is unimportant and unused, and delete for good what was removed long ago."""
     if not request.dry_run:
         drop_expired(workspace)
     return _run(workspace, _sweep, request)

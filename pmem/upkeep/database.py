@@ -104,11 +104,7 @@ def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
 
 
 def migrate_database(workspace: Workspace, _: NoArguments) -> DatabaseSetup:
-    """Bring the tables up to date.
-
-    Raises:
-        InvalidValue, NewerSchema, Unreachable, Refused: See `init`.
-    """
+    """Bring the tables up to date."""
     from pmem.storage.postgres.migrating import migrate
     from pmem.storage.postgres.rewriting import rewrite_stale
 

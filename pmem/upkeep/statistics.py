@@ -23,8 +23,8 @@ from pmem.memory.recalls import counted_uses
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
 from pmem.upkeep.consolidation import UNPINNED, counted, faded_memories
+from pmem.upkeep.inbox import Need, list_needs
 from pmem.upkeep.integrity import count_rivals
-from pmem.upkeep.needs import Need, list_needs
 from pmem.values.records import Access, Chunk, Conversation, Episode, Memory, State
 from pmem.values.requests import AtRequest
 

@@ -214,12 +214,7 @@ def find_work(workspace: Workspace, kind: TaskKind, name: str) -> FoundWork | No
 
 
 def apply_answers(workspace: Workspace, request: WorkAnswersRequest) -> AnsweredAll:
-    """Apply answers one by one, each in a transaction of its own.
-
-    Raises:
-        InvalidValue: There is none.
-        Locked, StorageRefused: See `Workspace.transaction`; earlier answers are applied.
-    """
+    """Apply answers one by one, each in a transaction of its own."""
     if not request.answers:
         raise InvalidValue("there is no answer", "`pmem work next --json` shows what is asked")
     return AnsweredAll(items=tuple(_apply_one(workspace, answer) for answer in request.answers))
