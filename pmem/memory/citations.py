@@ -1,6 +1,7 @@
 """What memories cite: files of the project and lines of them, and whether they still say it."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
@@ -42,7 +43,7 @@ SEARCHED_BYTES: Final = 64 * 1024 * 1024
 SEARCHED_LINES: Final = 10_000_000
 """In so many lines, those where texts may begin counted once for each of them."""
 SOURCE: Final = "verify"
-_LONGEST_NUMBER: Final = 9
+_LINES: Final = re.compile(r"(.+):([0-9]{1,9})(?:-([0-9]{1,9}))?", re.DOTALL)
 _CITE: Final = "cite a file that is there, by its path from here"
 
 
@@ -160,7 +161,9 @@ def without(
     for text in unwanted:
         symbol = parse_symbol_citation(text)
         file, lines = (symbol[0], None) if symbol else parse_citation(text)
-        names = _names(workspace.sources, file)
+        names = {file}
+        with suppress(InvalidValue):  # it need not be there any more
+            names.add(workspace.sources.named(file))
         kept = [
             cited
             for cited in left
@@ -264,24 +267,10 @@ def parse_citation(text: str) -> tuple[str, Lines | None]:
     """
     if not text:
         raise InvalidValue("a citation must not be empty", "write it as src/main.py:10-20")
-    path, _, numbers = text.rpartition(":")
-    first, dash, last = numbers.partition("-")
-    given = [first, last] if dash else [first]
-    if not path or os.path.lexists(text) or not all(map(_is_number, given)):
+    found = None if os.path.lexists(text) else _LINES.fullmatch(text)
+    if found is None:
         return text, None
-    return path, (int(given[0]), int(given[-1]))
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER
-
-
-def _names(sources: Sources, path: str) -> set[str]:
-    """Return what a file may be called in citations, whether or not it is still there."""
-    try:
-        return {path, sources.named(path)}
-    except InvalidValue:
-        return {path}
+    return found[1], (int(found[2]), int(found[3] or found[2]))
 
 
 def _is_meant(cited: Citation, names: set[str], lines: Lines | None, symbol: str | None) -> bool:

@@ -431,6 +431,18 @@ def _promote_fact(workspace: Workspace, item: Stated, *, is_named: bool = False)
 def _put_fact(workspace: Workspace, item: Stated, *, is_named: bool, force: bool = False) -> Added:
     """Add a memory that says what a fact says, in the ways of `add`."""
     fact = item.fact
+    cite: tuple[str, ...] = ()
+    if named_paths(fact.content):
+        from pmem.memory.citations import citable
+
+        cite = citable(workspace, fact.content)
+    commit = next((one for one in fact.evidence if one.startswith(COMMIT)), None)
+    source = Source(
+        kind="conversation" if commit is None else "commit",
+        conversation=item.conversation,
+        message=fact.message,
+        commit=commit,
+    )
     request = AddRequest(
         content=fact.content,
         type=fact.type,
@@ -438,39 +450,19 @@ def _put_fact(workspace: Workspace, item: Stated, *, is_named: bool, force: bool
         subject=fact.subject,
         user=_concerned(fact),
         app=item.app,
-        source=_source_of(item),
+        source=source,
         places=fact.places,
         tried=fact.tried,
         because=fact.because,
         evidence=fact.evidence,
-        cite=_files_named(workspace, fact.content),
+        cite=cite,
         force=force,
     )
-    detail = _agreement_of(workspace, fact, is_named=is_named)
-    if fact.made_by is not None:
-        detail = {**msgspec.structs.asdict(fact.made_by), **detail}
+    is_person = workspace.caller.agent is None and workspace.caller.app is None
+    detail: dict[str, Any] = msgspec.structs.asdict(fact.made_by) if fact.made_by else {}
+    if is_named and is_person:  # somebody chose these words of what came from anywhere
+        detail[AGREED] = {"fact": short(fact.id)}
     return memories.put_new(workspace, request, short(fact.id), **detail)
-
-
-def _source_of(item: Stated) -> Source:
-    """Return where a fact comes from: a commit, where it names one, else what was said."""
-    fact = item.fact
-    commit = next((one for one in fact.evidence if one.startswith(COMMIT)), None)
-    return Source(
-        kind="conversation" if commit is None else "commit",
-        conversation=item.conversation,
-        message=fact.message,
-        commit=commit,
-    )
-
-
-def _files_named(workspace: Workspace, content: str) -> tuple[str, ...]:
-    """Return the project's files that a fact is about, to be cited by its memory."""
-    if not named_paths(content):
-        return ()
-    from pmem.memory.citations import citable
-
-    return citable(workspace, content)
 
 
 def _judged(added: Added) -> "tuple[Neighbour, ...]":
@@ -479,13 +471,3 @@ def _judged(added: Added) -> "tuple[Neighbour, ...]":
     from pmem.core.lifecycle.neighbours import judgements
 
     return judgements(added.neighbours)
-
-
-def _agreement_of(workspace: Workspace, fact: Fact, *, is_named: bool) -> dict[str, Any]:
-    """Return what a memory's history says of the fact that it is made of: a person agreed to it.
-
-    An agent's promotion, or one that the settings or a threshold make, is nobody's agreement: a
-    transcript may have come from anywhere, and nobody chose these words of it.
-    """
-    is_person = workspace.caller.agent is None and workspace.caller.app is None
-    return {AGREED: {"fact": short(fact.id)}} if is_named and is_person else {}

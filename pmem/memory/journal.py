@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 
@@ -9,7 +10,7 @@ import msgspec
 
 from pmem.core import checks
 from pmem.core.audit import AuditRow, row
-from pmem.core.changelog import Changed, Difference, Forgotten, Kept, Learned, compare
+from pmem.core.changelog import Changed, Forgotten, Kept, Learned, compare
 from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.journal import Historic, JournalEntry, JournalStep, Wanted, entry, log, steps
 from pmem.core.operations import LoggedOperation
@@ -18,13 +19,12 @@ from pmem.core.selection import Selection
 from pmem.core.versions import MemoryVersion, versions
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.reading import get
-from pmem.project.views import at_moment
 from pmem.project.workspace import Workspace
 from pmem.storage.local.operations import Operations
 from pmem.storage.local.proposals import ProposalOutcome
 from pmem.storage.store import Store
 from pmem.values.fields import AsOf, asked
-from pmem.values.records import KINDS, Episode, Event, Memory, plain
+from pmem.values.records import KINDS, Event, Memory, plain
 from pmem.values.times import iso
 
 SHOWN: Final = 10
@@ -136,7 +136,7 @@ def list_events(workspace: Workspace, request: EventsRequest) -> Journal:
         found = log(_latest(workspace, wanted, limit), wanted)
     else:
         found = log(_all(workspace, wanted), wanted)
-    shown = found[max(0, len(found) - limit) :] if limit else found
+    shown = found[-limit:]  # all of them where it is 0
     is_whole = request.reference is not None or not limit or wanted.asks_events
     total = len(found) if is_whole else _count(workspace, wanted)
     return Journal(items=tuple(map(entry, shown)), total=total)
@@ -158,8 +158,7 @@ def list_operations(workspace: Workspace, request: RanRequest) -> Ran:
         for item in ran(workspace)
         if (after is None or item.ts >= after) and (before is None or item.ts < before)
     ]
-    shown = found[max(0, len(found) - request.limit) :] if request.limit else found
-    return Ran(items=tuple(shown), total=len(found))
+    return Ran(items=tuple(found[-request.limit :]), total=len(found))
 
 
 def ran(workspace: Workspace) -> Iterable[LoggedOperation]:
@@ -201,13 +200,12 @@ def _trail(workspace: Workspace, user: str | None) -> list[AuditRow]:
     if workspace.is_past or not workspace.own.is_ours:
         return rows
     decisions = workspace.own.proposals.read().decisions
-    told = [_decision(item) for item in decisions if _is_told(item, user)]
+    told = [
+        _decision(item)
+        for item in decisions
+        if item.decision != "approved" and user in (None, item.user)  # that has its own event
+    ]
     return sorted([*rows, *told], key=lambda item: item.ts) if told else rows
-
-
-def _is_told(decision: ProposalOutcome, user: str | None) -> bool:
-    """Tell whether a decision belongs into a trail; an approved one has an event of its own."""
-    return decision.decision != "approved" and user in (None, decision.user)
 
 
 def _decision(decision: ProposalOutcome) -> AuditRow:
@@ -279,14 +277,8 @@ class WeekRequest(msgspec.Struct, frozen=True, kw_only=True):
 class Week(msgspec.Struct, frozen=True, kw_only=True):
     """What changed since a moment, each entry sorted by type, then by age.
 
-    Attributes:
-        since: That moment.
-        until: The present.
-        learned: What is recalled now and was not then.
-        changed: What says something else now.
-        forgotten: What is not recalled any more; what was purged leaves no trace.
-        by: Who changed each record since then, by its id, the first first.
-        people: In how many of these records each of them had a hand, the busiest first.
+    What was purged leaves no trace. `by` says who changed each record since then, by its id, the
+    first first, and `people` in how many of these each had a hand, the busiest first.
     """
 
     since: datetime
@@ -321,7 +313,16 @@ def look_back(workspace: Workspace, request: WeekRequest) -> Week:
     after: dict[str, Kept] = {one.id: one for one in workspace.memories.select(fresh)}
     after |= {one.id: one for one in workspace.episodes.select(fresh)}
     found = compare(_as_they_were(workspace, after, since), after)
-    by = {entry.id: _actors(after[entry.id], since) for entry in _entries(found)}
+    by = {
+        entry.id: tuple(
+            dict.fromkeys(
+                event.actor
+                for event in after[entry.id].history
+                if event.at >= since and event.actor
+            )
+        )
+        for entry in (*found.learned, *found.changed, *found.forgotten)
+    }
     people = Counter(actor for actors in by.values() for actor in actors)
     return Week(
         since=since,
@@ -335,23 +336,11 @@ def look_back(workspace: Workspace, request: WeekRequest) -> Week:
 def _as_they_were(
     workspace: Workspace, records: Mapping[str, Kept], since: datetime
 ) -> dict[str, Kept]:
+    from pmem.project.views import at_moment
+
     then = at_moment(workspace, since)
     found: dict[str, Kept] = {}
     for identifier, record in records.items():
-        store = then.memories if isinstance(record, Memory) else then.episodes
-        try:
-            found[identifier] = store.get(identifier)
-        except NotFound:
-            continue
+        with suppress(NotFound):
+            found[identifier] = then.store(type(record)).get(identifier)
     return found
-
-
-def _entries(found: Difference) -> tuple[Learned | Changed | Forgotten, ...]:
-    return (*found.learned, *found.changed, *found.forgotten)
-
-
-def _actors(record: Memory | Episode, since: datetime) -> tuple[str, ...]:
-    """Return who changed a record since a moment, each once."""
-    return tuple(
-        dict.fromkeys(event.actor for event in record.history if event.at >= since and event.actor)
-    )

@@ -31,7 +31,7 @@ from pmem.storage.local.proposals import (
 from pmem.values.bounds import AGENT_CHARACTERS
 from pmem.values.config import Settings
 from pmem.values.ids import short
-from pmem.values.records import Episode, Memory, Scope, plain
+from pmem.values.records import Episode, Memory, plain
 from pmem.values.times import shifted
 
 DAYS: Final = 7
@@ -83,11 +83,8 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def hint(self) -> str:
         """What to do next; nothing where a person has decided."""
-        return (
-            ""
-            if self.rejected
-            else f"a person decides: `pmem inbox accept {short(self.id)}`, or reject"
-        )
+        decides = f"a person decides: `pmem inbox accept {short(self.id)}`, or reject"
+        return "" if self.rejected else decides
 
 
 class Withheld(Refused):
@@ -120,8 +117,11 @@ def gate(
     if field is None:
         return None
     content = _heard_before(workspace, memory, field) if kind == "signals" else memory.content
-    wanted = _Wanted(kind, field, agent, (key(content), _scope(memory.scope)))
-    return _hold(workspace, wanted, {"memory": memory, "fact": fact}, _signal(memory))
+    scope = repr(msgspec.structs.astuple(memory.scope))
+    wanted = _Wanted(kind, field, agent, (key(content), scope))
+    said = memory.source
+    signal = Signal(at=memory.created_at, conversation=said.conversation, message=said.message)
+    return _hold(workspace, wanted, {"memory": memory, "fact": fact}, signal)
 
 
 def _heard_before(workspace: Workspace, memory: Memory, field: str) -> str:
@@ -178,13 +178,14 @@ def gate_removals(workspace: Workspace, records: Sequence[Memory | Episode]) -> 
     for record in records:
         if isinstance(record, Episode):
             check_leave(workspace, record, "a person removes it")
-    held = [
-        _hold_removal(workspace, record)
-        for record in records
-        if isinstance(record, Memory) and needs_leave(workspace, record)
-    ]
-    if held:
-        raise Withheld(held[0])
+    held: list[Held | None] = []
+    for record in records:
+        if isinstance(record, Memory) and needs_leave(workspace, record):
+            wanted = _Wanted("removal", "removal", workspace.caller.agent, (record.id,))
+            given = {"target": record.id, "user": record.scope.user}
+            held.append(_hold(workspace, wanted, given, Signal(at=workspace.now())))
+    for one in filter(None, held[:1]):
+        raise Withheld(one)
 
 
 def check_leave(workspace: Workspace, record: Memory | Episode, hint: str) -> None:
@@ -236,14 +237,6 @@ def drop_expired(workspace: Workspace) -> None:
             proposals.update(lambda found: found, workspace.now())
 
 
-def _hold_removal(workspace: Workspace, memory: Memory) -> Held:
-    wanted = _Wanted("removal", "removal", workspace.caller.agent, (memory.id,))
-    given = {"target": memory.id, "user": memory.scope.user}
-    held = _hold(workspace, wanted, given, Signal(at=workspace.now()))
-    assert held is not None  # only further signals let something pass
-    return held
-
-
 class _Wanted(msgspec.Struct, frozen=True):
     kind: Kind
     field: str
@@ -286,9 +279,11 @@ def _hold(
         if is_new and wanted.kind == "signals":
             workspace.settled.append(Settled(known.id))
             return queue
-        again = _signalled(known, signal) if is_new else known
+        signals = (*known.signals, signal) if is_new else known.signals
+        again = msgspec.structs.replace(known, signals=signals)
         held.append(_held_proposal(again))
-        return _instead(queue, known, again)
+        found = tuple(again if item is known else item for item in queue.proposals)
+        return msgspec.structs.replace(queue, proposals=found)
 
     workspace.own.proposals.update(change, now)
     return held[0] if held else None
@@ -305,21 +300,6 @@ def _held_proposal(proposal: Proposal, *, rejected: bool = False) -> Held:
     )
 
 
-def _signalled(proposal: Proposal, signal: Signal) -> Proposal:
-    return msgspec.structs.replace(proposal, signals=(*proposal.signals, signal))
-
-
-def _instead(queue: Queue, old: Proposal, new: Proposal) -> Queue:
-    """Return a queue with a proposal in the place of another one."""
-    found = tuple(new if item is old else item for item in queue.proposals)
-    return msgspec.structs.replace(queue, proposals=found)
-
-
-def _signal(memory: Memory) -> Signal:
-    source = memory.source
-    return Signal(at=memory.created_at, conversation=source.conversation, message=source.message)
-
-
 def _is_other(one: Signal, other: Signal) -> bool:
     """Tell whether two signals are independent: another conversation, or message, or hour."""
     if one.conversation != other.conversation:
@@ -327,7 +307,3 @@ def _is_other(one: Signal, other: Signal) -> bool:
     if one.message and other.message:
         return one.message != other.message and one.at != other.at
     return abs(one.at - other.at) >= APART
-
-
-def _scope(scope: Scope) -> str:
-    return repr(msgspec.structs.astuple(scope))

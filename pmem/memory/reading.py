@@ -1,8 +1,10 @@
 """Looking at what is kept: one record, a list of memories, a record's history."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from datetime import datetime
+from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
@@ -15,15 +17,12 @@ from pmem.core.retention import valid_at
 from pmem.core.selection import Selection
 from pmem.core.trust import with_trust
 from pmem.errors import Ambiguous, NotFound, Refused
-from pmem.memory.recalls import waiting
 from pmem.project.caller import serving, within
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import fixed_key
-from pmem.storage.store import Store
 from pmem.values.fields import AsOf, asked, ref
 from pmem.values.ids import matches
 from pmem.values.records import (
-    Citation,
     Episode,
     Memory,
     Message,
@@ -32,7 +31,6 @@ from pmem.values.records import (
 )
 
 if TYPE_CHECKING:
-    from pmem.core.cited_sides import Sides
     from pmem.memory.citation_watch import Watch
     from pmem.storage.local.use_counts import UseCount
 
@@ -58,13 +56,9 @@ class EpisodeShowRequest(ShowRequest, frozen=True, kw_only=True):
 class ShownRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A record, or a message, and what speaks against it.
 
-    Attributes:
-        record: What the reference means.
-        stale: The citations that do not hold any more.
-        disputed: What the other side of a merge says of its fields (see `disputed`).
-        use: In how many sessions of this clone it was shown, and used; None where in none.
-        links: Where its links lead; none unless details were asked for.
-        recalls: How often it was recalled, those that are not saved yet included; likewise.
+    `stale` are the citations that do not hold any more, `disputed` what the other side of a merge
+    says of its fields. `use` says in how many sessions of this clone it was shown, and used; None
+    where in none. Where its `links` lead, and how often it was recalled, is told with details.
     """
 
     record: "Record | MessageRef"
@@ -163,25 +157,18 @@ class Staleness:
     """
 
     def __init__(self, workspace: Workspace, *, whole: bool = False) -> None:
-        self._workspace = workspace
-        self._whole = whole
-        self._watch: Watch | None = None
+        self._workspace, self._whole = workspace, whole
 
     def __call__(self, shown: Any) -> tuple[str, ...]:
         """Return the stale citations of a memory; anything else has none."""
         citations = getattr(shown, "citations", ())
-        if not citations or self._workspace.is_past:
-            return ()
-        if self._watch is None:
-            from pmem.memory.citation_watch import Watch
+        return self._watch.stale(citations) if citations and not self._workspace.is_past else ()
 
-            self._watch = Watch(self._workspace.sources, self._sides if self._whole else None)
-        return self._watch.stale(citations)
+    @cached_property
+    def _watch(self) -> "Watch":
+        from pmem.memory.citation_watch import Watch
 
-    def _sides(self, changed: Sequence[Citation]) -> "Mapping[Citation, Sides]":
-        from pmem.memory.citation_watch import sides_of
-
-        return sides_of(self._workspace, changed)
+        return Watch(self._workspace, whole=self._whole)
 
 
 def is_merged_by_git(record: Any) -> bool:
@@ -190,11 +177,7 @@ def is_merged_by_git(record: Any) -> bool:
 
 
 def disputed(record: Any) -> dict[str, Any]:
-    """Return the fields of a record that two branches contradict each other about.
-
-    Returns:
-        What the record does not say, by field.
-    """
+    """Return what a record does not say and another branch does, by field."""
     if not is_merged_by_git(record):
         return {}
     from pmem.core.threeway.history import open_conflicts
@@ -213,15 +196,16 @@ def show(workspace: Workspace, request: ShowRequest) -> ShownRecord:
     found = find(workspace, request.reference)
     if isinstance(found, MessageRef):
         return ShownRecord(record=found)
-    shown = ShownRecord(
+    kept = found if isinstance(found, Memory | Episode) else None
+    has_details = kept is not None and request.details
+    return ShownRecord(
         record=found,
         stale=Staleness(workspace, whole=True)(found),
         disputed=disputed(found),
-        use=use_of(workspace, found.id) if isinstance(found, Memory | Episode) else None,
+        use=use_of(workspace, kept.id) if kept else None,
+        links=tuple(_linked_texts(workspace, kept)) if kept and has_details else (),
+        recalls=_count_recalls(workspace, kept) if kept and has_details else 0,
     )
-    if not request.details:
-        return shown
-    return with_details(workspace, shown)
 
 
 def find(workspace: Workspace, reference: str) -> Record | MessageRef:
@@ -236,12 +220,13 @@ def find(workspace: Workspace, reference: str) -> Record | MessageRef:
         said = _find_message(workspace, reference)
         if said is not None:
             return said
-        _check_not_hidden(workspace, reference)
+        reach = workspace.reach
+        if reach is not None and _find_message(within(workspace, EVERYTHING), reference):
+            raise Refused(f"{reach.who} may not see {reference}", reach.hint) from None
         later = workspace.present and _find_message(workspace.present, reference)
         if later:
-            raise NotFound(
-                f"message {later.message.id} was not said yet at {workspace.name}"
-            ) from None
+            why = f"message {later.message.id} was not said yet at {workspace.name}"
+            raise NotFound(why) from None
         if _is_waiting(workspace, reference):
             why = "it is no memory yet: `pmem inbox proposals` shows what waits"
             raise NotFound(f"{reference} waits for somebody to decide", why) from None
@@ -256,16 +241,6 @@ def _is_waiting(workspace: Workspace, reference: str) -> bool:
 
     waiting = without_expired(workspace.own.proposals.read(), workspace.now()).proposals
     return any(matches(reference, item.id) for item in waiting)
-
-
-def _check_not_hidden(workspace: Workspace, reference: str) -> None:
-    """See that a reference that fits nothing means no message that may not be seen."""
-    if workspace.reach is None:
-        return
-    from pmem.core.policy import EVERYTHING as ALL
-
-    if _find_message(within(workspace, ALL), reference) is not None:
-        raise Refused(f"{workspace.reach.who} may not see {reference}", workspace.reach.hint)
 
 
 def list_memories(workspace: Workspace, request: ListRequest) -> MemoryListing:
@@ -343,8 +318,7 @@ def _meant_category(workspace: Workspace, name: str) -> str:
 def get(workspace: Workspace, reference: str) -> Record:
     """Return the record that a reference means."""
     type_, identifier = workspace.resolve(reference)
-    store: Store[Any] = workspace.store(type_)
-    record: Record = store.get(identifier)
+    record: Record = workspace.store(type_).get(identifier)
     return record
 
 
@@ -375,14 +349,12 @@ def _messages_named(workspace: Workspace, reference: str) -> Iterator[MessageRef
     """Yield the messages whose id a reference means; one that is kept twice comes twice."""
     if not reference:
         return
-    for conversation in workspace.conversations.find():
-        for message in conversation.recent_messages:
+    recent = ((it.id, it.recent_messages) for it in workspace.conversations.find())
+    older = ((it.conversation, it.messages) for it in workspace.chunks.find())
+    for conversation, messages in chain(recent, older):
+        for message in messages:
             if matches(reference, message.id):
-                yield MessageRef(message=message, conversation=conversation.id)
-    for chunk in workspace.chunks.find():
-        for message in chunk.messages:
-            if matches(reference, message.id):
-                yield MessageRef(message=message, conversation=chunk.conversation)
+                yield MessageRef(message=message, conversation=conversation)
 
 
 class LinkedText(msgspec.Struct, frozen=True, kw_only=True):
@@ -393,16 +365,12 @@ class LinkedText(msgspec.Struct, frozen=True, kw_only=True):
     text: str | None
 
 
-def with_details(workspace: Workspace, shown: "ShownRecord") -> "ShownRecord":
-    """Return a record with what only a person who looks at one wants to know."""
-    record = shown.record
-    if not isinstance(record, Memory | Episode):
-        return shown
+def _count_recalls(workspace: Workspace, record: Memory | Episode) -> int:
+    """Return how often a record was recalled, with what is not saved yet."""
+    from pmem.memory.recalls import waiting
+
     unsaved = {} if workspace.is_past else waiting(workspace)
-    extra = unsaved[record.id].count if record.id in unsaved else 0
-    return msgspec.structs.replace(
-        shown, links=tuple(_linked_texts(workspace, record)), recalls=record.access.count + extra
-    )
+    return record.access.count + (unsaved[record.id].count if record.id in unsaved else 0)
 
 
 def _linked_texts(workspace: Workspace, record: Memory | Episode) -> Iterator[LinkedText]:
@@ -411,15 +379,10 @@ def _linked_texts(workspace: Workspace, record: Memory | Episode) -> Iterator[Li
         ties = [(link.type, link.target) for link in record.relationships]
     else:
         ties = [("about", target) for target in record.linked_memories]
-    if not ties:
-        return
     wanted = Selection(ids=tuple(target for _, target in ties))
-    found = {memory.id: memory.content for memory in workspace.memories.select(wanted)}
-    for type_, target in ties:
-        text = found.get(target)
-        yield LinkedText(
-            id=target, type=type_, text=None if text is None else workspace.mask.text(text)
-        )
+    memories = workspace.memories.select(wanted) if ties else ()
+    found = {memory.id: workspace.mask.text(memory.content) for memory in memories}
+    return (LinkedText(id=target, type=type_, text=found.get(target)) for type_, target in ties)
 
 
 Naming = Literal["tags", "subjects"]
@@ -432,12 +395,8 @@ class NamesRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NameCount(msgspec.Struct, frozen=True, kw_only=True):
-    """A tag or a subject as it is written most often, how many memories have it, and since when.
-
-    Attributes:
-        name: The tag or the subject.
-        count: Active memories that have it, letter case aside.
-        latest: When the newest of them was made.
+    """A tag or a subject as it is written most often, how many active memories have it, letter case
+    aside, and when the newest of them was made.
     """
 
     name: str
@@ -457,7 +416,8 @@ def list_names(workspace: Workspace, request: NamesRequest) -> NameListing:
     spellings: dict[str, Counter[str]] = {}
     latest: dict[str, datetime] = {}
     for memory in workspace.memories.select(Selection(wanted=Filter())):
-        for name in _names(memory, request.of):
+        named = memory.tags if request.of == "tags" else filter(None, [memory.subject])
+        for name in named:
             key = fold(name)
             spellings.setdefault(key, Counter())[name] += 1
             latest[key] = max(memory.created_at, latest.get(key, memory.created_at))
@@ -467,13 +427,6 @@ def list_names(workspace: Workspace, request: NamesRequest) -> NameListing:
     ]
     found.sort(key=lambda item: (-item.count, fold(item.name)))
     return NameListing(items=tuple(found), total=len(found))
-
-
-def _names(memory: Memory, of: Naming) -> Iterator[str]:
-    if of == "tags":
-        yield from memory.tags
-    elif memory.subject:
-        yield memory.subject
 
 
 def fix_of(workspace: Workspace, memory: Memory) -> Memory | None:
