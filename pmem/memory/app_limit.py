@@ -227,7 +227,9 @@ def _merge_memories(
     from pmem.core.lifecycle.merging import absorbed, absorbing, redirected
 
     at, actor = workspace.now(), workspace.actor
-    survivor = _explained(absorbing(target, [gone], actor, at), decision, _said_in(gone))
+    said = [*filter(None, [gone.source.conversation]), *related_conversations(gone)]
+    more = {CONVERSATIONS: said} if said else {}
+    survivor = _explained(absorbing(target, [gone], actor, at), decision, more)
     if decision.content is not None and decision.content != survivor.content:
         event = _event(workspace, EventKind.UPDATE, decision)
         tokens = workspace.count(decision.content)
@@ -240,12 +242,6 @@ def _merge_memories(
             if new is not memory:
                 changes[memory.id] = workspace.memories.put(new)
     return changes
-
-
-def _said_in(gone: Memory) -> dict[str, list[str]]:
-    """Return what a history says of where a memory came from that goes into another one."""
-    said = [*filter(None, [gone.source.conversation]), *related_conversations(gone)]
-    return {CONVERSATIONS: said} if said else {}
 
 
 def _explained(memory: Memory, decision: AppDecision, more: Mapping[str, Any]) -> Memory:

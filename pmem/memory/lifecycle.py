@@ -141,7 +141,9 @@ def restore(workspace: Workspace, request: RestoreRequest) -> ChangedRecords[Rem
             return ChangedRecords(records=tuple(left))
         references = (*references, *(record.id for record in left))
     elif request.dry_run:
-        return ChangedRecords(records=tuple(_of_references(workspace, references)))
+        named = (workspace.resolve(reference, *EDITABLE) for reference in references)
+        found = (workspace.store(type_).get(identifier) for type_, identifier in named)
+        return ChangedRecords(records=tuple(found))
 
     def apply(record: Removable, event: Event) -> Removable:
         if not can_move(record.state, event.event):
@@ -154,12 +156,6 @@ def restore(workspace: Workspace, request: RestoreRequest) -> ChangedRecords[Rem
 
     done = change_all(workspace, references, EventKind.RESTORE, apply)
     return ChangedRecords(records=tuple(done))
-
-
-def _of_references(workspace: Workspace, references: Sequence[str]) -> Iterator[Removable]:
-    for reference in references:
-        type_, identifier = workspace.resolve(reference, *EDITABLE)
-        yield workspace.store(type_).get(identifier)
 
 
 def _left_recall(workspace: Workspace, request: RestoreRequest) -> Iterator[Removable]:

@@ -107,8 +107,10 @@ def at_symbol(
             _as_constant(cited, content, path) or _lines_of(path),
         )
     if len(found) > 1:
+        heads = ", ".join(str(one.head) for one in found[:_MOST_TOLD])
+        others = " and others" if len(found) > _MOST_TOLD else ""
         raise InvalidValue(
-            f"{path} defines {text} {len(found)} times, in lines {_numbers(found)}",
+            f"{path} defines {text} {len(found)} times, in lines {heads}{others}",
             "name what it belongs to, such as Class.method, or cite lines",
         )
     return found[0].first, found[0].last
@@ -234,11 +236,6 @@ def _values(name: str, found: Sequence[Assignment]) -> str:
         value = " ".join(one.value.decode("utf-8", "replace").split())
         told[redacted(value, find_named(name, value))] = None
     return shortened(" and ".join(told), _TOLD_CHARACTERS)
-
-
-def _numbers(found: Sequence[Definition]) -> str:
-    told = ", ".join(str(one.head) for one in found[:_MOST_TOLD])
-    return f"{told} and others" if len(found) > _MOST_TOLD else told
 
 
 def _lines_of(path: str) -> str:

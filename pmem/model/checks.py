@@ -413,10 +413,6 @@ def _stripped(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(_stripped, value))
     if isinstance(value, msgspec.Struct):
-        return type(value)(**dict(_stripped_fields(value)))
+        names = value.__struct_fields__
+        return type(value)(**{name: _stripped(getattr(value, name)) for name in names})
     return value
-
-
-def _stripped_fields(value: msgspec.Struct) -> Iterator[tuple[str, Any]]:
-    for name in value.__struct_fields__:
-        yield name, _stripped(getattr(value, name))

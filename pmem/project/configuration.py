@@ -210,7 +210,7 @@ class Configuration:
         return [
             ("flag", from_flags),
             ("environment", from_environment(self._environment)),
-            ("project", _without_liberties(self._of_project())),
+            ("project", {n: v for n, v in self._of_project().items() if not is_liberty(n, v)}),
             ("user", read_config(user_config(self._environment))),
         ]
 
@@ -230,11 +230,6 @@ def _as_unknown(name: str, origin: str) -> str:
     except InvalidValue as error:
         return f"{error.message}{origin}, so it counts for nothing: {error.hint}"
     return ""
-
-
-def _without_liberties(values: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what is not for a project to say."""
-    return {name: value for name, value in values.items() if not is_liberty(name, value)}
 
 
 def is_liberty(name: str, value: Any) -> bool:

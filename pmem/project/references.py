@@ -57,7 +57,8 @@ def cut_what_leads_to(workspace: "Workspace", gone: set[tuple[RecordType, str]])
         for store in workspace.stores
         if store.type in owners
         for record in store.find()
-        if _is_listed(record, gone)
+        if (type(record), _successor_of(record)) in gone
+        or any(not it.is_part and (it.target, it.id) in gone for it in leads(record))
     ]
     identifiers = {identifier for _, identifier in gone}
     for problem in workspace.problems:  # before anything is read again, which may work then
@@ -119,7 +120,7 @@ def _without_successor(workspace: "Workspace", record: Any) -> Any:
 
     Otherwise it still says what it gave way to, and `pmem check` reports it.
     """
-    successor = successor_of(record) if isinstance(record, Memory | Episode) else ""
+    successor = _successor_of(record)
     if not successor or not is_gone(workspace, type(record), successor):
         return record
     try:
@@ -131,10 +132,8 @@ def _without_successor(workspace: "Workspace", record: Any) -> Any:
     return changed(record, workspace.event(EventKind.UNLINK, **{SUCCESSOR: successor}))
 
 
-def _is_listed(record: Record, gone: set[tuple[RecordType, str]]) -> bool:
-    if isinstance(record, Memory | Episode) and (type(record), successor_of(record)) in gone:
-        return True
-    return any(not it.is_part and (it.target, it.id) in gone for it in leads(record))
+def _successor_of(record: Record) -> str:
+    return successor_of(record) if isinstance(record, Memory | Episode) else ""
 
 
 def _check_not_held(

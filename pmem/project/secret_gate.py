@@ -111,7 +111,8 @@ class SecretGate:
         if rules.gate == "off":
             return
         for change in changes:
-            kept = _texts_of(before(change))
+            old = before(change)
+            kept = set() if old is None else {text for _, text, _ in texts(old)}
             for where, text, name in () if change.record is None else texts(change.record):
                 if text not in self._passed and text not in kept:
                     for found in secrets.find_named(name, text, rules.allow):
@@ -175,10 +176,6 @@ class SecretGate:
         return any(value in text for text in (*self._passed, *held))
 
 
-def _texts_of(record: Record | None) -> set[str]:
-    return set() if record is None else {text for _, text, _ in texts(record)}
-
-
 def allowable(entries: Sequence[str]) -> tuple[str, ...]:
     """Return a list of what is no secret as it can be shared: examples, and digests.
 
@@ -193,14 +190,15 @@ def allowable(entries: Sequence[str]) -> tuple[str, ...]:
                 f"secrets.allow: `{secrets.DIGEST}` goes on with {_DIGITS} hexadecimal digits",
                 "`printf %s 'the example' | sha256sum` tells them",
             )
-    raw = [secrets.digest(entry[at.start : at.end]) for entry in entries for at in _raw(entry)]
+    raw = [
+        secrets.digest(entry[at.start : at.end])
+        for entry in entries
+        if not entry.startswith(secrets.DIGEST)
+        for at in secrets.find(entry)
+    ]
     if raw:
         raise RawSecret(raw)
     return tuple(each.lower() if each.startswith(secrets.DIGEST) else each for each in entries)
-
-
-def _raw(entry: str) -> list[Secret]:
-    return [] if entry.startswith(secrets.DIGEST) else secrets.find(entry)
 
 
 def _given_by(where: str) -> str:

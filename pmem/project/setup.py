@@ -368,13 +368,10 @@ def with_setting(text: str, name: str, value: Any, path: str) -> str:
         table[key] = plain(value)
     else:
         table.pop(key, None)
-        if not table and _is_table(".".join(parents)):  # empty, it would not be allowed
+        rows = (row for row in settings_table() if row.type == TABLE)
+        if not table and ".".join(parents) in {row.name for row in rows}:  # it may not be empty
             reduce(getitem, outer, document).pop(last)
     return tomlkit.dumps(document)
-
-
-def _is_table(name: str) -> bool:
-    return any(row.name == name and row.type == TABLE for row in settings_table())
 
 
 def _files(*, track_conversations: bool) -> dict[str, str]:

@@ -129,7 +129,8 @@ class UpkeepRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 def consolidate(workspace: Workspace, request: UpkeepRequest) -> UpkeepReport:
     """Archive what has faded, merge what says the same, link neighbours, fold recalls in."""
-    asks = not request.dry_run and request.expected is None and _has_models(workspace)
+    has_models = workspace.given_models is not None or workspace.settings.model.is_chosen
+    asks = has_models and not request.dry_run and request.expected is None
     if asks:
         from pmem.upkeep.work.doing import catch_up_apps, do_work
 
@@ -144,10 +145,6 @@ def consolidate(workspace: Workspace, request: UpkeepRequest) -> UpkeepReport:
     if fresh and not request.dry_run:
         judged.note(map(_fingerprint, fresh))
     return msgspec.structs.replace(report, notices=tuple(fresh))
-
-
-def _has_models(workspace: Workspace) -> bool:
-    return workspace.given_models is not None or workspace.settings.model.is_chosen
 
 
 def sweep(workspace: Workspace, request: UpkeepRequest) -> UpkeepReport:
@@ -348,21 +345,15 @@ def _is_unchanged(workspace: Workspace, group: list[UpkeepStep]) -> bool:
         first.setdefault(part.record.id, part)
     if any(_current(workspace, part.record) != part.old for part in first.values()):
         return False
-    if any(part.old is None and _is_known(workspace, part.record) for part in first.values()):
-        return False
+    made = (part.record for part in first.values() if part.old is None)
+    for record in made:  # another process may have made one of the same content meanwhile
+        if isinstance(record, Memory) and any(
+            True for _ in workspace.memories.twins(content_key(record.content))
+        ):
+            return False
     rest = (record for step in group for record in step.rests_on if record.id not in first)
-    return all(_says_the_same(_current(workspace, record), record) for record in rest)
-
-
-def _is_known(workspace: Workspace, record: Kept) -> bool:
-    """Tell whether another process has made a record of the same content meanwhile."""
-    if not isinstance(record, Memory):
-        return False
-    return any(True for _ in workspace.memories.twins(content_key(record.content)))
-
-
-def _says_the_same(found: Kept | None, record: Kept) -> bool:
-    return found is not None and _is_active(found) and text_of(found) == text_of(record)
+    found = ((record, _current(workspace, record)) for record in rest)
+    return all(now and _is_active(now) and text_of(now) == text_of(was) for was, now in found)
 
 
 def _write_group(workspace: Workspace, group: list[UpkeepStep]) -> None:
@@ -421,15 +412,10 @@ def _counts(steps: list[UpkeepStep], fold: list[UpkeepStep]) -> dict[str, int]:
     counts[Action.FOLD] = sum(len(step.touched) for step in fold)
     saved = 0
     for step in steps:
-        left = [part for part in step.touched if _leaves(part)]
+        left = [it for it in step.touched if _is_active(it.old) and not _is_active(it.new)]
         counts[step.action] += len(left) or 1
         saved += sum(part.record.tokens for part in left if isinstance(part.record, Memory))
     return {**counts, "tokens_reclaimed": saved}
-
-
-def _leaves(part: Touched) -> bool:
-    """Tell whether a record leaves recall."""
-    return _is_active(part.old) and not _is_active(part.new)
 
 
 def _is_active(record: Kept | None) -> bool:

@@ -6,7 +6,7 @@ the next run knows what the server has already taken in, and goes on from there.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Annotated, Final, Literal, NamedTuple
 from uuid import uuid4
@@ -19,7 +19,7 @@ from pmem.core.retrieval.documents import shown_text
 from pmem.core.threeway.deciding import Versions, decide, version
 from pmem.core.threeway.shapes import SHAPES
 from pmem.core.threeway.values import Doubt
-from pmem.errors import Damaged, PmemError
+from pmem.errors import Damaged
 from pmem.project.setup import IGNORE_FILE, SHARE_CONVERSATIONS
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
@@ -110,7 +110,8 @@ def sync(workspace: Workspace, request: SyncRequest) -> Synced:
         Unreachable, StorageRefused: A side failed; what was done until then stays done.
     """
     server = server_side(workspace.whole)
-    base = SyncBase(_own_state(workspace, request), workspace.settings.database_project)
+    state = LocalState(workspace.own.root, read_only=workspace.read_only or request.dry_run)
+    base = SyncBase(state, workspace.settings.database_project)
     both = _Sides(workspace, server, base)
     if not request.dry_run:
         both.go_on()
@@ -158,10 +159,11 @@ class _Sides:
         theirs = self._server.digests(stores)
         base = {key: held for key, held in self._base.digests().items() if key[0] in stores}
         ours: dict[RecordKey, bytes] = {}
-        for key in self._keys(stores):
-            data = self._read(key)
-            if data is not None:
-                ours[key] = sha256(data).digest()
+        for store in stores:
+            for identifier in self._files.ids(RECORD_TYPES[store]):
+                data = self._read((store, identifier))
+                if data is not None:
+                    ours[store, identifier] = sha256(data).digest()
         known = ours.keys() | theirs.keys() | base.keys()
         differ = {key for key in known if not ours.get(key) == theirs.get(key) == base.get(key)}
         return sorted(differ)
@@ -207,13 +209,10 @@ class _Sides:
             try:
                 decided[key] = _decide(key, base, mine, theirs.get(key))
             except (Damaged, Doubt, NotJson) as error:
-                self._leave(key, error)
+                path, code = "/".join(key), getattr(error, "code", "damaged")
+                message = getattr(error, "message", str(error))
+                self.problems[Problem(path, code, f"{path}: {message}")] = None
         return decided
-
-    def _keys(self, stores: Sequence[str]) -> Iterator[RecordKey]:
-        for store in stores:
-            for identifier in self._files.ids(RECORD_TYPES[store]):
-                yield store, identifier
 
     def _read(self, key: RecordKey) -> bytes | None:
         """Return what a record's file holds; None where there is none."""
@@ -221,11 +220,6 @@ class _Sides:
             return read_within(os.path.join(self._root, *key) + _SUFFIX, lambda: self._most)[0]
         except FileNotFoundError:
             return None
-
-    def _leave(self, key: RecordKey, error: Exception) -> None:
-        message = error.message if isinstance(error, PmemError) else str(error)
-        code = error.code if isinstance(error, PmemError) else "damaged"
-        self.problems[Problem("/".join(key), code, f"{'/'.join(key)}: {message}")] = None
 
 
 def _decide(
@@ -280,11 +274,6 @@ def shared_stores(workspace: Workspace, *, conversations: bool = False) -> list[
     ignore = safe_files.text(os.path.join(workspace.root, IGNORE_FILE))
     shares = conversations or SHARE_CONVERSATIONS.strip() in split_lines(ignore)
     return [store for store in RECORD_TYPES if shares or store not in _TRANSCRIPTS]
-
-
-def _own_state(workspace: Workspace, request: SyncRequest) -> LocalState:
-    """Return where this clone keeps what it had in common with the server."""
-    return LocalState(workspace.own.root, read_only=workspace.read_only or request.dry_run)
 
 
 def _send_checkpoints(workspace: Workspace, state: LocalState) -> int:

@@ -103,6 +103,7 @@ def _best(said: Sequence[Message]) -> "list[Piece]":
 
     Words do not if they are everyday ones: "Sounds good", "I will look into it tomorrow".
     """
+    from pmem.core.extraction.facts import extract
     from pmem.core.summaries.clauses import called, pieces
     from pmem.core.summaries.everyday import everyday_terms
     from pmem.core.summaries.summary import ordered
@@ -111,7 +112,8 @@ def _best(said: Sequence[Message]) -> "list[Piece]":
 
     names = called(said)
     found = _up_to_date([piece for piece in pieces(said, names) if _states(piece)])
-    facts, values = _facts(said), worths(found, names)
+    facts = [[fold(candidate.content) for candidate in extract(message)] for message in said]
+    values = worths(found, names)
     plain = everyday_terms().union(terms(_PASSING))
     stated = [
         any(
@@ -172,23 +174,13 @@ def _announces(piece: "Piece") -> bool:
     return bool(lead) and (is_at_work or not _LOOKED.isdisjoint(verbs[:1]))
 
 
-def _facts(said: Sequence[Message]) -> list[list[str]]:
-    """Return for each message the facts that it states, folded."""
-    from pmem.core.extraction.facts import extract
-
-    return [[fold(candidate.content) for candidate in extract(message)] for message in said]
-
-
 def _sentence(text: str) -> str:
     """Return a clause as a sentence of its own."""
     text = " ".join(text.split()).rstrip(",;: ")
     if not text or text.endswith(_CLOSED):
         return text
-    return f"{text}。" if _is_wide(text[-1]) else f"{text}."
-
-
-def _is_wide(letter: str) -> bool:
-    return "\u3040" <= letter <= "\u9fff"
+    is_wide = "\u3040" <= text[-1] <= "\u9fff"
+    return f"{text}。" if is_wide else f"{text}."
 
 
 def _is_told(text: str, chosen: Sequence[tuple[int, str, str]]) -> bool:
