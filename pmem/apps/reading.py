@@ -32,9 +32,8 @@ from pmem.values.times import day, shifted
 
 
 class AppLookRequest(AppRequest, frozen=True, kw_only=True):
-    """Which app is to be looked at, as it is or as it was.
-
-    With a `user`, what concerns another one is left out.
+    """Which app is to be looked at, as it is or as it was, without what concerns another user than
+    one.
     """
 
     user: Annotated[str | None, asked("Leave out what concerns other users.", completes="user")] = (
@@ -57,9 +56,8 @@ class AppShowRequest(AppLookRequest, frozen=True, kw_only=True):
 
 
 class AppContextRequest(AppLookRequest, frozen=True, kw_only=True):
-    """For which app to write a block, and for which of its conversations, as figures count it.
-
-    That is the app's current one when None.
+    """For which app to write a block, and for which of its conversations figures count it: the
+    current one when None.
     """
 
     conversation: Annotated[
@@ -130,11 +128,7 @@ class AppOverviews(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def listing(workspace: Workspace, request: AppListRequest) -> AppListing:
-    """Return the memories of an app, the newest update first.
-
-    Raises:
-        InvalidValue: The app's name is not allowed, or the limit lies below zero.
-    """
+    """Return the memories of an app, the newest update first."""
     checks.limit(request.limit or 0)
     app = name_of(request.app)
     found = newest_first(_seen_by(workspace, request))
@@ -154,11 +148,7 @@ def _seen_by(workspace: Workspace, request: AppLookRequest) -> list[Memory]:
 
 
 def show(workspace: Workspace, request: AppShowRequest) -> AppMemory:
-    """Return one memory of an app, whatever its state.
-
-    Raises:
-        NotFound, Ambiguous: The app has none that the reference means.
-    """
+    """Return one memory of an app, whatever its state."""
     return shown(one_of(workspace, name_of(request.app), request.reference))
 
 
@@ -266,12 +256,9 @@ def newest_first(memories: Iterable[Memory]) -> list[Memory]:
 def fitting(
     memories: Iterable[Memory], most: int, characters: int
 ) -> tuple[list[Memory], list[Memory]]:
-    """Choose what a block shows: whole memories, the newest first.
+    """Return the memories that a block shows, the newest first, and those that it has no room for.
 
-    So many as `most` are shown, with so many `characters` together.
-
-    Returns:
-        The memories that it shows, and those that it has no room for.
+    It shows whole ones, `most` at the most, with so many `characters` together.
     """
     shown: list[Memory] = []
     omitted: list[Memory] = []
@@ -322,15 +309,7 @@ FREQUENCY_DAYS: Final = 7
 
 
 class Energy(msgspec.Struct, frozen=True, kw_only=True):
-    """What models may spend, and what they have spent.
-
-    Attributes:
-        units: Units that there are.
-        capacity: Units at the most.
-        spent: Units spent in all.
-        since_last_poll: Units spent since somebody last polled.
-        waiting: Pieces of work that wait for energy.
-    """
+    """The units that models may spend, those they have spent, and how much work waits for energy."""
 
     units: float
     capacity: float

@@ -63,16 +63,11 @@ class RememberRequest(AppRequest, frozen=True, kw_only=True):
 
 
 class Remembered(msgspec.Struct, frozen=True, kw_only=True):
-    """What remembering led to.
+    """What remembering led to, what made room for it, and why nothing was made or what went wrong.
 
-    Attributes:
-        action: `created`; `updated`, where the conversation had left a memory before; `known`,
-            where the app has a memory that says so; `deferred`, until there is energy for a
-            model; `skipped`, where there is nothing to remember.
-        app: The app's name.
-        memory: The memory, if there is one.
-        decisions: What made room for it.
-        reason: Why nothing was made, or what went wrong on the way.
+    The action is `created`; `updated`, where the conversation had left a memory before; `known`,
+    where the app has a memory that says so; `deferred`, until there is energy for a model; or
+    `skipped`, where there is nothing to remember.
     """
 
     action: Action
@@ -83,11 +78,7 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def remember(workspace: Workspace, request: RememberRequest) -> Remembered:
-    """Make a memory for an app, and room for it.
-
-    Raises:
-        UsageError: The request has both a text and a conversation, or neither.
-    """
+    """Make a memory for an app, and room for it."""
     if (request.content is None) == (request.conversation is None):
         raise UsageError("give a text or --conversation, one of the two")
     app = name_of(request.app)
@@ -109,10 +100,7 @@ def tidy(workspace: Workspace, request: AppRequest) -> Compacted:
 
 
 def on_end(workspace: Workspace, conversation: Conversation) -> Remembered | None:
-    """Let the app of a conversation that has ended remember it; never fail.
-
-    A conversation of no app leaves nothing.
-    """
+    """Let the app of a conversation that has ended, if it has one, remember it; never fail."""
     app = conversation.app
     if app is None or conversation.status is not Status.ENDED:
         return None
@@ -125,11 +113,7 @@ def on_end(workspace: Workspace, conversation: Conversation) -> Remembered | Non
 
 
 def catch_up(workspace: Workspace, app: str) -> tuple[AppDecision, ...]:
-    """Do the work for an app that was put off, as far as there is energy.
-
-    Returns:
-        The decisions that this led to.
-    """
+    """Do what was put off for an app, as far as there is energy; return what was decided."""
     made: list[AppDecision] = []
     for work in state_of(workspace).waiting(app):
         waits, decisions = _caught_up(workspace, work)
@@ -353,10 +337,7 @@ class Uninstalled(Purged, frozen=True, kw_only=True):
 
 
 def purge(workspace: Workspace, request: AppRequest) -> Purged:
-    """Delete all memories of an app for good, those in no active state as well.
-
-    What was put off for it is not done any more.
-    """
+    """Delete all memories of an app for good, whatever their state, and what was put off for it."""
     from pmem.memory.proposals import check_leave
 
     app = known_app(workspace, request.app)
@@ -371,11 +352,7 @@ def purge(workspace: Workspace, request: AppRequest) -> Purged:
 
 
 def delete(workspace: Workspace, request: AppDeleteRequest) -> AppMemory:
-    """Remove one memory of an app; `restore` brings it back, unless it is deleted for good.
-
-    Raises:
-        NotFound, Ambiguous: The app has none that the reference means.
-    """
+    """Remove one memory of an app; `restore` brings it back, unless it is deleted for good."""
     from pmem.memory import lifecycle
     from pmem.memory.changes import RecordsRequest
 

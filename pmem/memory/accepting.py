@@ -47,12 +47,8 @@ class Accepted(msgspec.Struct, frozen=True, kw_only=True):
 def accept(workspace: Workspace, request: RecordsRequest) -> Accepted:
     """Take the text that memories cite as it is now; their histories keep what they cited.
 
-    Where a text stood in a version of its file that git has, its place now follows from what
-    changed around it; else the same lines count.
-
-    Raises:
-        InvalidValue: What is cited is gone, or nothing says where it is now, or the memory's text
-            still has the old value.
+    Where git has the text that a file had then, its place now follows from what changed around it;
+    else the same lines count.
     """
     found = verify(workspace, VerifyRequest(references=request.references)).items
     by_memory: dict[str, list[BrokenCitation]] = {}

@@ -32,9 +32,8 @@ T = TypeVar("T")
 
 
 class Compacted(AppAnswer, frozen=True, kw_only=True):
-    """What a compaction did, and how many memories there are now.
-
-    `deferred` says that a decision is put off, and `reason` why.
+    """What a compaction did, and how many memories there are now; `reason` is why a decision is
+    `deferred`, if one is.
     """
 
     decisions: tuple[AppDecision, ...]
@@ -67,11 +66,7 @@ def compact(workspace: Workspace, app: str) -> Compacted:
 
 
 def once_more(attempt: Callable[[], T]) -> T:
-    """Return what an attempt does; where storage refuses, try it once more.
-
-    Raises:
-        Locked, StorageRefused: It did so twice.
-    """
+    """Return what an attempt does; where storage refuses, try it once more, and no more than that."""
     try:
         return attempt()
     except (StorageRefused, Locked):
@@ -108,9 +103,8 @@ def within(workspace: Workspace, app: str) -> list[AppDecision]:
 
 
 def make_room(workspace: Workspace) -> tuple[AppDecision, ...]:
-    """Hold the apps to their limit that a transaction gives more memories, by the rules.
-
-    It is called inside the transaction, with the memories put.
+    """Hold the apps to their limit that a transaction gives more memories, inside it, by the
+    rules.
     """
     grown = {
         change.record.scope.app
@@ -121,11 +115,7 @@ def make_room(workspace: Workspace) -> tuple[AppDecision, ...]:
 
 
 def check_room(workspace: Workspace, app: str) -> None:
-    """See that an app may have one more memory.
-
-    Raises:
-        InvalidValue: It has as many as it may.
-    """
+    """See that an app may have one more memory; an InvalidValue says that it may not."""
     limit = workspace.settings.apps.limit
     if len(members(workspace, app)) >= limit:
         raise InvalidValue(
@@ -166,10 +156,9 @@ def _one_by_one(workspace: Workspace, app: str) -> tuple[list[AppDecision], str]
 def _if_it_holds(
     workspace: Workspace, app: str, seen: Sequence[Memory], decision: AppDecision, *, last: bool
 ) -> AppDecision | None:
-    """Carry a decision out, unless others have changed what it is about.
+    """Carry a decision out, unless others have changed what it is about; return what was done.
 
-    Returns:
-        What was done: the decision, the oldest's end where it is the `last` attempt, or nothing.
+    In the `last` attempt that is the end of the oldest one, then.
     """
     with workspace.transaction():
         kept = members(workspace, app)

@@ -85,11 +85,7 @@ def related_conversations(memory: Memory) -> tuple[str, ...]:
 
 
 def share_of(importance: float | None) -> float | None:
-    """Return an importance from 0 to 10 as records keep it.
-
-    Raises:
-        InvalidValue: It lies outside.
-    """
+    """Return an importance from 0 to 10 as records keep it; any other is an InvalidValue."""
     if importance is None:
         return None
     if not 0 <= importance <= MOST_IMPORTANT:
@@ -100,11 +96,7 @@ def share_of(importance: float | None) -> float | None:
 
 
 def name_of(app: str) -> str:
-    """Return an app's name as it is kept: see `checks.app_name`.
-
-    Raises:
-        InvalidValue: It is none.
-    """
+    """Return an app's name as it is kept; what is none is an InvalidValue."""
     return checks.app_name(app)
 
 

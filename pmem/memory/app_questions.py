@@ -33,8 +33,7 @@ def ask_summary(
 ) -> tuple[str | None, dict[str, str]]:
     """Return what a model says of a conversation, and what the memory's history says of that.
 
-    Returns:
-        The summary: empty where there is nothing to keep, None where the rules are to sum it up.
+    The summary is empty where there is nothing to keep, and None where the rules are to sum it up.
 
     Raises:
         WorkWaits: It may not be asked now.

@@ -23,9 +23,8 @@ R = TypeVar("R", bound=Record)
 
 
 class ChangedRecords(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
-    """Records as they now are, or as they last were; in the order in which they were named.
-
-    `unchanged` are the ids of those that were so before.
+    """Records as they now are, or as they last were, as they were named; and the ids of those that
+    were so before.
     """
 
     records: tuple[R, ...]
@@ -108,11 +107,7 @@ def _apply(
 
 
 def check_mark(memory: Memory) -> None:
-    """See that a memory may be marked to stop edits.
-
-    Raises:
-        Refused: No person wrote it.
-    """
+    """See that a person wrote a memory that is to stop edits; it is Refused otherwise."""
     from pmem.core.stopping import may_be_marked
 
     if not may_be_marked(memory):

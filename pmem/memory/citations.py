@@ -57,9 +57,8 @@ class Where(msgspec.Struct, frozen=True, kw_only=True):
 class BrokenCitation(msgspec.Struct, frozen=True, kw_only=True):
     """A citation that does not stand where it stood, and the memory that has it.
 
-    `symbol` is the name that is cited, if one is. `now` is where a text has moved to, `reason` why
-    a file cannot be read though it is there, what it lacks, or both sides of a change: `cited_text`
-    is what was cited and `present_text` what the file says in its place, where both are known.
+    `now` is where a text has moved to; `reason` says why a file cannot be read, what it lacks, or
+    both sides of a change: `cited_text`, and `present_text` in its place, where both are known.
     """
 
     id: str
@@ -124,10 +123,7 @@ def cite_all(workspace: Workspace, wanted: Sequence[Sequence[str]]) -> list[tupl
 
 
 def citable(workspace: Workspace, text: str) -> tuple[str, ...]:
-    """Return the files that a text names and the project has, each as `cite_all` takes it.
-
-    A path in the text counts from the top of the project.
-    """
+    """Return the files that a text names, from the top of the project, as `cite_all` takes them."""
     sources = workspace.sources
     found = []
     for path in (os.path.join(sources.top, name) for name in named_paths(text)[:MOST_NAMED]):
@@ -138,11 +134,7 @@ def citable(workspace: Workspace, text: str) -> tuple[str, ...]:
 
 
 def together(known: Sequence[Citation], new: Iterable[Citation]) -> tuple[Citation, ...]:
-    """Return citations and further ones; the same place is cited once, as it was seen last.
-
-    Raises:
-        InvalidValue: There would be too many.
-    """
+    """Return citations and further ones; the same place is cited once, as it was seen last."""
     cited = each_once((*known, *new))
     if len(cited) > MOST_CITATIONS:
         raise InvalidValue(f"a memory cannot cite more than {MOST_CITATIONS} places")
@@ -177,9 +169,8 @@ def without(
 
 
 class VerifyRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Which memories' citations to look at: all active ones when none is named.
-
-    `update` rewrites the citations whose text has moved.
+    """Which memories' citations to look at, all active ones when none is named; `update` rewrites
+    those whose text has moved.
     """
 
     references: tuple[str, ...] = ()
@@ -260,11 +251,7 @@ def _make_citation(workspace: Workspace, text: str, head: str | None) -> Citatio
 
 
 def parse_citation(text: str) -> tuple[str, Lines | None]:
-    """Read a file, or lines of one; a file of exactly that name comes first.
-
-    Raises:
-        InvalidValue: There is nothing.
-    """
+    """Read a file, or lines of one; a file of exactly that name comes first."""
     if not text:
         raise InvalidValue("a citation must not be empty", "write it as src/main.py:10-20")
     found = None if os.path.lexists(text) else _LINES.fullmatch(text)

@@ -122,11 +122,7 @@ def list_waiting(workspace: Workspace, request: WaitingRequest) -> ConsentListin
 
 
 def approve(workspace: Workspace, request: ApproveRequest) -> Approved:
-    """Remember what was proposed; the memory's history says who agreed, and by which message.
-
-    Raises:
-        InvalidValue: The message is no person's, or older than the proposal.
-    """
+    """Remember what was proposed; the memory's history says who agreed, and by which message."""
     done = []
     made_room: list[AppDecision] = []
     for proposal in _find_proposals(workspace, request.references):

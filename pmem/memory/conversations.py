@@ -54,12 +54,10 @@ def extend(
     chunk_id: ChunkId | None = None,
     told: Callable[[int], None] = lambda count: None,
 ) -> Conversation:
-    """Return a conversation with more messages; what overflows goes into chunks.
+    """Return a conversation with more messages, to be put; what overflows goes into chunks.
 
-    Inside a transaction; the conversation itself is for the caller to put.
-
-    `chunk_id` makes a chunk's id, a new one by chance if None; `told` is told how many messages
-    have gone into chunks so far.
+    Inside a transaction. `chunk_id` makes a chunk's id, a new one by chance if None; `told` is told
+    how many messages have gone into chunks so far.
     """
     settings = workspace.settings
     if len(conversation.recent_messages) + len(messages) > settings.max_recent_messages:
@@ -112,7 +110,7 @@ def read_whole(workspace: Workspace, conversation: Conversation) -> Whole:
     """Read a conversation's chunks, each message once, and each summary of what its chunk holds.
 
     Raises:
-        Damaged: A chunk's file is missing or cannot be used.
+        Damaged: A chunk's file is missing or cannot be used; so do those that call this.
     """
     kept = list(chunks_of(workspace, conversation))
     found = whole(conversation, kept)
@@ -133,9 +131,6 @@ def unfold(workspace: Workspace, conversation: Conversation) -> Transcript:
 
     The conversation was read before its chunks, so that a message that is just moving between
     them shows up twice at the most; it is returned once.
-
-    Raises:
-        Damaged: A chunk's file is missing or cannot be used.
     """
     found = read_whole(workspace, conversation)
     messages = [message for chunk in found.chunks for message in chunk.messages]
@@ -146,15 +141,11 @@ def unfold(workspace: Workspace, conversation: Conversation) -> Transcript:
 
 
 def read_once(workspace: Workspace, conversation: Conversation, parts: Sequence[Chunk]) -> Whole:
-    """Read a conversation as `read_whole` does, with the chunks of it that it does not name.
+    """Read a conversation as `read_whole` does, with those of all its `parts` that it does not
+    name.
 
     Taking one side of a conversation leaves the chunks of the other side so; what they hold that
     stands elsewhere is left out.
-
-    `parts` is every chunk that says it is the conversation's.
-
-    Raises:
-        Damaged: A chunk's file is missing or cannot be used.
     """
     found = read_whole(workspace, conversation)
     seen = {message.id for chunk in found.chunks for message in chunk.messages}
@@ -188,11 +179,7 @@ def written_once(workspace: Workspace, conversation: Conversation) -> Conversati
 
 
 def put_whole(workspace: Workspace, before: Iterable[str], found: Whole) -> Conversation:
-    """Put the chunks that are not as they should be, of those there were, and return the rest.
-
-    Returns:
-        The conversation as it is to be, which is for the caller to put.
-    """
+    """Put the chunks that are not as they should be, and return the conversation, to be put."""
     for chunk in found.chunks:
         if chunk != workspace.chunks.get(chunk.id):
             workspace.chunks.put(chunk)
@@ -241,9 +228,8 @@ def merged(workspace: Workspace, conversation: Conversation) -> Conversation:
 
 
 def _holds_others(workspace: Workspace, identifier: str, batch: Sequence[Message]) -> bool:
-    """Tell whether a chunk of that id is there with more than these messages.
-
-    A chunk outlives its conversation where someone deletes that one's file.
+    """Tell whether a chunk of that id is there with more than these messages: one outlives its
+    conversation where someone deletes that one's file.
     """
     try:
         held = workspace.chunks.get(identifier).messages
@@ -275,9 +261,8 @@ def _join_chunks(workspace: Workspace, older: Chunk, newer: Chunk) -> Chunk:
 
 
 class ConversationRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Which conversation is meant: the latest active one when None.
-
-    For resuming, that is the latest paused one, or else the one that ended last.
+    """Which conversation is meant: the latest active one when None; for resuming, the latest paused
+    one, or else the one that ended last.
     """
 
     conversation: Annotated[
@@ -319,11 +304,7 @@ def conversation_named(workspace: Workspace, reference: str) -> Conversation:
 
 
 def chunks_of(workspace: Workspace, conversation: Conversation) -> Iterator[Chunk]:
-    """Yield the chunks of a conversation in their order.
-
-    Raises:
-        Damaged: A chunk's file is missing or cannot be used.
-    """
+    """Yield the chunks of a conversation in their order; a missing one is Damaged."""
     for identifier in conversation.chunks:
         try:
             yield workspace.chunks.get(identifier)

@@ -111,12 +111,9 @@ class Promotion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnpromotedFact(msgspec.Struct, frozen=True, kw_only=True):
-    """A fact that stays pending though it is certain, until somebody chooses.
+    """A fact that stays pending though it is certain, until somebody chooses, and why.
 
-    Attributes:
-        fact: Its id.
-        memory: That of the memory to update or bring back instead; None where a cap was met.
-        reason: Why, and what to do.
+    `memory` is the one to update or bring back instead; None where a cap was met.
     """
 
     fact: str
@@ -125,9 +122,8 @@ class UnpromotedFact(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Promotions(msgspec.Struct, frozen=True, kw_only=True):
-    """Facts that became memories, what waits for consent instead, and what made room for them.
-
-    `unpromoted` stay pending until somebody chooses.
+    """Facts that became memories, what waits for consent or for somebody who chooses, and what made
+    room.
     """
 
     items: tuple[Promotion, ...] = ()
@@ -221,9 +217,6 @@ def promote(workspace: Workspace, request: PromoteRequest) -> Promotions:
 
     A person who names a fact agrees to it. What only passes `above` is trusted as what was said,
     and stays pending where `say` would leave it so.
-
-    Raises:
-        InvalidValue: Nothing is asked for, or a confidence is out of range.
     """
     above = request.above
     chosen = _each_named(workspace, request.references)
@@ -254,11 +247,7 @@ def promote(workspace: Workspace, request: PromoteRequest) -> Promotions:
 
 
 def reject(workspace: Workspace, request: RecordsRequest) -> Rejected:
-    """Reject facts: they are not pending any more, and never noted again.
-
-    Raises:
-        InvalidValue: A fact was promoted before.
-    """
+    """Reject facts: they are not pending any more, and never noted again."""
     rejected = []
     for item in _each_named(workspace, request.references).values():
         fact = item.fact
@@ -273,9 +262,7 @@ def reject(workspace: Workspace, request: RecordsRequest) -> Rejected:
 
 
 def unsettle(workspace: Workspace, left: Mapping[str, tuple[Standing, str | None]]) -> None:
-    """Make facts pending again, as before they were promoted or rejected.
-
-    What is gone is let go.
+    """Make facts pending again, as before they were promoted or rejected; what is gone is let go.
 
     `left` says by the short part of each fact's id what it became, and as which memory.
 

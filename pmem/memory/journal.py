@@ -123,11 +123,7 @@ class Trail(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def list_events(workspace: Workspace, request: EventsRequest) -> Journal:
-    """Return what happened to memories, episodes and conversations, the newest last.
-
-    Raises:
-        InvalidValue: Records of its kind keep no history, or the limit is below zero.
-    """
+    """Return what happened to memories, episodes and conversations, the newest last."""
     checks.limit(request.limit)
     wanted, limit = request.wanted, request.limit
     if request.reference is not None:
@@ -176,11 +172,7 @@ def ran(workspace: Workspace) -> Iterable[LoggedOperation]:
 
 
 def show_history(workspace: Workspace, request: HistoryRequest) -> History:
-    """Return what happened to one record, and what each event led to, in its history's order.
-
-    Raises:
-        InvalidValue: Records of its kind keep no history.
-    """
+    """Return what happened to one record, and what each event led to, in its history's order."""
     return History(steps=tuple(steps(_historic(workspace, request.reference))))
 
 
@@ -300,11 +292,7 @@ class Week(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def look_back(workspace: Workspace, request: WeekRequest) -> Week:
-    """Compare the memory as it is with what it was at a moment, record by record.
-
-    Raises:
-        InvalidValue: The moment lies in the future.
-    """
+    """Compare the memory as it is with what it was at a moment, record by record."""
     now = workspace.now()
     since = request.since or now - WEEK
     if since > now:

@@ -57,9 +57,8 @@ from pmem.values.times import iso
 
 
 class Superseded(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that holds from now on, and the one that held until now.
-
-    `neighbours` are others that the new one updates or contradicts.
+    """A memory that holds from now on, the one that held until now, and the `neighbours` that the
+    new one updates or contradicts.
     """
 
     memory: Memory
@@ -93,12 +92,7 @@ _NOT_PASSED_ON: Final[dict[str, Any]] = {
 
 
 def remove(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Removable]:
-    """Remove memories and episodes so that they can still be restored.
-
-    Raises:
-        Withheld: An agent asks, and a person wrote a memory: the removal waits for a person.
-        Refused: An agent asks, and a person wrote an episode.
-    """
+    """Remove memories and episodes so that they can still be restored."""
     days = workspace.settings.purge_days
     if workspace.caller.agent is not None:
         from pmem.memory.proposals import gate_removals
@@ -127,11 +121,7 @@ def _removable(workspace: Workspace, references: Sequence[str]) -> Iterator[Remo
 
 
 def restore(workspace: Workspace, request: RestoreRequest) -> ChangedRecords[Removable]:
-    """Bring memories and episodes back to `active` as they were, whatever took them out of it.
-
-    Raises:
-        InvalidValue: An app has no room for its memory.
-    """
+    """Bring memories and episodes back to `active` as they were, whatever took them out of it."""
     references = request.references
     if request.since is not None or request.by is not None:
         left = list(_left_recall(workspace, request))
@@ -171,10 +161,7 @@ def _left_recall(workspace: Workspace, request: RestoreRequest) -> Iterator[Remo
 
 
 def supersede(workspace: Workspace, request: EditRequest) -> Superseded:
-    """Let a new memory take the place of one, which held until now.
-
-    The request says in what the new one differs.
-    """
+    """Let a new memory take the place of one, which held until now, and differ in what is asked."""
     fields = edited_fields(workspace, request)
     if request.stops_edits:
         raise InvalidValue("a new memory stops no edits yet", "mark it once it is there")
@@ -200,11 +187,7 @@ def supersede(workspace: Workspace, request: EditRequest) -> Superseded:
 
 
 def supersede_by(workspace: Workspace, request: SupersedeByRequest) -> Superseded:
-    """Let a memory that exists take the place of another one, which held until now.
-
-    Raises:
-        InvalidValue: One of them is not active, or both are one memory.
-    """
+    """Let a memory that exists take the place of another one, which held until now."""
     old = _active(workspace, request.reference)
     new = _active(workspace, request.successor)
     _check_leave(workspace, old, "propose its removal with `pmem rm`")
@@ -220,12 +203,6 @@ def purge(workspace: Workspace, request: PurgeRequest) -> ChangedRecords[Record]
 
     What was learned of a conversation stays, and so does the message that a memory was learned of:
     notes name them.
-
-    Returns:
-        The records as they last were.
-
-    Raises:
-        Refused: A record was not removed before and `force` is not set.
     """
     gone = [get(workspace, reference) for reference in request.references]
     for record in gone:

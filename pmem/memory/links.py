@@ -25,14 +25,7 @@ LINK_TYPES: Final = (
 
 
 def link(workspace: Workspace, request: LinkRequest) -> Memory:
-    """Link one memory to another, or give the link that is there a new strength.
-
-    Returns:
-        The memory at the start.
-
-    Raises:
-        InvalidValue: Both are one memory, or a value is not allowed.
-    """
+    """Link one memory to another, or give that link a new strength; return the one at the start."""
     checks.share("strength", request.strength)
     if not request.type.strip():
         raise InvalidValue("a link's type must not be empty")
@@ -71,11 +64,7 @@ def unlink(workspace: Workspace, request: UnlinkRequest) -> Memory:
 
 
 def change_links(workspace: Workspace, memory: Memory, request: EditRequest) -> Memory:
-    """Make and remove the links of a memory that an edit names; return it as it then is.
-
-    Raises:
-        InvalidValue: It would be linked to itself.
-    """
+    """Make and remove the links of a memory that an edit names; return it as it then is."""
     for written in request.unlink:
         end, _, type_ = written.partition(":")
         memory = unlink(workspace, UnlinkRequest(start=memory.id, end=end, type=type_ or None))
@@ -101,10 +90,7 @@ NOTHING = Comparison(None, ())
 
 
 def compare_with_known(workspace: Workspace, memory: Memory) -> Comparison:
-    """Compare what a memory says from now on with the likeliest of those that are known.
-
-    The comparing is loaded only if it is needed.
-    """
+    """Compare what a memory says from now on with the likeliest of those that are known."""
     from pmem.core.lifecycle.candidates import MOST_CANDIDATES, asked_keys, promising
 
     keys = asked_keys(memory.content, memory.scope)
@@ -133,10 +119,8 @@ def link_to_all(
 def link_again(
     workspace: Workspace, memory: Memory
 ) -> tuple[Memory, tuple[Neighbour, ...], Memory | None]:
-    """Return a memory that says something else now, with links to its new neighbours.
-
-    Returns:
-        The memory, these neighbours, and another memory that says the same, if one does.
+    """Return a memory that says something else now, linked to its new neighbours; these; and
+    another memory that says the same, if one does.
     """
     found = compare_with_known(workspace, memory)
     same = found.same.id if found.same else None

@@ -87,8 +87,7 @@ def put_new(
 ) -> Added:
     """Add a memory as `add` does, inside a transaction.
 
-    `fact` is the short id of the fact that it is made of, and `detail` what its history says of how
-    it began.
+    `fact` is the short id of the fact that it is made of; `detail` says how its history began.
     """
     (memory,) = _memories(workspace, [request])
     begun = msgspec.structs.replace(memory.history[0], detail=detail)
@@ -132,12 +131,9 @@ def edit(workspace: Workspace, request: EditRequest) -> Edited:
 
 
 def edit_from(workspace: Workspace, request: EditRequest, source: str) -> Edited:
-    """Change a memory and keep what it was in its history.
+    """Change a memory and keep what it was in its history; link and tell what it contradicts now.
 
-    What it updates or contradicts from now on is linked and told, like what it says as well.
-
-    `source` is what the change comes from where no person says it: then the memory is trusted no
-    more than before.
+    `source` is what the change comes from where no person says it: then it is trusted no more.
     """
     fields = edited_fields(workspace, request)
     neighbours: tuple[Neighbour, ...] = ()
@@ -285,11 +281,7 @@ def _memories(workspace: Workspace, requests: Sequence[AddRequest]) -> Iterator[
 def edited_parts(
     workspace: Workspace, memory: Memory, request: EditRequest, fields: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the new values of what is changed part by part: tags, citations, places, and so on.
-
-    Raises:
-        NotFound: What is to go is not there.
-    """
+    """Return the new values of what is changed part by part: tags, citations, places, and so on."""
     if "content" in fields:
         type_ = fields.get("type", memory.type)
         category = fields.get("category", memory.category)
@@ -413,11 +405,7 @@ def _content(workspace: Workspace, content: str, app: str | None) -> str:
 
 
 def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
-    """Return the new values that a request gives, by field.
-
-    Raises:
-        Refused: An agent wants a memory to stop edits, or not to.
-    """
+    """Return the new values that a request gives, by field, each checked."""
     if request.stops_edits is not None and workspace.caller.agent is not None:
         raise Refused("only a person says what stops edits", "leave that out")
     fields = {

@@ -39,9 +39,8 @@ WITHOUT: Final = (MemoryType.CONSTRAINT, MemoryType.ENTITY, MemoryType.DEAD_END)
 
 
 class OutcomeRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """How a memory, usually a decision, turned out, and what happened.
-
-    Without a verdict its latest outcome is removed.
+    """How a memory, usually a decision, turned out, and what happened; without a verdict, that its
+    latest outcome is to go.
     """
 
     reference: Ref
@@ -97,11 +96,6 @@ def note_outcome(workspace: Workspace, request: OutcomeRequest) -> OutcomeNoted:
     """Note how a memory turned out, or take the latest outcome back.
 
     What is noted was looked at, so a date that has passed goes.
-
-    Raises:
-        InvalidValue: The text is too long, there are too many outcomes, there is none to take
-            back, or the memory is of a type that has none.
-        Withheld: An agent asks, and a person wrote the memory: it waits for a person.
     """
     limits = workspace.settings.limits
     said = checks.text(request.text, "an outcome", limits.memory) if request.text.strip() else ""

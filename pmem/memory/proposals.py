@@ -103,10 +103,7 @@ def gate(
     """Hold back a new memory that needs consent or a second signal, inside a transaction.
 
     `agent` is who proposes it, None for extraction; `fact` is the short id of the fact that it was
-    extracted as.
-
-    Returns:
-        What waits, or None where the memory may be kept.
+    extracted as. Returns what waits, or None where the memory may be kept.
     """
     settings = workspace.settings.consent
     field = field_of(memory, settings.fields)
@@ -142,7 +139,7 @@ def gate_edit(workspace: Workspace, memory: Memory, fields: Mapping[str, Any]) -
     """Hold back what an agent changes of a memory that a person wrote, or that needs consent.
 
     Raises:
-        Withheld: The change waits for consent.
+        Withheld: The change waits for a person.
     """
     if workspace.caller.agent is None:
         return
@@ -189,11 +186,7 @@ def gate_removals(workspace: Workspace, records: Sequence[Memory | Episode]) -> 
 
 
 def check_leave(workspace: Workspace, record: Memory | Episode, hint: str) -> None:
-    """See that no agent does to what a person wrote what it cannot propose.
-
-    Raises:
-        Refused: A person wrote it.
-    """
+    """See that no agent does to what a person wrote what it cannot propose; that is Refused."""
     if needs_leave(workspace, record):
         agent = workspace.caller.agent
         raise Refused(f"a person wrote {short(record.id)}: {agent} may not do this to it", hint)

@@ -186,11 +186,7 @@ def disputed(record: Any) -> dict[str, Any]:
 
 
 def show(workspace: Workspace, request: ShowRequest) -> ShownRecord:
-    """Return the record, or the message, that a reference means.
-
-    Raises:
-        NotFound, Ambiguous: The reference, or nothing of it existed at that moment.
-    """
+    """Return the record, or the message, that a reference means."""
     from pmem.memory.recalls import use_of
 
     found = find(workspace, request.reference)
@@ -323,12 +319,7 @@ def get(workspace: Workspace, reference: str) -> Record:
 
 
 def message_named(workspace: Workspace, reference: str) -> MessageRef:
-    """Return the message that a reference means: its id, or the start of it.
-
-    Raises:
-        NotFound: No message has such an id, as a record may have.
-        Ambiguous: Several have.
-    """
+    """Return the message that a reference means: its id, or the start of it."""
     found = list({said.message.id: said for said in _messages_named(workspace, reference)}.values())
     if len(found) > 1:
         named = " and ".join(said.message.id for said in found[:2])

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 def note(workspace: Workspace, ids: Collection[str], kept: Collection[str] = ()) -> None:
     """Note that memories and episodes were recalled, each once, unless a setting forbids it.
 
-    Whatever stands in the way, nothing fails and no tracked file changes.
-
-    Those of `kept` were only shown: that is a use of them, and no recall.
+    Nothing fails, whatever stands in the way. Those of `kept` were only shown: a use, no recall.
     """
     if not workspace.read_only and workspace.configuration.records_access:
         workspace.own.access.note(ids, workspace.now())
@@ -26,9 +24,8 @@ def note(workspace: Workspace, ids: Collection[str], kept: Collection[str] = ())
 
 
 def counted(workspace: Workspace, memories: Iterable[Memory]) -> list[Memory]:
-    """Return memories with the recalls that wait for consolidation counted in.
-
-    What was is not mixed with recalls of today: a view of the past counts none.
+    """Return memories with the recalls that wait for consolidation; a view of the past counts
+    none.
     """
     recalls = {} if workspace.is_past else waiting(workspace)
     return [
@@ -54,8 +51,7 @@ def not_ahead(workspace: Workspace, recalls: Mapping[str, Access]) -> dict[str, 
 def counted_uses(workspace: Workspace) -> "dict[str, UseCount]":
     """Return by id in how many sessions records were shown and used.
 
-    A view of the past counts none, and neither does a clone whose state cannot be read: these are
-    figures only.
+    A view of the past counts none, nor does a clone whose state cannot be read: these are figures.
     """
     if workspace.is_past:
         return {}

@@ -56,12 +56,9 @@ class SymbolVerdict(NamedTuple):
 
 
 def parse_symbol_citation(text: str) -> tuple[str, str] | None:
-    """Read `src/a.py::settle` or `src/a.py::RETRIES=3`; None for anything else.
+    """Read `src/a.py::settle` or `src/a.py::RETRIES=3` as file and symbol; None for anything else.
 
     A file of exactly that name comes first, then the longest name of one that is there.
-
-    Returns:
-        The file, and the symbol with its value, if it has one.
     """
     parts = text.split(_BETWEEN)
     if len(parts) == 1 or os.path.lexists(text):
@@ -81,9 +78,7 @@ def name_of(cited: Citation) -> bytes | None:
 def at_symbol(
     content: Content, file: str, wanted: tuple[str, str], environment: Mapping[str, str]
 ) -> Lines:
-    """Return the lines that define what somebody wants to cite.
-
-    `wanted` is the file as it was named, and the symbol.
+    """Return the lines that define the symbol of a file, as somebody named both.
 
     Raises:
         InvalidValue: The file does not define it, or several times, or gives it another value, or

@@ -43,10 +43,8 @@ _TYPES: Final[dict[str, type[Returnable]]] = {
 
 
 class UndoRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Which commands are to be taken back.
-
-    The last `many` of this clone, or the last one that changed the record of a `reference`. With
-    `dry_run` it is only told what that would do.
+    """Which commands are to be taken back: the last `many` of this clone, or the last one that
+    changed the record of a `reference`.
     """
 
     many: int = 1
@@ -103,13 +101,7 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def undo(workspace: Workspace, request: UndoRequest) -> Undone:
-    """Take commands of this clone back, the latest first, all of them or none.
-
-    Raises:
-        NotFound: Nothing is known to undo, or the reference means no record.
-        InvalidValue: What a command did cannot be undone.
-        BuiltOn: A record has changed since in what the command changed.
-    """
+    """Take commands of this clone back, the latest first, all of them or none."""
     if request.many < 1:
         raise InvalidValue("undo needs at least one command", "give a number from 1")
     wanted = _wanted(workspace, request)
@@ -306,10 +298,7 @@ def _check_branches(record: Returnable, new: Returnable, last: int, name: str) -
 
 
 def _what_follows(then: Returnable, new: Returnable) -> dict[str, Any]:
-    """Return what the detail of an event must say so that what follows from a history is as then.
-
-    That is how far the record is trusted, and which contradictions of branches are open.
-    """
+    """Return what an event must say so that trust and open contradictions are as they were then."""
     detail: dict[str, Any] = {}
     trust, was = trust_of(then), open_conflicts(plain(then.history))
     if trust is not None and trust is not trust_of(new):

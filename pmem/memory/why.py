@@ -33,10 +33,7 @@ _TYPES: Final = (MemoryType.DEAD_END, MemoryType.CONSTRAINT, MemoryType.DECISION
 
 
 class WhyRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A file of the project seen from the current folder, or lines of it or a name in it.
-
-    Such as `src/a.py`, `src/a.py:12`, `src/a.py:10-20` and `src/a.py::settle`.
-    """
+    """A file seen from the current folder, or lines of it or a name in it, as in a citation."""
 
     place: Annotated[
         str,
@@ -50,16 +47,10 @@ class WhyRequest(msgspec.Struct, frozen=True, kw_only=True):
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
     """A memory that explains a place.
 
-    Attributes:
-        memory: which one.
-        how: what leads to it: `verified: src/a.py:10-20 unchanged`, with `(cited as src/a.py:8-18)`
-            where it has moved, `cites src/a.py:10-20`,
-            `applies to src/**`, `commit 4f3a2b1`.
-        standing: `active`, `stale` where a citation changed, `settled`, `superseded`, `archived`,
-            `expired` or `not valid yet`.
-        stale: the citations that do not hold any more.
-        by: the id of the memory that took its place, if there is one.
-        fix: what worked where this failed.
+    `how` is what leads to it: `verified: src/a.py:10-20 unchanged`, with `(cited as src/a.py:8-18)`
+    where it has moved, `cites src/a.py:10-20`, `applies to src/**`, `commit 4f3a2b1`. `standing` is
+    `active`, `stale` where a citation changed, `settled`, `superseded`, `archived`, `expired` or
+    `not valid yet`. `by` is the memory that took its place, and `fix` what worked where it failed.
     """
 
     memory: Memory
@@ -76,10 +67,8 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True):
-    """What explains a place: what holds first, then what did. `origin` is the line's commit.
-
-    `no_origin` says why that is not known, `note` that there is no such file, and which one may be
-    meant.
+    """What explains a place: what holds first, then what did. `origin` is the line's commit, or
+    `no_origin` why that is not known; `note` says that there is no such file.
     """
 
     file: str
@@ -106,10 +95,6 @@ def explain(workspace: Workspace, request: WhyRequest) -> Why:
     """Return the memories whose place or citation covers a file, or a line of it.
 
     Where the text of a citation has moved within its file, it covers the lines where it is now.
-
-    Raises:
-        InvalidValue: The place is not in the project, or the file has no such line.
-        NotFound: There is no such file, and nothing is known of one.
     """
     sources = workspace.sources
     path, lines = _place(workspace, request.place)

@@ -42,15 +42,8 @@ class NoAnswer(Exception):
 
 
 class ModelAnswered(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer that may be used, and where it comes from.
-
-    Attributes:
-        answer: The task's answer.
-        key: What was asked, as a digest.
-        made_by: What the record says that is made of it: the model, its prompt's version, and the
-            digest.
-        seconds: How long it took; zero where it was known.
-        tokens: How many it took, where that is known.
+    """An answer that may be used, what was asked, as a digest, and what a record says of its
+    origin.
     """
 
     answer: Any

@@ -122,13 +122,8 @@ _OPENERS: Final = frozenset(
 
 
 class FoundedText(msgspec.Struct, frozen=True):
-    """What a text names, ready to be compared with.
-
-    Attributes:
-        folded: The text without case and accents.
-        words: Its words.
-        stems: The base forms of its words.
-        numbers: Its numbers, without the commas between thousands.
+    """What a text names: the text without case and accents, its words, their base forms, and its
+    numbers without commas between thousands.
     """
 
     folded: str

@@ -52,9 +52,7 @@ class TextModel(Protocol):
         ...
 
     def complete(self, prompt: ModelPrompt, seconds: float) -> Completion:
-        """Return what it writes.
-
-        It may take so many seconds.
+        """Return what it writes within so many seconds.
 
         Raises:
             ModelUnreachable: It did not answer.
@@ -64,19 +62,9 @@ class TextModel(Protocol):
 
 
 class Models:
-    """Who does which task. Each task's function may also answer with a mapping, or with JSON.
+    """Who does which task: a function each, which may also answer with a mapping or with JSON.
 
-    Args:
-        name: What records say of it.
-        text: Does every task that has no function of its own; None where the rules are to.
-        chunk_summary: Sums up older messages.
-        conversation_summary: Sums up, for its app, a conversation that has ended.
-        compaction: Decides what an app lets go.
-        turn_facts: Finds the facts of a message.
-        episode: Tells what happened in a stretch of a conversation.
-        insight: Notices what no single memory says.
-        same_fact: Compares memories that are alike.
-        procedure: Writes a workflow down.
+    `text` does every task that has none; where it is None, the rules do.
     """
 
     def __init__(

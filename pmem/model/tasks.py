@@ -198,14 +198,8 @@ class ProcedureAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelTask(msgspec.Struct, frozen=True):
-    """One task.
-
-    Attributes:
-        kind: Its name, and that of its prompt's file.
-        given: What it is given.
-        answer: What it answers.
-        meaning: What is done, in a few words.
-        most_tokens: Tokens of an answer at the most.
+    """One task: its name, also of its prompt's file, what it is given and answers, and its
+    meaning.
     """
 
     kind: TaskKind
@@ -254,9 +248,8 @@ def task_key(kind: TaskKind, version: str, given: Given) -> str:
 
 
 def answer_schema(kind: TaskKind) -> dict[str, Any]:
-    """Return the JSON Schema of a task's answer, as strict as APIs want it.
-
-    Every property is required and no other allowed; one that may be left out may be null.
+    """Return the JSON Schema of a task's answer, as strict as APIs want it: no property may be left
+    out, and no other is allowed.
     """
     schema = msgspec.json.schema(TASKS[kind].answer)
     known = schema.pop("$defs")
@@ -292,15 +285,7 @@ _FEWEST_BACKTICKS: Final = 3
 
 
 class ModelPrompt(msgspec.Struct, frozen=True, kw_only=True):
-    """A question to a model.
-
-    Attributes:
-        kind: The task.
-        version: That of its prompt.
-        text: All that the model reads.
-        schema: The JSON Schema of its answer.
-        most_tokens: Tokens of the answer at the most.
-    """
+    """A question to a model, the schema of its answer, and the tokens of that at the most."""
 
     kind: TaskKind
     version: str
@@ -338,10 +323,7 @@ def write_prompt(kind: TaskKind, given: Given, most_tokens: int = 400) -> ModelP
 
 
 def fenced_data(given: Given) -> str:
-    """Return what a task is given as JSON in a fence that nothing in it can close.
-
-    A text in JSON is one line, and hidden characters are written out.
-    """
+    """Return what a task is given as JSON in a fence that nothing in it can close."""
     data = escaped(msgspec.json.format(canonical(given), indent=2).decode())
     run = longest = 0
     for letter in data:

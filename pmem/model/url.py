@@ -58,9 +58,6 @@ class UrlModel:
 
     It is asked for an answer that fits the schema; where the server does not know that, for any
     JSON object, and else for text. What it understood is asked for from then on.
-
-    The URL goes up to `/v1`, or is the whole address of the chat completions; a server that wants
-    no key gets none.
     """
 
     def __init__(self, name: str, url: str, key: str = "") -> None:
@@ -135,9 +132,7 @@ class UrlModel:
 
 
 def chat_address(url: str) -> str:
-    """Return the address of a server's chat completions.
-
-    The URL is that, or what stands before `/chat/completions` in it.
+    """Return the address of a server's chat completions, of that or of what stands before it.
 
     Raises:
         ModelUnreachable: It is neither https nor on this machine, or has a password in it.

@@ -40,11 +40,7 @@ class Caller(msgspec.Struct, frozen=True):
         )
 
     def joined(self, other: "Caller") -> "Caller":
-        """Return who asks, when something that somebody asks names who asks as well.
-
-        Raises:
-            Refused: It is not the same one.
-        """
+        """Return who asks, when something that somebody asks names who asks as well: the same one."""
         return Caller(
             _who_asks(self.agent, other.agent, "--agent or PMEM_AGENT", "the agent's name"),
             _app_that_asks(self.app, other.app),
@@ -93,10 +89,7 @@ def asked_by(workspace: "Workspace", caller: Caller) -> "Workspace":
 def serving(workspace: "Workspace", app: str | None) -> "Workspace":
     """Return the same workspace without what belongs to other apps than one.
 
-    None is for no app in particular, or for the one that asks.
-
-    Raises:
-        Refused: Another app asks.
+    None is for no app in particular, or for the one that asks; for another one it is Refused.
     """
     from pmem.core import policy
 
@@ -116,13 +109,7 @@ def within(workspace: "Workspace", reach: "Reach") -> "Workspace":
 
 
 def check_writer(workspace: "Workspace", agent: str | None, category: str) -> None:
-    """See that an agent that something is added for may write it, whoever asks.
-
-    `agent` is the one that the request names.
-
-    Raises:
-        Refused: The agent has no allowlist where there are some, or the category lies beyond it.
-    """
+    """See that an agent that a request names may write it, whoever asks; it is Refused otherwise."""
     reach = None if agent is None else Caller(agent).reach(workspace.settings)
     if reach is not None and not reach.covers(category):
         raise Refused(f"{reach.who} may not write in the category {category}", reach.hint)

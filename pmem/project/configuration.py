@@ -53,11 +53,8 @@ _MOST_DOTS: Final = 100
 class Configuration:
     """The settings of one memory folder.
 
-    Args:
-        root: The memory folder.
-        overrides: Settings by dotted name that win over every other source.
-        environment: The environment's variables.
-        project: Returns the project's settings by dotted name, where they are not in `root`.
+    `overrides`, by dotted name, win over every other source; `project` returns the project's
+    settings where they are not in `root`.
     """
 
     def __init__(
@@ -97,11 +94,7 @@ class Configuration:
         return resolve_one(name, self._layers())
 
     def weaknesses(self) -> list[str]:
-        """Say where the project's own settings ask for less protection than there would be.
-
-        Raises:
-            InvalidValue, Damaged: A setting that matters here is wrong.
-        """
+        """Say where the project's own settings ask for less protection than there would be."""
         project = self._of_project()
         unknown = unknown_names(project)
         others = [layer for layer in self._layers() if layer[0] != "project"]
@@ -121,21 +114,13 @@ class Configuration:
         return said
 
     def unknown(self) -> list[str]:
-        """Say which settings of the project's this pmem does not know, and what they may be.
-
-        Another version may know them, so they are no fault.
-
-        Raises:
-            InvalidValue, Damaged: The project's settings cannot be read.
+        """Say which of the project's settings this pmem does not know; another version may know
+        them.
         """
         return _unknown(self._of_project())
 
     def unknown_of_user(self) -> list[str]:
-        """Say which settings of the user's own configuration this pmem does not know.
-
-        Raises:
-            InvalidValue, Damaged: It cannot be read.
-        """
+        """Say which settings of the user's own configuration this pmem does not know."""
         return _unknown(read_config(user_config(self._environment)), " (from user)")
 
     def forget(self) -> None:
@@ -144,11 +129,10 @@ class Configuration:
         self.conflict = None
 
     def check_resolved(self) -> None:
-        """See that no merge is open in the project's settings.
+        """See that no merge is open in the project's settings; else nothing is written.
 
         Raises:
-            Unresolved: One is: nothing is written while a setting is in doubt.
-            InvalidValue, Damaged: A setting is wrong.
+            Unresolved: One is.
         """
         assert self.settings
         if self.conflict is not None:
@@ -243,12 +227,8 @@ def is_liberty(name: str, value: Any) -> bool:
 
 
 def folder_name(environment: Mapping[str, str]) -> str:
-    """Return what memory folders are called: the setting `memory_dir`.
-
-    It settles where a project's settings are, so they have no say in it.
-
-    Raises:
-        Damaged, InvalidValue: The user's configuration.
+    """Return what memory folders are called: the setting `memory_dir`, in which projects have no
+    say.
     """
     path = user_config(environment)
     given = environment.get("PMEM_MEMORY_DIR")

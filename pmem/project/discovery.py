@@ -18,17 +18,13 @@ def discover(
     environment: Mapping[str, str] | None = None,
     safe_folders: Any = None,
 ) -> str:
-    """Find the memory folder for a place: in it, or in the nearest parent that has one.
+    """Return the memory folder of a place: there, or in the nearest parent that has one.
 
     `start` may be the memory folder itself; `safe_folders` is the setting of that name where the
     caller gives it.
 
-    Returns:
-        The memory folder's absolute path.
-
     Raises:
-        NoProject: Neither the place nor any parent has one; or git has one that is not checked
-            out, or another work tree of the repository has one.
+        NoProject: There is none; or git has one that is not checked out, or another work tree.
         Refused: It is a link, leads out of its work tree, or lies in a parent and belongs to
             another user.
     """
@@ -52,9 +48,7 @@ def check_new(folder: str, environment: Mapping[str, str] | None = None) -> None
 def memory_above(folder: str, environment: Mapping[str, str] | None = None) -> str | None:
     """Return the memory folder that serves a place now, where a new one would hide it.
 
-    Returns:
-        The path of one of the same name in a parent, within the same work tree; None where there
-        is none, or where it may not be used.
+    It has the same name, in a parent within the same work tree, and may be used.
     """
     place, name = os.path.split(os.path.abspath(folder))
     while not os.path.exists(os.path.join(place, ".git")):

@@ -18,11 +18,7 @@ _BEFORE: Final = "pmem.1.log"
 
 
 def note_failure(workspace: Workspace, text: str) -> str | None:
-    """Write down what went wrong, without secrets.
-
-    Returns:
-        Where it is; None where nothing may be written.
-    """
+    """Write down what went wrong, without secrets; return where, if anything may be written."""
     if workspace.read_only:
         return None
     from pmem.core.secrets import unsecret

@@ -31,10 +31,7 @@ _SHOWN: Final = (
 
 
 class Mask:
-    """Takes secrets out of what is shown.
-
-    It tells `notes` once that there was a secret.
-    """
+    """Takes secrets out of what is shown, and notes once that there were some."""
 
     def __init__(self, rules: Callable[[], Secrets], notes: list[str]) -> None:
         self._rules = rules
@@ -59,9 +56,8 @@ class Mask:
         return self._last[3]
 
     def laid_out(self, text: str, data: Any) -> str:
-        """Return an answer as a text without secrets; the ids that it holds are none.
-
-        `data` is what the text was made of, as JSON holds it.
+        """Return an answer as a text without secrets; the ids in `data`, of which it was made, are
+        none.
         """
         rules = self._rules()
         return self._clean(_cut(text), (*rules.allow, *ids_in(data)), "") if rules.mask else text
@@ -97,9 +93,8 @@ def _cut(text: str) -> str:
 
 
 def message_of(workspace: "Workspace | None", text: str, data: Any = None) -> str:
-    """Return what a person or a model is told, without secrets; ids of records are none.
-
-    `data` is the answer beside it, as JSON holds it: ids in there are no secrets, either.
+    """Return what a person or a model is told, without secrets; ids of records, and those in the
+    answer beside it, are none.
     """
     from pmem.core.secrets import find, redacted
 

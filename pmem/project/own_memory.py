@@ -45,12 +45,7 @@ def own_folder(environment: Mapping[str, str]) -> str:
 
 
 def start_own(environment: Mapping[str, str], name: str | None = None) -> "Initialised":
-    """Make the memory of whoever runs this, which nobody else can look into; safe to repeat.
-
-    Raises:
-        Refused: It is a link, or leads out of its work tree.
-        Locked: Another process kept the writers' lock.
-    """
+    """Make the memory of whoever runs this, which nobody else can look into; safe to repeat."""
     from pmem.project.setup import initialise
 
     folder = own_folder(environment)
@@ -69,10 +64,8 @@ def start_own(environment: Mapping[str, str], name: str | None = None) -> "Initi
 
 
 def found_or_started(environment: Mapping[str, str], *, read_only: bool) -> str:
-    """Return the folder of the memory of whoever runs this; it is made if it is missing.
-
-    Raises:
-        NoProject: There is none, and none may be made.
+    """Return the folder of the memory of whoever runs this; it is made if it is missing and may
+    be.
     """
     folder = own_folder(environment)
     if not os.path.isdir(folder):
@@ -107,7 +100,7 @@ def make_private(environment: Mapping[str, str]) -> None:
 
 
 def check_owner(workspace: Workspace) -> None:
-    """See that it is not the memory of whoever runs this, where an agent or an app asks.
+    """See that it is not the memory of whoever runs this, where an app or an agent asks.
 
     Raises:
         Refused: It is, and the user's settings do not name the agent.
@@ -128,9 +121,7 @@ def own_beside(workspace: Workspace) -> Workspace | None:
     """Open the memory of whoever asks something of a project, as it was then.
 
     There is none for apps, for CI, for agents that the project or the user holds back from it,
-    and where it is this very memory that is asked.
-
-    The workspace is the project's before anything narrows what may be seen of it.
+    and where it is this very memory that is asked. Nothing may narrow what is seen of the project.
 
     Raises:
         Refused: It is a link or leads elsewhere, or its own settings keep the agent out.

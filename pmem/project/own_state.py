@@ -58,11 +58,7 @@ class OwnState:
 
     @property
     def root(self) -> str:
-        """The memory folder, for what is kept in it.
-
-        Raises:
-            Refused: Git tracks something there, so it came with the project.
-        """
+        """The memory folder, for what is kept in it; Refused where that came with the project."""
         check_own(self._folder, self._environment)
         return self._folder
 

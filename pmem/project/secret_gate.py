@@ -60,9 +60,8 @@ class RawSecret(Refused):
 
 
 class SecretGate:
-    """Lets in what holds no secret.
-
-    It tells `notes` what was found and not refused, without the secrets themselves.
+    """Lets in what holds no secret, and notes what was found and not refused, without repeating
+    it.
     """
 
     def __init__(self, rules: Callable[[], Secrets], notes: list[str] | None = None) -> None:
@@ -71,9 +70,7 @@ class SecretGate:
         self._passed: set[str] = set()
 
     def admit(self, value: T, where: str = "", *, redacting: bool = False) -> T:
-        """Return what comes in, or the same with every secret in it taken out.
-
-        Where the gate is off, it comes in as it is, with a note.
+        """Return what comes in, or the same with every secret in it taken out; if off, with a note.
 
         `where` says what it is, for the error's sentence; nothing for a value with named fields.
         With `redacting`, a secret is taken out where the settings would refuse it.

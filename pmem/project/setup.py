@@ -95,13 +95,12 @@ def initialise(
 ) -> Initialised:
     """Make a memory folder, or complete the one that is there, while no other process writes.
 
-    `safe_folders` is the setting of that name where the caller gives it. `readme` tells people
-    about the folder; the project's does when it is empty.
+    `safe_folders` is the setting of that name where the caller gives it; `readme` tells people
+    about the folder, in the place of a project's.
 
     Raises:
         Refused: It is a link, or leads out of its work tree.
         InvalidValue: There is a file of that name.
-        Locked: Another process kept the writers' lock.
     """
     check_borders(os.path.abspath(folder), environment or {}, allowed=safe_folders)
     if os.path.lexists(folder) and not os.path.isdir(folder):
@@ -146,10 +145,7 @@ class SettingRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SettingChangeRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A setting's dotted name, and its new value as text.
-
-    What is given for `secrets.allow` is added to its list.
-    """
+    """A setting's dotted name, and its new value as text; for `secrets.allow`, what is added."""
 
     name: SettingName
     value: Annotated[
@@ -211,12 +207,7 @@ def _without_password(setting: Resolved) -> Resolved:
 
 
 def change_setting(workspace: Workspace, request: SettingChangeRequest) -> SettingChanged:
-    """Set one of the project's settings.
-
-    Raises:
-        SecretFound, RawSecret: The name or the value holds a secret.
-        Damaged: The configuration file is not TOML.
-    """
+    """Set one of the project's settings."""
     name, value = request.name, request.value
     gate = _gate(workspace)
     gate.refuse_secrets_in(name, "the setting's name")
@@ -269,11 +260,7 @@ def _weaknesses(workspace: Workspace) -> list[str]:
 
 
 def reset_setting(workspace: Workspace, request: SettingRequest) -> SettingReset:
-    """Take one of the project's settings back to what holds without it.
-
-    Raises:
-        Damaged: The configuration file is not TOML.
-    """
+    """Take one of the project's settings back to what holds without it."""
     known(request.name)
     with locked(workspace):
         _write_own_setting(workspace, request.name, None)
@@ -314,11 +301,7 @@ def _gate(workspace: Workspace) -> SecretGate:
 
 
 def locked(workspace: Workspace) -> AbstractContextManager[None]:
-    """Hold the writers' lock, also while a setting is wrong: how else could it be mended?
-
-    Raises:
-        Locked: Another process kept it past the time-out.
-    """
+    """Hold the writers' lock, also while a setting is wrong: how else could it be mended?"""
     try:
         timeout = workspace.settings.lock_timeout
     except PmemError:
@@ -328,23 +311,14 @@ def locked(workspace: Workspace) -> AbstractContextManager[None]:
 
 
 def write_setting(path: str, name: str, value: Any, scratch: str | None = None) -> None:
-    """Write one setting into a TOML file and keep everything else in it as it stands.
-
-    None takes the setting out; for `scratch` see `write_file`.
-
-    Raises:
-        Damaged: The file is not TOML, or has a value where a table should be.
-        StorageRefused: The disk or the file refused.
-    """
+    """Write one setting into a TOML file, or take it out if None; everything else stays."""
     text = with_setting(safe_files.text(path), name, value, path)
     with refusals(path):
         write_file(path, text.encode(), scratch)
 
 
 def with_setting(text: str, name: str, value: Any, path: str) -> str:
-    """Return a TOML file's text with one setting changed, everything else as it stands.
-
-    None takes it out; the path is for the error's sentence.
+    """Return a TOML file's text with one setting changed, or without it if None.
 
     Raises:
         Damaged: It is not TOML, or has a value where a table should be.

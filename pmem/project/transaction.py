@@ -42,11 +42,7 @@ def transaction(workspace: "Workspace") -> Iterator[None]:
 
 
 def check_writable(workspace: "Workspace") -> None:
-    """See that this run may write at all.
-
-    Raises:
-        Refused: Git tracks what is each clone's own, or the moment is past.
-    """
+    """See that this run may write at all: not in the past, nor into what came with the project."""
     check_own(workspace.root, workspace.environment)
     if workspace.is_past:
         raise Refused("what has been cannot be changed", "leave out --at to write")
@@ -68,11 +64,7 @@ def _forget(workspace: "Workspace") -> None:
 
 
 def _commit(workspace: "Workspace") -> bool:
-    """Write what the stores of a workspace hold changed, all of it or nothing.
-
-    Returns:
-        Whether there was anything to write.
-    """
+    """Write what the stores hold changed, all of it or nothing; tell whether there was anything."""
     changes = _whole_changes(workspace)
     if workspace.caller.agent is not None:
         _check_agreed(workspace, changes)
@@ -163,9 +155,10 @@ _NO_WAY_BACK = ("conversation.mark", "conversation.rm")
 
 
 def note_command(workspace: "Workspace", operation: str, *, beyond: bool = False) -> None:
-    """Note what a command has written; where that fails, nothing happens.
+    """Note what a command has written, and whether that is `beyond` records that keep what they
+    were.
 
-    `beyond` says that it also changed what is no record, and keeps no earlier values.
+    Where that fails, nothing happens.
     """
     from pmem.storage.local.commands import LoggedCommand
 

@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 
 def seen_at(workspace: "Workspace", at: datetime | str | None) -> "Workspace":
-    """Return a workspace as it was at a moment, as a git revision has it, or as it is for None.
-
-    Raises:
-        InvalidValue: The time leaves the calendar when moved to UTC.
-        NoRevision: Git knows no such revision, or there is no repository.
-        NotFound: The memory was not there at that revision, or there is no git.
-    """
+    """Return a workspace as it was at a moment or as a git revision has it; as it is for None."""
     if at is None:
         return workspace
     return at_revision(workspace, at) if isinstance(at, str) else at_moment(workspace, at)
@@ -32,7 +26,7 @@ def seen_at(workspace: "Workspace", at: datetime | str | None) -> "Workspace":
 def at_moment(workspace: "Workspace", moment: datetime) -> "Workspace":
     """Return a read-only view of everything as it was, whose present is that moment.
 
-    In the future everything is as it is now, at a later present.
+    In the future everything is as it is now.
 
     Raises:
         InvalidValue: The time leaves the calendar when moved to UTC.
@@ -49,11 +43,9 @@ def at_moment(workspace: "Workspace", moment: datetime) -> "Workspace":
 
 
 def at_revision(workspace: "Workspace", name: str) -> "Workspace":
-    """Return a read-only view of everything as a git revision has it, settings too.
+    """Return a read-only view of everything as a branch, a tag or a commit has it, settings too.
 
     The present stays what it is: a checkout of that revision would answer the same.
-
-    The name is a branch, a tag, or a commit such as `HEAD~3`.
 
     Raises:
         NoRevision: Git knows no such revision, or there is no repository.

@@ -279,13 +279,9 @@ class Workspace:
         return transaction(self)
 
     def resolve(self, reference: str, *types: RecordType) -> tuple[RecordType, str]:
-        """Find what a reference means.
+        """Return the type and the whole id of what a reference means, among some types or all four.
 
-        It is a whole id, or the beginning of either part of one; without types all four kinds of
-        records count.
-
-        Returns:
-            The record's type and its whole id.
+        It is a whole id, or the beginning of either part of one.
 
         Raises:
             NotFound: Nothing fits, or nothing that fits existed at the moment of this view.

@@ -52,9 +52,6 @@ def check_staged(workspace: Workspace, request: NoArguments) -> Checked:  # noqa
 
     Who may not see every record is told which files, and not what is wrong with them. Nothing is
     changed.
-
-    Raises:
-        NotFound: It is in no git work tree, or there is no git.
     """
     repository = Repository(workspace.root, workspace.environment)
     staged = Staged(repository, workspace.root, workspace.environment)

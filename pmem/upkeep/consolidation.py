@@ -61,9 +61,8 @@ Planner = Callable[[Workspace, dict[str, Kept]], UpkeepPlan]
 
 
 class RecordChange(msgspec.Struct, frozen=True, kw_only=True):
-    """One record of a step: the fields that change, as they were and as they will be.
-
-    A record that the step makes has an empty `before`, one that it deletes an empty `after`.
+    """One record of a step: the fields that change, before and after; nothing where it is not
+    there.
     """
 
     id: str
@@ -118,9 +117,8 @@ class UpkeepReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UpkeepRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether to do it, or only to say what would be done.
-
-    With `expected`, only these steps of an earlier plan are done, as far as they are the same.
+    """Whether to do it, or only to say what would be done; of an `expected` earlier plan only these
+    steps, as far as they are the same.
     """
 
     dry_run: DryRun = False
@@ -252,7 +250,7 @@ def _fold_recalls(
 ) -> tuple[dict[str, Kept], dict[str, Kept]]:
     """Return the records without and with the recalls that none of them knows yet.
 
-    Unless it is a dry run, the recalls are taken and written into the records.
+    Unless it is a dry run, these are written into the records.
     """
     if dry_run:
         before = _read_records(workspace)
@@ -438,10 +436,8 @@ def faded_memories(
 ) -> list[tuple[Memory, float]]:
     """Return the memories that are due to be archived, each with its presence, by id.
 
-    Of one importance those that nobody has used for long enough are looked at.
-
-    `importances` are the types and importances that active memories which may fade have, `recalled`
-    the recalls that no record knows yet, and `many` the number of active memories.
+    Of each of the `importances` that active memories have, by type, those that nobody has used for
+    long enough are looked at, with the `recalled` that no record knows yet.
     """
     rules, now = rules_of(workspace), workspace.now()
     found: list[Memory] = []

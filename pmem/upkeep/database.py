@@ -67,13 +67,7 @@ class DatabaseSetup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
-    """Make the tables and the roles, and let the server know this project; safe to repeat.
-
-    Raises:
-        InvalidValue: No address is set, the extra is not installed, or a name is no app's.
-        NewerSchema: A newer pmem made the tables.
-        Unreachable, Refused: The server cannot be reached, or does not let this user do it.
-    """
+    """Make the tables and the roles, and let the server know this project; safe to repeat."""
     from pmem.storage.postgres.migrating import migrate
     from pmem.storage.postgres.projects import add_project, checked_key, new_key
     from pmem.storage.postgres.rewriting import rewrite_stale
@@ -119,12 +113,7 @@ def migrate_database(workspace: Workspace, _: NoArguments) -> DatabaseSetup:
 
 
 def status(workspace: Workspace, _: NoArguments) -> DatabaseStatus:
-    """Say where a project stands.
-
-    Raises:
-        InvalidValue: The address cannot be read, or the extra is not installed.
-        Unreachable: The server cannot be reached.
-    """
+    """Say where a project stands."""
     from pmem.storage.postgres.address import shown_address
     from pmem.storage.postgres.migrating import VERSION
     from pmem.upkeep.sync import shared_stores

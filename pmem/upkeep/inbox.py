@@ -77,11 +77,7 @@ class Inbox(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def collect_inbox(workspace: Workspace, request: InboxRequest) -> Inbox:
-    """Collect what needs attention. Nothing is changed.
-
-    Raises:
-        Damaged, StorageRefused: What waits for consent cannot be read.
-    """
+    """Collect what needs attention. Nothing is changed."""
     found: list[InboxItem] = []
     for kind in request.kinds or InboxKind:
         found += sorted(_SOURCES[kind].items(workspace), key=lambda item: (item.since, item.id))

@@ -46,13 +46,8 @@ class ScanRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def scan(workspace: Workspace, request: ScanRequest) -> Scanned:
-    """Look for secrets in the memory folder. Nothing is changed.
-
-    Without more, all is looked at that git may track, or tracks against all rules.
-
-    Raises:
-        NotFound: It is in no git work tree, or there is no git; where git is asked.
-        StorageRefused: There is no repository, or git cannot read it.
+    """Look for secrets in all that git may track, or tracks, or in what is asked. Nothing is
+    changed.
     """
     if request.staged:
         return _scanned(workspace, _staged(workspace))

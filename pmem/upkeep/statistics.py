@@ -63,13 +63,10 @@ class Helped(msgspec.Struct, frozen=True, kw_only=True):
 class Tallies(msgspec.Struct, frozen=True, kw_only=True):
     """What can be counted of the memories without looking at the clock.
 
-    Attributes:
-        states: How many there are in each state.
-        active: How many active ones there are by type, category, and whether they are pinned.
-        days: How many were made on each day.
-        tokens: Of the active ones.
-        importance: The types and importances of those that are not pinned.
-        rivals: How many several others took the place of, or gave way in a circle.
+    `active` has the active ones by type, category, and whether they are pinned, `days` how many
+    were made on each, `importance` the types and importances of those that are not pinned, and
+    `rivals` how many several others took the place of, or gave way in a circle. `tokens` are of
+    active ones.
     """
 
     states: dict[str, int]

@@ -50,10 +50,8 @@ class SyncRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SyncedRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one record, and the fields in which both sides contradict each other.
-
-    Attributes:
-        text: what it says; empty where it was deleted for good.
+    """What became of one record, what it says unless it was deleted, and the fields in which both
+    sides contradict each other.
     """
 
     store: str
@@ -64,13 +62,8 @@ class SyncedRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Synced(msgspec.Struct, frozen=True, kw_only=True):
-    """What was done to make both sides equal, or would be; what could not be stays as it is.
-
-    Attributes:
-        server: the server as people may see it.
-        records: the records that were written on a side.
-        left: what cannot be read on a side, and why.
-        checkpoints: how many saved states of threads went to the server.
+    """The records that were written to make both sides equal, or would be, and what is `left` as it
+    cannot be read; `checkpoints` counts the saved states of threads that went to the server.
     """
 
     server: str
@@ -103,11 +96,6 @@ def sync(workspace: Workspace, request: SyncRequest) -> Synced:
     """Make the memory folder and the server equal.
 
     Cut short at any point, it is run again; run twice, the second run changes nothing.
-
-    Raises:
-        NotFound: The project is on no server.
-        Locked: Another writer kept the lock of one side.
-        Unreachable, StorageRefused: A side failed; what was done until then stays done.
     """
     server = server_side(workspace.whole)
     state = LocalState(workspace.own.root, read_only=workspace.read_only or request.dry_run)

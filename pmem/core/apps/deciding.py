@@ -36,10 +36,7 @@ class AppDecision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OfflineRules:
-    """Decides by rules: what says the same becomes one, else the least valuable memory goes.
-
-    The memories are compared once, whatever number is to go.
-    """
+    """Decides by rules: what says the same becomes one, else the least valuable memory goes."""
 
     def __init__(self, memories: Sequence[Memory]) -> None:
         from pmem.core.lifecycle.similar import gathered, similar, texts_of  # slow, rarely needed

@@ -37,16 +37,11 @@ _KINDS: Final = ("prose", "remark", "code")
 def digest(
     messages: Iterable[Message], outcome: str | None, most: int, private: Collection[str] = ()
 ) -> str:
-    """Say in a few sentences of a conversation what is worth keeping.
+    """Say in a few sentences of a conversation, on one line, what is worth keeping, if anything is.
 
     Clauses that state facts come first, then those with the most words that are likely to be
-    asked for (see `core.summaries`). None is cut: one that does not fit is left out.
-
-    It has `most` characters at the most, and nothing of a person that is `private` (see
-    `core.consent`).
-
-    Returns:
-        One line; nothing where no clause is short enough, or nothing was said.
+    asked for (see `core.summaries`). None is cut: one that does not fit into `most` characters is
+    left out, and so is what is `private` of a person (see `core.consent`).
     """
     said = _ends([item for item in messages if speech_of(item) in TALK])
     closing = _sentence(" ".join((outcome or "").split()))
@@ -65,11 +60,7 @@ def digest(
 
 
 def importance(messages: Iterable[Message]) -> float:
-    """Return what a conversation's memory is worth by the facts that it states.
-
-    Returns:
-        From 0 to 1: the importance of the kind that counts most, such as a decision.
-    """
+    """Return what a conversation's memory is worth, from 0 to 1: as its weightiest kind of fact."""
     from pmem.core.extraction.facts import extract
 
     said = _ends([item for item in messages if speech_of(item) in TALK])
@@ -78,9 +69,8 @@ def importance(messages: Iterable[Message]) -> float:
 
 
 def _entry(piece: "Piece", message: Message) -> tuple[int, str, str]:
-    """Return a clause as it is told: where it stands, who says it, and what.
-
-    Nobody is named before a sentence that names its speaker itself.
+    """Return where a clause stands, who says it, and what; nobody where it names its speaker
+    itself.
     """
     from pmem.core.extraction.third_person import called_in, in_third_person
 
