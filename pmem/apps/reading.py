@@ -309,7 +309,7 @@ FREQUENCY_DAYS: Final = 7
 
 
 class Energy(msgspec.Struct, frozen=True, kw_only=True):
-    """The units that models may spend, those they have spent, and how much work waits for energy."""
+    """The units that models may spend and have spent, and how much work waits for energy."""
 
     units: float
     capacity: float

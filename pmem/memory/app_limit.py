@@ -66,7 +66,7 @@ def compact(workspace: Workspace, app: str) -> Compacted:
 
 
 def once_more(attempt: Callable[[], T]) -> T:
-    """Return what an attempt does; where storage refuses, try it once more, and no more than that."""
+    """Return what an attempt does; where storage refuses, try it once more."""
     try:
         return attempt()
     except (StorageRefused, Locked):

@@ -40,7 +40,7 @@ class Caller(msgspec.Struct, frozen=True):
         )
 
     def joined(self, other: "Caller") -> "Caller":
-        """Return who asks, when something that somebody asks names who asks as well: the same one."""
+        """Return who asks, when something that somebody asks names who asks as well."""
         return Caller(
             _who_asks(self.agent, other.agent, "--agent or PMEM_AGENT", "the agent's name"),
             _app_that_asks(self.app, other.app),
@@ -109,7 +109,7 @@ def within(workspace: "Workspace", reach: "Reach") -> "Workspace":
 
 
 def check_writer(workspace: "Workspace", agent: str | None, category: str) -> None:
-    """See that an agent that a request names may write it, whoever asks; it is Refused otherwise."""
+    """See that an agent that a request names may write a category; it is Refused otherwise."""
     reach = None if agent is None else Caller(agent).reach(workspace.settings)
     if reach is not None and not reach.covers(category):
         raise Refused(f"{reach.who} may not write in the category {category}", reach.hint)

@@ -32,7 +32,7 @@ def is_gone(workspace: "Workspace", type_: RecordType, identifier: str) -> bool:
 
 
 def living(workspace: "Workspace", record: Any) -> Any:
-    """Return a record without what leads nowhere, and with an UNLINK in its history that says so."""
+    """Return a record without what leads nowhere; an UNLINK in its history says so."""
     event = workspace.event(EventKind.UNLINK)
     return cut(record, lambda type_, id_: is_gone(workspace, type_, id_), event)
 
