@@ -164,7 +164,9 @@ def _if_it_holds(
         kept = members(workspace, app)
         if len(kept) <= workspace.settings.apps.limit:
             return None
-        if _memories_named(seen, decision) != _memories_named(kept, decision):
+        names = (decision.target, decision.merged)
+        was, now = ([one for one in each if one.id in names] for each in (seen, kept))
+        if was != now:
             if not last:
                 return None
             decision = oldest_goes(kept, "other writers changed the memories meanwhile")
@@ -172,37 +174,24 @@ def _if_it_holds(
         return decision
 
 
-def _memories_named(memories: Sequence[Memory], decision: AppDecision) -> list[Memory]:
-    return [memory for memory in memories if memory.id in (decision.target, decision.merged)]
-
-
 def carry_out(workspace: Workspace, kept: Sequence[Memory], decision: AppDecision) -> list[Memory]:
     """Do what was decided, inside a transaction; return the memories that are left."""
+    from pmem.core.lifecycle.states import moved
+
     by_id = {memory.id: memory for memory in kept}
     target = by_id[decision.target]
     if decision.merged is None:
-        _delete(workspace, target, decision)
+        event = _event(workspace, EventKind.DELETE, decision)
+        end = purge_time(event.at, workspace.settings.purge_days)
+        workspace.memories.put(moved(target, event, purge_at=end))
         return [memory for memory in kept if memory is not target]
     changes = _merge_memories(workspace, kept, target, by_id[decision.merged], decision)
     return [changes.get(memory.id, memory) for memory in kept if memory.id != decision.merged]
 
 
-def _delete(workspace: Workspace, memory: Memory, decision: AppDecision) -> None:
-    from pmem.core.lifecycle.states import moved
-
-    event = _event(workspace, EventKind.DELETE, decision)
-    end = purge_time(event.at, workspace.settings.purge_days)
-    workspace.memories.put(moved(memory, event, purge_at=end))
-
-
 def _event(workspace: Workspace, kind: EventKind, decision: AppDecision) -> Event:
-    return Event(
-        event=kind,
-        at=workspace.now(),
-        actor=workspace.actor,
-        source=SOURCE,
-        detail=_detail(decision),
-    )
+    at, actor = workspace.now(), workspace.actor
+    return Event(event=kind, at=at, actor=actor, source=SOURCE, detail=_detail(decision))
 
 
 def _merge_memories(

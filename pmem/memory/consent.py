@@ -3,7 +3,7 @@
 An agent sees that something waits and not what, and cannot agree to anything.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Any, Final
@@ -219,14 +219,20 @@ def _apply_proposal(
         "proposed_at": iso(proposal.at),
         **said,
     }
-    if proposal.target is not None and proposal.kind == "removal":
-        with workspace.transaction():
-            remove = _without(workspace, proposal, detail)
-            return change(workspace, Memory, proposal.target, EventKind.DELETE, remove), ()
     if proposal.target is not None:
+        is_removal = proposal.kind == "removal"
+        kind = EventKind.DELETE if is_removal else EventKind.UPDATE
+
+        def apply(memory: Memory, event: Event) -> Memory:
+            _check_waiting(workspace, proposal)
+            agreed = msgspec.structs.replace(event, source=AGREED, detail={AGREED: detail})
+            new = _removed if is_removal else _edited
+            done = new(workspace, proposal, memory, agreed)
+            _decide(workspace, proposal, "approved", memory.id)
+            return done
+
         with workspace.transaction():
-            apply = _with(workspace, proposal, detail)
-            return change(workspace, Memory, proposal.target, EventKind.UPDATE, apply), ()
+            return change(workspace, Memory, proposal.target, kind, apply), ()
     assert proposal.memory is not None
     with workspace.transaction():
         _check_waiting(workspace, proposal)
@@ -249,46 +255,20 @@ def _check_waiting(workspace: Workspace, proposal: Proposal) -> None:
         )
 
 
-def _with(
-    workspace: Workspace, proposal: Proposal, detail: dict[str, Any]
-) -> Callable[[Memory, Event], Memory]:
-    changes = proposal.changes
-
-    def apply(memory: Memory, event: Event) -> Memory:
-        _check_waiting(workspace, proposal)
-        _check_active(memory)
-        _decide(workspace, proposal, "approved", memory.id)
-        wanted = msgspec.convert({**plain(memory), **changes}, Memory)
-        fields = {name: getattr(wanted, name) for name in changes}
-        agreed = msgspec.structs.replace(event, source=AGREED, detail={AGREED: detail})
-        return changed(memory, agreed, **fields)
-
-    return apply
-
-
-def _without(
-    workspace: Workspace, proposal: Proposal, detail: dict[str, Any]
-) -> Callable[[Memory, Event], Memory]:
-    days = workspace.settings.purge_days
-
-    def apply(memory: Memory, event: Event) -> Memory:
-        _check_waiting(workspace, proposal)
-        _decide(workspace, proposal, "approved", memory.id)
-        if not can_move(memory.state, event.event):
-            return memory
-        agreed = msgspec.structs.replace(event, source=AGREED, detail={AGREED: detail})
-        return moved(memory, agreed, purge_at=purge_time(event.at, days))
-
-    return apply
-
-
-def _check_active(memory: Memory) -> None:
-    """See that the memory that is to change has not been taken out of recall meanwhile."""
+def _edited(workspace: Workspace, proposal: Proposal, memory: Memory, event: Event) -> Memory:  # noqa: ARG001
     if memory.state is not State.ACTIVE:
         raise InvalidValue(
             f"memory {memory.id} is {memory.state.replace('_', ' ')} by now, not active",
             "`pmem restore` brings it back; or reject the change",
         )
+    wanted = msgspec.convert({**plain(memory), **proposal.changes}, Memory)
+    return changed(memory, event, **{name: getattr(wanted, name) for name in proposal.changes})
+
+
+def _removed(workspace: Workspace, proposal: Proposal, memory: Memory, event: Event) -> Memory:  # noqa: ARG001
+    if not can_move(memory.state, event.event):
+        return memory
+    return moved(memory, event, purge_at=purge_time(event.at, workspace.settings.purge_days))
 
 
 def _new(workspace: Workspace, memory: Memory, detail: dict[str, Any]) -> Memory:

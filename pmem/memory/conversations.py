@@ -67,7 +67,9 @@ def extend(
         settings.max_recent_messages,
         settings.chunk_size,
     )
-    stated = _by_message(conversation.facts)
+    stated: dict[str, list[Fact]] = {}
+    for fact in conversation.facts:
+        stated.setdefault(fact.message, []).append(fact)
     done = conversation.merged_chunks
     turn = conversation.turns - len(conversation.recent_messages)
     made = []
@@ -238,13 +240,6 @@ def _holds_others(workspace: Workspace, identifier: str, batch: Sequence[Message
     except Damaged:
         return True
     return not {message.id for message in held} <= {message.id for message in batch}
-
-
-def _by_message(facts: Sequence[Fact]) -> dict[str, list[Fact]]:
-    found: dict[str, list[Fact]] = {}
-    for fact in facts:
-        found.setdefault(fact.message, []).append(fact)
-    return found
 
 
 def _join_chunks(workspace: Workspace, older: Chunk, newer: Chunk) -> Chunk:

@@ -85,9 +85,9 @@ class PurgeRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _NOT_PASSED_ON: Final[dict[str, Any]] = {
-    **{"citations": (), "outcomes": (), "settled": None, "stops_edits": False},
-    **{"review_at": None, "review_if": None},
-}
+    "citations": (), "outcomes": (), "settled": None, "stops_edits": False,
+    "review_at": None, "review_if": None,
+}  # fmt: skip
 """What is said of a memory alone, and not of the one that takes its place."""
 
 
@@ -97,7 +97,9 @@ def remove(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Remo
     if workspace.caller.agent is not None:
         from pmem.memory.proposals import gate_removals
 
-        gate_removals(workspace, list(_removable(workspace, request.references)))
+        named = (workspace.resolve(reference, *EDITABLE) for reference in request.references)
+        records = [workspace.store(type_).get(identifier) for type_, identifier in named]
+        gate_removals(workspace, [one for one in records if can_move(one.state, EventKind.DELETE)])
 
     gone: list[str] = []
 
@@ -109,15 +111,6 @@ def remove(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Remo
 
     done = change_all(workspace, request.references, EventKind.DELETE, apply)
     return ChangedRecords(records=tuple(done), unchanged=frozenset(gone))
-
-
-def _removable(workspace: Workspace, references: Sequence[str]) -> Iterator[Removable]:
-    """Yield the memories and episodes among what references mean that removing would change."""
-    for reference in references:
-        type_, identifier = workspace.resolve(reference, *EDITABLE)
-        record: Removable = workspace.store(type_).get(identifier)
-        if can_move(record.state, EventKind.DELETE):
-            yield record
 
 
 def restore(workspace: Workspace, request: RestoreRequest) -> ChangedRecords[Removable]:

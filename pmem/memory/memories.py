@@ -48,7 +48,6 @@ from pmem.values.records import (
 
 if TYPE_CHECKING:
     from pmem.core.apps.deciding import AppDecision
-    from pmem.values.rules import Limits
 
 
 _PARTS: Final = (
@@ -139,11 +138,17 @@ def edit_from(workspace: Workspace, request: EditRequest, source: str) -> Edited
     neighbours: tuple[Neighbour, ...] = ()
     same: Memory | None = None
     was: Memory | None = None
-    told = _conversation_of(workspace, request)
+    told: dict[str, str] = {}
+    if request.conversation is not None:
+        told[CONVERSATION] = workspace.resolve(request.conversation, Conversation)[1]
 
     def apply(memory: Memory, event: Event) -> Memory:
         nonlocal neighbours, same, was
-        _check_kept(memory)
+        if memory.state is State.SOFT_DELETED:  # nobody would find what is changed in there
+            raise InvalidValue(
+                f"memory {memory.id} was removed",
+                f"bring it back first: `pmem restore {short(memory.id)}`",
+            )
         wanted = fields | edited_parts(workspace, memory, request, fields)
         fresh = {name: value for name, value in wanted.items() if value != getattr(memory, name)}
         if not fresh:
@@ -168,22 +173,6 @@ def edit_from(workspace: Workspace, request: EditRequest, source: str) -> Edited
     return Edited(memory=memory, was=was, neighbours=neighbours, same=same)
 
 
-def _check_kept(memory: Memory) -> None:
-    """See that a memory was not removed: what is changed in there, nobody would find."""
-    if memory.state is State.SOFT_DELETED:
-        raise InvalidValue(
-            f"memory {memory.id} was removed",
-            f"bring it back first: `pmem restore {short(memory.id)}`",
-        )
-
-
-def _conversation_of(workspace: Workspace, request: EditRequest) -> dict[str, str]:
-    """Return what an event says of the conversation that a change comes from, if it is known."""
-    if request.conversation is None:
-        return {}
-    return {CONVERSATION: workspace.resolve(request.conversation, Conversation)[1]}
-
-
 def pin(workspace: Workspace, request: PinRequest) -> Removable:
     """Pin a memory or an episode, so that it never fades, or unpin it."""
 
@@ -191,20 +180,16 @@ def pin(workspace: Workspace, request: PinRequest) -> Removable:
         if record.pinned == request.pinned:
             return record
         if workspace.caller.agent is not None:
-            _gate_pin(workspace, record, request.pinned)
+            from pmem.memory.proposals import check_leave, gate_edit
+
+            if isinstance(record, Memory):
+                gate_edit(workspace, record, {"pinned": request.pinned})
+            else:
+                check_leave(workspace, record, "a person pins it, or unpins it")
         return changed(record, event, pinned=request.pinned)
 
     (record,) = change_all(workspace, [request.reference], EventKind.UPDATE, apply)
     return record
-
-
-def _gate_pin(workspace: Workspace, record: Removable, pinned: bool) -> None:
-    from pmem.memory.proposals import check_leave, gate_edit
-
-    if isinstance(record, Memory):
-        gate_edit(workspace, record, {"pinned": pinned})
-    else:
-        check_leave(workspace, record, "a person pins it, or unpins it")
 
 
 def _add_or_propose(
@@ -313,16 +298,14 @@ def edited_parts(
 def _memory(workspace: Workspace, request: AddRequest) -> Memory:
     """Make the record that a request asks for, every value checked."""
     now = workspace.now()
-    limits = workspace.settings.limits
     app = request.app or workspace.caller.app
     content = _content(workspace, request.content, app)
     agent = request.agent or workspace.caller.agent
     _check_form(workspace, agent, content, request.type, request.category)
     start = request.valid_from or now
     checks.validity(start, request.valid_until)
-    importance = request.importance
-    if importance is None:
-        importance = DEFAULT_IMPORTANCE[request.type]
+    given = request.importance
+    importance = DEFAULT_IMPORTANCE[request.type] if given is None else given
     category = checks.category(
         request.category or DEFAULT_CATEGORY[request.type],
         workspace.settings.categories,
@@ -334,17 +317,24 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
         type=request.type,
         content=content,
         category=category,
-        subject=checks.text(request.subject, "a subject", SUBJECT_CHARACTERS)
-        if request.subject is not None
-        else None,
+        subject=None
+        if request.subject is None
+        else checks.text(request.subject, "a subject", SUBJECT_CHARACTERS),
         tags=checks.tags(request.tags),
-        scope=_scope(request, app),
+        scope=Scope(
+            app=None if app is None else checks.app_name(app),
+            user=checks.word(request.user, "a user"),
+            agent=checks.word(request.agent, "an agent"),
+            run=checks.word(request.run, "a run"),
+            actor=checks.word(request.actor, "an actor"),
+            role=checks.word(request.role, "a role"),
+        ),
         importance=checks.share("importance", importance),
         pinned=request.pinned,
         valid_from=start,
         valid_until=request.valid_until,
         source=request.source,
-        **_extras(request, limits),
+        **_extras(request, workspace.settings.limits.memory),
         created_at=now,
         updated_at=now,
         tokens=workspace.count(content),
@@ -359,19 +349,7 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
     )
 
 
-def _scope(request: AddRequest, app: str | None) -> Scope:
-    """Return whom a memory concerns, and who noted it, every name checked."""
-    return Scope(
-        app=None if app is None else checks.app_name(app),
-        user=checks.word(request.user, "a user"),
-        agent=checks.word(request.agent, "an agent"),
-        run=checks.word(request.run, "a run"),
-        actor=checks.word(request.actor, "an actor"),
-        role=checks.word(request.role, "a role"),
-    )
-
-
-def _extras(request: AddRequest, limits: "Limits") -> dict[str, Any]:
+def _extras(request: AddRequest, most: int) -> dict[str, Any]:
     """Return the fields that few memories have, every value checked."""
     found: dict[str, Any] = {}
     if request.places:
@@ -379,17 +357,17 @@ def _extras(request: AddRequest, limits: "Limits") -> dict[str, Any]:
 
         found["places"] = check_places(request.places)
     if request.instead_of:
-        found["instead_of"] = checks.texts(request.instead_of, "an alternative", limits.memory)
+        found["instead_of"] = checks.texts(request.instead_of, "an alternative", most)
     if request.review_at is not None:
         found["review_at"] = request.review_at
     if request.review_if is not None:
-        found["review_if"] = checks.text(request.review_if, "a condition", limits.memory)
+        found["review_if"] = checks.text(request.review_if, "a condition", most)
     for name in ("tried", "because"):
         value = getattr(request, name)
         if value is not None:
             if request.type is not MemoryType.DEAD_END:
                 raise InvalidValue(f"only a dead end has {name!r}", "its type is dead_end")
-            found[name] = checks.text(value, f"what {name!r} says", limits.memory)
+            found[name] = checks.text(value, f"what {name!r} says", most)
     if request.evidence:
         from pmem.core.dead_ends import check_evidence
 
@@ -417,18 +395,18 @@ def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
         from pmem.memory.citations import cite_all
 
         (fields["citations"],) = cite_all(workspace, [request.cite])
-    settings = workspace.settings
+    settings, most = workspace.settings, workspace.settings.limits.memory
     check: dict[str, Callable[[Any], Any]] = {
-        "content": lambda value: checks.text(value, "a memory", settings.limits.memory),
+        "content": lambda value: checks.text(value, "a memory", most),
         "subject": lambda value: (
             checks.text(value, "a subject", SUBJECT_CHARACTERS) if value.strip() else None
         ),
         "category": lambda value: checks.category(value, settings.categories, CATEGORY_CHARACTERS),
         "importance": lambda value: checks.share("importance", value),
         "tags": checks.tags,
-        "instead_of": lambda value: checks.texts(value, "an alternative", settings.limits.memory),
+        "instead_of": lambda value: checks.texts(value, "an alternative", most),
         "review_if": lambda value: (
-            checks.text(value, "a condition", settings.limits.memory) if value.strip() else None
+            checks.text(value, "a condition", most) if value.strip() else None
         ),
     }
     checked = {

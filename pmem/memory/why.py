@@ -224,16 +224,11 @@ class _Look:
         """Yield what is cited, where it covers a line asked for, and where it stands unchanged."""
         content = self._content if cited.file == self._file else None
         now = None if content is None else judged(cited, content)
-        if content is None or self._is_covered(
-            cited.lines and ((now and now.lines) or cited.lines)
-        ):
+        lines = cited.lines and ((now and now.lines) or cited.lines)
+        asked = self._lines
+        is_covered = not (asked and lines) or (lines[0] <= asked[1] and asked[0] <= lines[1])
+        if content is None or is_covered:
             yield f"cites {cited.place}" if now is None else _verified(cited, now.lines)
-
-    def _is_covered(self, lines: Lines | None) -> bool:
-        """Tell whether a line that is asked for is among some; all of a file's are if None."""
-        if self._lines is None or lines is None:
-            return True
-        return lines[0] <= self._lines[1] and self._lines[0] <= lines[1]
 
     def _standing(self, memory: Memory, stale: tuple[str, ...]) -> str:
         if memory.state is not State.ACTIVE:

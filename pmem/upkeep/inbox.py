@@ -146,7 +146,9 @@ def facts_to_review(workspace: Workspace, proposals: Iterable[Proposal]) -> list
 
 
 def _contradictions(workspace: Workspace) -> Iterator[InboxItem]:
-    for record in (*workspace.memories.select(_DISPUTED), *workspace.episodes.select(_DISPUTED)):
+    memories, episodes = workspace.memories.select(_DISPUTED), workspace.episodes.select(_DISPUTED)
+    disputed: list[Memory | Episode] = [*memories, *episodes]
+    for record in disputed:
         fields = open_conflicts(plain(record.history))
         if "state" in fields:
             why = "one branch took it out of recall, another one kept it"
