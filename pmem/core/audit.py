@@ -41,11 +41,7 @@ class AuditRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def row(step: JournalStep) -> AuditRow:
-    """Return the trail's row for an event.
-
-    Args:
-        step: The event, and its record.
-    """
+    """Return the trail's row for an event."""
     event = step.event
     old, new = _references(step)
     return AuditRow(

@@ -37,16 +37,7 @@ def statistics(
     limit_tokens: int,
     last_prune: datetime | None = None,
 ) -> ConversationStatistics:
-    """Count what a conversation holds and what of it a context shows.
-
-    Args:
-        recent: The messages outside chunks, in the order in which they were said.
-        gone: Ids of pruned messages; those that have moved into a chunk since count as
-            summarised.
-        chunks: Every chunk.
-        limit_tokens: What the usage is a share of, in tokens; 0 for no such limit.
-        last_prune: When messages were last pruned.
-    """
+    """Count what a conversation holds and what of it a context shows."""
     left = frozenset(gone)
     live = [message for message in recent if message.id not in left]
     by_role: Counter[str] = Counter()

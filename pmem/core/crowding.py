@@ -14,11 +14,7 @@ _QUOTES: Final = 4
 
 
 def is_crowded(data: bytes) -> bool:
-    """Tell whether JSON has more values than a record may have.
-
-    Args:
-        data: What should be JSON.
-    """
+    """Tell whether JSON has more values than a record may have."""
     if len(data) <= RECORD_VALUES or _values(data) <= RECORD_VALUES:
         return False
     if data.count(b'"') - data.count(b'\\"') > _QUOTES * RECORD_VALUES:
@@ -27,11 +23,7 @@ def is_crowded(data: bytes) -> bool:
 
 
 def is_too_deep(data: bytes) -> bool:
-    """Tell whether lists and objects are nested too deep: take off a level at a time.
-
-    Args:
-        data: JSON.
-    """
+    """Tell whether lists and objects are nested too deep: take off a level at a time."""
     if data.count(b"[") + data.count(b"{") <= RECORD_LEVELS:
         return False
     rest = _STRING.sub(b"", data).translate(_LEVELS, _NOT_LEVELS)

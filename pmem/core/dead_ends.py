@@ -20,20 +20,14 @@ _ENDS: Final = ".!?…。！？"
 
 
 def describe_attempt(tried: str, because: str) -> str:
-    """Return a dead end as one text, which is what searches read.
-
-    Args:
-        tried: What was tried.
-        because: Why it failed.
-    """
+    """Return a dead end as one text, which is what searches read."""
     return f"Tried: {_sentence(tried)} It failed: {_sentence(because)}"
 
 
 def check_evidence(values: Iterable[str]) -> tuple[str, ...]:
     """Return what proves a failure, each once.
 
-    Args:
-        values: Each `error:` and a fingerprint, or `commit:` and an id.
+    Each is `error:` and a fingerprint, or `commit:` and an id.
 
     Raises:
         InvalidValue: One is neither, or there are too many.
@@ -56,12 +50,6 @@ def warns(memory: Memory) -> bool:
 
 def settle(memory: Memory, reason: str, by: str, at: datetime) -> Settlement | None:
     """Return why a dead end is none any more, or None where an empty reason makes it one again.
-
-    Args:
-        memory: A dead end.
-        reason: Why.
-        by: Who says so.
-        at: When.
 
     Raises:
         InvalidValue: The memory is no dead end.

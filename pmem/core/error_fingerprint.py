@@ -76,9 +76,6 @@ _VAGUE: Final = _SAY_NOTHING | frozenset(
 def fingerprint(text: str) -> str | None:
     """Return what recognises an error.
 
-    Args:
-        text: What a program wrote as it failed, whole; colours and the like count for nothing.
-
     Returns:
         Hexadecimal digits; None where no line says enough to be told from others.
     """
@@ -87,9 +84,6 @@ def fingerprint(text: str) -> str | None:
 
 def evidence_of(text: str) -> tuple[str, ...]:
     """Return an error as memories may name it, `error:` and a fingerprint; nothing without one.
-
-    Args:
-        text: What a program wrote as it failed.
 
     Returns:
         First what a memory is to name; behind it what one names that was kept before forms of
@@ -106,21 +100,12 @@ def _digest(said: str) -> str | None:
 
 
 def telling_line(text: str) -> str:
-    """Return the line of an error that tells it from others; empty where none does.
-
-    Args:
-        text: What a program wrote as it failed.
-    """
+    """Return the line of an error that tells it from others; empty where none does."""
     return _telling(_candidates(text), _NOW)[0]
 
 
 def masked(line: str, *, keeps_quoted: bool = False) -> str:
-    """Return a line without what differs from one time to the next.
-
-    Args:
-        line: One line.
-        keeps_quoted: Mask only the numbers and paths in what stands in quotes.
-    """
+    """Return a line without what differs from one time to the next."""
     pieces = _BARE_PIECES if keeps_quoted else _PIECES
     return pieces.sub(_masked_piece, line[:_LONGEST_LINE]).strip()[:_TELLING]
 

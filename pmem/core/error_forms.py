@@ -36,11 +36,7 @@ _SEARCHED: Final = 200
 
 
 def essence(line: str) -> str:
-    """Return what a line says of an error, whoever reports it.
-
-    Args:
-        line: A line that names an error.
-    """
+    """Return what a line says of an error, whoever reports it."""
     panic = _PANIC.match(line)
     if panic:
         rest = line[panic.end() :]

@@ -23,9 +23,6 @@ class InexactJson(ValueError):
 def read(data: bytes | str) -> Any:
     """Read JSON that came from outside.
 
-    Args:
-        data: UTF-8.
-
     Raises:
         InexactJson: It is none, is nested too deep, or has a number beyond all reason.
     """

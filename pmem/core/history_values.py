@@ -15,13 +15,7 @@ _DAY: Final = len("2026-11-21")
 
 
 def say_value(name: str, value: Any, most: int) -> str:
-    """Return a value from a history, as JSON holds it, in words.
-
-    Args:
-        name: Its field.
-        value: The value.
-        most: Characters of it.
-    """
+    """Return a value from a history, as JSON holds it, in words."""
     if isinstance(value, dict):
         return one_line(_said_of(value, most), most) or "none"
     if isinstance(value, list | tuple):

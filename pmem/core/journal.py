@@ -134,11 +134,7 @@ class JournalStep(NamedTuple):
 
 
 def steps(record: Historic) -> list[JournalStep]:
-    """Return what happened to a record, in the order of its history.
-
-    Args:
-        record: As it is now. One without a history, written by hand, was made and no more.
-    """
+    """Return what happened to a record, in the order of its history."""
     history = record.history or (Event(event=EventKind.ADD, at=created(record)),)
     fields = record.__struct_fields__
     names = {name for event in history for name in event.before if name in fields}
@@ -154,12 +150,7 @@ def steps(record: Historic) -> list[JournalStep]:
 
 
 def log(records: Iterable[Historic], wanted: Wanted) -> list[JournalStep]:
-    """Return the events that pass a filter, by time, then id, then place in the history.
-
-    Args:
-        records: What to look through.
-        wanted: The filter.
-    """
+    """Return the events that pass a filter, by time, then id, then place in the history."""
     found = [
         step
         for record in records

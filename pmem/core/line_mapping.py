@@ -10,10 +10,7 @@ _MOST_LINES: Final = 5000
 def earlier_line(before: Sequence[bytes], after: Sequence[bytes], line: int) -> int | None:
     """Return where a line stood before, or None where it is new or was changed.
 
-    Args:
-        before: The lines of the earlier version.
-        after: Those of the later one.
-        line: One of the later ones, counted from one.
+    Lines count from one.
     """
     shared = min(len(before), len(after))
     head = next((n for n in range(shared) if before[n] != after[n]), shared)

@@ -26,11 +26,7 @@ _ADDRESS: Final = re.compile(r"(:)(//)|(www)(\.)|(gh)(-)(?=\d)", re.IGNORECASE)
 
 
 def escaped(text: str) -> str:
-    """Return one line of Markdown that shows a text as it is, for the middle of a line.
-
-    Args:
-        text: Any text; its white space is folded, what would be invisible is made visible.
-    """
+    """Return one line of Markdown that shows a text as it is, for the middle of a line."""
     folded = visible(" ".join(text.split())).translate(_SIGNS)
     return _ADDRESS.sub(_split_match, folded)
 

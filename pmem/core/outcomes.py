@@ -37,12 +37,7 @@ def told_with(memory: Memory) -> str:
 
 
 def how_it_went(memory: Memory, precision: int = _DAY) -> str:
-    """Return the latest outcome of a memory that has one: `went badly 2026-11-19: too slow`.
-
-    Args:
-        memory: Which one.
-        precision: Characters of its time.
-    """
+    """Return the latest outcome of a memory that has one: `went badly 2026-11-19: too slow`."""
     latest = latest_outcome(memory)
     said = f": {_short(latest.text)}" if latest.text else ""
     return f"{_WENT[latest.verdict]} {iso(latest.at)[:precision]}{said}"

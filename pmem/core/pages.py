@@ -40,10 +40,6 @@ S = TypeVar("S", bound=OnSubject)
 def write_pages(memories: Iterable[Memory], *, by_subject: bool) -> dict[str, str]:
     """Write memories as Markdown.
 
-    Args:
-        memories: Which ones, as they are to be shown.
-        by_subject: Whether each subject has a page of its own.
-
     Returns:
         The pages by file name; `INDEX` has what is on no other page.
     """
@@ -73,12 +69,7 @@ def group_by_subject(items: Iterable[S]) -> dict[str, list[S]]:
 
 
 def page_name(subject: str, ending: str) -> str:
-    """Return a subject's file name: readable, safe on every system, and no other subject's.
-
-    Args:
-        subject: Any text.
-        ending: What follows the dot.
-    """
+    """Return a subject's file name: readable, safe on every system, and no other subject's."""
     known = fold(subject)
     plain = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in known)
     words = "-".join(filter(None, plain.split("-")))[:_LONGEST_NAME].strip("-")

@@ -51,11 +51,7 @@ class Lead(NamedTuple):
 
 
 def leads(record: Record) -> Iterator[Lead]:
-    """Yield where a record leads.
-
-    Args:
-        record: Any record.
-    """
+    """Yield where a record leads."""
     for pointer in POINTERS:
         if pointer.owner is type(record):
             for identifier in _ids(getattr(record, pointer.field)):
@@ -68,14 +64,7 @@ def owners_of(targets: Collection[RecordType]) -> set[RecordType]:
 
 
 def cut(record: Record, is_gone: Callable[[RecordType, str], bool], event: Event) -> Any:
-    """Return a record without what leads nowhere; itself where all is there.
-
-    Args:
-        record: Any record.
-        is_gone: Tells of a type and an id that nothing is there.
-        event: An UNLINK; the history says with it what was cut, where there is one.
-
-    """
+    """Return a record without what leads nowhere; itself where all is there."""
     if isinstance(record, Memory):
         targets = {link.target for link in record.relationships}
         lost = {target for target in targets if is_gone(Memory, target)}

@@ -13,10 +13,6 @@ def recall_at(ranks: Ranks, k: int) -> float:
     """Return the share of what was wanted that is among the first `k`.
 
     Manning, Raghavan and Schütze, Introduction to Information Retrieval (2008), chapter 8.
-
-    Args:
-        ranks: The rank of everything wanted; at least one.
-        k: How many hits count.
     """
     return sum(rank is not None and rank <= k for rank in ranks) / len(ranks)
 
@@ -25,9 +21,6 @@ def reciprocal_rank(ranks: Ranks) -> float:
     """Return one divided by the best rank, and zero where nothing was found.
 
     Its mean over questions is MRR: Voorhees, The TREC-8 Question Answering Track Report (1999).
-
-    Args:
-        ranks: The rank of everything wanted.
     """
     return max((1 / rank for rank in ranks if rank is not None), default=0.0)
 
@@ -38,21 +31,13 @@ def ndcg_at(ranks: Ranks, k: int) -> float:
     Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques (2002), with
     gains of zero and one, and the discount of `log2(rank + 1)` that Burges et al., Learning to
     rank using gradient descent (2005) made usual. A rank counts once.
-
-    Args:
-        ranks: The rank of everything wanted; at least one.
-        k: How many hits count.
     """
     found = sorted({rank for rank in ranks if rank is not None and rank <= k})
     return _discounted(found) / _discounted(range(1, min(k, len(ranks)) + 1))
 
 
 def mean(values: Sequence[float]) -> float:
-    """Return the arithmetic mean, to six decimals: the same on every machine.
-
-    Args:
-        values: At least one.
-    """
+    """Return the arithmetic mean, to six decimals: the same on every machine."""
     return round(sum(values) / len(values), 6)
 
 

@@ -32,9 +32,6 @@ class _Number(float):
 def load(data: bytes) -> dict[str, Any]:
     """Read a JSON object.
 
-    Args:
-        data: UTF-8.
-
     Raises:
         NotJson: It is anything else, or has a key twice, is nested too deep, or crowded.
     """
@@ -56,9 +53,6 @@ def load(data: bytes) -> dict[str, Any]:
 
 def dump(value: Any) -> bytes:
     """Write JSON as the files on disk are.
-
-    Args:
-        value: What `load` returned, or a part of several such values.
 
     Raises:
         NotJson: It cannot be written as UTF-8, or is nested too deep.

@@ -34,13 +34,7 @@ Noted = TypeVar("Noted", bound=Memory | Episode | Conversation)
 
 
 def changed(record: Noted, event: Event, **fields: Any) -> Noted:
-    """Return a record with some fields replaced and the event in its history.
-
-    Args:
-        record: The record as it was.
-        event: What happens; the earlier value of every changed field is added to it.
-        fields: New values by field.
-    """
+    """Return a record with some fields replaced and the event in its history."""
     before = {
         name: json_value(getattr(record, name))
         for name, value in fields.items()
@@ -53,14 +47,7 @@ def changed(record: Noted, event: Event, **fields: Any) -> Noted:
 
 
 def linked(memory: Memory, link: Relationship, actor: str, at: datetime) -> Memory:
-    """Return a memory with one more link, or with a new strength for one that it has.
-
-    Args:
-        memory: Where the link starts.
-        link: The link, its `created_at` set.
-        actor: Who links.
-        at: When.
-    """
+    """Return a memory with one more link, or with a new strength for one that it has."""
     others = tuple(known for known in memory.relationships if not same_link(known, link))
     earlier = [json_value(known) for known in memory.relationships if same_link(known, link)]
     event = Event(
@@ -77,12 +64,7 @@ def unlinked(
 ) -> Memory:
     """Return a memory without its links to some others.
 
-    Args:
-        memory: Where the links start.
-        targets: Where they lead.
-        type_: Only links of this type; None means every type.
-        actor: Who unlinks.
-        at: When.
+    Without a type, links of every type.
     """
     cut: list[Relationship] = []
     kept: list[Relationship] = []
@@ -103,10 +85,6 @@ def as_of(record: Kept, at: datetime) -> Kept | None:
 
     Later events are undone from the last in the list to the first, also where a clock that ran
     backwards has put earlier ones between them.
-
-    Args:
-        record: The record as it is.
-        at: The moment; events at that very moment have happened.
     """
     if record.created_at > at:
         return None
@@ -115,12 +93,7 @@ def as_of(record: Kept, at: datetime) -> Kept | None:
 
 
 def before_event(record: Noted, place: int) -> Noted:
-    """Return a record as it was before an event of its history, and all that came later.
-
-    Args:
-        record: The record as it is.
-        place: The event's place in the history; with their number it is what it is.
-    """
+    """Return a record as it was before an event of its history, and all that came later."""
     return _without_events(record, range(place, len(record.history)))
 
 
@@ -152,25 +125,13 @@ def decay(last_access: datetime, accesses: int, now: datetime, half_life_days: f
     """Return how present a memory still is, between 0 and 1 (S2's decay function).
 
     `0.5 ** (days / half_life) + min(0.1 * accesses, 0.5)`, at most 1.
-
-    Args:
-        last_access: When it was last recalled, or made.
-        accesses: How often it was recalled.
-        now: The present; a clock that ran backwards counts as no time passed.
-        half_life_days: Days without recall that halve it.
     """
     faded = float(0.5 ** (age_in_days(last_access, now) / half_life_days))
     return min(1.0, faded + min(accesses * ACCESS_BOOST, MOST_ACCESS_BOOST))
 
 
 def days_until(below: float, importance: float, half_life_days: float) -> float:
-    """Return the days without recall until importance times presence can be below a limit.
-
-    Args:
-        below: The limit.
-        importance: From 0 to 1.
-        half_life_days: See `decay`.
-    """
+    """Return the days without recall until importance times presence can be below a limit."""
     if importance < below or importance <= 0:
         return 0.0
     return half_life_days * math.log2(importance / below) if below > 0 else math.inf
@@ -202,11 +163,6 @@ def undo_links(state: dict[str, Any], event: Event, earlier: Sequence[Event]) ->
 
     Each link that is made goes to the end; so what is put back goes before those that were made
     after it.
-
-    Args:
-        state: The record's fields as JSON; its links change in place.
-        event: What happened.
-        earlier: What happened before it.
     """
     link, removed = event.detail.get("link"), event.detail.get("removed", [])
     if link is None and not removed:

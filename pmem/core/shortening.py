@@ -7,12 +7,7 @@ _UNSPACED: Final = "\u2e80"
 
 
 def shortened(text: str, most: int) -> str:
-    """Cut a text at a word's end so that it has `most` characters, the ellipsis included.
-
-    Args:
-        text: One line.
-        most: Characters at the most, at least two.
-    """
+    """Cut a text at a word's end so that it has `most` characters, the ellipsis included."""
     if len(text) <= most:
         return text
     cut = text[: most - 1]

@@ -11,10 +11,6 @@ def says_the_same(one: str, other: str) -> bool:
     """Tell whether two texts say the same, however each begins.
 
     "The user's goal is to learn Rust" and "The user wants to learn Rust" do.
-
-    Args:
-        one: What was said once.
-        other: What was said again.
     """
     first, second = _aim(one), _aim(other)
     if key(first) == key(second):

@@ -9,13 +9,7 @@ _WORDS_BEFORE: Final = 8
 
 
 def snippet(words: list[str], asked: Collection[str], most: int) -> str:
-    """Return a text's words, so many at the most, from shortly before the first asked for.
-
-    Args:
-        words: The text.
-        asked: The terms that were asked for.
-        most: How many words to show.
-    """
+    """Return a text's words, so many at the most, from shortly before the first asked for."""
     if len(words) <= most:
         return " ".join(words)
     found = (place for place, word in enumerate(words) if not set(terms(word)).isdisjoint(asked))

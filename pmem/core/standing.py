@@ -37,11 +37,7 @@ class FileVersion:
         self._lines = file_lines(data)
 
     def place(self, cited: Citation) -> FileRange | None:
-        """Return where a text is cited or stands in this version; None where it does not.
-
-        Args:
-            cited: The citation, whatever file it names.
-        """
+        """Return where a text is cited or stands in this version; None where it does not."""
         return judged(msgspec.structs.replace(cited, file=self.name), self.content)
 
     def weight(self, lines: Lines | None) -> int:
@@ -58,12 +54,7 @@ class FileVersion:
         return digest is not None and digest == other.folded(None)
 
     def has_reformatted(self, other: "FileVersion", lines: Lines) -> bool:
-        """Tell whether lines of another version stand here in another format.
-
-        Args:
-            other: The other version.
-            lines: Its lines.
-        """
+        """Tell whether lines of another version stand here in another format."""
         digest = None if self.content.is_binary else other.folded(lines)
         if digest is None or other.bare(lines) not in self._bare:
             return False
@@ -100,13 +91,7 @@ class FileVersion:
 
 
 def stands_after(cited: Citation, before: FileVersion, after: FileVersion) -> bool:
-    """Tell whether a text that stood in one version of a file stands in another one.
-
-    Args:
-        cited: The citation.
-        before: The version that has it.
-        after: The other one, which may have another name.
-    """
+    """Tell whether a text that stood in one version of a file stands in another one."""
     if after.place(msgspec.structs.replace(cited, folded=None)) is not None:
         return True
     place = before.place(cited)
@@ -120,14 +105,7 @@ def stands_after(cited: Citation, before: FileVersion, after: FileVersion) -> bo
 def went_to(
     cited: Citation, home: FileVersion, before: FileVersion | None, after: FileVersion
 ) -> bool:
-    """Tell whether a text that its file lost came to another file in the same change.
-
-    Args:
-        cited: The citation.
-        home: Its file before the change.
-        before: The other file before the change; None where it is new.
-        after: The other file after it.
-    """
+    """Tell whether a text that its file lost came to another file in the same change."""
     place = home.place(cited)
     if place is None or home.weight(place.lines) < LEAST:
         return False

@@ -9,11 +9,7 @@ _MARK: Final = "stops_edits"
 
 
 def may_be_marked(memory: Memory) -> bool:
-    """Tell whether a person may mark a memory: no agent made it, and no import brought it.
-
-    Args:
-        memory: Which one.
-    """
+    """Tell whether a person may mark a memory: no agent made it, and no import brought it."""
     begun = [event for event in memory.history if event.event is EventKind.ADD]
     return memory.source.kind == "manual" and not any(each.agent or each.source for each in begun)
 
@@ -23,9 +19,6 @@ def may_stop(memory: Memory) -> bool:
 
     It does where a person set it by an edit, and nobody who is trusted less has changed what the
     memory says since. A history can be forged, so the user's own settings have to allow it as well.
-
-    Args:
-        memory: Which one.
     """
     if not memory.stops_edits or not may_be_marked(memory) or trust_of(memory) is not Trust.HIGH:
         return False

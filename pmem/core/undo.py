@@ -68,9 +68,6 @@ class Unwinding:
     def undo(self, event: Event) -> dict[str, Any]:
         """Take an event back: the newest that is left.
 
-        Args:
-            event: What happened. A field that the state does not have is left alone.
-
         Returns:
             What the event led to, by the field.
         """

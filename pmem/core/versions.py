@@ -23,11 +23,7 @@ class MemoryVersion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def versions(memory: Memory) -> tuple[MemoryVersion, ...]:
-    """Return all that a memory has said, the first version first.
-
-    Args:
-        memory: A memory; what its history does not tell, another program has written.
-    """
+    """Return all that a memory has said, the first version first."""
     changes = [event for event in memory.history if _CONTENT in event.before]
     texts = [*(event.before[_CONTENT] for event in changes), memory.content]
     first = memory.history[0].actor if memory.history else ""
@@ -48,11 +44,7 @@ def versions(memory: Memory) -> tuple[MemoryVersion, ...]:
 
 
 def version_number(memory: Memory) -> int:
-    """Return the number of the version that a memory is at: 1 as long as its text was not changed.
-
-    Args:
-        memory: A memory.
-    """
+    """Return the number of the version that a memory is at: 1 as long as its text was not changed."""
     return 1 + sum(_CONTENT in event.before for event in memory.history)
 
 

@@ -32,9 +32,6 @@ def visible(text: str) -> str:
 
     Joiners and emoji selectors stay where they shape what is seen, one at a time: between the
     parts of an emoji, behind an emoji, and behind a letter of a script that needs them.
-
-    Args:
-        text: Any text.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -48,20 +45,12 @@ def subject_before(subject: str | None, text: str) -> str:
 
 
 def one_visible_line(text: str) -> str:
-    """Write out what would end a line or move the cursor, besides what `visible` does.
-
-    Args:
-        text: Any text.
-    """
+    """Write out what would end a line or move the cursor, besides what `visible` does."""
     return visible(text).replace("\n", "\\u{a}").replace("\t", "\\u{9}")
 
 
 def escaped(json: str) -> str:
-    r"""Write hidden characters as JSON does, `\\uXXXX`: the text means the same.
-
-    Args:
-        json: JSON, on one line or several.
-    """
+    r"""Write hidden characters as JSON does, `\\uXXXX`: the text means the same."""
     return json if json.isascii() and "\x7f" not in json else _hidden().sub(_as_json, json)
 
 

@@ -17,12 +17,7 @@ class WordChange(NamedTuple):
 
 
 def word_changes(before: str, after: str) -> Iterator[WordChange]:
-    """Yield the words of both texts, in an order in which either can be read.
-
-    Args:
-        before: The earlier text.
-        after: The later one.
-    """
+    """Yield the words of both texts, in an order in which either can be read."""
     old, new = before.split(" "), after.split(" ")
     if max(len(old), len(new)) > MOST_WORDS:
         yield WordChange("removed", before)

@@ -249,11 +249,7 @@ def table() -> tuple[Setting, ...]:
 
 
 def unknown_names(values: Mapping[str, Any]) -> list[str]:
-    """Return the names that no setting has, and that are no entry of a table.
-
-    Args:
-        values: Values by dotted name, as `flatten` leaves them: an empty group has its own name.
-    """
+    """Return the names that no setting has, and that are no entry of a table."""
     rows = {row.name for row in table()}
     groups = {name.rpartition(".")[0] for name in rows}
     return [
@@ -289,9 +285,6 @@ def known(name: str) -> Setting:
 
 def settings_of(layers: list[Layer]) -> Settings:
     """Lay the layers over the defaults; where they say nothing, no row of the table is made.
-
-    Args:
-        layers: As `resolve` takes them.
 
     Raises:
         InvalidValue: A layer holds a value that is not allowed.
@@ -340,9 +333,7 @@ def from_environment(environment: Mapping[str, str]) -> dict[str, str]:
 def checked(name: str, value: Any) -> Any:
     """Return `value` as the setting `name` stores it.
 
-    Args:
-        name: A setting's dotted name.
-        value: A value of its type, or text to be read as one (a list as `read_list` reads it).
+    Text is read as a value of its type (a list as `read_list` reads it).
 
     Raises:
         InvalidValue: There is no such setting, or it does not allow the value.

@@ -13,11 +13,6 @@ _WINDOW: Final = ("max_context_tokens", "working_memory_tokens", "system_prompt_
 def check_together(settings: Settings, name: str, value: Any) -> str:
     """See that a new value makes sense beside the other settings.
 
-    Args:
-        settings: As they are.
-        name: The one that changes.
-        value: What it is to be, checked by itself.
-
     Returns:
         What the value does that may be unexpected; else an empty text.
 

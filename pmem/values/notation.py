@@ -34,11 +34,7 @@ def as_text(value: Any) -> str:
 
 
 def read_list(text: str) -> Any:
-    """Read a list, with commas, or with brackets as TOML and JSON write it; else leave it as it is.
-
-    Args:
-        text: As the command line and the environment take it: `a,b`, or `["a", "b"]`.
-    """
+    """Read a list, with commas, or with brackets as TOML and JSON write it; else leave it as it is."""
     if not text.lstrip().startswith("["):
         return [part.strip() for part in text.split(",") if part.strip()]
     import tomllib
@@ -68,12 +64,7 @@ def type_name(base: Any) -> str:
 
 
 def rule(error: str, type_: str) -> str:
-    """Say what a value must be.
-
-    Args:
-        error: What the decoder says against it.
-        type_: What it may be, as `type_name` says.
-    """
+    """Say what a value must be."""
     if "length" in error:
         return "it must not be empty"
     for mark, words in ((">= ", "at least "), ("<= ", "at most ")):
