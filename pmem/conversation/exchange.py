@@ -12,7 +12,6 @@ import msgspec
 from pmem.conversation import transcripts
 from pmem.core.apps.deciding import AppDecision
 from pmem.core.chunking import by_conversation, repeated
-from pmem.core.exactjson import reread
 from pmem.core.filters import EVERYTHING
 from pmem.core.policy import app_of
 from pmem.core.retention import changed
@@ -335,7 +334,9 @@ def json_lines(values: Iterable[Any]) -> bytes:
 
 def one_document(files: dict[str, bytes]) -> bytes:
     """Join array files into one JSON object with a key per store, for a pipe."""
-    return dump({name.removesuffix(".json"): reread(data) for name, data in files.items()})
+    return dump(
+        {name.removesuffix(".json"): msgspec.json.decode(data) for name, data in files.items()}
+    )
 
 
 def _known_conversations(workspace: Workspace) -> dict[str, Conversation]:

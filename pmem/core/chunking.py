@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from pmem.core.crowding import is_crowded
 from pmem.core.text.speech import Speech, speech_of
 from pmem.errors import InvalidValue
-from pmem.values.bounds import MESSAGE_BYTES, MESSAGES_BYTES, RECORD_VALUES
+from pmem.values.bounds import MESSAGE_BYTES, MESSAGES_BYTES, RECORD_VALUES, is_crowded
 from pmem.values.ids import short
 from pmem.values.records import Chunk, Conversation, Fact, Message, Standing, dump
 

@@ -60,7 +60,7 @@ def _has(text: str, value: str) -> bool:
 
 
 def sides_of_constant(cited: Citation, here: Content) -> Sides | None:
-    """Return a constant's value as it is cited and as a file has it; None where it is no constant."""
+    """Return a constant's value as it is cited and as a file has it; None for no constant."""
     constant = constant_of(cited)
     found = values_of(cited, here, constant[0]) if constant else []
     if constant is None or not found:

@@ -9,8 +9,7 @@ from collections import Counter
 from json.encoder import encode_basestring
 from typing import Any
 
-from pmem.core.crowding import is_crowded, is_too_deep
-from pmem.values.bounds import RECORD_LEVELS, RECORD_VALUES
+from pmem.values.bounds import RECORD_LEVELS, RECORD_VALUES, is_crowded, is_too_deep
 from pmem.values.json_layout import fold_lists
 
 

@@ -11,7 +11,6 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from pmem.core.exactjson import reread
 from pmem.core.undo import Unwinding
 from pmem.values.records import (
     Conversation,
@@ -99,7 +98,7 @@ def before_event(record: Noted, place: int) -> Noted:
 
 def _without_events(record: Noted, places: Collection[int]) -> Noted:
     """Return a record without some events, undone from the last in the list to the first."""
-    state: dict[str, Any] = reread(dump_line(record))
+    state: dict[str, Any] = json_value(record)
     unwinding = Unwinding(state)
     for place, event in reversed(list(enumerate(record.history))):
         if place in places:
@@ -144,7 +143,7 @@ def purge_time(at: datetime, days: int) -> datetime:
 
 def json_value(value: Any) -> Any:
     """Return a value as it reads back from JSON."""
-    return reread(dump_line(value))
+    return msgspec.json.decode(dump_line(value))
 
 
 def _begun(record: Noted) -> datetime:

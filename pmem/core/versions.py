@@ -44,7 +44,7 @@ def versions(memory: Memory) -> tuple[MemoryVersion, ...]:
 
 
 def version_number(memory: Memory) -> int:
-    """Return the number of the version that a memory is at: 1 as long as its text was not changed."""
+    """Return the number of a memory's version: 1 as long as its text was not changed."""
     return 1 + sum(_CONTENT in event.before for event in memory.history)
 
 

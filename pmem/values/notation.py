@@ -34,7 +34,7 @@ def as_text(value: Any) -> str:
 
 
 def read_list(text: str) -> Any:
-    """Read a list, with commas, or with brackets as TOML and JSON write it; else leave it as it is."""
+    """Read a list, with commas, or in brackets as TOML and JSON have it; else leave the text."""
     if not text.lstrip().startswith("["):
         return [part.strip() for part in text.split(",") if part.strip()]
     import tomllib
