@@ -17,8 +17,8 @@ from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
 from pmem.core.duplicates.lexicon import WordClass, look
 from pmem.core.extraction.facts import extract
+from pmem.core.lines import shortened
 from pmem.core.own_words import ASKS
-from pmem.core.shortening import shortened
 from pmem.core.text.blocks import read_prose
 from pmem.core.text.sentences import read, split_sentences
 from pmem.core.text.terms import terms

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from pmem.core.citations import CitationState, Content, constant_of, values_of
+from pmem.core.lines import shortened
 from pmem.core.secrets import find_named, redacted, unsecret
-from pmem.core.shortening import shortened
 from pmem.values.records import Citation
 
 _SHOWN: Final = 60

@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from pmem.core.grades import grade
 from pmem.core.trust import Trust, shown, trust_of
+from pmem.values.defaults import grade
 from pmem.values.records import Event, EventKind, Memory, State
 
 MOST: Final = 3

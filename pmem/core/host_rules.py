@@ -12,9 +12,8 @@ from typing import Final, NamedTuple
 
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
-from pmem.core.dead_ends import warns
 from pmem.core.managed_block import MARKS, SIGN
-from pmem.core.outcomes import failed, told_with
+from pmem.core.outcomes import failed, told_with, warns
 from pmem.core.own_words import KEEP
 from pmem.core.trust import Trust, trust_of
 from pmem.core.visible import one_visible_line

@@ -127,3 +127,33 @@ def _write_operation(record: Memory | Episode, event: Event, node: Node) -> Logg
         sim=max(links, default=None),
         user=record.scope.user,
     )
+
+
+_COMMANDS: Final = {
+    "add_all": "add",
+    "confirm": "inbox accept",
+    "consent.approve": "inbox accept",
+    "consent.reject": "inbox reject",
+    "doctor": "check --fix",
+    "facts.promote": "inbox accept",
+    "facts.reject": "inbox reject",
+    "import.project": "import auto",
+    "link": "edit --link",
+    "pin": "edit --pin",
+    "repair": "resolve",
+    "settle": "resolve",
+    "setup.assistant": "setup",
+    "supersede": "edit --supersede",
+    "supersede_by": "edit --superseded-by",
+    "sweep": "consolidate",
+    "sync": "db sync",
+    "unlink": "edit --unlink",
+    "verify": "check --fix",
+    "verify.accept": "check --accept",
+}
+"""Of operations whose names are not those of their commands."""
+
+
+def command_of(operation: str) -> str:
+    """Return the command of an operation."""
+    return _COMMANDS.get(operation, operation.replace(".", " "))

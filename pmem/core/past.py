@@ -20,8 +20,7 @@ import msgspec
 
 from pmem.core.chunking import each_once
 from pmem.core.filters import created
-from pmem.core.retention import as_of, json_value
-from pmem.core.undo import Unwinding
+from pmem.core.retention import Unwinding, as_of, json_value
 from pmem.values.ids import moment_of
 from pmem.values.records import (
     Chunk,

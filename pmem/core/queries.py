@@ -1,6 +1,6 @@
 """The request and the answer of `query`, the one tool by which agents ask for memories.
 
-Importance has the grades of `core.grades` here.
+Importance has the grades of `values.defaults` here.
 """
 
 from collections import Counter
@@ -12,11 +12,11 @@ import msgspec
 
 from pmem.core import decode_errors
 from pmem.core.filters import Filter
-from pmem.core.grades import GRADES, grade, lowest
 from pmem.core.policy import category_of
 from pmem.core.retrieval.documents import shown_text
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import InvalidValue, PmemError
+from pmem.values.defaults import GRADES, grade, lowest
 from pmem.values.ids import short
 from pmem.values.records import Episode, Message, Part
 

@@ -5,13 +5,12 @@ Everything before the last step can be restored, because each event keeps what i
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
 import msgspec
 
-from pmem.core.undo import Unwinding
 from pmem.values.records import (
     Conversation,
     Episode,
@@ -22,6 +21,72 @@ from pmem.values.records import (
     dump_line,
 )
 from pmem.values.times import shifted
+
+TAKES_BACK: Final = "undo"
+"""What an event's detail has that takes a command back: which one."""
+BRANCH: Final = "branch"
+"""Where a merge's event says, by field, when the branch whose value it did not take changed it."""
+
+
+class _Other:
+    """A value that a merge did not take, and when its branch changed it."""
+
+    def __init__(self, value: Any, times: frozenset[datetime]) -> None:
+        self.value = value
+        self.times = times
+
+
+class Unwinding:
+    """The fields of a record on the way back.
+
+    Args:
+        state: Their present values, as JSON; each step back changes them in place.
+    """
+
+    def __init__(self, state: dict[str, Any]) -> None:
+        self.state = state
+        self._others: dict[str, list[_Other]] = {}
+
+    def undo(self, event: Event) -> dict[str, Any]:
+        """Take an event back: the newest that is left.
+
+        Returns:
+            What the event led to, by the field.
+        """
+        merged = _times(event)
+        known = [field for field in event.before if field in self.state]
+        return {field: self._undo(field, event, merged.get(field)) for field in known}
+
+    def _undo(self, field: str, event: Event, merged: frozenset[datetime] | None) -> Any:
+        others = self._others.setdefault(field, [])
+        inmost = reversed(others)  # a branch may itself have been merged from others
+        other = next((other for other in inmost if event.at in other.times), None)
+        led_to = self.state[field] if other is None else other.value
+        earlier = event.before[field]
+        if merged is not None:
+            others.append(_Other(earlier, merged))
+            return led_to
+        for one in others:  # branches share what happened before they parted
+            if one is other or one.value == led_to:
+                one.value = earlier
+        if other is None or self.state[field] == led_to:
+            self.state[field] = earlier
+        return led_to
+
+
+def _times(event: Event) -> dict[str, frozenset[datetime]]:
+    """Return when the other branch changed the fields that a merge decided; often nothing."""
+    told = event.detail.get(BRANCH)
+    if not isinstance(told, Mapping):
+        return {}
+    try:
+        return {
+            field: frozenset(datetime.fromisoformat(time) for time in times)
+            for field, times in told.items()
+        }
+    except (TypeError, ValueError):  # written by another program
+        return {}
+
 
 SECONDS_A_DAY: Final = 86_400
 ACCESS_BOOST: Final = 0.1
@@ -179,3 +244,48 @@ def undo_links(state: dict[str, Any], event: Event, earlier: Sequence[Event]) ->
 
 def _ends(link: dict[str, Any]) -> tuple[Any, Any]:
     return (link["target"], link["type"])
+
+
+CONVERSATION: Final = "conversation"
+"""Where an event says from which conversation a change comes."""
+_CONTENT: Final = "content"
+
+
+class MemoryVersion(msgspec.Struct, frozen=True, kw_only=True):
+    """One text that a memory has had: its number from 1 on, since when, by whom, and from where."""
+
+    number: int
+    content: str
+    created_at: datetime
+    actor: str
+    conversation: str | None = None
+
+
+def versions(memory: Memory) -> tuple[MemoryVersion, ...]:
+    """Return all that a memory has said, the first version first."""
+    changes = [event for event in memory.history if _CONTENT in event.before]
+    texts = [*(event.before[_CONTENT] for event in changes), memory.content]
+    first = memory.history[0].actor if memory.history else ""
+    begun = (memory.created_at, first, memory.source.conversation)
+    later = [(event.at, event.actor, event.detail.get(CONVERSATION)) for event in changes]
+    return tuple(
+        MemoryVersion(
+            number=number,
+            content=_as_text(text),
+            created_at=at,
+            actor=actor,
+            conversation=conversation,
+        )
+        for number, (text, (at, actor, conversation)) in enumerate(
+            zip(texts, [begun, *later], strict=True), start=1
+        )
+    )
+
+
+def version_number(memory: Memory) -> int:
+    """Return the number of a memory's version: 1 as long as its text was not changed."""
+    return 1 + sum(_CONTENT in event.before for event in memory.history)
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else str(value)

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import msgspec
 
-from pmem.core.dead_ends import warns
 from pmem.core.filters import fold
 from pmem.core.journal import one_line
 from pmem.core.lifecycle.neighbours import JUDGED
 from pmem.core.lifecycle.scopes import may_meet
+from pmem.core.outcomes import warns
 from pmem.values.ids import short
 from pmem.values.records import Memory, MemoryType
 

@@ -12,8 +12,8 @@ from typing import Any, Final, TypeVar
 
 from msgspec.structs import asdict
 
-from pmem.core.shortening import shortened
-from pmem.core.undo import TAKES_BACK
+from pmem.core.lines import shortened
+from pmem.core.retention import TAKES_BACK
 from pmem.errors import InvalidValue
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
 from pmem.values.records import (
@@ -210,3 +210,24 @@ def _most(event: Event) -> Trust:
     most = Trust.HIGH if event.event is EventKind.MERGE and not event.agent else Trust.MEDIUM
     made_of = event.detail.get(INHERITED)
     return min(most, Trust(made_of), key=LEVELS.index) if made_of in LEVELS else most
+
+
+_MARK: Final = "stops_edits"
+
+
+def may_be_marked(memory: Memory) -> bool:
+    """Tell whether a person may mark a memory: no agent made it, and no import brought it."""
+    begun = [event for event in memory.history if event.event is EventKind.ADD]
+    return memory.source.kind == "manual" and not any(each.agent or each.source for each in begun)
+
+
+def may_stop(memory: Memory) -> bool:
+    """Tell whether a memory's mark counts.
+
+    It does where a person set it by an edit, and nobody who is trusted less has changed what the
+    memory says since. A history can be forged, so the user's own settings have to allow it as well.
+    """
+    if not memory.stops_edits or not may_be_marked(memory) or trust_of(memory) is not Trust.HIGH:
+        return False
+    marked = [event for event in memory.history if _MARK in event.before]
+    return bool(marked) and not (marked[-1].agent or marked[-1].source)

@@ -67,3 +67,29 @@ def _written_out(found: re.Match[str]) -> str:
 def _as_json(found: re.Match[str]) -> str:
     units = found[0].encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[n : n + 4]}" for n in range(0, len(units), 4))
+
+
+_APART: Final = "&#8203;"
+"""A space without width."""
+_ESCAPED: Final = {
+    **{sign: f"\\{sign}" for sign in "\\`*_[]|~"},
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    "$": "&#36;",
+    "@": f"@{_APART}",
+    "#": f"#{_APART}",
+}
+_SIGNS: Final = str.maketrans(_ESCAPED)
+_ADDRESS: Final = re.compile(r"(:)(//)|(www)(\.)|(gh)(-)(?=\d)", re.IGNORECASE)
+
+
+def escape_markdown(text: str) -> str:
+    """Return one line of Markdown that shows a text as it is, for the middle of a line."""
+    folded = visible(" ".join(text.split())).translate(_SIGNS)
+    return _ADDRESS.sub(_split_match, folded)
+
+
+def _split_match(found: re.Match[str]) -> str:
+    left, right = filter(None, found.groups())
+    return f"{left}{_APART}{right}"

@@ -14,8 +14,9 @@ from msgspec import Meta
 from msgspec.structs import FieldInfo, fields
 
 from pmem.errors import InvalidValue
-from pmem.values.notation import LIST, TABLE, is_struct, read_list, rule, type_name
 from pmem.values.rules import (
+    LIST,
+    TABLE,
     AppRules,
     Categories,
     Consent,
@@ -29,9 +30,13 @@ from pmem.values.rules import (
     Secrets,
     VectorRules,
     Writing,
+    is_struct,
     number,
+    read_list,
+    rule,
     says,
     share,
+    type_name,
 )
 
 ENVIRONMENT_PREFIX: Final = "PMEM_"
