@@ -53,11 +53,7 @@ class Insight(NamedTuple):
 
 
 def note_insights(draft: Draft) -> None:
-    """Add the insights that the draft's records give.
-
-    Args:
-        draft: The plan so far.
-    """
+    """Add the insights that the draft's records give."""
     known = [
         record
         for record in draft.records.values()
