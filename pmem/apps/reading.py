@@ -25,9 +25,8 @@ from pmem.memory.app_memories import (
 )
 from pmem.memory.conversations import conversation_named
 from pmem.project.workspace import Workspace
-from pmem.values.fields import AppRef, AsOf, asked
+from pmem.values.fields import AppRef, AsOf, AtRequest, NoArguments, asked
 from pmem.values.records import Conversation, EventKind, Memory, State, Status
-from pmem.values.requests import AtRequest, NoArguments
 from pmem.values.times import day, shifted
 
 

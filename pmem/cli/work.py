@@ -17,8 +17,8 @@ from pmem.upkeep.work.doing import (
     WorkRequest,
 )
 from pmem.upkeep.work.trying import ModelTestRequest, ModelTrial
+from pmem.values.fields import NoArguments
 from pmem.values.records import dump_line
-from pmem.values.requests import NoArguments
 
 MOVED, REFUSED = 9, 3
 """Exit codes: something has to be looked at first; an answer is not allowed."""

@@ -108,7 +108,7 @@ def _apply(
 
 def check_mark(memory: Memory) -> None:
     """See that a person wrote a memory that is to stop edits; it is Refused otherwise."""
-    from pmem.core.stopping import may_be_marked
+    from pmem.core.trust import may_be_marked
 
     if not may_be_marked(memory):
         raise Refused(

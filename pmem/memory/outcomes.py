@@ -6,9 +6,8 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from pmem.core import checks
-from pmem.core.dead_ends import FIXES, describe_attempt, warns
 from pmem.core.filters import Filter, same_text
-from pmem.core.outcomes import failed, is_due, latest_outcome
+from pmem.core.outcomes import FIXES, describe_attempt, failed, is_due, latest_outcome, warns
 from pmem.core.retention import changed, linked, valid_at
 from pmem.core.selection import Selection, ticks
 from pmem.core.trust import with_trust

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 
 from pmem.core.checks import meant_category
-from pmem.core.dead_ends import warns
 from pmem.core.filters import Filter, fold
+from pmem.core.outcomes import warns
 from pmem.core.policy import EVERYTHING, PROCEDURAL
 from pmem.core.retention import valid_at
 from pmem.core.selection import Selection
