@@ -74,9 +74,7 @@ class CommitClaim(NamedTuple):
 def proposals_of(text: str, author: str = "") -> Iterator[CommitClaim]:
     """Yield what a commit's message says that is worth keeping.
 
-    Args:
-        text: The message.
-        author: Who wrote it; programs that keep dependencies fresh give no reasons.
+    Authors that are programs, which keep dependencies fresh, give no reasons.
     """
     subject, _, body = text.partition("\n")
     if _BOT.search(author) or _AGAIN.match(subject):
