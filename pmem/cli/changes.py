@@ -23,7 +23,7 @@ from pmem.cli.render import can_ask, drawn
 from pmem.cli.screens.drawing import ScreenView, view_of
 from pmem.cli.screens.stories import change_screen
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.core.undo import command_of
+from pmem.core.operations import command_of
 from pmem.errors import NotFound, UsageError
 from pmem.memory.changes import ChangedRecords, RecordsRequest, RestoreRequest
 from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded

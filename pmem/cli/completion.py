@@ -22,7 +22,7 @@ from typer._click.shell_completion import (  # typer 0.28 exports none of them
 from pmem.cli.app import root
 from pmem.cli.hook import memory_folder
 from pmem.cli.manual import documents, reference
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.storage.index.suggestions import CONVERSATIONS, EPISODES, MEMORIES, Suggestions
 from pmem.storage.local import completions
 from pmem.values.fields import Completes

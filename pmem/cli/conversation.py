@@ -17,7 +17,7 @@ from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
 from pmem.conversation.message_changes import MarkRequest, RemoveMessageRequest
 from pmem.conversation.pruning import PruneRequest, Pruning
 from pmem.core.extraction.episodes import Arc
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.errors import UsageError
 from pmem.memory.chunking import Transcript
 from pmem.memory.facts import Promotion

@@ -15,7 +15,7 @@ from pmem.errors import Damaged, InvalidValue, Refused, UsageError
 from pmem.project.caller import Caller, asked_by
 from pmem.project.workspace import Workspace
 from pmem.storage.shared import Shared
-from pmem.values.requests import NoArguments
+from pmem.values.fields import NoArguments
 
 if TYPE_CHECKING:
     from pmem.server.http.connections import ListeningPlace

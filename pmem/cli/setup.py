@@ -18,7 +18,7 @@ from pmem.operations import table
 from pmem.project.discovery import discover
 from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals, write_file
-from pmem.values.requests import NoArguments, SetupRequest
+from pmem.values.fields import NoArguments, SetupRequest
 from pmem.vcs import gitsetup, hooksetup
 from pmem.vcs.rule_files import HOSTS, RulesRequest
 

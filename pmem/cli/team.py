@@ -16,8 +16,8 @@ from pmem.memory.changes import ChangedRecords
 from pmem.operations import table
 from pmem.upkeep.database import DatabaseRequest, DatabaseSetup, DatabaseStatus
 from pmem.upkeep.sync import Synced, SyncedRecord, SyncRequest
+from pmem.values.fields import NoArguments
 from pmem.values.ids import short
-from pmem.values.requests import NoArguments
 from pmem.vcs.conflicts import SettleRequest
 from pmem.vcs.repair import Repair, RepairRequest
 
