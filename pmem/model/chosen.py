@@ -7,9 +7,10 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from shutil import which
 from threading import Thread
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from pmem.core.secrets import unsecret
 from pmem.errors import InvalidValue
@@ -19,7 +20,6 @@ from pmem.model.models import (
     Models,
     ModelUnreachable,
     TextModel,
-    in_time,
 )
 from pmem.model.tasks import ModelPrompt
 from pmem.values.rules import ModelRules
@@ -41,12 +41,11 @@ def _text_model(rules: ModelRules, environment: Mapping[str, str]) -> TextModel:
         return _server(rules, environment)
     if rules.use in NEEDS_NAME and not rules.name:
         raise InvalidValue(f"model.use is {rules.use}, and model.name says no model", _NAME_IT)
-    if rules.use == "llm":
-        if is_installed():
-            return LlmModel(rules.name)
-        if not which("llm", path=environment.get("PATH")):
-            raise InvalidValue("model.use is llm, which is not installed", f"run `{INSTALL}`")
     command = preset_command(rules.use, rules.name)
+    if rules.use == "llm" and find_spec("llm") is not None:  # the package that came with pmem
+        command = (sys.executable, "-m", *command)
+    elif rules.use == "llm" and not which("llm", path=environment.get("PATH")):
+        raise InvalidValue("model.use is llm, which is not installed", f"run `{INSTALL}`")
     return _program(rules.name or rules.use, command, rules, environment)
 
 
@@ -65,7 +64,8 @@ def _program(
     return CommandModel(name, command, environment, rules.key_variable)
 
 
-_NAME_IT = "name it as its program or server does, such as llama3.2"
+INSTALL: Final = "pip install 'pmem-cli[llm]'"
+_NAME_IT: Final = "name it as its program or server does, such as llama3.2"
 
 
 def _server(rules: ModelRules, environment: Mapping[str, str]) -> TextModel:
@@ -118,16 +118,16 @@ class CommandModel:
         key_variable: str = "",
     ) -> None:
         self.name = name
-        self._command = tuple(command)
+        self.command = tuple(command)
         self._environment = trimmed(environment, key_variable)
 
     def complete(self, prompt: ModelPrompt, seconds: float) -> Completion:
         """Return what the program writes; see `TextModel`."""
         with tempfile.TemporaryDirectory(prefix="pmem-model-", ignore_cleanup_errors=True) as top:
             paths = _make_places(top, prompt)
-            arguments = [paths.get(part, part) for part in self._command]
+            arguments = [paths.get(part, part) for part in self.command]
             written = self._run(arguments, prompt.text.encode(), seconds, paths["cwd"])
-            if OUTPUT in self._command:
+            if OUTPUT in self.command:
                 written = _read_file(paths[OUTPUT])
         if len(written) > MOST_BYTES:
             raise AnswerRefused(f"the answer has more than {MOST_BYTES} bytes")
@@ -162,7 +162,7 @@ class CommandModel:
             )
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
-            raise ModelUnreachable(f"{self._command[0]} cannot be run: {why}") from None
+            raise ModelUnreachable(f"{self.command[0]} cannot be run: {why}") from None
 
 
 def trimmed(environment: Mapping[str, str], more: str = "") -> dict[str, str]:
@@ -284,40 +284,3 @@ def preset_command(preset: str, name: str) -> tuple[str, ...]:
     before, behind = _COMMANDS[preset]
     named = tuple(name if part == NAME else part for part in _NAMED[preset]) if name else ()
     return (*before, *named, *behind)
-
-
-INSTALL: Final = "pip install 'pmem-cli[llm]'"
-
-
-def is_installed() -> bool:
-    """Tell whether the package is there, without loading it."""
-    from importlib.util import find_spec
-
-    return find_spec("llm") is not None
-
-
-class LlmModel:
-    """A model that the package `llm` knows."""
-
-    def __init__(self, name: str) -> None:
-        self._wanted = name
-        self.name = name or "llm"
-
-    def complete(self, prompt: ModelPrompt, seconds: float) -> Completion:
-        """Return what the model writes; see `TextModel`."""
-        return in_time(lambda: self._complete(prompt), seconds, self.name)
-
-    def _complete(self, prompt: ModelPrompt) -> Completion:
-        import llm
-
-        try:
-            model: Any = llm.get_model(self._wanted or None)
-        except llm.UnknownModelError:
-            raise ModelUnreachable(f"llm knows no model {self._wanted!r}") from None
-        fitting = {"schema": prompt.schema} if getattr(model, "supports_schema", False) else {}
-        response = model.prompt(prompt.text, stream=False, **fitting)
-        text = str(response.text())
-        used = response.usage()
-        counts = [getattr(used, name, None) for name in ("input", "output")]
-        numbers = [count for count in counts if isinstance(count, int)]
-        return Completion(text=text, tokens=sum(numbers) if numbers else None)

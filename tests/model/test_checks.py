@@ -1,11 +1,9 @@
 """What an answer may say: founded, in form, and nothing that harms who reads it."""
 
 import json
-import sys
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,8 +18,7 @@ from pmem.model.checks import (
     read_model_answer,
     source_of,
 )
-from pmem.model.chosen import LlmModel
-from pmem.model.models import AnswerRefused, ModelUnreachable
+from pmem.model.models import AnswerRefused
 from pmem.model.tasks import (
     TASKS,
     ChunkGiven,
@@ -188,49 +185,3 @@ def test_every_prompt_has_its_data_and_its_schema(kind: Any) -> None:
     assert "{data}" not in prompt.text
     assert prompt.text.count("```json\n") == 1
     assert '"additionalProperties":false' in prompt.text
-
-
-class _Response:
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def text(self) -> str:
-        return self._text
-
-    def usage(self) -> Any:
-        return SimpleNamespace(input=7, output=5)
-
-
-class _UnknownModel(Exception):
-    """Stands for llm's own."""
-
-
-@pytest.fixture
-def llm(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Stand in for the package `llm`, and return what it is asked."""
-    asked: list[Any] = []
-
-    def prompt(text: str, **options: Any) -> _Response:
-        asked.append(options)
-        return _Response('{"title": "Orders", "summary": "Ben moved the orders."}')
-
-    def get_model(name: str | None) -> Any:
-        if name == "gone":
-            raise _UnknownModel
-        return SimpleNamespace(prompt=prompt, supports_schema=name == "strict")
-
-    package: Any = ModuleType("llm")
-    package.get_model, package.UnknownModelError = get_model, _UnknownModel
-    monkeypatch.setitem(sys.modules, "llm", package)
-    return asked
-
-
-def test_the_package_llm_is_asked_by_its_own_api(llm: list[Any]) -> None:
-    prompt = write_prompt("episode", EXAMPLES["episode"])
-    done = LlmModel("strict").complete(prompt, 5)
-    assert done.tokens == 12
-    assert read_model_answer("episode", done.text)
-    LlmModel("").complete(prompt, 5)
-    assert [sorted(options) for options in llm] == [["schema", "stream"], ["stream"]]
-    with pytest.raises(ModelUnreachable, match="knows no model 'gone'"):
-        LlmModel("gone").complete(prompt, 5)
