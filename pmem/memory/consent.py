@@ -226,7 +226,7 @@ def _apply_proposal(
         def apply(memory: Memory, event: Event) -> Memory:
             _check_waiting(workspace, proposal)
             agreed = msgspec.structs.replace(event, source=AGREED, detail={AGREED: detail})
-            new = _removed if is_removal else _edited
+            new = _out_of_recall if is_removal else _with_changes
             done = new(workspace, proposal, memory, agreed)
             _decide(workspace, proposal, "approved", memory.id)
             return done
@@ -255,7 +255,7 @@ def _check_waiting(workspace: Workspace, proposal: Proposal) -> None:
         )
 
 
-def _edited(workspace: Workspace, proposal: Proposal, memory: Memory, event: Event) -> Memory:  # noqa: ARG001
+def _with_changes(workspace: Workspace, proposal: Proposal, memory: Memory, event: Event) -> Memory:  # noqa: ARG001
     if memory.state is not State.ACTIVE:
         raise InvalidValue(
             f"memory {memory.id} is {memory.state.replace('_', ' ')} by now, not active",
@@ -265,7 +265,9 @@ def _edited(workspace: Workspace, proposal: Proposal, memory: Memory, event: Eve
     return changed(memory, event, **{name: getattr(wanted, name) for name in proposal.changes})
 
 
-def _removed(workspace: Workspace, proposal: Proposal, memory: Memory, event: Event) -> Memory:  # noqa: ARG001
+def _out_of_recall(
+    workspace: Workspace, proposal: Proposal, memory: Memory, event: Event
+) -> Memory:  # noqa: ARG001
     if not can_move(memory.state, event.event):
         return memory
     return moved(memory, event, purge_at=purge_time(event.at, workspace.settings.purge_days))
