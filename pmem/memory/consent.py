@@ -226,8 +226,10 @@ def _apply_proposal(
         def apply(memory: Memory, event: Event) -> Memory:
             _check_waiting(workspace, proposal)
             agreed = msgspec.structs.replace(event, source=AGREED, detail={AGREED: detail})
-            new = _out_of_recall if is_removal else _with_changes
-            done = new(workspace, proposal, memory, agreed)
+            if is_removal:
+                done = _out_of_recall(workspace, memory, agreed)
+            else:
+                done = _with_changes(memory, agreed, proposal.changes)
             _decide(workspace, proposal, "approved", memory.id)
             return done
 
@@ -255,19 +257,17 @@ def _check_waiting(workspace: Workspace, proposal: Proposal) -> None:
         )
 
 
-def _with_changes(workspace: Workspace, proposal: Proposal, memory: Memory, event: Event) -> Memory:  # noqa: ARG001
+def _with_changes(memory: Memory, event: Event, changes: Mapping[str, Any]) -> Memory:
     if memory.state is not State.ACTIVE:
         raise InvalidValue(
             f"memory {memory.id} is {memory.state.replace('_', ' ')} by now, not active",
             "`pmem restore` brings it back; or reject the change",
         )
-    wanted = msgspec.convert({**plain(memory), **proposal.changes}, Memory)
-    return changed(memory, event, **{name: getattr(wanted, name) for name in proposal.changes})
+    wanted = msgspec.convert({**plain(memory), **changes}, Memory)
+    return changed(memory, event, **{name: getattr(wanted, name) for name in changes})
 
 
-def _out_of_recall(
-    workspace: Workspace, proposal: Proposal, memory: Memory, event: Event
-) -> Memory:  # noqa: ARG001
+def _out_of_recall(workspace: Workspace, memory: Memory, event: Event) -> Memory:
     if not can_move(memory.state, event.event):
         return memory
     return moved(memory, event, purge_at=purge_time(event.at, workspace.settings.purge_days))
