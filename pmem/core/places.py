@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Final
 
-from pmem.core.names import composed
+from pmem.core.lines import composed
 from pmem.errors import InvalidValue, NotFound
 
 MOST_PLACES: Final = 50

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 import msgspec
 from msgspec import Meta
 
-from pmem.core import decode_errors
+from pmem.core import exactjson
 from pmem.core.filters import Filter
 from pmem.core.policy import category_of
 from pmem.core.retrieval.documents import shown_text
@@ -162,7 +162,7 @@ def parse(value: Any) -> QueryRequest:
         of = QueryFilters if "$.filters" in str(error) else QueryRequest
         known = f"there are {', '.join(of.__struct_encode_fields__)}"
         raise InvalidValue(
-            f"this is no query: {decode_errors.sentence(error, _CHOICES)}",
+            f"this is no query: {exactjson.sentence(error, _CHOICES)}",
             known if "unknown field" in str(error) else EXAMPLE,
         ) from None
 
