@@ -222,6 +222,10 @@ def _touched(record: Any) -> int:
     return ticks(created(record)) if at is None else at
 
 
+def _worth(record: Any) -> float:
+    return TYPE_WORTH[record.type] if isinstance(record, Memory) else 0.0
+
+
 def _used(record: Any) -> int:
     return ticks(last_use(record) if isinstance(record, Memory | Episode) else created(record))
 
@@ -253,7 +257,7 @@ COLUMNS: Final[dict[str, Column]] = {
     "cites": _has("citations"),
     "disputed": Column("integer", _disputed),
     "tokens": Column("integer", lambda record: min(getattr(record, "tokens", 0), _MOST), "tokens"),
-    "worth": Column("real", lambda record: TYPE_WORTH.get(getattr(record, "type", None), 0.0)),
+    "worth": Column("real", _worth),
     "moment": Column("text", lambda record: record.id.partition("-")[0].rjust(SHORT_LENGTH)),
     "happened": Column("integer", _happened),
     "events": Column("integer", lambda record: len(getattr(record, "history", ())) or 1),
