@@ -1,11 +1,11 @@
-"""Passwords in the command lines of well-known programs: `mysql -pX`, `redis-cli -a X`."""
+"""Passwords in command lines, such as `mysql -pX`, and in addresses: `scheme://user:password@host`."""
 
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from pmem.core.secrets.false_positives import is_password, is_token, is_usual
-from pmem.core.secrets.secret import Secret
+from pmem.core.secrets.rules import Secret, lazily
 
 
 class Options(NamedTuple):
@@ -71,6 +71,12 @@ _WORD: Final = re.compile(
     r"""[ \t\r]*+(?:(?P<end>[\n`;|&]|\Z)"""
     r"""|(?P<word>(?>(?:[^\s'"`;|&]|"[^"\n]{0,256}+"|'[^'\n]{0,256}+'|["'])+)))"""
 )
+_MARK: Final = "://"
+_USER: Final = lazily(r"([^\s/?#@:\"'<>`(){}\[\]$]{0,128}+):([^\s/\"'<>`{}]{1,256})@(?=[\w\[.-])")
+_VARIABLE: Final = lazily(r"^\$[A-Za-z_]\w*$|\$[({]")
+_SCHEME: Final = lazily(r"[a-z][a-z0-9+.-]{1,20}$", re.IGNORECASE)
+_LONGEST_SCHEME: Final = 21
+_WEB: Final = ("http", "https", "git", "ftp", "ssh", "svn", "ws", "wss")
 _QUOTES: Final = "\"'"
 _UNFIT_STARTS: Final = ("$", "<", "{", "-", "%", "(", "[", "@")
 _LEAST: Final = 4
@@ -85,7 +91,7 @@ class CommandWord(NamedTuple):
     start: int
 
 
-def passwords(text: str) -> Iterator[Secret]:
+def in_commands(text: str) -> Iterator[Secret]:
     """Yield the passwords that commands in a text are given."""
     place = 0
     while (match := _PROGRAM.search(text, place)) is not None:
@@ -165,3 +171,22 @@ def _is_given(word: CommandWord) -> bool:
         and "://" not in value
         and not is_usual(value)
     )
+
+
+def in_addresses(text: str) -> Iterator[Secret]:
+    """Yield the passwords in the addresses of a text."""
+    place = text.find(_MARK)
+    while place >= 0:
+        start = place + len(_MARK)
+        match = _USER.match(text, start)
+        scheme = _SCHEME.search(text[max(0, place - _LONGEST_SCHEME) : place])
+        if match and scheme and not _is_none(*match.groups()):
+            web = scheme[0].lower().partition("+")[0] in _WEB
+            yield Secret("url-password" if web else "connection-password", *match.span(2))
+        place = text.find(_MARK, match.end() if match else start)
+
+
+def _is_none(user: str, password: str) -> bool:
+    """Tell whether a password stands for one: it is the user's name, or everybody's first."""
+    is_given = password.startswith("%") or _VARIABLE.search(password) is not None
+    return password == user or is_usual(password) or is_given

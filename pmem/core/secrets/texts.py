@@ -10,7 +10,7 @@ import orjson
 
 from pmem.core.crowding import is_crowded
 from pmem.core.secrets import find, find_named, place
-from pmem.core.secrets.secret import Secret
+from pmem.core.secrets.rules import Secret
 
 MOST_SPOTS: Final = 100
 """Secrets of one file that are told."""
