@@ -18,7 +18,6 @@ from pmem.storage.files import safe_files
 from pmem.storage.files.durable import refusals, write_file
 from pmem.storage.files.worktree import top_of
 from pmem.storage.git import git
-from pmem.storage.git.objects import no_git
 from pmem.storage.jsonfiles import scratch
 from pmem.values.requests import SetupRequest
 from pmem.vcs.ignoring import ignored
@@ -190,11 +189,8 @@ def _check_inside(workspace: Workspace) -> None:
     Raises:
         NotFound: It does not.
     """
-    try:
-        asked = ["rev-parse", "--is-inside-work-tree"]
-        done = git.run(workspace.root, asked, workspace.environment)
-    except OSError as error:
-        raise no_git(error) from None
+    asked = ["rev-parse", "--is-inside-work-tree"]
+    done = git.run(workspace.root, asked, workspace.environment)
     if done.code or done.out.strip() != b"true":
         told = done.err.partition("\n")[0].removeprefix("fatal: ")
         why = f": {told}" if told and top_of(workspace.root) is not None else ""

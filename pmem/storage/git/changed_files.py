@@ -6,7 +6,6 @@ attribute, no filter and no program of the project; lines are compared outside o
 
 import hashlib
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -14,7 +13,7 @@ from typing import Final, NamedTuple
 
 from pmem.errors import StorageRefused
 from pmem.storage.git import git
-from pmem.storage.git.objects import Objects, no_git
+from pmem.storage.git.objects import Objects
 from pmem.storage.git.project_files import Sources, Unreadable, is_text
 from pmem.storage.git.repository import FILES, TreeEntry
 
@@ -142,15 +141,8 @@ class ChangedFiles:
         return git.without_filters(self._sources.top, self._environment)
 
     def _ask(self, words: Sequence[str]) -> bytes:
-        top = self._sources.top
-        try:
-            found = git.run(
-                top, words, self._environment, index=self._index, settings=self._unfiltered
-            )
-        except OSError as error:
-            raise no_git(error) from None
-        except subprocess.TimeoutExpired:
-            raise StorageRefused(f"git took longer than {git.SECONDS} seconds to compare") from None
+        top, settings = self._sources.top, self._unfiltered
+        found = git.run(top, words, self._environment, index=self._index, settings=settings)
         if found.code:
             said = found.err.partition("\n")[0].removeprefix("fatal: ").strip()
             raise StorageRefused(f"git cannot compare the two: {said}")
@@ -192,7 +184,7 @@ def hunks(before: bytes, after: bytes, environment: Mapping[str, str]) -> list[H
                 with open(os.path.join(folder, name), "xb") as file:
                     file.write(data)
             found = git.run_apart(folder, _BY_LINES, environment)
-    except (OSError, subprocess.SubprocessError):
+    except (OSError, *git.UNAVAILABLE):
         return []
     return list(_parse_hunks(found.out)) if found.code in (0, 1) else []
 

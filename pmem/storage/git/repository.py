@@ -5,7 +5,6 @@ Every path is relative to the memory folder; git runs in it and finds the reposi
 
 import os
 import re
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -14,7 +13,7 @@ from pmem.core.lines import file_lines
 from pmem.errors import InvalidValue, NotFound, StorageRefused
 from pmem.storage.files.worktree import shared_git_folder, top_of
 from pmem.storage.git import git
-from pmem.storage.git.objects import Objects, no_git
+from pmem.storage.git.objects import Objects
 
 _LONGEST_NAME: Final = 4096
 """Characters of a revision at the most; a command line has its limits."""
@@ -306,14 +305,7 @@ class Repository:
         return found.out
 
     def _run(self, *arguments: str, stdin: bytes = b"", index: str = "") -> git.GitResult:
-        try:
-            return git.run(self._folder, arguments, self._environment, stdin=stdin, index=index)
-        except OSError as error:
-            raise no_git(error) from None
-        except subprocess.TimeoutExpired:
-            raise StorageRefused(
-                f"git took longer than {git.SECONDS} seconds in {self._folder}"
-            ) from None
+        return git.run(self._folder, arguments, self._environment, stdin=stdin, index=index)
 
     def _why_not(self, failed: git.GitResult, otherwise: str) -> str:
         """Say why git failed: in its own words, unless it has none."""

@@ -1,7 +1,6 @@
 """The other work trees of a repository."""
 
 import os
-import subprocess
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
@@ -24,7 +23,7 @@ def other_work_trees(folder: str, environment: Mapping[str, str]) -> list[WorkTr
     try:
         done = git.run(folder, ["worktree", "list", "--porcelain", "-z"], environment)
         top = git.run(folder, ["rev-parse", "--show-toplevel"], environment)
-    except (OSError, subprocess.SubprocessError):
+    except git.UNAVAILABLE:
         return []
     if done.code or top.code:
         return []
