@@ -19,7 +19,7 @@ from pmem.storage.files.durable import refusals, write_file
 from pmem.storage.files.worktree import top_of
 from pmem.storage.git import git
 from pmem.storage.jsonfiles import scratch
-from pmem.values.requests import SetupRequest
+from pmem.values.fields import SetupRequest
 from pmem.vcs.ignoring import ignored
 
 ATTRIBUTES_FILE: Final = ".gitattributes"
