@@ -93,7 +93,7 @@ def _check_work_tree(top: str, start: str, name: str, environment: Mapping[str, 
     Raises:
         NoProject: It does; the hint says how to bring or use it.
     """
-    from pmem.storage.git.checked_out import explain_absence, explain_submodule
+    from pmem.storage.git.work_trees import explain_absence, explain_submodule
 
     inside = os.path.relpath(start, top).replace(os.sep, "/")
     parts = [] if inside == "." else inside.split("/")
@@ -168,7 +168,7 @@ def _is_left_over(folder: str, environment: Mapping[str, str]) -> bool:
     top = top_of(os.path.dirname(folder))
     if top is None:
         return False
-    from pmem.storage.git.checked_out import explain_absence
+    from pmem.storage.git.work_trees import explain_absence
 
     place = os.path.relpath(folder, top).replace(os.sep, "/")
     return explain_absence(top, [place], environment) is not None

@@ -15,7 +15,7 @@ from pmem.errors import StorageRefused
 from pmem.storage.git import git
 from pmem.storage.git.objects import Objects
 from pmem.storage.git.project_files import Sources, Unreadable, is_text
-from pmem.storage.git.repository import FILES, TreeEntry
+from pmem.storage.git.repository import FILES, TreeEntry, raw_entries
 
 _RAW: Final = (
     *("--raw", "-z", "-O/dev/null", "--no-abbrev", "--no-textconv", "--no-ext-diff"),
@@ -26,7 +26,6 @@ _RENAMES: Final = ("-M", "-l1000")
 _MOST_MOVED: Final = 1000
 """So many new files of the work tree are compared with those that are gone."""
 _SHA1: Final = 40
-_NO_MODE: Final = "000000"
 _UNTRACKED: Final = ("ls-files", "--others", "--exclude-standard", "-z")
 _NEW: Final = TreeEntry("100644", "")
 _NAMES: Final = ("before", "after")
@@ -239,13 +238,11 @@ def _parse(listed: bytes) -> Iterator[ChangedPath]:
     for word in words:
         if not word.startswith(b":"):
             continue
-        *about, status = word[1:].decode().split(" ")
+        old, new, status = raw_entries(word)
         name = os.fsdecode(next(words))
         after = os.fsdecode(next(words)) if status[:1] in "RC" else name
-        old, new = (
-            None if mode == _NO_MODE else TreeEntry(mode, object_.strip("0") and object_)
-            for mode, object_ in zip(about[:2], about[2:4], strict=True)
-        )
+        if new is not None and not new.object.strip("0"):
+            new = new._replace(object="")
         if status == "U":  # a merge waits for a decision, and check says so
             continue
         before = None if old is None or status[:1] == "C" else name
