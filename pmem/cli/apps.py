@@ -10,7 +10,7 @@ from pmem.apps.remembering import Remembered, RememberRequest
 from pmem.apps.removal import AppDeleteRequest, Purged, UninstallRequest
 from pmem.cli import render
 from pmem.cli.asking import asks, own
-from pmem.cli.panels import figure
+from pmem.cli.screens.drawing import figure
 from pmem.cli.session import Answer, CommandSession, Line, listed
 from pmem.core.secrets import unsecret
 from pmem.errors import UsageError
