@@ -148,7 +148,7 @@ def _report_first_write(unit: Workspace) -> None:
     """Note what the clone lacks, before its first command that changed records is noted."""
     if unit.own.commands.has_changes:
         return
-    from pmem.vcs.first_write import what_the_clone_lacks
+    from pmem.vcs.gitsetup import what_the_clone_lacks
 
     with suppress(PmemError):
         unit.notes += what_the_clone_lacks(unit)

@@ -66,7 +66,7 @@ def memory_above(folder: str, environment: Mapping[str, str] | None = None) -> s
 
 def _check_work_tree(top: str, start: str, name: str, environment: Mapping[str, str]) -> None:
     """See that a work tree lacks no memory that git, or another work tree, has."""
-    from pmem.storage.git.checked_out import explain_absence, explain_submodule
+    from pmem.storage.git.work_trees import explain_absence, explain_submodule
 
     inside = os.path.relpath(start, top).replace(os.sep, "/")
     parts = [] if inside == "." else inside.split("/")
@@ -141,7 +141,7 @@ def _is_left_over(folder: str, environment: Mapping[str, str]) -> bool:
     top = top_of(os.path.dirname(folder))
     if top is None:
         return False
-    from pmem.storage.git.checked_out import explain_absence
+    from pmem.storage.git.work_trees import explain_absence
 
     place = os.path.relpath(folder, top).replace(os.sep, "/")
     return explain_absence(top, [place], environment) is not None

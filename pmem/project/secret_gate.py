@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 
 from pmem.core import secrets
-from pmem.core.secrets.secret import Secret
+from pmem.core.secrets.rules import Secret
 from pmem.core.secrets.texts import inside, texts
 from pmem.errors import InvalidValue, Refused
 from pmem.storage.backend import Change
