@@ -214,12 +214,6 @@ def test_what_has_expired_can_be_neither_approved_nor_rejected(root: str) -> Non
     assert late.list().total == 0
 
 
-def test_an_agent_may_edit_what_is_nobodys(root: str) -> None:
-    memory = opened(root, "planner").add("The release is on Monday.").memory
-    changed = opened(root, "planner").edit(memory.id, "The release is on Tuesday.")
-    assert changed.content == "The release is on Tuesday."
-
-
 def test_an_agent_sees_that_something_waits_and_decides_nothing(root: str) -> None:
     agent = opened(root, "planner")
     held = agent.add("It is Quuxville.", subject="home address").held
