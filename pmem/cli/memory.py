@@ -10,7 +10,7 @@ from pmem.cli.asking import asks, own, scoped
 from pmem.cli.drafts import WrittenText, kept_draft, read_draft
 from pmem.cli.render import drawn, draws
 from pmem.cli.session import Answer, CommandSession, Line, listed, start_of
-from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
+from pmem.core.lifecycle.presence import state_mark, validity_mark
 from pmem.core.lines import split_lines
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.core.visible import subject_before

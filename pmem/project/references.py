@@ -4,8 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pmem.core.lifecycle.states import SUCCESSOR, successor_of
-from pmem.core.lifecycle.successors import was_unseen
+from pmem.core.lifecycle.states import SUCCESSOR, successor_of, was_unseen
 from pmem.core.pointers import Lead, cut, leads, owners_of
 from pmem.core.retention import changed
 from pmem.errors import Damaged, NotFound, PmemError, Refused, StorageRefused

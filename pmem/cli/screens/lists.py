@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pmem.cli.screens.view import Row, ScreenView, drawn_rows
 from pmem.cli.screens.wrapping import wrapped
 from pmem.cli.session import Line, Span
-from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
+from pmem.core.lifecycle.presence import state_mark, validity_mark
 from pmem.core.retention import valid_at
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.core.visible import subject_before

@@ -6,8 +6,8 @@ from datetime import timedelta
 from msgspec.structs import asdict, replace
 
 from pmem.core.filters import Filter
-from pmem.core.lifecycle.insights import CATEGORY, PAUSE, is_insight
-from pmem.core.lifecycle.merging import SOURCE
+from pmem.core.lifecycle.consolidation import CATEGORY, PAUSE, is_insight
+from pmem.core.lifecycle.plan import SOURCE
 from pmem.core.trust import inherited
 from pmem.model.tasks import FoundInsight, InsightGiven, InsightsAnswer
 from pmem.project.events import event_of

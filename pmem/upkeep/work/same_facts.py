@@ -10,10 +10,9 @@ from msgspec.structs import asdict, replace
 
 from pmem.core.duplicates import Relation, pairs
 from pmem.core.filters import Filter
-from pmem.core.lifecycle.insights import is_insight
-from pmem.core.lifecycle.merging import absorbed, absorbing, rank, redirected
+from pmem.core.lifecycle.consolidation import is_insight
+from pmem.core.lifecycle.merging import absorbed, absorbing, obstacle, rank, redirected, similar
 from pmem.core.lifecycle.presence import said_at
-from pmem.core.lifecycle.similar import obstacle, similar
 from pmem.core.retention import age_in_days, linked, valid_at
 from pmem.errors import Damaged, NotFound, Refused
 from pmem.memory.proposals import needs_leave
