@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from pmem.core.dead_ends import describe_attempt
 from pmem.core.lines import split_lines
+from pmem.core.outcomes import describe_attempt
 from pmem.values.records import MemoryType
 
 _MOST_REASONS: Final = 2

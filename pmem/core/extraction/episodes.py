@@ -22,7 +22,7 @@ import msgspec
 
 from pmem.core.extraction.talk import REASONS, turns_of_talk, who
 from pmem.core.extraction.turns import Turn, is_work, turn_of
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.core.text.sentences import read
 from pmem.core.text.speech import is_talk
 from pmem.values.records import Episode, EpisodeType, Message

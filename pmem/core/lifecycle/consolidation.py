@@ -41,11 +41,18 @@ from pmem.core.lifecycle.plan import (
 )
 from pmem.core.lifecycle.presence import FadingRules, half_life_of, last_use, presence, said_at
 from pmem.core.lifecycle.states import closed, moved
-from pmem.core.retention import age_in_days, changed, linked, purge_time, unlinked, valid_at
+from pmem.core.retention import (
+    TAKES_BACK,
+    age_in_days,
+    changed,
+    linked,
+    purge_time,
+    unlinked,
+    valid_at,
+)
 from pmem.core.text.terms import terms
 from pmem.core.threeway.history import SETTLED
 from pmem.core.trust import inherited
-from pmem.core.undo import TAKES_BACK
 from pmem.values.defaults import DEFAULT_IMPORTANCE
 from pmem.values.ids import derived_id
 from pmem.values.records import (

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.core.summaries.toolruns import tool_lines
 from pmem.core.text.blocks import BlockKind, blocks
 from pmem.core.text.commands import error_lines

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.values.records import Message
 
 if TYPE_CHECKING:

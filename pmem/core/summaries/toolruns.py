@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.core.text.commands import edited_files, ran_commands, tool_outcome
 from pmem.core.text.speech import TOOLS, Speech, speech_of
 from pmem.values.records import Message

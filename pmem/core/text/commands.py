@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.core.text.calls import RecordedCall, recorded_calls
 from pmem.core.text.paths import named_paths
 from pmem.values.records import Message

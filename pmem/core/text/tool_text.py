@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.core.text.calls import recorded_calls
 from pmem.core.text.commands import LONGEST_ERROR, call_line, first_line, tool_outcome
 from pmem.values.records import Message, Role
