@@ -38,7 +38,7 @@ from pmem.values.records import (
 
 if TYPE_CHECKING:
     from pmem.core.lifecycle.neighbours import Neighbour
-    from pmem.memory.overviews import Naming
+    from pmem.memory.reading import Naming
 
 SUGGESTED = 9
 """The exit code of `add` when a memory should be updated instead."""
@@ -160,7 +160,7 @@ def list_(
 
 def _names_answer(session: CommandSession, of: "Naming") -> Answer:
     """List the tags or the subjects, and how many memories have each."""
-    from pmem.memory.overviews import NamesRequest
+    from pmem.memory.reading import NamesRequest
 
     found = session.run(table.NAMES, NamesRequest(of=of))
     screen = drawn(session, "lists.name_screen", found, of.removesuffix("s"))

@@ -16,8 +16,7 @@ from pmem.values.records import Episode, Event, EventKind, Fact, Memory, State, 
 if TYPE_CHECKING:
     from pmem.conversation.conversations import Overview
     from pmem.core.context.parts import Context
-    from pmem.memory.overviews import NameListing
-    from pmem.memory.reading import MemoryListing, ShownRecord
+    from pmem.memory.reading import MemoryListing, NameListing, ShownRecord
 
 
 def memory_screen(found: "MemoryListing", view: ScreenView) -> Iterator[Line]:
