@@ -12,7 +12,7 @@ from pmem.core.context.cutting import cut
 from pmem.core.context.naming import naming
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
-from pmem.core.lifecycle.out_of_recall import describe_matches
+from pmem.core.lifecycle.presence import describe_matches
 from pmem.core.own_words import RECORDED
 from pmem.core.queries import Bullet
 from pmem.core.text.terms import snippet, terms
