@@ -7,15 +7,14 @@ entry from one that was there and empty: the first goes with its last entry, the
 
 import json
 import re
-from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, NoReturn
 
-MOST_DEPTH: Final = 100
+from pmem.values.json_layout import fold_lists
+
 INDENT: Final = "  "
 _WHITE: Final = re.compile(r"[ \t\r\n]*")
-_STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
-_SCALAR: Final = re.compile(r"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_DECODER: Final = json.JSONDecoder()
 Path = tuple[str | int, ...]
 """Names of members and places of items, from the outermost value inwards."""
 
@@ -66,10 +65,13 @@ def parse(text: str) -> JsonNode:
     Raises:
         NotStrictJson: It is none, or nested beyond all reason.
     """
-    node = _value(text, _after_white(text, 0), 0)
-    if _after_white(text, node.end) != len(text):
-        raise NotStrictJson(f"something follows at character {node.end}")
-    return node
+    try:
+        json.loads(text, parse_constant=_refuse)
+        return _node(text, _after_white(text, 0))
+    except RecursionError:
+        raise NotStrictJson("it is nested too deep") from None
+    except ValueError as error:
+        raise NotStrictJson(str(error)) from None
 
 
 def value_at(text: str, path: Path) -> Any:
@@ -89,7 +91,21 @@ def with_member(text: str, path: Path, name: str, value: Any) -> str:
         NotStrictJson: See `parse`.
         NoPlace: Something else is in the way.
     """
-    return _put(text, path, name, value)
+    node, steps = parse(text), list(path)
+    while steps and (inner := node.child(steps[0])) is not None:
+        node = inner
+        steps.pop(0)
+        if node.kind != "{":
+            break
+    if node.kind != "{":
+        raise NoPlace("something else stands where an object belongs")
+    for step in reversed((*steps, name)[1:]):
+        value = {str(step): value}
+    first = str((*steps, name)[0])
+    there = node.child(first)
+    if there is not None:
+        return with_value(text, (*path, name), value)
+    return _append(text, node, first, value)
 
 
 def with_item(text: str, path: Path, value: Any) -> str:
@@ -100,7 +116,7 @@ def with_item(text: str, path: Path, value: Any) -> str:
     """
     node = _find(parse(text), path)
     if node is None:
-        return _put(text, path[:-1], str(path[-1]), [value])
+        return with_member(text, path[:-1], str(path[-1]), [value])
     if node.kind != "[":
         raise NoPlace(f"{'.'.join(map(str, path))} is no list")
     return _append(text, node, None, value)
@@ -147,26 +163,7 @@ def without(text: str, path: Path) -> str | None:
 
 def new_text(members: dict[str, Any], newline: str = "\n") -> str:
     """Return the text of a new file."""
-    return _write_lines(members, "", INDENT, newline) + newline
-
-
-def _put(text: str, path: Path, name: str, value: Any) -> str:
-    """Put a member where a path leads, in containers of its own as far as there are none."""
-    node, steps = parse(text), list(path)
-    while steps and (inner := node.child(steps[0])) is not None:
-        node = inner
-        steps.pop(0)
-        if node.kind != "{":
-            break
-    if node.kind != "{":
-        raise NoPlace("something else stands where an object belongs")
-    for step in reversed((*steps, name)[1:]):
-        value = {str(step): value}
-    first = str((*steps, name)[0])
-    there = node.child(first)
-    if there is not None:
-        return with_value(text, (*path, name), value)
-    return _append(text, node, first, value)
+    return _write_lines(members, INDENT).replace("\n", newline) + newline
 
 
 def _append(text: str, node: JsonNode, name: str | None, value: Any) -> str:
@@ -198,39 +195,29 @@ def _write_value(text: str, value: Any, indent: str, *, many: bool) -> str:
     """Write a value as the text around it is written: over many lines, or on one."""
     if not many:
         return _on_one_line(value)
-    return _write_lines(value, indent, _step(text), "\r\n" if "\r\n" in text else "\n")
+    newline = "\r\n" if "\r\n" in text else "\n"
+    return _write_lines(value, _step(text)).replace("\n", newline + indent)
+
+
+def _write_lines(value: Any, step: str) -> str:
+    written = json.dumps(value, ensure_ascii=False, indent=INDENT)
+    lines = fold_lists(f"{written}\n".encode()).decode()[:-1]
+    return re.sub(r"(?m)^(?:  )+", lambda found: step * (len(found[0]) // len(INDENT)), lines)
+
+
+def _on_one_line(value: Any) -> str:
+    if isinstance(value, dict) and value:
+        members = (f"{_on_one_line(name)}: {_on_one_line(part)}" for name, part in value.items())
+        return f"{{ {', '.join(members)} }}"
+    if isinstance(value, list) and value:
+        return f"[ {', '.join(map(_on_one_line, value))} ]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _step(text: str) -> str:
     """Return by how much a text indents: as its first indented line."""
     found = re.search(r"\n([ \t]+)[^ \t\r\n]", text)
     return found[1] if found else INDENT
-
-
-def _write_lines(value: Any, indent: str, step: str, newline: str) -> str:
-    if not value or not isinstance(value, dict | list):
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return json.dumps(value, ensure_ascii=False)
-    inner = indent + step
-    parts = [f"{label}{_write_lines(part, inner, step, newline)}" for label, part in _parts(value)]
-    opening, closing = "{}" if isinstance(value, dict) else "[]"
-    lines = f",{newline}".join(inner + part for part in parts)
-    return f"{opening}{newline}{lines}{newline}{indent}{closing}"
-
-
-def _on_one_line(value: Any) -> str:
-    if not value or not isinstance(value, dict | list):
-        return json.dumps(value, ensure_ascii=False)
-    opening, closing = "{}" if isinstance(value, dict) else "[]"
-    parts = (f"{label}{_on_one_line(part)}" for label, part in _parts(value))
-    return f"{opening} {', '.join(parts)} {closing}"
-
-
-def _parts(value: dict[str, Any] | list[Any]) -> Sequence[tuple[str, Any]]:
-    if isinstance(value, list):
-        return [("", item) for item in value]
-    return [(f"{json.dumps(name, ensure_ascii=False)}: ", part) for name, part in value.items()]
 
 
 def _find(node: JsonNode, path: Path) -> JsonNode | None:
@@ -247,40 +234,25 @@ def _after_white(text: str, place: int) -> int:
     return found.end() if found else place
 
 
-def _value(text: str, place: int, depth: int) -> JsonNode:
-    if depth > MOST_DEPTH:
-        raise NotStrictJson("it is nested too deep")
-    sign = text[place : place + 1]
-    if sign in ("{", "["):
-        return _container(text, place, depth)
-    found = (_STRING if sign == '"' else _SCALAR).match(text, place)
-    if found is None:
-        raise NotStrictJson(f"there is no value at character {place}")
-    return JsonNode(place, found.end(), "")
+def _refuse(constant: str) -> NoReturn:
+    raise NotStrictJson(f"{constant} is no JSON")
 
 
-def _container(text: str, start: int, depth: int) -> JsonNode:
-    kind, closing = text[start], "}" if text[start] == "{" else "]"
+def _node(text: str, start: int) -> JsonNode:
+    """Return where a value of JSON, which was read as such, and all in it stand."""
+    kind = text[start]
+    if kind not in "{[":
+        return JsonNode(start, _DECODER.raw_decode(text, start)[1], "")
     names: list[tuple[str, int]] = []
     inner: list[JsonNode] = []
     place = _after_white(text, start + 1)
-    if text[place : place + 1] == closing:
-        return JsonNode(start, place + 1, kind)
-    while True:
+    while text[place] not in "}]":
         if kind == "{":
-            found = _STRING.match(text, place)
-            if found is None:
-                raise NotStrictJson(f"there is no name at character {place}")
-            names.append((json.loads(found[0]), place))
-            place = _after_white(text, found.end())
-            if text[place : place + 1] != ":":
-                raise NotStrictJson(f"there is no colon at character {place}")
-            place = _after_white(text, place + 1)
-        inner.append(_value(text, place, depth + 1))
+            name, end = _DECODER.raw_decode(text, place)
+            names.append((name, place))
+            place = _after_white(text, _after_white(text, end) + 1)
+        inner.append(_node(text, place))
         place = _after_white(text, inner[-1].end)
-        sign = text[place : place + 1]
-        if sign == closing:
-            return JsonNode(start, place + 1, kind, tuple(names), tuple(inner))
-        if sign != ",":
-            raise NotStrictJson(f"there is no comma at character {place}")
-        place = _after_white(text, place + 1)
+        if text[place] == ",":
+            place = _after_white(text, place + 1)
+    return JsonNode(start, place + 1, kind, tuple(names), tuple(inner))
