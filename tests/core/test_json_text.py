@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.json_text import (
+from pmem.assistants.json_entries import (
     NoPlace,
     NotStrictJson,
     Path,
