@@ -11,10 +11,10 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from pmem.core.apps.deciding import AppDecision
-from pmem.core.consent import AGREED
 from pmem.core.filters import EVERYTHING
 from pmem.core.lifecycle.states import can_move, moved
 from pmem.core.retention import changed, purge_time
+from pmem.core.trust import AGREED
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory import facts, memories
 from pmem.memory.app_limit import make_room
