@@ -139,13 +139,7 @@ class FileVersion:
 
 
 def stands_after(cited: Citation, before: FileVersion, after: FileVersion) -> bool:
-    """Tell whether a text that stood in one version of a file stands in another one.
-
-    Args:
-        cited: The citation.
-        before: The version that has it.
-        after: The other one, which may have another name.
-    """
+    """Tell whether a text that stood in one version of a file stands in another one."""
     if after.place(msgspec.structs.replace(cited, folded=None)) is not None:
         return True
     place = before.place(cited)
@@ -164,14 +158,7 @@ def stands_after(cited: Citation, before: FileVersion, after: FileVersion) -> bo
 def went_to(
     cited: Citation, home: FileVersion, before: FileVersion | None, after: FileVersion
 ) -> bool:
-    """Tell whether a text that its file lost came to another file in the same change.
-
-    Args:
-        cited: The citation.
-        home: Its file before the change.
-        before: The other file before the change; None where it is new.
-        after: The other file after it.
-    """
+    """Tell whether a text that its file lost came to another file in the same change."""
     place = home.place(cited)
     if place is None or home.weight(place.lines) < LEAST:
         return False
