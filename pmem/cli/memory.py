@@ -218,9 +218,9 @@ def batch_request(
                     value[field] = session.ahead(value[field])
         request = msgspec.convert(value, AddRequest)
     except msgspec.ValidationError as error:
-        from pmem.core import decode_errors
+        from pmem.core import exactjson
 
-        why = decode_errors.sentence(error)
+        why = exactjson.sentence(error)
         raise InvalidValue(f"line {number} is no memory: {why}", _NOT_ADDED) from None
     agent, force = request.agent or asked.agent, request.force or asked.force
     return msgspec.structs.replace(request, agent=agent, force=force)
