@@ -18,7 +18,7 @@ from pmem.core.lines import with_composed_names
 from pmem.errors import ModelFailed, PmemError, Refused, StorageRefused, Unfinished
 from pmem.operations.operation import Operation, Outcome, Writes
 from pmem.project.caller import NOBODY, Caller, asked_by
-from pmem.project.meaning import embeds
+from pmem.project.configuration import embeds
 from pmem.project.transaction import check_writable
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
@@ -58,7 +58,7 @@ def run(
         request = _pass_gate(unit, operation, request)  # before the lock: nobody waits for it
         result = _do(unit, operation, request, is_writing=writes == "records")
         if operation.is_final and writes:
-            from pmem.project.noting import note_command
+            from pmem.project.transaction import note_command
 
             note_command(unit, operation.name, beyond=True)  # `undo` stops at it
     except PmemError:
@@ -127,7 +127,7 @@ def _do(unit: Workspace, operation: Operation[Q, A], request: Q, *, is_writing: 
         raise
     finally:
         if unit.written or unit.forgot:
-            from pmem.project.noting import note_command
+            from pmem.project.transaction import note_command
 
             _report_first_write(unit)
             note_command(unit, operation.name)
@@ -138,7 +138,7 @@ def _report_first_write(unit: Workspace) -> None:
     """Note what the clone lacks, before its first command that changed records is noted."""
     if unit.own.commands.has_changes:
         return
-    from pmem.vcs.first_write import what_the_clone_lacks
+    from pmem.vcs.gitsetup import what_the_clone_lacks
 
     with suppress(PmemError):
         unit.notes += what_the_clone_lacks(unit)

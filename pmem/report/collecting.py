@@ -26,10 +26,9 @@ from pmem.core.visible import visible
 from pmem.errors import PmemError
 from pmem.memory import recalls
 from pmem.memory.citations import VerifyRequest, verify
+from pmem.memory.journal import Week, WeekRequest, look_back
 from pmem.memory.reading import disputed
-from pmem.memory.uses import counted_uses
-from pmem.memory.week import Week, WeekRequest, look_back
-from pmem.project.project_name import project_name
+from pmem.memory.recalls import counted_uses
 from pmem.project.workspace import Workspace
 from pmem.report.document import (
     LeftOut,
@@ -48,8 +47,7 @@ from pmem.report.document import (
 from pmem.search.context_request import BuiltContext, ContextRequest
 from pmem.search.contexts import build_context
 from pmem.upkeep.consolidation import rules_of
-from pmem.upkeep.inbox import InboxRequest, collect_inbox
-from pmem.upkeep.needs import facts_to_review, list_proposals
+from pmem.upkeep.inbox import InboxRequest, collect_inbox, facts_to_review, list_proposals
 from pmem.upkeep.statistics import count_figures
 from pmem.values.fields import asked
 from pmem.values.records import Memory, MemoryType, State, plain
@@ -128,7 +126,7 @@ def collect(workspace: Workspace, request: ReportRequest) -> ReportDocument:
     figures = count_figures(workspace)
     broken = find_broken(workspace)
     document = ReportDocument(
-        project=project_name(workspace),
+        project=workspace.project_name,
         now=workspace.now(),
         memories=_told_memories(workspace, memories, broken),
         week=_told_week(workspace, look_back(workspace, WeekRequest(since=request.since))),

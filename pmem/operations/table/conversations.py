@@ -5,10 +5,8 @@ from typing import TYPE_CHECKING, Final
 from pmem.operations.operation import Operation, Room
 
 if TYPE_CHECKING:
-    import pmem.apps.figures
     import pmem.apps.reading
     import pmem.apps.remembering
-    import pmem.apps.removal
     import pmem.conversation.conversations
     import pmem.conversation.decision_records
     import pmem.conversation.episodes
@@ -167,21 +165,21 @@ COMPACT: Final = Operation(
 )  # fmt: skip
 APP_DELETE: Final = Operation(
     "app.delete", "Remove one memory of an app; `restore` brings it back until it is purged",
-    pmem.apps.removal.delete, writes="beside", effect="destructive"
+    pmem.apps.remembering.delete, writes="beside", effect="destructive"
 )  # fmt: skip
 APP_PURGE: Final = Operation(
-    "app.purge", "Delete all memories of an app for good", pmem.apps.removal.purge, writes="beside",
-    effect="destructive"
+    "app.purge", "Delete all memories of an app for good", pmem.apps.remembering.purge,
+    writes="beside", effect="destructive"
 )  # fmt: skip
 UNINSTALL: Final = Operation(
     "app.uninstall", "Note that an app is gone; its memories outlive it, unless they are purged",
-    pmem.apps.removal.uninstall, writes="beside", effect="destructive"
+    pmem.apps.remembering.uninstall, writes="beside", effect="destructive"
 )  # fmt: skip
 APP_STATS: Final = Operation(
     "app.stats", "Show what apps remember, and what models have spent on it",
-    pmem.apps.figures.statistics
+    pmem.apps.reading.statistics
 )  # fmt: skip
 POLL_ENERGY: Final = Operation(
     "app.poll", "Return the units that models have spent since this was last asked",
-    pmem.apps.figures.poll_energy, writes="beside", scope="nothing"
+    pmem.apps.reading.poll_energy, writes="beside", scope="nothing"
 )  # fmt: skip

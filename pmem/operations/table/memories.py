@@ -5,20 +5,16 @@ from typing import TYPE_CHECKING, Final
 from pmem.operations.operation import Operation, Room
 
 if TYPE_CHECKING:
-    import pmem.memory.confirming
     import pmem.memory.consent
-    import pmem.memory.dead_ends
     import pmem.memory.facts
     import pmem.memory.journal
     import pmem.memory.lifecycle
     import pmem.memory.links
     import pmem.memory.memories
     import pmem.memory.outcomes
-    import pmem.memory.overviews
     import pmem.memory.reading
     import pmem.memory.sharing
     import pmem.memory.undo
-    import pmem.memory.week
     import pmem.memory.why
 else:
     pmem = Room("pmem")  # by name alone: nothing of a use case is loaded before it runs
@@ -84,7 +80,7 @@ UNLINK: Final = Operation(
 )  # fmt: skip
 TRIED: Final = Operation(
     "tried", "Note what was tried and failed, and what worked instead",
-    pmem.memory.dead_ends.note_attempt, writes="records", gate="request", logged="hotpath:create"
+    pmem.memory.outcomes.note_attempt, writes="records", gate="request", logged="hotpath:create"
 )  # fmt: skip
 OUTCOME: Final = Operation(
     "outcome", "Note how a decision turned out", pmem.memory.outcomes.note_outcome,
@@ -103,11 +99,11 @@ UNDO: Final = Operation(
 )  # fmt: skip
 WEEK: Final = Operation(
     "week", "Show what was learned, changed and forgotten since a moment, and by whom",
-    pmem.memory.week.look_back
+    pmem.memory.journal.look_back
 )  # fmt: skip
 NAMES: Final = Operation(
     "names", "List the tags or the subjects, and how many memories have each",
-    pmem.memory.overviews.list_names
+    pmem.memory.reading.list_names
 )  # fmt: skip
 HISTORY: Final = Operation(
     "history", "Show what happened to a record, the oldest event first",
@@ -135,7 +131,7 @@ FACTS: Final = Operation(
 )  # fmt: skip
 CONFIRM: Final = Operation(
     "confirm", "Trust all memories that an agent noted: a person has looked at them",
-    pmem.memory.confirming.confirm, writes="records", by_person=True, effect="idempotent"
+    pmem.memory.consent.confirm, writes="records", by_person=True, effect="idempotent"
 )  # fmt: skip
 PROMOTE: Final = Operation(
     "facts.promote", "Make memories of facts", pmem.memory.facts.promote, categories=("activity",),

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     import pmem.search.queries
     import pmem.search.search
     import pmem.search.threads
-    import pmem.upkeep.work.applying
-    import pmem.upkeep.work.handing_out
+    import pmem.upkeep.work.doing
     import pmem.upkeep.work.trying
 else:
     pmem = Room("pmem")  # by name alone: nothing of a use case is loaded before it runs
@@ -76,16 +75,16 @@ REMOVE_CHECKPOINT: Final = Operation(
     is_final=True
 )  # fmt: skip
 WORK: Final = Operation(
-    "work.list", "List the work that waits for a model", pmem.upkeep.work.handing_out.list_work,
+    "work.list", "List the work that waits for a model", pmem.upkeep.work.doing.list_work,
     categories=("activity", "event")
 )  # fmt: skip
 NEXT_WORK: Final = Operation(
     "work.next", "Hand out the next work for a model, with its prompt and its answer's schema",
-    pmem.upkeep.work.handing_out.hand_out, categories=("activity", "event")
+    pmem.upkeep.work.doing.hand_out, categories=("activity", "event")
 )  # fmt: skip
 APPLY_WORK: Final = Operation(
     "work.apply", "Apply answers to work, checked, while what they rest on has not moved",
-    pmem.upkeep.work.applying.apply_answers, categories=("activity", "event"), writes="beside",
+    pmem.upkeep.work.doing.apply_answers, categories=("activity", "event"), writes="beside",
     effect="idempotent"
 )  # fmt: skip
 TEST_MODEL: Final = Operation(
