@@ -77,9 +77,7 @@ def message_groups(
             max(worths[place] for place in places),
             all(finished[place] for place in places),
         )
-        for places in connect(
-            len(messages), [*call_links(messages), *_answer_links(messages, said)]
-        )
+        for places in connect(len(messages), links)
     ]
 
     def order(group: MessageGroup) -> tuple[int, bool, float, int]:
