@@ -38,9 +38,7 @@ WITHOUT: Final = (MemoryType.CONSTRAINT, MemoryType.ENTITY, MemoryType.DEAD_END)
 
 
 class OutcomeRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """How a memory, usually a decision, turned out, and what happened; without a verdict, that its
-    latest outcome is to go.
-    """
+    """How a memory turned out, and what happened; without a verdict its latest outcome goes."""
 
     reference: Ref
     verdict: Annotated[

@@ -43,9 +43,7 @@ _TYPES: Final[dict[str, type[Returnable]]] = {
 
 
 class UndoRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Which commands are to be taken back: the last `many` of this clone, or the last one that
-    changed the record of a `reference`.
-    """
+    """Which commands are to be taken back: the last ones of this clone, or the last on a record."""
 
     many: int = 1
     reference: str | None = None
