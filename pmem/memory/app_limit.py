@@ -101,7 +101,7 @@ def within(workspace: Workspace, app: str) -> list[AppDecision]:
 
 
 def make_room(workspace: Workspace) -> tuple[AppDecision, ...]:
-    """Hold the apps to which a transaction gives memories to their limit, inside it, by the rules."""
+    """Hold apps to which a transaction gives memories to their limit, inside it, by the rules."""
     grown = {
         change.record.scope.app
         for change in workspace.memories.changes()
