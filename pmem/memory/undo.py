@@ -99,7 +99,11 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def undo(workspace: Workspace, request: UndoRequest) -> Undone:
-    """Take commands of this clone back, the latest first, all of them or none."""
+    """Take commands of this clone back, the latest first, all of them or none.
+
+    Raises:
+        BuiltOn: A record has changed since in what the command changed.
+    """
     if request.many < 1:
         raise InvalidValue("undo needs at least one command", "give a number from 1")
     wanted = _wanted(workspace, request)
