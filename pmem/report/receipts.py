@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pmem.core.context.parts import Omitted
-from pmem.core.context.reasons import say_why
 from pmem.core.filters import fold
 from pmem.project.workspace import Workspace
 from pmem.report.document import LeftOut, Receipt, ReceiptItem
+from pmem.search.context_reasons import say_why
 from pmem.search.context_request import BuiltContext, ContextRequest
 from pmem.search.contexts import build_context
 from pmem.values.records import Memory, MemoryType, State

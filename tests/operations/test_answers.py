@@ -68,7 +68,7 @@ from pmem.search.context_request import ContextRequest
 from pmem.search.evaluation import EvaluationRequest
 from pmem.search.golden import QuestionRequest
 from pmem.search.misses import MissesRequest
-from pmem.search.search import SearchRequest
+from pmem.search.picking import SearchRequest
 from pmem.search.threads import CheckpointRequest, CheckpointsRequest, SaveRequest, ThreadRequest
 from pmem.storage.postgres.server import Server
 from pmem.upkeep.consolidation import UpkeepRequest

@@ -9,7 +9,7 @@ from pmem.cli.screens.view import Row, drawn_rows
 from pmem.cli.screens.view import ScreenView as View
 from pmem.cli.session import Line
 from pmem.core.context.parts import Context, nearest_left_out
-from pmem.core.context.reasons import say_why
+from pmem.search.context_reasons import say_why
 from pmem.values.ids import short
 
 _NUMBERS: Final = 7

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from pmem.search.evaluation import Evaluation, EvaluationRequest
     from pmem.search.golden import QuestionAdded, QuestionRequest
     from pmem.search.misses import Misses, MissesRequest
+    from pmem.search.picking import SearchRequest
     from pmem.search.queries import QueryAnswer
-    from pmem.search.search import SearchRequest, SearchResult
+    from pmem.search.search import SearchResult
     from pmem.search.threads import (
         Checkpoint,
         CheckpointInfo,
