@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
-from pmem.core.names import with_composed_names
+from pmem.core.lines import with_composed_names
 from pmem.errors import ModelFailed, PmemError, Refused, StorageRefused, Unfinished
 from pmem.operations.operation import Operation, Writes
 from pmem.operations.outcome import Outcome

@@ -11,8 +11,7 @@ from pmem.core.context.filling import PINNED
 from pmem.core.context.parts import Exchange, Format, Item
 from pmem.core.context.worth import made
 from pmem.core.context.writing import naming
-from pmem.core.dead_ends import warns
-from pmem.core.outcomes import failed, told_with
+from pmem.core.outcomes import failed, told_with, warns
 from pmem.core.pruning.segments import units
 from pmem.core.retrieval.documents import place_of, shown_text
 from pmem.core.text.speech import TOOLS, speech_of

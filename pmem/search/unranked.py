@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from pmem.core.dead_ends import warns
 from pmem.core.filters import Filter, judge_of
+from pmem.core.outcomes import warns
 from pmem.core.retention import valid_at
 from pmem.core.retrieval.ranked import RankedDocument
 from pmem.core.text.terms import fold, terms

@@ -15,7 +15,9 @@ from pmem.core.findings import Finding, has_conflict, line_of_markers
 from pmem.core.lifecycle.states import successors_of
 from pmem.core.policy import EVERYTHING
 from pmem.core.rawjson import NotJson, load
-from pmem.core.threeway import SHAPES, Doubt, merged
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.shapes import SHAPES
+from pmem.core.threeway.values import Doubt
 from pmem.errors import Damaged, InvalidValue, PmemError
 from pmem.project.caller import within
 from pmem.project.configuration import CONFIG_FILE
@@ -28,9 +30,9 @@ from pmem.storage.git.repository import Repository, TreeEntry
 from pmem.storage.git.tracked import LOCAL
 from pmem.upkeep.integrity import Checked, of_problem, settings_findings
 from pmem.upkeep.record_checks import RecordCheck
+from pmem.values.fields import NoArguments
 from pmem.values.ids import is_id
 from pmem.values.records import RECORD_TYPES, STORES, Memory, RecordType
-from pmem.values.requests import NoArguments
 from pmem.vcs.doubts import find_unsound_successions
 from pmem.vcs.ignoring import TRANSCRIPTS, says_shared
 

@@ -16,8 +16,8 @@ from pmem.core import exactjson
 from pmem.core.context.chat_turns import MARKER, chat_entry, chat_turns, written_turns
 from pmem.core.context.parts import TITLES, Chosen, Format, Item, ToolCall
 from pmem.core.lifecycle.differences import SaidOtherwise, differences
+from pmem.core.lines import shortened
 from pmem.core.own_words import RECORDED
-from pmem.core.shortening import shortened
 from pmem.core.trust import shown, trust_of
 from pmem.core.visible import escaped, visible
 from pmem.values.ids import short
