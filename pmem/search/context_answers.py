@@ -80,7 +80,7 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return (as_scored(one) for one in self.related.values() if one.tie.via == identifier)
 
 
-class Source(NamedTuple):
+class ContextSource(NamedTuple):
     """What a context draws on: a memory, what it is asked for, and what is found there.
 
     `differing` says how memories stand that contradict each other, by id.

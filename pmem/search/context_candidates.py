@@ -11,7 +11,7 @@ from pmem.core.context.worth import ALWAYS, FLOOR, LEAST_LIKELY, Worth, mode_of,
 from pmem.core.lifecycle.differences import newer_first, with_newer
 from pmem.core.text.speech import TOOLS, speech_of
 from pmem.project.workspace import Workspace
-from pmem.search.context_answers import Answers, Source
+from pmem.search.context_answers import Answers, ContextSource
 from pmem.search.context_items import (
     episode_item,
     memory_item,
@@ -41,7 +41,7 @@ Reasoned = tuple[Memory | Scored, str]
 """A memory or a hit, and why it may be shown."""
 
 
-def gather_candidates(source: Source, talk: ConversationWindow) -> Candidates:
+def gather_candidates(source: ContextSource, talk: ConversationWindow) -> Candidates:
     """Gather everything that could go in; the larger the budget, the more of a long message."""
     workspace, request, budget, _, answers, _ = source
     settings, given = workspace.settings, bool(task_of(request))
@@ -80,7 +80,7 @@ def gather_candidates(source: Source, talk: ConversationWindow) -> Candidates:
     )
 
 
-def tokens_of_others(source: Source) -> int:
+def tokens_of_others(source: ContextSource) -> int:
     """Estimate what a context takes that shows everything but the talk."""
     usable, answers = source.usable, source.answers
     memories = usable.tokens + LINE_TOKENS * usable.count
@@ -95,7 +95,7 @@ def _recallable(answers: Answers, ids: Sequence[str]) -> dict[str, float | None]
     return {identifier: scores.get(identifier) for identifier in (*ids, *brought, *said)}
 
 
-def _memory_item(source: Source, memory: Memory, why: str, *, scored: bool = True) -> Item:
+def _memory_item(source: ContextSource, memory: Memory, why: str, *, scored: bool = True) -> Item:
     """Describe a memory, which is only shown with the newer one that changes it."""
     score = source.answers.scores.get(memory.id) if scored else None
     item = memory_item(memory, ids=source.request.ids, score=score, why=why)
@@ -105,7 +105,7 @@ def _memory_item(source: Source, memory: Memory, why: str, *, scored: bool = Tru
     return msgspec.structs.replace(item, via=found.newer)
 
 
-def _all(source: Source) -> list[Reasoned]:
+def _all(source: ContextSource) -> list[Reasoned]:
     """Return the memories for a block that nobody asked for, the most important first.
 
     What applies to the files that it is for comes before.
@@ -128,7 +128,7 @@ def _all(source: Source) -> list[Reasoned]:
     ]
 
 
-def _standing(source: Source) -> list[Reasoned]:
+def _standing(source: ContextSource) -> list[Reasoned]:
     """Return what stands in the block whatever the task: pinned, rules, lifted, whole."""
     modes = modes_of(source.workspace.settings, source.request)
     valuation = source.answers.valuation
@@ -142,7 +142,7 @@ def _standing(source: Source) -> list[Reasoned]:
     return shown
 
 
-def _is_likely(source: Source, worth: Worth) -> bool:
+def _is_likely(source: ContextSource, worth: Worth) -> bool:
     """Tell whether a context shows what is worth so much: any budget that was named is filled."""
     return source.request.budget is not None or worth.likelihood >= LEAST_LIKELY
 
@@ -151,7 +151,7 @@ def _id_of(found: Memory | Scored) -> str:
     return found.id if isinstance(found, Memory) else found[1].id
 
 
-def _newest_first(source: Source, found: Sequence[Reasoned]) -> list[Reasoned]:
+def _newest_first(source: ContextSource, found: Sequence[Reasoned]) -> list[Reasoned]:
     """Return what was found, each memory behind the newer one that changes it, found or not."""
     differing = source.differing
     ids = with_newer((_id_of(one) for one, _ in found), differing)
@@ -159,7 +159,7 @@ def _newest_first(source: Source, found: Sequence[Reasoned]) -> list[Reasoned]:
     return [both[place] for place in newer_first(ids, differing)]
 
 
-def _in_order(source: Source) -> list[Reasoned]:
+def _in_order(source: ContextSource) -> list[Reasoned]:
     """Return memories and episodes that answer, the most worth for their tokens first.
 
     Where nothing weighs, only what every task needs does; where nobody asked, what was found. Of
@@ -189,7 +189,7 @@ def _in_order(source: Source) -> list[Reasoned]:
     return [found for _, found in places]
 
 
-def _recalled(source: Source, ordered: list[Reasoned]) -> Recalled:
+def _recalled(source: ContextSource, ordered: list[Reasoned]) -> Recalled:
     """Yield what is in order as items, each memory followed by those that it brings along."""
     for found, why in ordered:
         if not isinstance(found, Memory):
@@ -203,7 +203,7 @@ def _recalled(source: Source, ordered: list[Reasoned]) -> Recalled:
             yield "recalled", item
 
 
-def _said(source: Source) -> Recalled:
+def _said(source: ContextSource) -> Recalled:
     """Yield the messages that answer; of long ones the passages that do.
 
     A secret is taken out before a part of it could be, and again with all that is shown.
@@ -224,7 +224,7 @@ def _said(source: Source) -> Recalled:
         yield "earlier", said_item(found, message)
 
 
-def _pinned_memories(source: Source) -> Recalled:
+def _pinned_memories(source: ContextSource) -> Recalled:
     """Yield the pinned memories: they may take whatever the budget has left."""
     if task_of(source.request):
         for memory in source.usable:
@@ -247,7 +247,7 @@ def _pinned(
     return found
 
 
-def _unneeded(source: Source, needed: set[str]) -> Iterator[Omitted]:
+def _unneeded(source: ContextSource, needed: set[str]) -> Iterator[Omitted]:
     """Yield what is no candidate: little speaks for it, or nothing does, or nobody asked."""
     answers, scores = source.answers, source.answers.scores
     for memory in source.usable:
@@ -260,7 +260,7 @@ def _unneeded(source: Source, needed: set[str]) -> Iterator[Omitted]:
         yield Omitted(identifier, "below_threshold", scores[identifier])
 
 
-def _count_unneeded(source: Source, needed: set[str]) -> dict[str, int]:
+def _count_unneeded(source: ContextSource, needed: set[str]) -> dict[str, int]:
     """Count what is no candidate, memories that were not even read among it."""
     usable = source.usable
     return {

@@ -10,7 +10,7 @@ from pmem.core.retrieval.forms import likeness
 from pmem.core.retrieval.question import is_english, searched_part
 from pmem.core.retrieval.related_words import related
 from pmem.core.text.terms import terms
-from pmem.search.context_answers import Source, task_paths, task_symbols
+from pmem.search.context_answers import ContextSource, task_paths, task_symbols
 from pmem.values.ids import short
 from pmem.values.records import Memory
 
@@ -64,7 +64,7 @@ _WORD: Final = re.compile(r"\w[\w'’.:/-]*\w|\w")
 class Reasons:
     """What speaks for the items of one context."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ContextSource) -> None:
         self._mask = source.workspace.mask.text
         self._usable, self._answers = source.usable, source.answers
         self._paths = task_paths(source.request.paths, self._answers.asked)

@@ -22,7 +22,7 @@ from pmem.memory.reading import Staleness, disputed, is_merged_by_git
 from pmem.project.caller import serving
 from pmem.project.own_memory import has_own
 from pmem.project.workspace import Workspace
-from pmem.search.context_answers import Source, rank_answers
+from pmem.search.context_answers import ContextSource, rank_answers
 from pmem.search.context_candidates import gather_candidates, tokens_of_others
 from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import BuiltContext, ContextRequest, task_of
@@ -111,7 +111,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
 
 def _read_source(
     workspace: Workspace, request: ContextRequest, budget: int, talk: ConversationWindow
-) -> Source:
+) -> ContextSource:
     """Rank what answers the task, and read what a context may show beside it.
 
     Where nobody asked, the end of the conversation does, and it joins a task that only points at
@@ -132,10 +132,10 @@ def _read_source(
     else:
         usable.read_important()
     usable.read_judged()
-    return Source(workspace, request, budget, usable, answers, differences(usable))
+    return ContextSource(workspace, request, budget, usable, answers, differences(usable))
 
 
-def _shown_talk(source: Source, talk: ConversationWindow) -> ConversationWindow:
+def _shown_talk(source: ContextSource, talk: ConversationWindow) -> ConversationWindow:
     """Return a talk with the messages of chunks that no other part of a context has to go for."""
     if source.request.only == "memories":
         return ConversationWindow(id=talk.id, app=talk.app)
@@ -146,7 +146,7 @@ def _shown_talk(source: Source, talk: ConversationWindow) -> ConversationWindow:
     return with_chunked_messages(talk, min(room, most))
 
 
-def _reasoned(source: Source, own: "OwnPart | None", built: Context) -> Context:
+def _reasoned(source: ContextSource, own: "OwnPart | None", built: Context) -> Context:
     """Return a context that says in words what speaks for each item, where that is wanted."""
     if not source.request.names_omitted:
         return built
@@ -260,7 +260,7 @@ def _kept_in_use(
     )
 
 
-def _note_apps_memories(source: Source, talk: ConversationWindow, built: Context) -> None:
+def _note_apps_memories(source: ContextSource, talk: ConversationWindow, built: Context) -> None:
     """Count it for an app's conversation where its context shows memories of that app."""
     if talk.app is None or not source.request.counts:
         return
@@ -293,7 +293,7 @@ def _visible(workspace: Workspace, request: ContextRequest) -> list[Memory]:
     return [memory for memory in found if not repeats_rule(memory, request.already_read)]
 
 
-def _marking(source: Source) -> Callable[[Item], Item]:
+def _marking(source: ContextSource) -> Callable[[Item], Item]:
     """Return what takes secrets out of items, and labels those that something speaks against.
 
     Their citations do not hold any more, or another branch, or a newer memory, contradicts them.

@@ -13,7 +13,7 @@ from pmem.core.lifecycle.differences import differences
 from pmem.errors import PmemError
 from pmem.project.own_memory import own_beside, told_as_left_out
 from pmem.project.workspace import Workspace
-from pmem.search.context_answers import Source, rank_answers
+from pmem.search.context_answers import ContextSource, rank_answers
 from pmem.search.context_candidates import gather_candidates
 from pmem.search.context_items import memory_item
 from pmem.search.context_memories import UsableMemories
@@ -43,7 +43,7 @@ class OwnPart(msgspec.Struct, frozen=True, kw_only=True):
     left_out: tuple[Omitted, ...] = ()
     unnamed: Mapping[str, int] = {}
     notes: tuple[str, ...] = ()
-    source: Source | None = None
+    source: ContextSource | None = None
 
     def joined_to(self, candidates: Candidates) -> Candidates:
         """Return candidates of a project together with these."""
@@ -83,7 +83,7 @@ def _gathered(own: Workspace, request: ContextRequest, asked: str, room: int) ->
     answers = rank_answers(own, request, asked, max(1, room), usable)
     usable.read_rules(RULES)
     usable.read_judged()
-    source = Source(own, request, max(1, room), usable, answers, differences(usable))
+    source = ContextSource(own, request, max(1, room), usable, answers, differences(usable))
     found = gather_candidates(source, ConversationWindow())
     standing = tuple(_standing(source))
     answering = tuple(
@@ -104,7 +104,7 @@ def _gathered(own: Workspace, request: ContextRequest, asked: str, room: int) ->
     )
 
 
-def _standing(source: Source) -> Iterator[Item]:
+def _standing(source: ContextSource) -> Iterator[Item]:
     """Yield what is pinned, then the rules, those that answer the task best before the others."""
     scores = source.answers.scores if task_of(source.request) else {}
     modes = modes_of(source.workspace.settings, source.request)
