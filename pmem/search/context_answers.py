@@ -13,7 +13,7 @@ from pmem.core import checks
 from pmem.core.context.parts import Omitted
 from pmem.core.context.worth import Lengths, Valuation, first_subjects
 from pmem.core.filters import Filter
-from pmem.core.lifecycle.differences import SaidOtherwise
+from pmem.core.lifecycle.neighbours import SaidOtherwise
 from pmem.core.policy import ACTIVITY, EVENT
 from pmem.core.retrieval.bm25 import idf
 from pmem.core.retrieval.ranked import RankedDocument as Ranked

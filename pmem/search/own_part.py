@@ -9,7 +9,7 @@ import msgspec
 from pmem.conversation.window import ConversationWindow
 from pmem.core.context.parts import Candidates, Item, Omitted
 from pmem.core.context.worth import mode_of, tie
-from pmem.core.lifecycle.differences import differences
+from pmem.core.lifecycle.neighbours import differences
 from pmem.errors import PmemError
 from pmem.project.own_memory import own_beside, told_as_left_out
 from pmem.project.workspace import Workspace

@@ -19,7 +19,7 @@ from pmem.core.retrieval.ranking_settings import Weights, measured, weights_of
 from pmem.core.retrieval.relations import LinkedMemory
 from pmem.core.text.terms import parse_query, terms
 from pmem.errors import InvalidValue
-from pmem.project.meaning import embeds
+from pmem.project.configuration import embeds
 from pmem.project.workspace import Workspace
 from pmem.search.hits import REMEMBERED, Scored, SearchKind, most_related, turns
 from pmem.values.fields import AsOf, asked

@@ -5,7 +5,7 @@ from typing import Any, Final
 import msgspec
 
 from pmem.core.filters import Filter
-from pmem.core.lifecycle.out_of_recall import OUT_OF_RECALL
+from pmem.core.lifecycle.presence import OUT_OF_RECALL
 from pmem.core.retrieval.question import notes_on, searched_part
 from pmem.project.workspace import Workspace
 from pmem.search.held_words import count_expired, is_near, without_words

@@ -15,7 +15,7 @@ import msgspec
 from pmem.core import exactjson
 from pmem.core.context.chat_turns import MARKER, chat_entry, chat_turns, written_turns
 from pmem.core.context.parts import TITLES, Chosen, Format, Item, ToolCall
-from pmem.core.lifecycle.differences import SaidOtherwise, differences
+from pmem.core.lifecycle.neighbours import SaidOtherwise, differences
 from pmem.core.lines import shortened
 from pmem.core.own_words import RECORDED
 from pmem.core.trust import shown, trust_of
