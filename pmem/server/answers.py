@@ -21,8 +21,7 @@ from pmem.memory.reading import MessageRef, ShownRecord
 from pmem.memory.requests import Added, Edited
 from pmem.memory.why import Why
 from pmem.operations import table
-from pmem.operations.operation import Operation
-from pmem.operations.outcome import plain_form
+from pmem.operations.operation import Operation, plain_form
 from pmem.search.context_request import BuiltContext
 from pmem.search.hits import SearchHit, SearchKind
 from pmem.search.queries import QueryAnswer
