@@ -21,9 +21,8 @@ from urllib.parse import quote
 import pytest
 
 from pmem.project.workspace import Workspace
-from pmem.storage.postgres.migrating import migrate
-from pmem.storage.postgres.projects import add_project, new_key
 from pmem.storage.postgres.server import Server
+from pmem.storage.postgres.setting_up import add_project, migrate, new_key
 
 VARIABLE: Final = "PMEM_TEST_DATABASE"
 _GIVEN: Final = os.environ.get(VARIABLE)

@@ -54,7 +54,7 @@ ARROWS: Final[dict[str, str]] = {
 function. What only a type checker reads is no arrow."""
 
 SERVED: Final = frozenset(
-    {"storage", "backend", "unindexed", "visible_backend", "past", "store", "kept"}
+    {"storage", "backend", "unindexed", "views", "store"}
 )
 """What of `storage` every service may use; each other part of it is a room of its own."""
 

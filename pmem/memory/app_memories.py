@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -17,11 +17,14 @@ from pmem.errors import Ambiguous, InvalidValue, NotFound, PmemError
 from pmem.memory import recalls
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import app_key
-from pmem.storage.kept import AppKeeper
 from pmem.values.defaults import HALF_LIFE_DAYS
 from pmem.values.fields import asked
 from pmem.values.ids import matches, short
 from pmem.values.records import Memory, State
+
+if TYPE_CHECKING:
+    from pmem.storage.local.appstate import AppState
+    from pmem.storage.postgres.project_state import ServerAppState
 
 MOST_IMPORTANT: Final = 10
 """Importance in app commands goes from 0 to this; records keep it from 0 to 1."""
@@ -198,7 +201,7 @@ def note_context(workspace: Workspace, conversation: str, app: str) -> None:
             state_of(workspace).note_context(conversation, app)
 
 
-def state_of(workspace: Workspace) -> AppKeeper:
+def state_of(workspace: Workspace) -> "AppState | ServerAppState":
     """Return what is kept of apps, by this clone or by a server."""
     if workspace.own.is_ours:
         return workspace.own.apps

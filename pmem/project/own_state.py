@@ -10,22 +10,26 @@ from pmem.storage.git.tracked import check_own, foreign
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from pmem.storage.kept import (
-        AppKeeper,
-        CheckpointKeeper,
-        PairKeeper,
-        ProposalKeeper,
-        RecallKeeper,
-        ThreadKeeper,
-    )
+    from pmem.storage.local.access import AccessLog
+    from pmem.storage.local.appstate import AppState
     from pmem.storage.local.commands import Commands
     from pmem.storage.local.kept_prompts import KeptPrompts
     from pmem.storage.local.model_answers import ModelAnswers
     from pmem.storage.local.noted_transcripts import NotedTranscripts
     from pmem.storage.local.operations import Operations
+    from pmem.storage.local.proposals import Proposals
+    from pmem.storage.local.seen_pairs import JudgedPairs
     from pmem.storage.local.shown import ShownItems
-    from pmem.storage.local.state import LocalState
+    from pmem.storage.local.state import Checkpoints, LocalState, Threads
     from pmem.storage.local.use_counts import UseCounts
+    from pmem.storage.postgres.project_state import (
+        ServerAppState,
+        ServerCheckpoints,
+        ServerPairs,
+        ServerProposals,
+        ServerRecalls,
+        ServerThreads,
+    )
     from pmem.storage.postgres.server import Server
 
 
@@ -101,7 +105,7 @@ class OwnState:
         return LocalState(folder, read_only=self._read_only, busy_seconds=patience)
 
     @property
-    def checkpoints(self) -> "CheckpointKeeper":
+    def checkpoints(self) -> "Checkpoints | ServerCheckpoints":
         """The saved states of threads.
 
         Raises:
@@ -110,12 +114,12 @@ class OwnState:
         server = self._server()
         if server is None:
             return self.state.checkpoints
-        from pmem.storage.postgres.threads import ServerCheckpoints
+        from pmem.storage.postgres.project_state import ServerCheckpoints
 
         return ServerCheckpoints(server, read_only=self._read_only)
 
     @property
-    def threads(self) -> "ThreadKeeper":
+    def threads(self) -> "Threads | ServerThreads":
         """What each thread has seen.
 
         Raises:
@@ -124,12 +128,12 @@ class OwnState:
         server = self._server()
         if server is None:
             return self.shared_state.threads
-        from pmem.storage.postgres.threads import ServerThreads
+        from pmem.storage.postgres.project_state import ServerThreads
 
         return ServerThreads(server, read_only=self._read_only)
 
     @property
-    def apps(self) -> "AppKeeper":
+    def apps(self) -> "AppState | ServerAppState":
         """What apps may spend, what waits for them, and which are gone.
 
         Raises:
@@ -140,12 +144,12 @@ class OwnState:
             from pmem.storage.local.appstate import AppState
 
             return AppState(self.state)
-        from pmem.storage.postgres.app_state import ServerAppState
+        from pmem.storage.postgres.project_state import ServerAppState
 
         return ServerAppState(server, read_only=self._read_only)
 
     @property
-    def proposals(self) -> "ProposalKeeper":
+    def proposals(self) -> "Proposals | ServerProposals":
         """What waits for a person's consent.
 
         Raises:
@@ -153,7 +157,7 @@ class OwnState:
         """
         server = self._server()
         if server is not None:
-            from pmem.storage.postgres.consent import ServerProposals
+            from pmem.storage.postgres.project_state import ServerProposals
 
             return ServerProposals(server, read_only=self._read_only)
         from pmem.storage.local.proposals import Proposals
@@ -215,7 +219,7 @@ class OwnState:
 
         return ModelAnswers(self.state)
 
-    def judged(self, now: "datetime") -> "PairKeeper":
+    def judged(self, now: "datetime") -> "JudgedPairs | ServerPairs":
         """The pairs of look-alikes that a person was told of lately.
 
         Args:
@@ -226,7 +230,7 @@ class OwnState:
         """
         server = self._server()
         if server is not None:
-            from pmem.storage.postgres.recalls import ServerPairs
+            from pmem.storage.postgres.project_state import ServerPairs
 
             return ServerPairs(server, now, read_only=self._read_only)
         from pmem.storage.local.seen_pairs import JudgedPairs
@@ -248,11 +252,11 @@ class OwnState:
         return Commands(self._folder)
 
     @cached_property
-    def access(self) -> "RecallKeeper":
+    def access(self) -> "AccessLog | ServerRecalls":
         """The recalls that wait to be folded into the records."""
         server = self._server()
         if server is not None:
-            from pmem.storage.postgres.recalls import ServerRecalls
+            from pmem.storage.postgres.project_state import ServerRecalls
 
             return ServerRecalls(server, read_only=self._read_only)
         from pmem.storage.local.access import AccessLog

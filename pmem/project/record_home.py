@@ -66,7 +66,7 @@ def _find_server(configuration: "Configuration", shared: "Shared") -> "Server | 
     found = configuration.server
     if found is None:
         return None
-    from pmem.storage.postgres.projects import checked_key
+    from pmem.storage.postgres.setting_up import checked_key
 
     address, key = found
     return shared.server(address, checked_key(key), lambda: configuration.settings.lock_timeout)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from pmem.storage.backend import Problem
-from pmem.storage.index.open_indexes import TRUST_SECONDS, OpenIndexes
+from pmem.storage.index.current_index import TRUST_SECONDS, OpenIndexes
 
 if TYPE_CHECKING:
     from pmem.storage.git.revision import Revision

@@ -76,10 +76,14 @@ def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
         NewerSchema: A newer pmem made the tables.
         Unreachable, Refused: The server cannot be reached, or does not let this user do it.
     """
-    from pmem.storage.postgres.migrating import migrate
-    from pmem.storage.postgres.projects import add_project, checked_key, new_key
-    from pmem.storage.postgres.rewriting import rewrite_stale
-    from pmem.storage.postgres.roles import make_roles
+    from pmem.storage.postgres.setting_up import (
+        add_project,
+        checked_key,
+        make_roles,
+        migrate,
+        new_key,
+        rewrite_stale,
+    )
 
     settings = workspace.settings
     key = settings.database_project
@@ -111,8 +115,7 @@ def migrate_database(workspace: Workspace, _: NoArguments) -> DatabaseSetup:
     Raises:
         InvalidValue, NewerSchema, Unreachable, Refused: See `init`.
     """
-    from pmem.storage.postgres.migrating import migrate
-    from pmem.storage.postgres.rewriting import rewrite_stale
+    from pmem.storage.postgres.setting_up import migrate, rewrite_stale
 
     def bring_up(connection: "Connection[Any]") -> tuple[int, ...]:
         _check_not_newer(workspace, connection)
@@ -131,8 +134,7 @@ def status(workspace: Workspace, _: NoArguments) -> DatabaseStatus:
         InvalidValue: The address cannot be read, or the extra is not installed.
         Unreachable: The server cannot be reached.
     """
-    from pmem.storage.postgres.address import shown_address
-    from pmem.storage.postgres.migrating import VERSION
+    from pmem.storage.postgres.server import VERSION, shown_address
     from pmem.upkeep.sync import shared_stores
 
     settings = workspace.settings
@@ -157,9 +159,7 @@ def _project_on(
     connection: "Connection[Any]", key: str, stores: Sequence[str]
 ) -> Mapping[str, Any]:
     """Return what a server knows of a project, with its records in some stores."""
-    from pmem.storage.postgres.migrating import version_of
-    from pmem.storage.postgres.rewriting import is_stale
-    from pmem.storage.postgres.roles import roles_of
+    from pmem.storage.postgres.setting_up import is_stale, roles_of, version_of
 
     version = version_of(connection)
     if version == 0:
@@ -181,8 +181,8 @@ def _project_on(
 
 
 def _check_not_newer(workspace: Workspace, connection: "Connection[Any]") -> None:
-    from pmem.storage.postgres.address import shown_address
-    from pmem.storage.postgres.migrating import VERSION, version_of
+    from pmem.storage.postgres.server import VERSION, shown_address
+    from pmem.storage.postgres.setting_up import version_of
 
     found = version_of(connection)
     if found > VERSION:

@@ -25,7 +25,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from pmem import Memory, Project
-from pmem.storage.index.open_indexes import TRUST_SECONDS
+from pmem.storage.index.current_index import TRUST_SECONDS
 
 DIALS: Final = 6
 INSIDE: Final = (0, 1)

@@ -30,7 +30,7 @@ from pmem.storage.local.operations import Operations
 from pmem.storage.local.proposals import Proposals, digest, without_expired
 from pmem.storage.local.seen_pairs import JudgedPairs
 from pmem.storage.local.state import FILE, LocalState
-from pmem.storage.past import _ODD_HISTORY
+from pmem.storage.views import _ODD_HISTORY
 from pmem.values.records import STORES, Episode, Memory, Record, RecordType
 from pmem.values.records import dump as written
 from pmem.vcs.gitmerge import _merge_versions as driver

@@ -19,8 +19,7 @@ from pmem.storage.backend import Change, twin_keys, word_keys_of
 from pmem.storage.files.listing import FolderListing
 from pmem.storage.files.recordfile import stamp_of
 from pmem.storage.index import database, records, schema
-from pmem.storage.index.index import open_index
-from pmem.storage.index.indexed_records import IndexedRecords
+from pmem.storage.index.index import IndexedRecords, open_index
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.record_files import RecordFiles
 from pmem.values.records import Memory, State, dump

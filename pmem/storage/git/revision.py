@@ -96,7 +96,7 @@ class Tree(Unindexed):
                 yield record
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
-        from pmem.storage.index.errors import BrokenIndex
+        from pmem.storage.index.database import BrokenIndex
         from pmem.storage.index.index import passing_index
 
         for type_ in STORES:

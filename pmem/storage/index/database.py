@@ -8,7 +8,6 @@ from typing import Final
 import msgspec
 
 from pmem.storage.files import safe_files
-from pmem.storage.index.errors import BrokenIndex
 from pmem.storage.index.schema import VERSION, rebuild
 
 FILE: Final = "index.sqlite3"
@@ -124,3 +123,7 @@ def is_at_fault(error: BaseException) -> bool:
     if isinstance(cause, OSError):
         return False
     return getattr(cause, "sqlite_errorcode", 0) & safe_files.PRIMARY not in _NOT_OURS
+
+
+class BrokenIndex(Exception):
+    """An index turned out to hold nonsense: it is thrown away, and made again."""

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from pmem.core.retrieval.documents import Facts
-from pmem.storage.index import postings
+from pmem.storage.index.documents import read_postings
 from pmem.storage.index.schema import rebuild
 from pmem.values.records import STORES
 
@@ -68,7 +68,7 @@ def _wrong(connection: sqlite3.Connection) -> Iterator[bool]:
         _FACTS.decode(facts)
         known.add(number)
     for label, term in connection.execute("select label, term from posting"):
-        yield not postings.read(connection, (label,), term).keys() <= known
+        yield not read_postings(connection, (label,), term).keys() <= known
 
 
 def _has(connection: sqlite3.Connection, table: str, condition: str) -> bool:

@@ -4,12 +4,16 @@ import re
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from pmem.core.selection import COLUMNS, Order, Selection
 from pmem.storage.index.selecting import AMONG, COVERS, Condition, expression, where
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
 
 _DAY_MICROSECONDS: Final = 86_400_000_000
 _DAY: Final = f"floor(created / {_DAY_MICROSECONDS}.0)::bigint"
@@ -23,14 +27,27 @@ _PLUS: Final = re.compile(r"\+(?=[a-z])")
 """What keeps SQLite from finding rows by a column."""
 
 
+def held_for_update(
+    connection: "Connection[Any]",
+    project: int,
+    keys: Iterable[tuple[str, str]],
+    locking: str = " for update",
+) -> dict[tuple[str, str], bytes]:
+    """Lock the rows of records, and return what they hold."""
+    pairs = sorted(keys)
+    query = (
+        "select store, id, data from pmem.record where project = %s and (store, id) in"
+        " (select * from unnest(%s::text[], %s::text[])) order by store, id"
+    )
+    values = (project, [store for store, _ in pairs], [id_ for _, id_ in pairs])
+    rows = connection.execute(f"{query}{locking}".encode(), values, binary=True)
+    return {(store, id_): held for store, id_, held in rows}
+
+
 def condition(project: int, store: str, selection: Selection, placed: Sequence[str]) -> Condition:
     """Return the condition for the records of a store that can be selected.
 
-    Args:
-        project: The project's number.
-        store: The store's folder.
-        selection: What they must be.
-        placed: Of the patterns that memories are placed by, those that fit the selection's path.
+    `placed` are those of the patterns that memories are placed by that fit the selection's path.
     """
     found = where(store, selection)
     text = _PLUS.sub("", found.text)
@@ -56,11 +73,7 @@ def condition(project: int, store: str, selection: Selection, placed: Sequence[s
 
 
 def ordering(order: Order) -> str:
-    """Return the terms of an `order by`; nothing comes before everything.
-
-    Args:
-        order: Columns; see `Order`.
-    """
+    """Return the terms of an `order by`; nothing comes before everything."""
     terms = [_ORDERS.get(name) or _in_order(name) for name in order]
     return ", ".join([*terms, "id"] if not _ORDERS.keys() & set(order) else terms)
 
@@ -84,6 +97,11 @@ def clean(text: str) -> str:
 def digest_of_key(key: str) -> bytes:
     """Return what stands for a key of any length."""
     return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def twin_digest(project: int, key: str) -> bytes:
+    """Return what a twin key of a project is kept as."""
+    return digest_of_key(f"{project}:{key}")
 
 
 def folders_of(file: str) -> Iterable[str]:
