@@ -30,10 +30,6 @@ def ask_at_stop(workspace: Workspace, path: str) -> str:
     A session that was asked about before, also at a start, is not asked at its stops again: what is
     said in it afterwards is asked about at a later start.
 
-    Args:
-        workspace: Whose memory it is.
-        path: Its transcript.
-
     Raises:
         Damaged, Locked, StorageRefused: The clone's state.
     """
@@ -53,11 +49,6 @@ def ask_at_start(workspace: Workspace, thread: str | None, source: str) -> str:
 
     After a compaction that is the session itself, up to there. One session is asked about at a
     start, the latest first.
-
-    Args:
-        workspace: Whose memory it is.
-        thread: The id of the session that starts.
-        source: Why it starts.
 
     Raises:
         Damaged, Locked, StorageRefused: The clone's state.

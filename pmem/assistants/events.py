@@ -67,11 +67,8 @@ _BLOCKS = ("hook_context", "session_context", "system-reminder")
 class Taken:
     """What a harness takes at an event.
 
-    Args:
-        name: How it calls the event.
-        most: How much of a text, in `unit`; beyond it would cut the text itself.
-        unit: What it counts.
-        nested: Whether the text stands in `hookSpecificOutput`, or flat in the answer.
+    It calls the event `name`, and takes `most` characters or bytes of a text, `nested` in
+    `hookSpecificOutput` or flat in its answer.
     """
 
     def __init__(self, name: str, most: int, unit: "Unit", *, nested: bool = True) -> None:
@@ -117,11 +114,7 @@ _SILENT: "Mapping[tuple[str, Event], dict[str, Any]]" = {("cursor", PROMPT): {"c
 
 
 class HookInput:
-    """What a hook was told; a text that is missing is empty.
-
-    Args:
-        told: What stood on its standard input, nonsense included.
-    """
+    """What a hook was told; a text that is missing is empty."""
 
     def __init__(self, told: "Any") -> None:
         self._told: dict[str, Any] = told if isinstance(told, dict) else {}
@@ -184,11 +177,7 @@ class HookInput:
 
 
 def parse(data: bytes) -> HookInput:
-    """Read what a harness wrote to a hook; nonsense reads as nothing.
-
-    Args:
-        data: What stood on its standard input.
-    """
+    """Read what a harness wrote to a hook; nonsense reads as nothing."""
     import json
 
     try:
@@ -198,20 +187,14 @@ def parse(data: bytes) -> HookInput:
 
 
 def event_of(name: str) -> "Event | None":
-    """Return the event that a name means, in anybody's spelling; None where there is none.
-
-    Args:
-        name: Such as `session-start`, `SessionStart` or `BeforeAgent`.
-    """
+    """Return the event that a name means, in anybody's spelling; None where there is none."""
     return _SPELLINGS.get(name.replace("-", "").replace("_", "").lower())
 
 
 def taken(harness: str, event: "Event") -> Taken | None:
     """Return what a harness takes at an event; None where it takes no text.
 
-    Args:
-        harness: Its name; one that is not known is given what every strict one takes.
-        event: What happened.
+    A harness that is not known is given what every strict one takes.
     """
     return TAKEN.get(harness, _STRICT).get(event)
 
@@ -219,11 +202,7 @@ def taken(harness: str, event: "Event") -> Taken | None:
 def written(harness: str, event: "Event", text: str, trouble: str = "") -> str:
     """Write an answer as a harness takes it: one line of JSON, or nothing.
 
-    Args:
-        harness: Its name.
-        event: What happened.
-        text: What the model is to read; empty for nothing.
-        trouble: What the person is to read as well, where the harness shows it.
+    `trouble` is what the person is to read as well, where the harness shows it.
     """
     form = taken(harness, event)
     if text and event == STOP and may_ask(harness):
@@ -242,30 +221,17 @@ def written(harness: str, event: "Event", text: str, trouble: str = "") -> str:
 
 
 def may_ask(harness: str) -> bool:
-    """Tell whether a harness lets a hook ask something before a turn ends.
-
-    Args:
-        harness: Its name.
-    """
+    """Tell whether a harness lets a hook ask something before a turn ends."""
     return harness in _ASKED
 
 
 def stops(harness: str) -> bool:
-    """Tell whether a harness lets a hook stop a tool's call.
-
-    Args:
-        harness: Its name.
-    """
+    """Tell whether a harness lets a hook stop a tool's call."""
     return harness in _STOPPED
 
 
 def stopped(harness: str, reason: str) -> str:
-    """Write the answer that stops a tool's call, as a harness takes it.
-
-    Args:
-        harness: One that lets it (see `stops`).
-        reason: What the model is to read.
-    """
+    """Write the answer that stops a tool's call, as a harness takes it."""
     name = _STOPPED[harness]
     if not name:
         return _line({"decision": "deny", "reason": reason})
@@ -274,30 +240,18 @@ def stopped(harness: str, reason: str) -> str:
 
 
 def is_asked(given: HookInput) -> bool:
-    """Tell whether a prompt may have an answer: a person's words, and no command.
-
-    Args:
-        given: What the hook was told.
-    """
+    """Tell whether a prompt may have an answer: a person's words, and no command."""
     return given.source in _PEOPLE and is_question(given.prompt)
 
 
 def is_question(prompt: str) -> bool:
-    """Tell whether a prompt has words that a memory could answer, and is no command.
-
-    Args:
-        prompt: What somebody wrote.
-    """
+    """Tell whether a prompt has words that a memory could answer, and is no command."""
     has_words = len(prompt.split()) >= LEAST_WORDS or not prompt.isascii()
     return bool(prompt.strip()) and has_words and not _is_command(prompt)
 
 
 def spoken(prompt: str) -> str:
-    """Return a prompt without what a harness, or another hook, put into it.
-
-    Args:
-        prompt: As the hook was told it.
-    """
+    """Return a prompt without what a harness, or another hook, put into it."""
     for tag in _BLOCKS:
         start = prompt.find(f"<{tag}>")
         while start >= 0:

@@ -26,10 +26,7 @@ _STOPS = b'"stops_edits"'
 def named(near: str, here: str, files: Iterable[ToolFile]) -> list[ToolFile]:
     """Return files by their names in the project, without those that are not in it.
 
-    Args:
-        near: The memory folder, or where it would be.
-        here: Where a path that is not absolute begins.
-        files: By their paths.
+    A path that is not absolute begins at `here`.
     """
     top = project_top(near)
     found = []
@@ -41,12 +38,7 @@ def named(near: str, here: str, files: Iterable[ToolFile]) -> list[ToolFile]:
 
 
 def is_own(folder: str, environment: Mapping[str, str]) -> bool:
-    """Tell whether what a clone keeps for itself is there, and did not come with the project.
-
-    Args:
-        folder: The memory folder.
-        environment: The environment's variables.
-    """
+    """Tell whether what a clone keeps for itself is there, and did not come with the project."""
     return not foreign(folder, environment)
 
 
@@ -55,12 +47,7 @@ def ids_to_tell(
 ) -> tuple[str, ...] | None:
     """Return the memories that apply to files, unless a thread has surely been told of all.
 
-    Args:
-        folder: The memory folder.
-        thread: The thread's name; empty if it has none.
-        files: Seen from the project's top.
-        tells: Whether the call is told anything that does not stop it.
-        may_stop: Whether a memory may stop the call.
+    Where the call `tells` nothing, only what may stop it counts.
 
     Returns:
         Ids; nothing where there is nothing to say, and None where that cannot be told at once.
@@ -80,9 +67,7 @@ def ids_to_tell(
 def ids_of_error(folder: str, evidence: Sequence[str]) -> tuple[str, ...] | None:
     """Return the memories that name an error as their evidence; None where that cannot be told.
 
-    Args:
-        folder: The memory folder.
-        evidence: The error, as `error_fingerprint.evidence_of` returns it.
+    `evidence` is what `error_fingerprint.evidence_of` returns.
     """
     found = proven(folder, evidence)
     return None if found is None else tuple(found)

@@ -229,13 +229,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def entries(harness: str, file: SetupFile, program: str) -> list[Entry]:
-    """Return what goes into a JSON file.
-
-    Args:
-        harness: The assistant.
-        file: Which of its files.
-        program: What runs pmem.
-    """
+    """Return what goes into a JSON file."""
     found = []
     if file.hooks is not None:
         for name, event in file.hooks.events.items():
@@ -275,14 +269,7 @@ def _seconds(event: "Event") -> int:
 
 
 def place_of(file: SetupFile, scope: Scope, top: str, environment: Mapping[str, str]) -> str:
-    """Return a file's path.
-
-    Args:
-        file: Which one.
-        scope: Whose it is.
-        top: The project's folder.
-        environment: The environment's variables.
-    """
+    """Return a file's path."""
     if scope == "project":
         return os.path.join(top, *file.path.split("/"))
     base = environment.get("HOME") or os.path.expanduser("~")

@@ -42,11 +42,6 @@ class _FoundHook(NamedTuple):
 def state_of(text: str | None, entry: Entry, usable: Usable) -> State:
     """Tell whether an entry is there as it should be.
 
-    Args:
-        text: The file; None where there is none.
-        entry: Which one.
-        usable: Tells of the program that one runs whether it is there.
-
     Raises:
         NotStrictJson, NoPlace: The file is not JSON, or something else is in the way.
     """
@@ -65,12 +60,6 @@ def with_entries(
     text: str | None, wanted: Sequence[Entry], alone: Mapping[str, Any], usable: Usable
 ) -> str:
     """Put entries into a file; those that are there as they should be stay as they are.
-
-    Args:
-        text: The file; None for a new one.
-        wanted: What goes in.
-        alone: What a new file has beside them, at its end.
-        usable: See `state_of`.
 
     Raises:
         NotStrictJson, NoPlace: See `state_of`.
@@ -92,11 +81,6 @@ def with_entries(
 
 def without_entries(text: str, wanted: Iterable[Entry], alone: Mapping[str, Any]) -> str | None:
     """Take entries out of a file.
-
-    Args:
-        text: The file.
-        wanted: What may be there.
-        alone: What a file that was made for them has beside them, at its end.
 
     Returns:
         The file as it was before; None where there was none.

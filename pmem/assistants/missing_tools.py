@@ -14,13 +14,7 @@ def can_serve() -> bool:
 
 
 def missing_tools(harness: str, top: str, environment: Mapping[str, str]) -> str:
-    """Say that the tools that an assistant was told of do not start; nothing where they do.
-
-    Args:
-        harness: The assistant.
-        top: The project's folder.
-        environment: The environment's variables.
-    """
+    """Say that the tools that an assistant was told of do not start; nothing where they do."""
     if can_serve():
         return ""
     from pmem.assistants.harnesses import HARNESSES, place_of

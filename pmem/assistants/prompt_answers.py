@@ -47,15 +47,9 @@ def answer_prompt(
 ) -> PromptAnswer:
     """Write what answers a prompt best, and what else does and its session has not been shown.
 
-    A memory is shown whole, or where it alone is too long, as far as there is room.
-
-    Args:
-        workspace: Whose memory it is.
-        prompt: What a person asks.
-        thread: The session.
-        longest: How many characters the text may have; bytes with `in_bytes`.
-        in_bytes: Whether bytes are counted.
-        already_read: Instruction files, relative to the project, whose rules the session has.
+    A memory is shown whole, or where it alone is too long, as far as there is room. `longest`
+    counts characters, or bytes with `in_bytes`. Rules of the instruction files `already_read`,
+    relative to the project, are not told again.
     """
     if len(set(terms(prompt))) < LEAST_TERMS - ("?" in prompt):
         return PromptAnswer()

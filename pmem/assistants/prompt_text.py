@@ -22,10 +22,7 @@ MOST_OF_OWN: Final = 2
 class PromptText:
     """What answers a prompt, as it fills up.
 
-    Args:
-        workspace: Whose memory it is.
-        longest: Characters at the most; bytes with `in_bytes`.
-        in_bytes: Whether bytes are counted.
+    `longest` counts characters, or bytes with `in_bytes`.
     """
 
     def __init__(self, workspace: Workspace, longest: int, *, in_bytes: bool) -> None:
@@ -36,20 +33,11 @@ class PromptText:
         self._own: list[Item] = []
 
     def add(self, found: Iterable[LoadedHit]) -> Iterator[tuple[str, str]]:
-        """Take what there is room for, and yield the id and the whole text of each.
-
-        Args:
-            found: What answers, the best first.
-        """
+        """Take what there is room for, and yield the id and the whole text of each."""
         yield from self._added(self._workspace, found, self._items, MOST_ITEMS)
 
     def add_own(self, own: Workspace, found: Iterable[LoadedHit]) -> Iterator[tuple[str, str]]:
-        """Do the same for what is not the project's but of the memory of whoever asks.
-
-        Args:
-            own: That memory.
-            found: What of it answers, the best first.
-        """
+        """Do the same for what is not the project's but of the memory of whoever asks."""
         yield from self._added(own, found, self._own, MOST_OF_OWN)
 
     def _added(

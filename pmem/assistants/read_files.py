@@ -31,10 +31,7 @@ _DEEPEST: Final = 5
 def files_read(harness: str, project: str, folder: str) -> frozenset[str]:
     """Return the instruction files that an assistant has read when its session starts.
 
-    Args:
-        harness: The assistant.
-        project: The folder of the memory's project.
-        folder: The folder that the assistant works in; empty for the project's.
+    `folder` is the one that the assistant works in; empty for the project's.
 
     Returns:
         Their names relative to the project, with slashes; of a link also what it leads to.

@@ -21,12 +21,6 @@ def count_session(workspace: Workspace, thread: str, transcript: str, folder: st
 
     Where nothing is known of the transcript's form, nothing is counted: it might have been used.
 
-    Args:
-        workspace: Whose memory it is.
-        thread: The session's id.
-        transcript: The file that the assistant writes the session to.
-        folder: Where the session is: what it names is seen from there.
-
     Raises:
         Damaged, Locked, StorageRefused: The clone's state.
     """

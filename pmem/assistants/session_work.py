@@ -37,9 +37,7 @@ class SessionPart(NamedTuple):
 def part_since(path: str, start: int) -> SessionPart | None:
     """Return what was added to a session since a byte of its transcript.
 
-    Args:
-        path: The transcript.
-        start: The byte from which on to look; from the beginning where the file is shorter.
+    Where the file is shorter than `start`, all of it is read.
 
     Returns:
         None where no program is known that writes such a transcript.
@@ -72,12 +70,7 @@ def part_since(path: str, start: int) -> SessionPart | None:
 
 
 def work_in(lines: Iterable[Mapping[str, Any]], name: Callable[[str], str]) -> SessionWork:
-    """Return what was done in a part of a session.
-
-    Args:
-        lines: Its lines.
-        name: Returns a path as the project names it; nothing for what is not in it.
-    """
+    """Return what was done in a part of a session."""
     written: list[str] = []
     asked: list[tuple[str, str]] = []
     edited: dict[str, None] = {}
@@ -99,11 +92,7 @@ def _said_in(call: RecordedCall) -> list[str]:
 
 
 def edited_files(call: RecordedCall) -> list[str]:
-    """Return the paths of the files that a call edits, as it names them.
-
-    Args:
-        call: A tool's call, as a session keeps it.
-    """
+    """Return the paths of the files that a call edits, as it names them."""
     given = dict(call.arguments)
     command = given.get("command", given.get("cmd"))
     if isinstance(command, list):

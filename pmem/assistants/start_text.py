@@ -38,12 +38,7 @@ _NAME: Final = 60
 
 
 def start_text(workspace: Workspace, built: BuiltContext) -> str:
-    """Write a context as a session's start.
-
-    Args:
-        workspace: Whose memory it is.
-        built: The context, with ids.
-    """
+    """Write a context as a session's start."""
     parts = {part.name: part.items for part in built.sections}
     news = parts.pop("updates", ())
     items = list(chain.from_iterable(parts.values()))

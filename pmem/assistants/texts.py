@@ -35,21 +35,13 @@ args = ["mcp"]
 
 
 def agents_md(folder: str) -> str:
-    """Return the lines of AGENTS.md.
-
-    Args:
-        folder: What the memory folder is called.
-    """
+    """Return the lines of AGENTS.md."""
     begin, end = MARKDOWN
     return _AGENTS_MD.format(begin=begin, end=end, folder=folder)
 
 
 def codex_toml(program: str) -> str:
-    """Return the lines of Codex's settings.
-
-    Args:
-        program: What runs pmem.
-    """
+    """Return the lines of Codex's settings."""
     import json
 
     begin, end = TOML
@@ -59,10 +51,7 @@ def codex_toml(program: str) -> str:
 def block_state(text: str | None, block: str, marks: tuple[str, str]) -> State:
     """Tell whether a block stands in a text as it should.
 
-    Args:
-        text: The file; None where there is none.
-        block: The lines.
-        marks: How the first and the last line begin.
+    `marks` are how its first and its last line begin.
 
     Raises:
         NoPlace: The marks do not make one block.
@@ -75,11 +64,6 @@ def block_state(text: str | None, block: str, marks: tuple[str, str]) -> State:
 
 def with_block(text: str | None, block: str, marks: tuple[str, str]) -> str:
     """Put a block into a text: in the place of the one that is there, else at the end.
-
-    Args:
-        text: The file; None for a new one.
-        block: The lines.
-        marks: How the first and the last line begin.
 
     Raises:
         NoPlace: The marks do not make one block.
@@ -94,10 +78,6 @@ def with_block(text: str | None, block: str, marks: tuple[str, str]) -> str:
 
 def toml_state(text: str | None, usable: Usable) -> State:
     """Tell whether Codex knows the server: from our block, or from somebody's own lines.
-
-    Args:
-        text: Codex's settings; None where there are none.
-        usable: Tells of a program whether it is there.
 
     Raises:
         ValueError: The text is not TOML.
@@ -121,10 +101,6 @@ def toml_state(text: str | None, usable: Usable) -> State:
 
 def with_server(text: str | None, block: str) -> str:
     """Put the server into Codex's settings.
-
-    Args:
-        text: Codex's settings; None for new ones.
-        block: Our lines.
 
     Raises:
         ValueError: The text is not TOML.

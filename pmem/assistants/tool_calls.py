@@ -32,11 +32,8 @@ _OUTPUT = "Output: "
 class ToolFile:
     """A file that a tool's call reads or edits.
 
-    Args:
-        path: As the call names it.
-        is_edit: Whether it is changed.
-        texts: What an edit replaces, as it stands in the file; nothing where it is all of it.
-        lines: The first line and how many are read; None for the whole file.
+    `texts` are what an edit replaces; none where that is all of it. `lines` are the first line and
+    how many are read; None for the whole file.
     """
 
     def __init__(
@@ -51,11 +48,7 @@ class ToolFile:
 
 
 def touched(given: "HookInput") -> "list[ToolFile]":
-    """Return the files that a call reads or edits; nothing for any other tool.
-
-    Args:
-        given: What the hook was told.
-    """
+    """Return the files that a call reads or edits; nothing for any other tool."""
     asked = given.asked_of_tool
     command = _text(asked, "command", "input", "patch")
     if given.tool == _PATCH or (given.tool in _SHELL and _PATCH_BEGINS in command):
@@ -76,9 +69,6 @@ def failure(given: "HookInput") -> str:
     """Return what a command wrote as it failed; empty where it did not, or was none.
 
     Codex does not say whether a command failed, so there all that it wrote is looked at.
-
-    Args:
-        given: What the hook was told.
     """
     if given.tool not in _SHELL:
         return ""

@@ -38,10 +38,7 @@ def about_files(
 ) -> list[Memory]:
     """Return the memories that apply to files or cite them, those to be told first before others.
 
-    Args:
-        workspace: Whose memory it is.
-        files: What is touched, by names in the project.
-        ids: Those that the index has found already; None where nobody has asked it.
+    `ids` are those that the index has found already; None where nobody has asked it.
     """
     names = [touch.path for touch in files]
     if ids is None:
@@ -68,25 +65,14 @@ def _covers(memory: Memory, name: str, until: float) -> bool:
 
 
 def about_error(workspace: Workspace, evidence: Sequence[str]) -> list[Memory]:
-    """Return what failed with an error before, or fixed it.
-
-    Args:
-        workspace: Whose memory it is.
-        evidence: The error, as `error_fingerprint.evidence_of` returns it.
-    """
+    """Return what failed with an error before, or fixed it."""
     from pmem.search.known_errors import known_of
 
     return [one for one in known_of(serving(workspace, None), evidence) if _still_tells(one)]
 
 
 def untold(workspace: Workspace, thread: str | None, memories: Iterable[Memory]) -> list[Memory]:
-    """Return those that a thread is to be told of: each once, and not too many in all.
-
-    Args:
-        workspace: Whose memory it is.
-        thread: The thread.
-        memories: The first ones first.
-    """
+    """Return those that a thread is to be told of: each once, and not too many in all."""
     known = workspace.own.shown.known(thread) if thread else frozenset()
     most = min(MOST_LINES, MOST_TOUCHED - touched_count(known))
     fresh = [one for one in memories if touch_key_of(one.id, _content(workspace, one)) not in known]

@@ -21,14 +21,7 @@ _FIX: Final = 120
 
 
 def touch_text(workspace: Workspace, title: str, memories: Sequence[Memory], most: int) -> str:
-    """Write memories, a line each.
-
-    Args:
-        workspace: Whose memory it is.
-        title: What stands before them.
-        memories: At least one.
-        most: Characters at the most.
-    """
+    """Write memories, a line each."""
     staleness = Staleness(workspace)
     fixes = [fix_of(serving(workspace, None), memory) for memory in memories]
     short_fixes = (fix for fix in fixes if fix and len(_one_line(workspace, fix)) <= _FIX)

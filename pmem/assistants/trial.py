@@ -11,14 +11,7 @@ _QUIET: Final = {"PMEM_RECORD_ACCESS": "false", "PMEM_RECORD_OPERATIONS": "false
 
 
 def trouble_of(program: str, harness: str, folder: str, environment: Mapping[str, str]) -> str:
-    """Call a hook as the assistant would, and say what is wrong with its answer; else nothing.
-
-    Args:
-        program: What runs pmem.
-        harness: The assistant.
-        folder: Where its session is.
-        environment: The environment's variables.
-    """
+    """Call a hook as the assistant would, and say what is wrong with its answer; else nothing."""
     import subprocess
 
     around = {key: value for key, value in environment.items() if key != "PMEM_HOOKS"}
@@ -44,12 +37,7 @@ def trouble_of(program: str, harness: str, folder: str, environment: Mapping[str
 
 
 def is_trusted_by_codex(path: str, environment: Mapping[str, str]) -> bool:
-    """Tell whether somebody has told Codex that hooks of a file may run.
-
-    Args:
-        path: The file.
-        environment: The environment's variables.
-    """
+    """Tell whether somebody has told Codex that hooks of a file may run."""
     import tomllib
 
     home = environment.get("CODEX_HOME") or os.path.join(

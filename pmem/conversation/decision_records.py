@@ -269,12 +269,7 @@ def _last(followed: Mapping[str, str], file: str) -> str:
 
 
 class DecisionFiles:
-    """The files of records, found by the names that other records have for them.
-
-    Args:
-        records: Those that were read, by their files.
-        others: Files of which only the name is known.
-    """
+    """The files of records, found by the names that other records have for them."""
 
     def __init__(self, records: Mapping[str, DecisionRecord], others: Iterable[str]) -> None:
         self._files: dict[str | int, list[str]] = {}
@@ -286,9 +281,7 @@ class DecisionFiles:
     def find(self, name: RecordName | None, here: str) -> str | None:
         """Return the file of a record; None where there is none, or several in other folders.
 
-        Args:
-            name: How it is named.
-            here: The file that names it; one in the same folder comes first.
+        One in the same folder as `here`, the file that names it, comes first.
         """
         for key in (name.file, name.title, name.number) if name is not None else ():
             found = self._files.get(key, []) if key else []

@@ -132,10 +132,7 @@ def noticed(
 ) -> tuple[Conversation, list[Episode]]:
     """Keep the key moments that a message makes, which its conversation is still without.
 
-    Args:
-        conversation: The one that it is said in.
-        message: The message.
-        memories: The ids of those that the message was promoted to; its episodes lead to them.
+    The episodes lead to `memories`, the ids of those that the message was promoted to.
 
     Returns:
         The conversation with its new milestones, and the episodes.
@@ -158,11 +155,6 @@ def noticed_at_import(
 
     The same messages make the same episodes on every machine; of each no more than the messages
     just before it are read.
-
-    Args:
-        conversation: Theirs.
-        before: The last messages that it has, in their order.
-        fresh: Those that come behind them.
 
     Returns:
         The conversation with its new milestones.

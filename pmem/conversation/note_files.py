@@ -32,11 +32,8 @@ def note_files(
 ) -> Iterator[NoteFile]:
     """Read Markdown files; of a folder those that are in it, and those below it that are wanted.
 
-    Args:
-        workspace: The project that has them.
-        paths: Files and folders.
-        wanted: Whether a file is read that is only below a folder of `paths`, by its path.
-        skipped: Takes a line for each folder below which files were not wanted.
+    `wanted` tells by its path whether a file below a folder is read; `skipped` takes a line for
+    each folder of which some were not.
 
     Raises:
         InvalidValue: There is no such file, it is no text, or it is outside the project.

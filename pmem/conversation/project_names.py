@@ -10,9 +10,7 @@ from pmem.values.records import MemoryType
 class ProjectNames:
     """The files of a project and their folders, by name.
 
-    Args:
-        files: All files, seen from the project's top, with slashes.
-        inside: The folder that the memory's project is in that one; the top is "".
+    All names are seen from the project's top, with slashes.
 
     Attributes:
         inside: The same.
@@ -31,12 +29,8 @@ class ProjectNames:
     def places_of(self, file: str, note: Note, places: tuple[str, ...]) -> tuple[str, ...]:
         """Return where a rule applies: what it is about, if that is there, else as its file.
 
-        An order about several files of a folder stays with the folder.
-
-        Args:
-            file: Where the rule is, relative to the memory's project.
-            note: The rule.
-            places: Where its file's rules apply; patterns that the file gives count alone.
+        An order about several files of a folder stays with the folder. `places` are where its
+        file's rules apply; patterns that the file gives count alone.
         """
         folder = f"{self._prefix}{file}".rpartition("/")[0]
         own = (f"{exact_place(folder).removeprefix('/')}/**",) if folder else ()

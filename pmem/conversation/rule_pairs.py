@@ -72,12 +72,7 @@ class _Nearest:
         return list(self._known.values())
 
     def take(self, rule: PlacedRule, here: Collection[str]) -> FollowedRule | None:
-        """Take the memory of a rule as it was before, rather one that people changed.
-
-        Args:
-            rule: The rule; its memory was of the same file, or of one that is there no more.
-            here: All files that have rules.
-        """
+        """Take the memory of a rule as it was before, rather one that people changed."""
         words = _words(rule.note.text)
         shared = Counter(one for word in words for one in self._having.get(word, ()))
         ranked = [

@@ -31,10 +31,6 @@ def lines_of(path: str, told: Callable[[int], None] = lambda count: None) -> Ite
 
     A whole JSON document (`.json`) is one line.
 
-    Args:
-        path: The file.
-        told: Told how many bytes were read.
-
     Raises:
         StorageRefused: It may not be read, or is damaged.
         NotDecompressed: It is compressed, and nothing here decompresses it.
@@ -156,12 +152,7 @@ def _open_by_program(path: str) -> Iterator[IO[bytes]]:
 def read_past_compressed(
     paths: Iterable[str], is_wanted: Callable[[str], bool]
 ) -> tuple[list[str], int]:
-    """Return the files that are wanted, and how many could not be decompressed to see that.
-
-    Args:
-        paths: The files.
-        is_wanted: Looks into one.
-    """
+    """Return the files that are wanted, and how many could not be decompressed to see that."""
     kept, closed = [], 0
     for path in paths:
         try:

@@ -54,14 +54,9 @@ def sessions_of(
 ) -> FoundSessions:
     """Return a project's sessions where their program keeps them, the oldest first.
 
-    A session belongs to the project by what it says itself, and not by the name of its folder.
-    Of a program that keeps none in a home there is none.
-
-    Args:
-        harness: The program.
-        root: The project's folder; the other work trees of its repository are the project as well.
-        environment: The environment's variables.
-        sub_agents: Whether the files of sub-agents are wanted as well.
+    A session belongs to the project by what it says itself, and not by the name of its folder. Of a
+    program that keeps none in a home there is none. The other work trees of its repository are the
+    project as well.
     """
     roots = work_trees(root, environment)
     home = environment.get("HOME") or os.path.expanduser("~")
@@ -83,12 +78,6 @@ def sessions_in(
 
     A folder that has sessions of one other place alone, which is there no more, is that of a
     project that has moved: they are taken.
-
-    Args:
-        harness: The program.
-        path: A session's file, or a folder.
-        root: The project's folder.
-        environment: The environment's variables.
 
     Raises:
         InvalidValue: There is no such file, it is no session of that program, or the folder has
@@ -134,9 +123,6 @@ def _moved(harness: SessionProgram, path: str, files: Iterable[str]) -> FoundSes
 def harness_of(path: str) -> SessionProgram:
     """Return the program that wrote a session.
 
-    Args:
-        path: A session's file.
-
     Raises:
         InvalidValue: There is no such file, or it is no session.
     """
@@ -156,12 +142,7 @@ def harness_of(path: str) -> SessionProgram:
 
 
 def work_trees(root: str, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return a project's folder and where it is in the other work trees of its repository.
-
-    Args:
-        root: The project's folder.
-        environment: The environment's variables.
-    """
+    """Return a project's folder and where it is in the other work trees of its repository."""
     others = (tree.folder for tree in other_work_trees(root, environment))
     return tuple(dict.fromkeys((os.path.realpath(root), *others)))
 

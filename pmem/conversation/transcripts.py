@@ -30,12 +30,6 @@ def take_in(
 ) -> tuple[int, int]:
     """Add a transcript's messages to its conversation, each once, inside a transaction.
 
-    Args:
-        external_id: What the transcript calls the conversation.
-        incoming: Its messages in their order; ids and external ids are set.
-        known: The conversation as it is kept so far, if it is.
-        told: Told how many messages have gone into chunks so far.
-
     Returns:
         How many messages were added, and how many were there with another text.
     """
@@ -65,13 +59,7 @@ def append(
     fresh: Sequence[Message],
     told: Callable[[int], None] = lambda count: None,
 ) -> None:
-    """Put a conversation with further messages of its transcript, inside a transaction.
-
-    Args:
-        conversation: As it is so far.
-        fresh: The messages, one at the least; none of them is in it.
-        told: Told how many messages have gone into chunks so far.
-    """
+    """Put a conversation with further messages of its transcript, inside a transaction."""
     latest = max(message.created_at for message in fresh)
     if conversation.status is Status.ENDED:
         conversation = msgspec.structs.replace(
@@ -87,11 +75,6 @@ def conversation_of(
     """Return the record of a transcript; the same transcript makes the same one everywhere.
 
     One that is there already, under another external id, goes on.
-
-    Args:
-        external_id: What the transcript calls the conversation.
-        incoming: Its first messages.
-        source: What brings it, as its history says.
     """
     begun = min(message.created_at for message in incoming)
     made = Conversation(

@@ -22,12 +22,7 @@ class FactsRead(NamedTuple):
 
 
 def with_unread(conversation: Conversation, fresh: Sequence[Message]) -> Conversation:
-    """Return a conversation that knows from which message on it has not been read for facts.
-
-    Args:
-        conversation: Theirs, before they are added.
-        fresh: Messages that come last.
-    """
+    """Return a conversation that knows from which message on it has not been read for facts."""
     return replace(conversation, unread_from=conversation.unread_from or fresh[0].id)
 
 
@@ -42,10 +37,7 @@ def read_unread(
 ) -> FactsRead:
     """Note the facts and key moments of what was not read, inside a transaction.
 
-    Args:
-        conversation: As it is kept.
-        since: Only what was said from then on; what was said before stays unread.
-
+    What was said before `since` stays unread.
     """
     if conversation.unread_from is None:
         return FactsRead(conversation, 0)

@@ -77,11 +77,8 @@ def talk_of(workspace: Workspace, reference: str | None) -> ConversationWindow:
 def with_chunked_messages(talk: ConversationWindow, room: int) -> ConversationWindow:
     """Return a talk with messages of its chunks word for word, and without these summaries.
 
-    The latest chunk comes back first, each as a whole, up to one that there is no room for.
-
-    Args:
-        talk: What the conversation brings.
-        room: Tokens of its messages at the most.
+    The latest chunk comes back first, each as a whole, up to one that there is no room for. In all
+    it has `room` tokens of messages at the most.
     """
     said = talk.recent
     left = room - sum(one.tokens for one in said)

@@ -225,7 +225,7 @@ def _disputed(record: Any) -> int | None:
     history = getattr(record, "history", ())
     if not any(event.event is EventKind.MERGE and event.source == _GIT for event in history):
         return None  # as nearly always
-    from pmem.core.threeway.conflicts import open_conflicts
+    from pmem.core.threeway.history import open_conflicts
 
     return len(open_conflicts(plain(history))) or None
 

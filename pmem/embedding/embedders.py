@@ -56,11 +56,6 @@ class Embedder(Protocol):
 def embed(embedder: Embedder, texts: Sequence[str], use: Use) -> list[bytes]:
     """Return the vectors of texts, packed.
 
-    Args:
-        embedder: What makes them.
-        texts: One or more.
-        use: What the texts are.
-
     Raises:
         EmbeddingFailed: The model failed, or its answer makes no sense.
     """

@@ -135,12 +135,7 @@ class _Section(NamedTuple):
 
 
 def read_decision(file: str, text: str) -> DecisionRecord | str:
-    """Read a decision record, or return why a file is none, to be read after its name.
-
-    Args:
-        file: Its path, with slashes.
-        text: What it says.
-    """
+    """Read a decision record, or return why a file is none, to be read after its name."""
     name = file.rpartition("/")[2]
     found = read_markdown(text)
     if not found.front.is_readable:
@@ -285,10 +280,8 @@ def _fitted(
 ) -> tuple[str, dict[MarkdownBlock, bool]]:
     """Return what paragraphs and entries of lists say, on one line: as many sentences as fit.
 
-    Args:
-        blocks: They, in their order.
-        most: The most characters, if the first sentence has no more.
-        evenly: Take the first sentence of each, then the second ones, and so on.
+    They have `most` characters, or one sentence that has more. Evenly is: the first sentence of
+    each, then the second ones, and so on.
 
     Returns:
         What they say; and for each of which something is in it, whether that is all.

@@ -83,9 +83,6 @@ def whole_status(told: str) -> str:
 def state_of(told: str) -> str:
     """Return the state that a record tells; nothing where it tells none.
 
-    Args:
-        told: All that it says of its state, line by line.
-
     Returns:
         One of accepted, superseded, deprecated, withdrawn, rejected, proposed and draft, UNFILLED,
         or UNKNOWN.

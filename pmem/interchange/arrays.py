@@ -64,19 +64,12 @@ class ParsedArrays(msgspec.Struct, frozen=True):
 
 
 def write(records: dict[RecordType, list[Record]]) -> dict[str, bytes]:
-    """Return the four files' contents by name.
-
-    Args:
-        records: Every record by type, in the order in which it is to stand.
-    """
+    """Return the four files' contents by name."""
     return {name: dump([stored(record) for record in records[FILES[name]]]) for name in FILES}
 
 
 def parse(files: dict[str, bytes]) -> ParsedArrays:
     """Read array files.
-
-    Args:
-        files: Contents by name; any of the four may be missing.
 
     Raises:
         InvalidValue: A file is no JSON array, or its name is none of the four.

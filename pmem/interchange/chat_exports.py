@@ -26,10 +26,7 @@ _REFERENCE: Final = re.compile("\ue200[^\ue201]*\ue201")
 def read_chatgpt(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
     """Yield what was said in the chats of an export of ChatGPT.
 
-    Args:
-        name: What a chat is called that has no id.
-        data: The file.
-        notes: Told titles, and what is left out.
+    A chat without an id is called `name`.
 
     Raises:
         InvalidValue: It is no JSON.
@@ -99,10 +96,7 @@ def _text_of_part(part: Any, notes: SessionNotes) -> str:
 def read_claude_ai(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
     """Yield what was said in the chats of an export of Claude.ai.
 
-    Args:
-        name: What a chat is called that has no id.
-        data: The file.
-        notes: Told titles, and what is left out.
+    A chat without an id is called `name`.
 
     Raises:
         InvalidValue: It is no JSON.

@@ -39,21 +39,13 @@ _UNREAD: Final = (
 
 
 def program_of_chat(start: bytes) -> SessionProgram | None:
-    """Return the program whose chat a file is; None for none of those that are read at once.
-
-    Args:
-        start: How the file begins, `LOOKED_AT` bytes of it.
-    """
+    """Return the program whose chat a file is; None for none of those that are read at once."""
     bare = _bare(start)
     return next((program for program, form in _FORMS if _fits(form, bare)), None)
 
 
 def unread_program(start: bytes) -> str:
-    """Return the name of a program whose chats are not read yet; empty for none that is known.
-
-    Args:
-        start: See `program_of_chat`.
-    """
+    """Return the name of a program whose chats are not read yet; empty for none that is known."""
     bare = _bare(start)
     return next((name for name, form in _UNREAD if _fits(form, bare)), "")
 

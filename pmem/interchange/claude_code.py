@@ -38,11 +38,6 @@ def read(lines: Lines, notes: SessionNotes, *, sub_agents: bool = False) -> Iter
 
     Of what was taken back and said anew, the last is followed; what a compaction put in a
     summary is there still.
-
-    Args:
-        lines: Opens the file's lines.
-        notes: Told what is left out, and the title.
-        sub_agents: Whether what sub-agents said is wanted as well.
     """
     tree = _Tree(lines)
     session = _SessionReader(notes, tree, sub_agents=sub_agents)

@@ -36,13 +36,7 @@ _PROGRAM: Final = (
 
 
 def read(lines: Lines, notes: SessionNotes, *, sub_agents: bool = False) -> Iterator[Line]:
-    """Yield what was said in a session.
-
-    Args:
-        lines: Opens the file's lines.
-        notes: Told what is left out.
-        sub_agents: Whether the session of a sub-agent is wanted.
-    """
+    """Yield what was said in a session."""
     session = "session"
     for number, value in objects(lines(), notes):
         payload = value.get("payload")

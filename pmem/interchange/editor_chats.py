@@ -45,10 +45,7 @@ _LOG: Final = b'{"kind":0,'
 def read_cline(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
     """Yield what was said in a task of Cline.
 
-    Args:
-        name: The task's name.
-        data: Either of its two files.
-        notes: Told what is left out.
+    `data` is either of its two files.
 
     Raises:
         InvalidValue: It is no JSON.
@@ -152,11 +149,6 @@ def _asked_in(text: str) -> str:
 
 def read_copilot_chat(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
     """Yield what was said in a session of Copilot Chat.
-
-    Args:
-        name: The session's name where the file has none.
-        data: The file.
-        notes: Told the title, and what is left out.
 
     Raises:
         InvalidValue: It is no JSON.

@@ -30,13 +30,7 @@ _PROGRAM: Final = ("<session_context>", ASKS)
 
 
 def read(lines: Lines, notes: SessionNotes, *, sub_agents: bool = False) -> Iterator[Line]:
-    """Yield what was said in a session.
-
-    Args:
-        lines: Opens the file's lines.
-        notes: Told what is left out.
-        sub_agents: Whether the session of a sub-agent is wanted.
-    """
+    """Yield what was said in a session."""
     session, kind = "session", "main"
     messages: dict[str, dict[str, Any]] = {}
     for number, value in objects(lines(), notes):

@@ -35,13 +35,7 @@ _RULE: Final = re.compile(r"^---[ ]*$", re.MULTILINE)
 
 
 def read_aider(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
-    """Yield what was said in the sessions of a `.aider.chat.history.md`.
-
-    Args:
-        name: What a session is called besides its start.
-        data: The file.
-        notes: Told what is left out.
-    """
+    """Yield what was said in the sessions of a `.aider.chat.history.md`."""
     started, number, before = "", 0, ""
     for role, text in _aider_parts(data):
         if role is None:
@@ -88,13 +82,7 @@ def _aider_line(line: str, above: str, before: Role | None) -> tuple[Role, str]:
 
 
 def read_specstory(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
-    """Yield what was said in a file of `.specstory/history`.
-
-    Args:
-        name: The session's name where the file has none.
-        data: The file.
-        notes: Told what is left out.
-    """
+    """Yield what was said in a file of `.specstory/history`."""
     lines = list(_without_tools(split_lines(data.decode("utf-8-sig", "replace")), notes))
     starts = [place for place, line in enumerate(lines) if _HEADING.fullmatch(line)]
     head = "\n".join(lines[: starts[0]] if starts else lines)

@@ -49,11 +49,8 @@ def parse(
 ) -> ParsedMessages:
     """Read a transcript.
 
-    Args:
-        lines: The file's lines.
-        name: What to call the conversation of lines that name none.
-        most_characters: Longer messages are skipped.
-        admit: Returns a line's object as it may be kept, or raises; told which line it is.
+    Lines that name no conversation are of `name`; longer messages are skipped. `admit` returns a
+    line's object as it may be kept, or raises; it is told which line that is.
 
     Returns:
         Messages with ids that depend only on what the file says.
@@ -73,11 +70,6 @@ def parse(
 class MessageReader:
     """Makes messages of the lines of a transcript, one after another.
 
-    Args:
-        name: What to call the conversation of lines that name none.
-        most_characters: Longer messages are skipped.
-        admit: See `parse`.
-
     Attributes:
         skipped: What could not be used so far.
         left_out: How often lines had which key that says nothing here.
@@ -94,12 +86,7 @@ class MessageReader:
         self._seen: Counter[tuple[str, str]] = Counter()
 
     def read(self, where: str, value: Callable[[], dict[str, Any]]) -> tuple[str, Message] | None:
-        """Return a line's conversation and message; None where it cannot be used.
-
-        Args:
-            where: Which line it is.
-            value: Reads its object.
-        """
+        """Return a line's conversation and message; None where it cannot be used."""
         try:
             admitted = self._admit(value(), where)
             conversation, message = self._message(admitted)

@@ -34,11 +34,7 @@ def write(
 ) -> dict[str, bytes]:
     """Return the four files' contents by name.
 
-    Args:
-        records: Every record by type, in the order in which it is to stand.
-        project: The project's name.
-        now: When they are written, for how present each memory still is.
-        half_life: Days without use that halve that.
+    `half_life` are days without use that halve how present a memory still is `now`.
     """
     chunks = [item for item in records[Chunk] if isinstance(item, Chunk)]
     known = {chunk.id: chunk for chunk in chunks}

@@ -91,10 +91,8 @@ class NotesFile(NamedTuple):
 def read_notes(file: str, text: str, project: str = "") -> NotesFile:
     """Read an instruction file.
 
-    Args:
-        file: Its path relative to the memory's project, with slashes.
-        text: What it says.
-        project: That project's path relative to the project root, where it is a part of it.
+    `file` is relative to the memory's project, with slashes; `project` is that project's path from
+    the project root, where it is a part of it.
 
     Raises:
         InvalidValue: Where it applies cannot be read.

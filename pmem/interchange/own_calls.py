@@ -16,12 +16,7 @@ _OTHERS: Final = frozenset(
 
 
 def without_own_calls(lines: Iterable[Line], notes: SessionNotes) -> Iterator[Line]:
-    """Yield lines without the calls that pmem answered, and without these answers.
-
-    Args:
-        lines: Those of a session, in its order.
-        notes: Told what is left out.
-    """
+    """Yield lines without the calls that pmem answered, and without these answers."""
     held: list[Line] = []
     servers: set[str] = set()
     waiting: set[str] = set()

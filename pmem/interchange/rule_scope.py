@@ -35,11 +35,7 @@ _BRACES: Final = re.compile(r"\{([^{}]*,[^{}]*)\}")
 
 
 def is_instructions(file: str) -> bool:
-    """Tell whether a file has instructions for assistants, by its name and its folders.
-
-    Args:
-        file: The file, relative to the project root, with slashes.
-    """
+    """Tell whether a file has instructions for assistants, by its name and its folders."""
     return bool(_NAMES.fullmatch(file.rpartition("/")[2]) or _FOLDERS.search(file))
 
 
@@ -47,9 +43,6 @@ def is_of_project(file: str) -> bool:
     """Tell whether a file has a project's instructions, for assistants or for people.
 
     One that is `.local` is somebody's own, and `docs/agents.md` is a page about agents.
-
-    Args:
-        file: The file, relative to the project root, with slashes.
     """
     folder, _, name = file.rpartition("/")
     is_page = bool(folder) and _PAGE.fullmatch(name) and not is_instructions(f"{folder}/x.md")
@@ -60,9 +53,7 @@ def is_of_project(file: str) -> bool:
 def scope_of(file: str, front: FrontMatter) -> tuple[str, ...]:
     """Return the places where a file's rules apply; none where they apply everywhere.
 
-    Args:
-        file: The file, relative to the project root, with slashes.
-        front: What the file says of itself.
+    `file` is relative to the project root, with slashes.
 
     Raises:
         InvalidValue: It names a place that is none, or too many.

@@ -68,9 +68,7 @@ class SessionNotes:
     def says_itself(self, call: RecordedCall, namespace: str = "") -> bool:
         """Tell whether pmem answers a call, and remember that its result is pmem's own words.
 
-        Args:
-            call: What a model calls.
-            namespace: The server of the tool, where the program keeps it apart.
+        `namespace` is the server of the tool, where the program keeps it apart.
         """
         given = call.arguments
         texts = list(_texts(given))
@@ -87,14 +85,7 @@ class SessionNotes:
 
 
 def called(session: str, id_: str, call: RecordedCall, at: Any) -> Line:
-    """Return the line of a call.
-
-    Args:
-        session: The session's id.
-        id_: The line's own.
-        call: What is called.
-        at: When, as the source writes it.
-    """
+    """Return the line of a call."""
     arguments = _trimmed(call.arguments or call.given)
     shown = dump_line(arguments).decode("utf-8", "replace")[:_MOST_SHOWN] if arguments else ""
     return {
@@ -108,15 +99,7 @@ def called(session: str, id_: str, call: RecordedCall, at: Any) -> Line:
 
 
 def answered(session: str, id_: str, call: str | None, text: str, at: Any) -> Line:
-    """Return the line of what a tool answered; of a long answer its beginning and its end.
-
-    Args:
-        session: The session's id.
-        id_: The line's own.
-        call: The id of the call.
-        text: What it answered.
-        at: When, as the source writes it.
-    """
+    """Return the line of what a tool answered; of a long answer its beginning and its end."""
     return {
         "conversation": session,
         "id": id_,
@@ -128,15 +111,7 @@ def answered(session: str, id_: str, call: str | None, text: str, at: Any) -> Li
 
 
 def said(session: str, id_: str, role: Role, text: str, at: Any) -> Line:
-    """Return the line of what a person or a model said.
-
-    Args:
-        session: The session's id.
-        id_: The line's own.
-        role: Who.
-        text: What.
-        at: When, as the source writes it.
-    """
+    """Return the line of what a person or a model said."""
     return {
         "conversation": session,
         "id": id_,
@@ -147,11 +122,7 @@ def said(session: str, id_: str, role: Role, text: str, at: Any) -> Line:
 
 
 def shortened_answer(text: str) -> str:
-    """Return a tool's answer, of a long one the beginning and the end with a mark between them.
-
-    Args:
-        text: What it answered.
-    """
+    """Return a tool's answer, of a long one the beginning and the end with a mark between them."""
     text = text.strip()
     if len(text) <= MOST_RESULT:
         return text
@@ -163,9 +134,7 @@ def shortened_answer(text: str) -> str:
 def texts_in(content: Any, *kinds: str) -> list[str]:
     """Return the texts of a message's content: a text, or a list of items of some kinds.
 
-    Args:
-        content: As the source has it.
-        kinds: The types of items that hold text; any item where none is named.
+    No kinds stand for any.
     """
     if isinstance(content, str):
         return [content] if content.strip() else []
@@ -182,10 +151,6 @@ def objects(lines: Iterable[bytes], notes: SessionNotes) -> Iterator[tuple[int, 
     """Yield the objects of JSON Lines with their line numbers; what is none is left out.
 
     A last line without its end is one that is still being written.
-
-    Args:
-        lines: The file's lines with their ends.
-        notes: Told what is left out.
     """
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -206,11 +171,7 @@ def objects(lines: Iterable[bytes], notes: SessionNotes) -> Iterator[tuple[int, 
 
 
 def recognise(lines: Iterable[bytes]) -> SessionProgram | None:
-    """Tell which program wrote a session by its first lines; None for none of these.
-
-    Args:
-        lines: The file's lines.
-    """
+    """Tell which program wrote a session by its first lines; None for none of these."""
     for _, value in objects(
         (line for line, _ in zip(lines, range(RECOGNISED_BY), strict=False)), _NOBODY
     ):

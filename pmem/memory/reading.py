@@ -226,7 +226,7 @@ def disputed(record: Any) -> dict[str, Any]:
     """
     if not is_merged_by_git(record):
         return {}
-    from pmem.core.threeway.conflicts import open_conflicts
+    from pmem.core.threeway.history import open_conflicts
 
     return open_conflicts(plain(record.history))
 

@@ -27,15 +27,7 @@ _WORD: Final = re.compile(r"\w[\w'’.:/-]*\w|\w")
 
 
 class Reasons:
-    """What speaks for the items of one context.
-
-    Args:
-        workspace: Where the memories are, as far as whoever asks may see them.
-        request: What the context is for.
-        usable: The memories that it could show.
-        answers: What answers its task.
-        differing: How memories stand that contradict each other, by id.
-    """
+    """What speaks for the items of one context."""
 
     def __init__(
         self,

@@ -57,9 +57,6 @@ _DISPUTED: Final = "(conflict: "  # begins the label of what two branches contra
 def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext:
     """Write the block that a model reads, within a budget.
 
-    Args:
-        request: What it is for; without a query, the end of the conversation is one.
-
     Raises:
         InvalidValue: The budget is below one token, or the text may have no character.
         NotFound, Ambiguous: The conversation.

@@ -207,11 +207,7 @@ def _run(workspace: Workspace, golden: Golden, request: EvaluationRequest) -> Ru
 
 
 class _Evaluator:
-    """Asks questions and judges the answers.
-
-    Args:
-        request: The budget of contexts.
-    """
+    """Asks questions and judges the answers."""
 
     def __init__(self, workspace: Workspace, request: EvaluationRequest) -> None:
         self._workspace = workspace

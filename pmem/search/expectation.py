@@ -41,13 +41,6 @@ def explain(
 ) -> Expectation:
     """Say whether a search recalled what it was to recall, and why not.
 
-    Args:
-        workspace: Where was searched.
-        request: What was looked for; `expect` says what was to be found.
-        hits: What was found, and is shown.
-        total: How many there were in all.
-        pick: Ranks everything.
-
     Raises:
         Ambiguous: Several records fit the reference.
         Damaged, StorageRefused: Its file cannot be used.

@@ -94,9 +94,6 @@ def default_file(workspace: Workspace) -> str:
 def read(path: str) -> Golden:
     """Read a golden set.
 
-    Args:
-        path: Its file.
-
     Raises:
         InvalidValue: There is no such file, or a line is no question.
         StorageRefused: It may not be read.
@@ -112,10 +109,6 @@ def read(path: str) -> Golden:
 
 def parse(lines: Iterable[bytes], name: str) -> tuple[Question, ...]:
     """Read the lines of a golden set; those that ask the same become one question.
-
-    Args:
-        lines: JSON Lines; blank ones and those that start with `#` are passed over.
-        name: What to call the set in an error.
 
     Raises:
         InvalidValue: A line is no question, or forbids what is wanted.
@@ -283,9 +276,6 @@ def _whole_reference(workspace: Workspace, reference: str) -> str:
 
 def content(path: str) -> bytes:
     """Return what a golden set, or its accepted run, holds; the memory folder's own is no link.
-
-    Args:
-        path: The file.
 
     Raises:
         OSError: It cannot be read.

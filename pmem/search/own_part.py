@@ -56,12 +56,6 @@ def own_part(workspace: Workspace, request: ContextRequest, asked: str, budget: 
     """Gather what a context could show of the memory of whoever asks.
 
     What is wrong with it keeps nobody from the project's: that is told.
-
-    Args:
-        workspace: The project's memory, before anything narrows what may be seen of it.
-        request: What the context is for.
-        asked: The task, or what stands for one.
-        budget: Tokens of the whole context.
     """
     try:
         own = own_beside(workspace)

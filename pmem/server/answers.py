@@ -60,12 +60,6 @@ class NotDone(Exception):
 def written(name: str, result: Any, budget: int, count: Count) -> str:
     """Return the answer of a tool as a model reads it.
 
-    Args:
-        name: The tool's.
-        result: The operation's answer.
-        budget: Tokens at the most; a frame of some lines is always there.
-        count: Counts a text's tokens.
-
     Raises:
         NotDone: Nothing was done.
     """
@@ -75,11 +69,7 @@ def written(name: str, result: Any, budget: int, count: Count) -> str:
 def fenced(head: str, items: Sequence[Item], budget: int, count: Count) -> str:
     """Return a line, and items in a fence below it, as many as the budget has room for.
 
-    Args:
-        head: What they are.
-        items: The best first; one that is too long leaves its room to the next.
-        budget: In tokens.
-        count: Counts a text's tokens.
+    The best come first; one that is too long leaves its room to the next.
     """
     room = budget - count(head) - _FRAME
     kept: list[Item] = []

@@ -63,12 +63,7 @@ class Argument(msgspec.Struct, frozen=True):
 
 
 def schema_of(arguments: tuple[Argument, ...], request: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the JSON Schema of a tool's arguments.
-
-    Args:
-        arguments: What it takes.
-        request: The request that it makes.
-    """
+    """Return the JSON Schema of a tool's arguments."""
     properties = {one.name: property_of(one, request) for one in arguments if one.is_shown}
     needed = [one.name for one in arguments if one.is_needed]
     required = {"required": needed} if needed else {}
@@ -76,11 +71,7 @@ def schema_of(arguments: tuple[Argument, ...], request: type[msgspec.Struct]) ->
 
 
 def schema_of_request(request: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the JSON Schema of a whole request.
-
-    Args:
-        request: Its class.
-    """
+    """Return the JSON Schema of a whole request."""
     schema = msgspec.json.schema(request)
     parts = schema.get("$defs", {})
     root = parts.pop(request.__name__)
@@ -92,11 +83,6 @@ def fields_of(
     given: Mapping[str, Any], arguments: tuple[Argument, ...], request: type[msgspec.Struct]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what a model gave: the request's fields, and the tool's own arguments by name.
-
-    Args:
-        given: The arguments by the names that it used; null says nothing.
-        arguments: What the tool takes.
-        request: The request that it makes.
 
     Raises:
         InvalidValue: A name means nothing, one is given twice, or a needed one is missing.
@@ -125,10 +111,6 @@ def fields_of(
 
 def lenient(value: Any, hint: Any) -> Any:
     """Return a value of a type where what a model wrote means one; else the value itself.
-
-    Args:
-        value: A number or a yes as a text, one value or `a,b` for a list, or what fits already.
-        hint: The type.
 
     Raises:
         InvalidValue: An object has a key that its type does not know.

@@ -56,13 +56,8 @@ class ToolAnswer(msgspec.Struct, frozen=True):
 class ToolCalls:
     """Answers calls on one project, each a unit of work of its own.
 
-    Args:
-        opened: Opens the project for one call.
-        agent: The agent that calls.
-        tools: Those that are offered, by name.
-        structured: Whether every answer comes with its plain form.
-        is_named: Whether somebody has named the agent; else a client is called by its own name,
-            where the project has no allowlists that name agents.
+    Where nobody has named the agent (`is_named`), a client is called by its own name, unless the
+    project has allowlists that name agents.
     """
 
     def __init__(
@@ -94,23 +89,11 @@ class ToolCalls:
     def call(
         self, name: str, given: Mapping[str, Any], thread: str | None = None, client: str = ""
     ) -> ToolAnswer:
-        """Run a tool.
-
-        Args:
-            name: Its name; it is one of those that are offered.
-            given: The arguments.
-            thread: The thread of contexts that name none.
-            client: What the client calls itself.
-        """
+        """Run a tool."""
         return self._run(self._tools[SPELLINGS.get(name, name)], given, thread, client)
 
     def answer(self, name: str, given: Mapping[str, Any]) -> ToolAnswer:
-        """Run a tool that only reads, whether it is offered or not.
-
-        Args:
-            name: Its name.
-            given: The arguments.
-        """
+        """Run a tool that only reads, whether it is offered or not."""
         (tool,) = (tool for tool in PROFILES["all"]() if tool.name == name and tool.is_reading)
         return self._run(tool, {**given, _FORMAT: "text"}, None)
 

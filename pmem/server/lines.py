@@ -34,12 +34,7 @@ Identifier = str | int | None
 
 
 class Lines:
-    """Reads messages from one stream of bytes and writes them to another.
-
-    Args:
-        source: Where messages come from.
-        sink: Where answers go.
-    """
+    """Reads messages from one stream of bytes and writes them to another."""
 
     def __init__(self, source: BinaryIO, sink: BinaryIO) -> None:
         self._source, self._sink = source, sink
@@ -49,9 +44,6 @@ class Lines:
 
     async def read(self, server: ObjectSendStream[SessionMessage | Exception]) -> None:
         """Hand every message to the server until the input ends, and what waits is answered.
-
-        Args:
-            server: Takes messages.
 
         Raises:
             OSError: Nothing can be read, or nobody reads on.
@@ -69,9 +61,6 @@ class Lines:
 
     async def write(self, server: ObjectReceiveStream[SessionMessage]) -> None:
         """Write every message of the server until it has no more.
-
-        Args:
-            server: Gives messages.
 
         Raises:
             OSError: Nobody reads on.

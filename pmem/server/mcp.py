@@ -48,12 +48,8 @@ def serve(
 ) -> None:
     """Answer a client until its input ends, or it reads no more.
 
-    Args:
-        make_calls: Makes what answers calls, and loads what that needs.
-        tools: Those that are offered, by name.
-        source: Where messages come from.
-        sink: Where answers go.
-        session: Returns the thread that a call belongs to, from the metadata of its request.
+    `make_calls` loads what calls need; `session` returns the thread of a call, from the metadata of
+    its request.
     """
     anyio.run(_serve, make_calls, tools, source, sink, session)
 
@@ -96,13 +92,7 @@ class CallRunner(Protocol):
     async def __call__(
         self, asked: Asked | None, work: "Callable[[ToolCalls], T]", *, writes: bool
     ) -> T:
-        """Do it.
-
-        Args:
-            asked: What a client asks, if one does.
-            work: What to do.
-            writes: Whether that may change something.
-        """
+        """Do it."""
 
 
 class _OneByOne:
@@ -132,13 +122,7 @@ class _OneByOne:
 
 
 class ProtocolDesk:
-    """Answers the methods of the protocol.
-
-    Args:
-        run: Does what has to do with the project.
-        tools: Those that are offered, by name.
-        session: Returns the thread that a call belongs to, from the metadata of its request.
-    """
+    """Answers the methods of the protocol."""
 
     def __init__(self, run: CallRunner, tools: Mapping[str, ModelTool], session: Session) -> None:
         self._run, self._tools, self._session = run, tools, session

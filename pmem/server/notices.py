@@ -50,10 +50,6 @@ _READING: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
 def read(calls: "ToolCalls", uri: str) -> str:
     """Return what stands at an address.
 
-    Args:
-        calls: Answers for the project.
-        uri: The address.
-
     Raises:
         NotOffered: There is nothing.
     """
@@ -125,11 +121,6 @@ PROMPTS: Final[Mapping[str, Prompt]] = {
 
 def prompt_text(calls: "ToolCalls", name: str, given: Mapping[str, str]) -> str:
     """Return how a prompt reads.
-
-    Args:
-        calls: Answers for the project.
-        name: The prompt's.
-        given: Its arguments.
 
     Raises:
         NotOffered: There is none of that name, or its argument is missing.

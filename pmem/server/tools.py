@@ -248,10 +248,6 @@ PROFILES: Final[Mapping[str, Callable[[], Iterable[ModelTool]]]] = {
 def chosen(names: str, *, read_only: bool) -> dict[str, ModelTool]:
     """Return the tools that are offered, by their names, always in the same order.
 
-    Args:
-        names: Profiles and names of tools, with commas between them.
-        read_only: Whether those that change something are left out.
-
     Raises:
         InvalidValue: A name is neither, or nothing is left.
     """

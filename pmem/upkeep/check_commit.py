@@ -15,7 +15,9 @@ from pmem.core.findings import Finding, has_conflict, line_of_markers
 from pmem.core.lifecycle.states import successors_of
 from pmem.core.policy import EVERYTHING
 from pmem.core.rawjson import NotJson, load
-from pmem.core.threeway import SHAPES, Doubt, merged
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.shapes import SHAPES
+from pmem.core.threeway.values import Doubt
 from pmem.errors import Damaged, InvalidValue, PmemError
 from pmem.project.caller import within
 from pmem.project.configuration import CONFIG_FILE

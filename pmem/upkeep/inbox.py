@@ -14,7 +14,7 @@ from pmem.core.inbox import InboxItem, InboxKind, inbox_item
 from pmem.core.lifecycle.presence import last_use
 from pmem.core.retrieval.documents import shown_text
 from pmem.core.selection import Selection, ticks
-from pmem.core.threeway.conflicts import open_conflicts
+from pmem.core.threeway.history import open_conflicts
 from pmem.core.visible import subject_before
 from pmem.memory import recalls
 from pmem.memory.citations import BrokenCitation, VerifyRequest, verify

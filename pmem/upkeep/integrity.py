@@ -322,14 +322,10 @@ def of_problem(problem: Problem, source: ByteSource) -> Finding:
 
 
 def _read_again(problem: Problem) -> str:
-    """Say how a record that is too large is read, and split where it can be."""
+    """Say how a record that is too large is read."""
     size = os.path.getsize(problem.path) if os.path.exists(problem.path) else RECORD_BYTES
-    store = os.path.basename(os.path.dirname(problem.path))
-    if store in (STORES[Conversation], STORES[Chunk]):
-        way = f"`PMEM_LIMITS_RECORD={size} pmem resolve` splits it, and nothing is lost"
-    else:
-        way = f"`PMEM_LIMITS_RECORD={size} pmem show {short(_name_of(problem.path))}` reads it"
-    return f"{problem.message}: {way}"
+    name = short(_name_of(problem.path))
+    return f"{problem.message}: `PMEM_LIMITS_RECORD={size} pmem show {name}` reads it"
 
 
 def _name_of(path: str) -> str:

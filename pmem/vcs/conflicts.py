@@ -9,7 +9,7 @@ import msgspec
 from pmem.core import decode_errors
 from pmem.core.lifecycle.states import closed, leaving, moved
 from pmem.core.retention import changed, purge_time
-from pmem.core.threeway.conflicts import SETTLED, open_conflicts
+from pmem.core.threeway.history import SETTLED, open_conflicts
 from pmem.errors import InvalidValue
 from pmem.memory.changes import ChangedRecords, Removable, change_all
 from pmem.project.workspace import Workspace

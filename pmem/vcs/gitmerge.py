@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from pmem.core.rawjson import NotJson, dump, load
-from pmem.core.threeway import SHAPES, Doubt, RecordShape, merged
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.shapes import SHAPES, RecordShape
+from pmem.core.threeway.values import Doubt
 from pmem.values.bounds import LARGE_RECORD_BYTES, RECORD_BYTES
 from pmem.values.ids import is_id
 
@@ -90,8 +92,7 @@ def _tell_of_secrets(data: bytes, path: str) -> None:
 def textconv(arguments: Sequence[str]) -> tuple[int, bytes]:
     """Tell a record as text that people read, for `git diff`.
 
-    Args:
-        arguments: The file. What is no record is told as it is.
+    What is no record is told as it is.
 
     Returns:
         The exit code and what to print.
@@ -139,8 +140,7 @@ def _limited(seconds: int) -> Iterator[None]:
 
     Windows knows no such alarm: there a driver that hangs has to be ended by hand.
 
-    Args:
-        seconds: How long it may take; 0 is no limit.
+    0 is no limit.
     """
     if sys.platform == "win32" or not seconds:
         yield

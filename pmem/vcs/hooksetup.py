@@ -187,8 +187,7 @@ def set_up(workspace: Workspace, request: PreCommitRequest) -> HookSetup:
 def look(workspace: Workspace, *, strict: bool = False) -> HookSetup:
     """Return whether commits are checked here, and how.
 
-    Args:
-        strict: Whether a review is to stop them; one that does so already may stay.
+    `strict` is whether a review is to stop them; one that does so already may stay.
 
     Raises:
         NotFound: The folder is in no git repository.
@@ -226,9 +225,6 @@ def _managed(manager: HookManager, path: str) -> HookSetup:
 
 def install(workspace: Workspace, *, strict: bool = False) -> HookSetup:
     """Have commits checked from now on; safe to repeat.
-
-    Args:
-        strict: Whether a review is to stop them as well.
 
     Returns:
         How it is now. It is not ok where there is no safe place for the lines in the

@@ -204,14 +204,7 @@ def _is_below(change: ChangedPath, place: str) -> bool:
 
 
 class _FileReview:
-    """Looks at the files of a change: what memories rest on, and where rules apply.
-
-    Args:
-        files: Reads them.
-        touched: Those that the change touches, the memory's own left out.
-        memories: What is remembered.
-        environment: The environment's variables.
-    """
+    """Looks at the files of a change: what memories rest on, and where rules apply."""
 
     def __init__(
         self,

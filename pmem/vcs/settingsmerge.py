@@ -25,11 +25,7 @@ def merge_files(base: bytes | None, ours: bytes, theirs: bytes, path: str) -> Se
     The file stays ours as far as it can; comments that only the other side has, and values that
     gave way, stand at its end.
 
-    Args:
-        base: What both came from; None where that is not known.
-        ours: Our version.
-        theirs: The other one.
-        path: The file, for the error's sentence.
+    The base is None where it is not known.
 
     Raises:
         Damaged: A version is not TOML, or the two cannot be put together.
@@ -51,12 +47,7 @@ def merge_files(base: bytes | None, ours: bytes, theirs: bytes, path: str) -> Se
 
 
 def is_sound(data: bytes, path: str) -> bool:
-    """Tell whether a configuration file can be read.
-
-    Args:
-        data: What it holds.
-        path: The file.
-    """
+    """Tell whether a configuration file can be read."""
     try:
         parse_config(data, path)
     except PmemError:

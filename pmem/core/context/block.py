@@ -27,9 +27,6 @@ def block(memories: Collection[Memory]) -> str:
 
     One that a newer one of them updates or contradicts says so.
 
-    Args:
-        memories: Which ones.
-
     Returns:
         Markdown with a final newline; an empty text where there are no memories.
     """

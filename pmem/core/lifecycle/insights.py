@@ -14,7 +14,7 @@ from pmem.core.lifecycle.draft import Draft
 from pmem.core.lifecycle.merging import SOURCE
 from pmem.core.lifecycle.plan import Action
 from pmem.core.text.terms import terms
-from pmem.core.threeway.conflicts import SETTLED
+from pmem.core.threeway.history import SETTLED
 from pmem.core.trust import inherited
 from pmem.core.undo import TAKES_BACK
 from pmem.values.defaults import DEFAULT_IMPORTANCE

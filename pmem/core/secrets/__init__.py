@@ -96,9 +96,7 @@ _PLAIN: Final = str.maketrans({chr(code): chr(code + 32) for code in range(65, 9
 def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
     """Return the secrets in a text in their order; none of them overlap.
 
-    Args:
-        text: Any text.
-        allowed: What is none: texts, or `sha256:` and the digest of one in hexadecimal digits.
+    What is `allowed` is none: texts, or `sha256:` and the digest of one in hexadecimal digits.
     """
     if len(text) < _SHORTEST:
         return []
@@ -115,10 +113,7 @@ def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
 def find_named(name: str, text: str, allowed: Collection[str] = ()) -> list[Secret]:
     """Return the secrets in a value, also those that only its name tells: `{"password": ...}`.
 
-    Args:
-        name: The value's name, such as the key of a JSON object; may be empty.
-        text: The value.
-        allowed: See `find`.
+    The name is such as the key of a JSON object; it may be empty.
     """
     found = find(text, allowed)
     line = text.partition("\n")[0][:_LONGEST_LINE]
@@ -132,32 +127,19 @@ def find_named(name: str, text: str, allowed: Collection[str] = ()) -> list[Secr
 
 
 def digest(value: str) -> str:
-    """Return how a value is named among what is allowed, without saying it.
-
-    Args:
-        value: The value, whole.
-    """
+    """Return how a value is named among what is allowed, without saying it."""
     from hashlib import sha256
 
     return DIGEST + sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def without_raw(allowed: Iterable[str]) -> tuple[str, ...]:
-    """Return what is allowed less what is a secret itself: that is no example.
-
-    Args:
-        allowed: See `find`.
-    """
+    """Return what is allowed less what is a secret itself: that is no example."""
     return tuple(each for each in allowed if each.startswith(DIGEST) or not find(each))
 
 
 def redacted(text: str, found: Iterable[Secret]) -> str:
-    """Return a text with `[redacted: kind]` in the place of secrets.
-
-    Args:
-        text: Any text.
-        found: What was found in it.
-    """
+    """Return a text with `[redacted: kind]` in the place of secrets."""
     parts, end = [], 0
     for each in found:
         parts += [text[end : each.start], f"[redacted: {each.kind}]"]
@@ -166,21 +148,12 @@ def redacted(text: str, found: Iterable[Secret]) -> str:
 
 
 def unsecret(text: str) -> str:
-    """Return a text about what went wrong without the secrets that it may repeat.
-
-    Args:
-        text: Any text.
-    """
+    """Return a text about what went wrong without the secrets that it may repeat."""
     return redacted(text, find(text))
 
 
 def place(text: str, secret: Secret) -> str:
-    """Say where a secret stands in a text, both counted from one.
-
-    Args:
-        text: The text.
-        secret: What was found in it.
-    """
+    """Say where a secret stands in a text, both counted from one."""
     line = text.count("\n", 0, secret.start) + 1
     column = secret.start - text.rfind("\n", 0, secret.start)
     return f"line {line}, character {column}"

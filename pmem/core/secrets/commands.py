@@ -86,11 +86,7 @@ class CommandWord(NamedTuple):
 
 
 def passwords(text: str) -> Iterator[Secret]:
-    """Yield the passwords that commands in a text are given.
-
-    Args:
-        text: Any text.
-    """
+    """Yield the passwords that commands in a text are given."""
     place = 0
     while (match := _PROGRAM.search(text, place)) is not None:
         words, place = _words(text, match.end())

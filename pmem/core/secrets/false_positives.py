@@ -110,21 +110,13 @@ _LEAST_ENTROPY: Final = 2.9
 
 
 def is_example(value: str) -> bool:
-    """Tell whether a value is one that documentation shows in a secret's place.
-
-    Args:
-        value: What stands where a secret would.
-    """
+    """Tell whether a value is one that documentation shows in a secret's place."""
     few = min(_FEWEST_CHARACTERS, len(value))
     return len(set(value)) < few or _EXAMPLE.search(value.lower()) is not None
 
 
 def is_usual(value: str) -> bool:
-    """Tell whether a value stands for a password: `password`, `user`, `***`, `changeme`.
-
-    Args:
-        value: What stands where a password would.
-    """
+    """Tell whether a value stands for a password: `password`, `user`, `***`, `changeme`."""
     bare = value.strip("*.-_").lower()
     return (
         bare in _USUAL
@@ -135,11 +127,7 @@ def is_usual(value: str) -> bool:
 
 
 def is_strong(value: str) -> bool:
-    """Tell whether a value looks drawn even where nothing says that it is a secret's.
-
-    Args:
-        value: A word of a text.
-    """
+    """Tell whether a value looks drawn even where nothing says that it is a secret's."""
     if len(value) < _LEAST_STRONG or _is_reference(value) or _WORDS.fullmatch(value):
         return False
     if not is_token((value * 2)[: max(_LEAST_TOKEN, len(value))]):
@@ -184,21 +172,13 @@ def _is_mixed(value: str) -> bool:
 
 
 def is_chosen(value: str) -> bool:
-    """Tell whether a value looks like a password that a person made up: `Winter`, a year, a sign.
-
-    Args:
-        value: A word of a text.
-    """
+    """Tell whether a value is like a password that a person made up: `Winter`, a year, a sign."""
     kinds = (str.islower, str.isupper, str.isdigit, _ODD.__contains__)
     return all(any(map(kind, value)) for kind in kinds) and is_password(value)
 
 
 def is_password(value: str) -> bool:
-    """Tell whether a value that a text calls a password can be one.
-
-    Args:
-        value: What the text says it is.
-    """
+    """Tell whether a value that a text calls a password can be one."""
     if len(value) < _LEAST_PASSWORD or value.isalpha():
         return False
     inside = value.strip("!?*.#")
@@ -216,11 +196,7 @@ def is_password(value: str) -> bool:
 
 
 def is_token(value: str) -> bool:
-    """Tell whether a value that a text calls a token or key can be one.
-
-    Args:
-        value: What the text says it is.
-    """
+    """Tell whether a value that a text calls a token or key can be one."""
     if len(value) < _LEAST_TOKEN or " " in value or is_usual(value) or _is_reference(value):
         return False
     plain = _TECHNICAL.sub("", value)
@@ -232,11 +208,7 @@ def is_token(value: str) -> bool:
 
 
 def entropy(value: str) -> float:
-    """Return the Shannon entropy of a text in bits per character.
-
-    Args:
-        value: Any text but an empty one.
-    """
+    """Return the Shannon entropy of a text in bits per character."""
     counts = [value.count(character) for character in set(value)]
     return -sum(count / len(value) * log2(count / len(value)) for count in counts)
 

@@ -22,10 +22,5 @@ class _LazyPattern:
 
 
 def lazily(pattern: str, flags: int = 0) -> "re.Pattern[str]":
-    """Return a pattern that is compiled at its first use.
-
-    Args:
-        pattern: A regular expression.
-        flags: Those of `re`.
-    """
+    """Return a pattern that is compiled at its first use."""
     return cast("re.Pattern[str]", _LazyPattern(pattern, flags))

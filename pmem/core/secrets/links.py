@@ -17,11 +17,7 @@ _WEB: Final = ("http", "https", "git", "ftp", "ssh", "svn", "ws", "wss")
 
 
 def passwords(text: str) -> Iterator[Secret]:
-    """Yield the passwords in the addresses of a text.
-
-    Args:
-        text: Any text.
-    """
+    """Yield the passwords in the addresses of a text."""
     place = text.find(MARK)
     while place >= 0:
         start = place + len(MARK)

@@ -186,14 +186,7 @@ _NEAR: Final = 48
 
 
 def names_a_secret(text: str, lowered: str, word: str, place: int) -> bool:
-    """Tell whether a word is one for secrets here: an API key and `X_KEY=`, but no primary key.
-
-    Args:
-        text: Any text.
-        lowered: The same in lower case, as long.
-        word: The word.
-        place: Where it begins.
-    """
+    """Tell whether a word is one for secrets here: an API key and `X_KEY=`, but no primary key."""
     if word in APART and not _begins(text, lowered, place):  # no compass
         return False
     if word in SHORT:
@@ -217,9 +210,7 @@ def names_a_secret(text: str, lowered: str, word: str, place: int) -> bool:
 def is_end(rest: str, word: str = "") -> bool:
     """Tell whether a name that goes on after a word for secrets is one of a secret itself.
 
-    Args:
-        rest: What follows the word.
-        word: The word; what is not English has endings.
+    Words that are not English have endings.
     """
     if not rest or (word and word in PASSWORDS[len(ENGLISH) :] and rest.isalpha()):
         return True

@@ -5,11 +5,9 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from pmem.core.threeway.history import SOURCE
-from pmem.core.threeway.lists import numbered
 from pmem.core.threeway.record import merged
-from pmem.core.threeway.shapes import UNKNOWN, RecordShape
-from pmem.core.threeway.sides import checked
-from pmem.core.threeway.values import MISSING, Doubt, Object, canonical, moment, same
+from pmem.core.threeway.shapes import UNKNOWN, RecordShape, checked
+from pmem.core.threeway.values import MISSING, Doubt, Object, canonical, moment, numbered, same
 
 Record = dict[str, Any]
 _HISTORY: Final = "history"
@@ -76,12 +74,6 @@ def differences(
 
     What was changed with pmem after the merge, and before it was committed, has events of its own
     and is no difference.
-
-    Args:
-        bases: See `redone`.
-        sides: See `redone`.
-        result: What the merge commit has.
-        shape: What the fields of such a record are.
 
     Raises:
         Doubt: A base or a side is not what pmem writes.

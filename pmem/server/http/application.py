@@ -38,14 +38,7 @@ def all_endpoints() -> list[Endpoint]:
 
 
 class HttpServer:
-    """Everything that one server is made of.
-
-    Args:
-        opened: Opens the project for one call.
-        tokens: Those that count.
-        rules: What else is let in.
-        offer: What clients of the Model Context Protocol are offered.
-    """
+    """Everything that one server is made of."""
 
     def __init__(
         self,

@@ -28,11 +28,7 @@ _LINES: Final = Iterable[bytes]
 
 @cache
 def body_of(request: type[msgspec.Struct]) -> type[msgspec.Struct]:
-    """Return what a body is read as: the request, without what cannot come over HTTP.
-
-    Args:
-        request: The request's class.
-    """
+    """Return what a body is read as: the request, without what cannot come over HTTP."""
     hints = get_type_hints(request)
     if all(map(_is_plain, hints.values())):
         return request
@@ -46,10 +42,6 @@ def body_of(request: type[msgspec.Struct]) -> type[msgspec.Struct]:
 
 def read_request(operation: Operation[Any, Any], data: bytes) -> Any:
     """Return the request that a body holds for an operation.
-
-    Args:
-        operation: Its row.
-        data: The body.
 
     Raises:
         HttpRefusal: It is no JSON.
@@ -66,9 +58,6 @@ def read_request(operation: Operation[Any, Any], data: bytes) -> Any:
 def read_query(data: bytes) -> QueryRequest:
     """Return the query that a body holds.
 
-    Args:
-        data: The body.
-
     Raises:
         HttpRefusal: It is no JSON.
         InvalidValue: It is no query.
@@ -79,10 +68,6 @@ def read_query(data: bytes) -> QueryRequest:
 
 def read_body(type_: type[msgspec.Struct], data: bytes) -> Any:
     """Return the struct that a body holds.
-
-    Args:
-        type_: Its class.
-        data: The body.
 
     Raises:
         HttpRefusal: It is no JSON.
@@ -114,9 +99,6 @@ def _choices(type_: type[msgspec.Struct]) -> dict[str, tuple[str, ...]]:
 
 def read_object(data: bytes) -> Any:
     """Return the object that a body holds.
-
-    Args:
-        data: The body.
 
     Raises:
         HttpRefusal: It is no JSON.

@@ -23,12 +23,7 @@ KEPT: Final = 1000
 
 
 class ChangeWatch:
-    """Knows the latest changes of a memory folder, and wakes whoever waits for the next one.
-
-    Args:
-        opened: Opens the project, as nobody in particular sees it.
-        run: Runs something in a thread.
-    """
+    """Knows the latest changes of a memory folder, and wakes whoever waits for the next one."""
 
     def __init__(
         self, opened: Callable[[], Workspace], run: Callable[[Callable[[], Any]], Any]
@@ -46,21 +41,13 @@ class ChangeWatch:
         self._nudge.set()
 
     def since(self, number: int) -> list[StreamedChange] | None:
-        """Return the changes after one; None where some of them are not known any more.
-
-        Args:
-            number: Of the last change that is known already.
-        """
+        """Return the changes after one; None where some of them are not known any more."""
         if number > self.last_number or (number < self.last_number - len(self._recent)):
             return None
         return [change for change in self._recent if change.number > number]
 
     async def wait(self, seconds: float) -> None:
-        """Return at the next change, or after a time.
-
-        Args:
-            seconds: The longest time.
-        """
+        """Return at the next change, or after a time."""
         news = self._news
         try:
             async with asyncio.timeout(seconds):

@@ -124,9 +124,6 @@ class TimedConnection(H11Protocol):
 def listen(place: ListeningPlace) -> socket.socket:
     """Open the socket that a server listens at.
 
-    Args:
-        place: Where.
-
     Raises:
         InvalidValue: The port or the name cannot be had.
         Refused: Something that is no socket has the file's name.
@@ -138,21 +135,12 @@ def listen(place: ListeningPlace) -> socket.socket:
 
 
 def serve(application: ASGIApp, listener: socket.socket) -> None:
-    """Answer requests until the process is told to end.
-
-    Args:
-        application: Answers them.
-        listener: Where they come from.
-    """
+    """Answer requests until the process is told to end."""
     uvicorn.Server(configuration(application)).run([listener])
 
 
 def configuration(application: ASGIApp) -> uvicorn.Config:
-    """Return how uvicorn is to run.
-
-    Args:
-        application: Answers requests.
-    """
+    """Return how uvicorn is to run."""
     return uvicorn.Config(
         application,
         http=TimedConnection,

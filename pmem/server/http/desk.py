@@ -19,11 +19,7 @@ READERS: Final = 4
 
 
 class AnswerDesk:
-    """Answers calls in threads, each a unit of work of its own.
-
-    Args:
-        opened: Opens the project for one call.
-    """
+    """Answers calls in threads, each a unit of work of its own."""
 
     def __init__(self, opened: Callable[[], Workspace]) -> None:
         self._opened = opened
@@ -32,30 +28,15 @@ class AnswerDesk:
         self._written: list[Callable[[], None]] = []
 
     def on_write(self, told: Callable[[], None]) -> None:
-        """Have somebody told after each call that writes.
-
-        Args:
-            told: Called on the event loop; it returns at once.
-        """
+        """Have somebody told after each call that writes."""
         self._written.append(told)
 
     async def answer(self, endpoint: Endpoint, holder: TokenHolder, **given: Any) -> Reply:
-        """Answer a request.
-
-        Args:
-            endpoint: What is asked for.
-            holder: Who asks.
-            given: The other fields of the call; `query` as pairs of a name and a value.
-        """
+        """Answer a request."""
         return await self.run(lambda: self._reply(endpoint, holder, given), writes=endpoint.writes)
 
     async def run(self, work: Callable[[], T], *, writes: bool) -> T:
-        """Do something in a thread; it goes on to its end, whoever leaves meanwhile.
-
-        Args:
-            work: What to do.
-            writes: Whether it writes, so that it waits for others that do.
-        """
+        """Do something in a thread; it goes on to its end, whoever leaves meanwhile."""
         pool = self._writer if writes else self._readers
         try:
             return await asyncio.shield(asyncio.get_running_loop().run_in_executor(pool, work))
@@ -73,11 +54,7 @@ class AnswerDesk:
         self._writer.shutdown()
 
     def note(self, error: Exception) -> Reply:
-        """Return the reply to something that never should happen; the rest is kept for a report.
-
-        Args:
-            error: What happened.
-        """
+        """Return the reply to something that never should happen; the rest is kept for a report."""
         trace = unsecret("".join(traceback.format_exception(error)))
         try:
             where = note_failure(self._opened(), trace)

@@ -47,31 +47,19 @@ class HttpCall(msgspec.Struct, frozen=True):
     def run(self, operation: Operation[Any, Any], request: Any) -> Outcome[Any]:
         """Run an operation as whoever has the token.
 
-        Args:
-            operation: Its row.
-            request: What is asked for.
-
         Raises:
             PmemError: Whatever the operation raises.
         """
         return run(self.workspace, operation, request, self.holder.caller)
 
     def masked(self, data: Any) -> Any:
-        """Return an answer's plain form as whoever asks may see it: programs see no secrets.
-
-        Args:
-            data: The plain form.
-        """
+        """Return an answer's plain form as whoever asks may see it: programs see no secrets."""
         if self.holder.is_person:
             return data
         return self.workspace.mask.value(msgspec.json.decode(json_line(data)))
 
     def masked_struct(self, document: S) -> S:
-        """Return a record, or what stands for one, as whoever asks may see it; see `masked`.
-
-        Args:
-            document: The record.
-        """
+        """Return a record, or what stands for one, as whoever asks may see it; see `masked`."""
         return document if self.holder.is_person else self.workspace.mask.fields(document)
 
 
@@ -124,22 +112,12 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def shaped(value: Any, status: int = 200) -> Reply:
-    """Return a reply that has the shape of a document's own, without an envelope.
-
-    Args:
-        value: What to write.
-        status: The reply's.
-    """
+    """Return a reply that has the shape of a document's own, without an envelope."""
     return Reply(status, json_line(value))
 
 
 def enveloped(call: HttpCall, outcome: Outcome[Any]) -> Reply:
-    """Return the reply to an operation's outcome, as the command line writes it with `--json`.
-
-    Args:
-        call: The call.
-        outcome: What the operation led to.
-    """
+    """Return the reply to an operation's outcome, as the command line writes it with `--json`."""
     data = call.masked(outcome.plain)
     return Reply(
         status_of_answer(outcome.result), data_line(data, tuple(map(unsecret, _notes(outcome))))
@@ -156,12 +134,7 @@ def _notes(outcome: Outcome[Any]) -> Iterator[str]:
 
 
 def refused(error: Any, **more: Any) -> Reply:
-    """Return the reply to an error.
-
-    Args:
-        error: A `PmemError`.
-        more: What else is known of it.
-    """
+    """Return the reply to an error."""
     return Reply(status_of(error), error_line(error, **more), headers_of(error))
 
 
@@ -169,10 +142,6 @@ def query_of(
     given: Iterable[tuple[str, str]], places: Iterable[AddressValue] = ()
 ) -> dict[str, str]:
     """Return what stands after the question mark, of which nothing may be ignored.
-
-    Args:
-        given: The names that stand there, and their values.
-        places: The values in the address, those that it takes there among them.
 
     Raises:
         InvalidValue: A name that it does not take, or one that stands there twice.
@@ -192,11 +161,7 @@ def query_of(
 def number_in(call: HttpCall, name: str, usual: int, most: int) -> int:
     """Return a number after the question mark.
 
-    Args:
-        call: The call.
-        name: What the number is called.
-        usual: The number where none is given.
-        most: The largest that is allowed; the least is one.
+    It is from 1 to `most`, and `usual` where none is given.
 
     Raises:
         HttpRefusal: It is none, or out of bounds.

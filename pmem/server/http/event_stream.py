@@ -34,13 +34,7 @@ _HEADERS: Final = {"X-Accel-Buffering": "no"}
 
 
 class EventStreams:
-    """The streams of changes that clients have open.
-
-    Args:
-        desk: Runs what takes time in threads.
-        watch: Knows the changes.
-        tokens: Those that count: a stream ends with the token that began it.
-    """
+    """The streams of changes that clients have open."""
 
     def __init__(self, desk: AnswerDesk, watch: ChangeWatch, tokens: Tokens) -> None:
         self._desk, self._watch, self._tokens = desk, watch, tokens

@@ -24,11 +24,7 @@ Stamps = dict[str, tuple[int, int, int]]
 
 
 class FolderChanges:
-    """What differs in a memory folder since the last look.
-
-    Args:
-        opened: Opens the project, as nobody in particular sees it.
-    """
+    """What differs in a memory folder since the last look."""
 
     def __init__(self, opened: Callable[[], Workspace]) -> None:
         self._opened = opened

@@ -57,13 +57,7 @@ class GuardRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Guard:
-    """Lets requests through to an application, or refuses them.
-
-    Args:
-        application: Answers what gets through.
-        tokens: Those that count.
-        rules: What else is let in.
-    """
+    """Lets requests through to an application, or refuses them."""
 
     def __init__(self, application: ASGIApp, tokens: Tokens, rules: GuardRules) -> None:
         self._application, self._tokens, self._rules = application, tokens, rules
@@ -227,20 +221,12 @@ def _check_content_type(headers: Mapping[str, Sequence[str]]) -> None:
 
 
 def is_json(given: Sequence[str]) -> bool:
-    """Tell whether a header says that a body is JSON.
-
-    Args:
-        given: What it says, each time that it comes.
-    """
+    """Tell whether a header says that a body is JSON."""
     return len(given) == 1 and given[0].partition(";")[0].strip().lower() == JSON
 
 
 def no_json(given: Sequence[str]) -> HttpRefusal:
-    """Return what is said of a body that is something else than JSON.
-
-    Args:
-        given: What it is said to be.
-    """
+    """Return what is said of a body that is something else than JSON."""
     named = ", ".join(given) or "unnamed"
     hint = f"send `Content-Type: {JSON}`"
     return HttpRefusal(415, "content_type", f"the body must be JSON, not {named}", hint)

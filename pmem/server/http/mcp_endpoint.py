@@ -42,12 +42,7 @@ class McpOffer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class McpEndpoint:
-    """Answers `POST /mcp`.
-
-    Args:
-        desk: Runs calls in threads.
-        offer: What is offered.
-    """
+    """Answers `POST /mcp`."""
 
     def __init__(self, desk: AnswerDesk, offer: McpOffer) -> None:
         self._desk, self._offer = desk, offer

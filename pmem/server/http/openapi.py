@@ -38,11 +38,7 @@ _ANSWER: Final[Mapping[str, Any]] = {
 
 
 def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
-    """Return the description of an API.
-
-    Args:
-        endpoints: All that can be asked for, besides what every server has.
-    """
+    """Return the description of an API."""
     known = list(endpoints)
     types = [one.body for one in known if one.body is not None]
     types += [type_ for one in known for several in one.answers.values() for type_ in several]

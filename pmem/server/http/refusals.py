@@ -41,14 +41,7 @@ _TRY_AGAIN: Final = frozenset({"locked", "busy"})
 
 
 class HttpRefusal(UsageError):
-    """A request that is refused for what it is in HTTP, whatever it asks for.
-
-    Args:
-        status: The status of the answer.
-        code: The code of the error.
-        message: One sentence that says what is wrong.
-        hint: What to do next.
-    """
+    """A request that is refused for what it is in HTTP, whatever it asks for."""
 
     def __init__(self, status: int, code: str, message: str, hint: str = "") -> None:
         super().__init__(message, hint)

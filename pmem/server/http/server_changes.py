@@ -22,10 +22,7 @@ _BEGIN_SECONDS: Final = 10.0
 class ServerChanges:
     """What was written since the last look; a thread of its own listens to the server.
 
-    Args:
-        opened: Opens the project, as nobody in particular sees it.
-        server: The project on its server.
-        told: Called from that thread when something was written.
+    `told` is called from that thread when something was written.
     """
 
     def __init__(

@@ -42,12 +42,7 @@ def change_of(
 ) -> StreamedChange:
     """Return what is told of a record.
 
-    Args:
-        workspace: The project as nobody in particular sees it.
-        type_: What it is.
-        identifier: Its id.
-        was: Whether it was there before; None where only its history knows.
-        is_there: Whether it is there now.
+    `was` tells whether it was there before; None where only its history knows.
     """
     history = _history(workspace, type_, identifier) if is_there else ()
     last = history[-1] if history else None

@@ -76,8 +76,7 @@ class AccessToken(msgspec.Struct, frozen=True):
 def holder_named(words: str) -> TokenHolder:
     """Return whom words mean.
 
-    Args:
-        words: `person`, `agent:NAME` or `app:NAME`.
+    `person`, `agent:NAME` and `app:NAME` mean somebody.
 
     Raises:
         InvalidValue: They mean nobody.
@@ -93,12 +92,7 @@ def holder_named(words: str) -> TokenHolder:
 
 
 def file_of(root: str, environment: Mapping[str, str]) -> str:
-    """Return where the tokens of a memory folder are kept.
-
-    Args:
-        root: The memory folder.
-        environment: The environment's variables.
-    """
+    """Return where the tokens of a memory folder are kept."""
     home = environment.get("HOME") or environment.get("USERPROFILE") or os.path.expanduser("~")
     state = environment.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
     place = os.fsencode(os.path.realpath(root))
@@ -108,10 +102,6 @@ def file_of(root: str, environment: Mapping[str, str]) -> str:
 
 class Tokens:
     """The tokens of one memory folder, as their file has them now.
-
-    Args:
-        path: The file; see `file_of`.
-        given: A person's token that the environment gives.
 
     Raises:
         InvalidValue: The given one is too short to keep anybody out.
@@ -134,20 +124,13 @@ class Tokens:
         Every token is compared, each in constant time, so that nothing can be told from how long
         that takes. The environment's counts whatever became of the file.
 
-        Args:
-            presented: What somebody says is a token.
-
         Raises:
             PmemError: It is not the environment's, and the file cannot be used; see `token_of`.
         """
         return _holder_in(self._given, presented) or _holder_in(self._all(), presented)
 
     def knows(self, holder: TokenHolder) -> bool:
-        """Tell whether somebody has a token that counts.
-
-        Args:
-            holder: Whom it would be for.
-        """
+        """Tell whether somebody has a token that counts."""
         if holder in (token.holder for token in self._given):
             return True
         try:
@@ -157,9 +140,6 @@ class Tokens:
 
     def token_of(self, holder: TokenHolder) -> AccessToken:
         """Return somebody's token; where there is none, one is made.
-
-        Args:
-            holder: Whom it is for.
 
         Raises:
             StorageRefused: The file cannot be written.
@@ -176,9 +156,6 @@ class Tokens:
 
     def revoke(self, holder: TokenHolder) -> None:
         """Let somebody's token count no more; a server that runs knows at once.
-
-        Args:
-            holder: Whom it was for.
 
         Raises:
             NotFound: There is none.

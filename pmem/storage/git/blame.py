@@ -30,12 +30,7 @@ def origin_of(
 
     Filters and text conversions that the repository names are not run.
 
-    Args:
-        top: The top of the project.
-        environment: The environment's variables.
-        file: The file, seen from there.
-        line: The line, counted from one.
-        now: What the file holds.
+    Lines are counted from one; `now` is what the file holds.
     """
     import subprocess
 

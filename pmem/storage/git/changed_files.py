@@ -16,7 +16,7 @@ from pmem.errors import StorageRefused
 from pmem.storage.git import git
 from pmem.storage.git.objects import Objects, no_git
 from pmem.storage.git.project_files import Sources, Unreadable, is_text
-from pmem.storage.git.repository import TreeEntry
+from pmem.storage.git.repository import FILES, TreeEntry
 
 _RAW: Final = (
     *("--raw", "-z", "-O/dev/null", "--no-abbrev", "--no-textconv", "--no-ext-diff"),
@@ -28,7 +28,6 @@ _MOST_MOVED: Final = 1000
 """So many new files of the work tree are compared with those that are gone."""
 _SHA1: Final = 40
 _NO_MODE: Final = "000000"
-_FILES: Final = ("100644", "100755", "100664")
 _UNTRACKED: Final = ("ls-files", "--others", "--exclude-standard", "-z")
 _NEW: Final = TreeEntry("100644", "")
 _NAMES: Final = ("before", "after")
@@ -158,13 +157,9 @@ class ChangedFiles:
         return found.out
 
     def load(self, changes: Iterable[ChangedPath]) -> None:
-        """Read what several files hold and held, by one git process.
-
-        Args:
-            changes: Those that will be asked for.
-        """
+        """Read what several files hold and held, by one git process."""
         entries = [entry for one in changes for entry in (one.old, one.new)]
-        names = [entry.object for entry in entries if entry and entry.mode in _FILES]
+        names = [entry.object for entry in entries if entry and entry.mode in FILES]
         wanted = [name for name in dict.fromkeys(names) if name and name not in self._known]
         self._known.update(zip(wanted, self._objects.contents(wanted), strict=True))
 
@@ -174,7 +169,7 @@ class ChangedFiles:
 
     def after(self, change: ChangedPath) -> bytes | None:
         """Return what a file holds; None where it is no regular file that can be read."""
-        if change.new is None or change.new.object or change.new.mode not in _FILES:
+        if change.new is None or change.new.object or change.new.mode not in FILES:
             return self._blob(change.new)
         try:
             return self._sources.read(change.name)
@@ -182,7 +177,7 @@ class ChangedFiles:
             return None
 
     def _blob(self, entry: TreeEntry | None) -> bytes | None:
-        if entry is None or entry.mode not in _FILES or not entry.object:
+        if entry is None or entry.mode not in FILES or not entry.object:
             return None
         if entry.object not in self._known:
             self._known[entry.object] = next(self._objects.contents([entry.object]))
@@ -190,13 +185,7 @@ class ChangedFiles:
 
 
 def hunks(before: bytes, after: bytes, environment: Mapping[str, str]) -> list[Hunk]:
-    """Return where two texts differ, as git compares them; nothing where there is no git.
-
-    Args:
-        before: The one.
-        after: The other.
-        environment: The environment's variables.
-    """
+    """Return where two texts differ, as git compares them; nothing where there is no git."""
     try:
         with tempfile.TemporaryDirectory(prefix="pmem-") as folder:
             for name, data in zip(_NAMES, (before, after), strict=True):
@@ -214,9 +203,7 @@ def lines_after(hunks: Sequence[Hunk], lines: tuple[int, int]) -> tuple[int, int
     Where as many lines came as went, each stands for one; else all that came stand for those that
     went.
 
-    Args:
-        hunks: The change.
-        lines: The first and the last line before it, counted from one.
+    Lines are counted from one; the first and the last are given.
     """
     start, _ = _places_of(hunks, lines[0])
     _, end = _places_of(hunks, lines[1])
@@ -238,12 +225,7 @@ def _places_of(hunks: Sequence[Hunk], line: int) -> tuple[int, int]:
 
 
 def touching(hunks: Sequence[Hunk], lines: tuple[int, int]) -> Hunk | None:
-    """Return the first part of a change that touches lines; None if it leaves them alone.
-
-    Args:
-        hunks: The change.
-        lines: The first and the last line before it, counted from one.
-    """
+    """Return the first part of a change that touches lines; None if it leaves them alone."""
     first, last = lines
     for hunk in hunks:
         ends = hunk.old + hunk.old_size - 1 if hunk.old_size else hunk.old + 1

@@ -19,10 +19,7 @@ def explain_absence(
 
     Where the index has none of them, this runs no process of git.
 
-    Args:
-        top: The work tree's top.
-        places: Paths from there, with slashes; none of them has files in the work tree.
-        environment: The environment's variables.
+    None of the places, which are paths from the top, has files in the work tree.
 
     Returns:
         A sentence and the command that brings the folder; None where git tracks none of them.
@@ -46,13 +43,7 @@ def explain_absence(
 def explain_submodule(
     top: str, place: str, environment: Mapping[str, str]
 ) -> tuple[str, str] | None:
-    """Return that an empty folder is a submodule without a checkout; None where it is none.
-
-    Args:
-        top: See `explain_absence`.
-        place: The folder's path from the top, with slashes.
-        environment: The environment's variables.
-    """
+    """Return that an empty folder is a submodule without a checkout; None where it is none."""
     entries = _index_entries(top, place, environment)
     return _submodule(top, place) if [mode for _, mode in entries] == [_SUBMODULE] else None
 

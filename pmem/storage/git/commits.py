@@ -38,10 +38,7 @@ class CommitText(NamedTuple):
 def read_commits(top: str, environment: Mapping[str, str], revisions: str) -> Iterator[CommitText]:
     """Yield the commits of a range, the newest first, merges left out.
 
-    Args:
-        top: The top of the project.
-        environment: The environment's variables.
-        revisions: A branch, a commit or a range such as `v1.0..HEAD`.
+    The range is a branch, a commit or such as `v1.0..HEAD`.
 
     Raises:
         InvalidValue: Git knows no such range, or there is no repository.
@@ -85,13 +82,7 @@ def read_commits(top: str, environment: Mapping[str, str], revisions: str) -> It
 def files_of(
     top: str, environment: Mapping[str, str], commits: Sequence[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the files that commits touched, by commit; none where git does not tell.
-
-    Args:
-        top: The top of the project.
-        environment: The environment's variables.
-        commits: Their ids.
-    """
+    """Return the files that commits touched, by commit; none where git does not tell."""
     told = "".join(f"{commit}\n" for commit in commits).encode()
     try:
         done = git.run(top, _FILES, environment, stdin=told)

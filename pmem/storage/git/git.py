@@ -26,11 +26,7 @@ DISTRUSTS: Final = "safe.directory"
 
 
 class Distrusted(NotFound):
-    """Git does nothing in a repository that belongs to another user.
-
-    Args:
-        folder: Where git was asked.
-    """
+    """Git does nothing in a repository that belongs to another user."""
 
     def __init__(self, folder: str) -> None:
         place = top_of(os.path.abspath(folder)) or folder
@@ -49,20 +45,14 @@ class GitResult(NamedTuple):
 
 
 def command(arguments: Sequence[str]) -> list[str]:
-    """Return the command line of a git command that only reads.
-
-    Args:
-        arguments: The command, without `git`.
-    """
+    """Return the command line of a git command that only reads."""
     return ["git", *_SAFE, *_NO_HOOKS, *arguments]
 
 
 def surroundings(environment: Mapping[str, str], index: str = "") -> dict[str, str]:
     """Return the environment that git runs in: without its own variables, and without a network.
 
-    Args:
-        environment: The environment's variables.
-        index: The file of the index that git looks at; the repository's own when empty.
+    `index` is the file of the index that git looks at; the repository's own when empty.
     """
     clean = {
         name: value
@@ -105,11 +95,6 @@ def run(
 def run_apart(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -> GitResult:
     """Run a git command outside of any repository, with nobody's configuration or attributes.
 
-    Args:
-        folder: Where to run it; a folder of our own.
-        arguments: The command, without `git`.
-        environment: The environment's variables; git's own are left out.
-
     Raises:
         OSError: There is no git, or it cannot be run there.
         subprocess.TimeoutExpired: It took longer than 10 seconds.
@@ -125,11 +110,6 @@ def run_apart(folder: str, arguments: Sequence[str], environment: Mapping[str, s
 
 def hook_path(folder: str, name: str, environment: Mapping[str, str]) -> str | None:
     """Return where git looks for a hook, as this clone and its user have set that; run nothing.
-
-    Args:
-        folder: Any folder of the work tree.
-        name: The hook.
-        environment: The environment's variables; git's own are left out.
 
     Returns:
         The path, or None when there is no git, or no repository.
@@ -169,11 +149,6 @@ def _run(
 def ask(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -> str | None:
     """Run a git command that only reads, or changes this clone's configuration.
 
-    Args:
-        folder: Where to run it.
-        arguments: The command, without `git`.
-        environment: The environment's variables; git's own are left out.
-
     Returns:
         What it printed, or None when there is no git, or git says no.
     """
@@ -191,10 +166,6 @@ def without_filters(folder: str, environment: Mapping[str, str]) -> dict[str, st
 
     Where the times of a file leave git in doubt, git compares its content, through the filters
     that are configured.
-
-    Args:
-        folder: Any folder of the work tree.
-        environment: The environment's variables; git's own are left out.
     """
     named = ask(folder, ["config", "-z", "--name-only", "--get-regexp", r"^filter\."], environment)
     drivers = {name.rpartition(".")[0] for name in (named or "").split("\0") if name}

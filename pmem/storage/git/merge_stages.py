@@ -24,11 +24,8 @@ class Placed(NamedTuple):
 class MergeState(Repository):
     """A work tree in which a merge may have stopped.
 
-    Args:
-        folder: The memory folder.
-        environment: The environment's variables.
-        place: Its path in the repository, with a slash at the end.
-        own: The repository's own folder for this work tree.
+    `place` is its path in the repository, with a slash at the end, `own` git's own folder for
+    it.
     """
 
     def __init__(self, folder: str, environment: Mapping[str, str], place: str, own: str) -> None:
@@ -108,9 +105,6 @@ class MergeState(Repository):
 
         Nothing of the project's is run: no filters, no hooks.
 
-        Args:
-            files: What it is to hold, by path.
-
         Raises:
             Locked: Git cannot change the index now.
         """
@@ -129,9 +123,6 @@ class MergeState(Repository):
         """Let git see that files are what the index holds, so that it can abort what is under way.
 
         Git compares a file with the index through its filters, so one that has any is left out.
-
-        Args:
-            paths: Files that hold what was put into the index.
         """
         names = b"".join(os.fsencode(path) + b"\0" for path in paths)
         asked = self._run("check-attr", "-z", "--stdin", "filter", stdin=names) if paths else None
@@ -164,12 +155,7 @@ class MergeState(Repository):
 
 
 def merge_state(folder: str, environment: Mapping[str, str]) -> MergeState | None:
-    """Return what git knows of a merge around a folder; None where no work tree is around it.
-
-    Args:
-        folder: The memory folder.
-        environment: The environment's variables.
-    """
+    """Return what git knows of a merge around a folder; None where no work tree is around it."""
     asked = ["rev-parse", "--is-inside-work-tree", "--absolute-git-dir", "--show-prefix"]
     found = git.ask(folder, asked, environment)
     inside, _, rest = (found or "").partition("\n")

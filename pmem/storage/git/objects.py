@@ -25,12 +25,7 @@ class PartialClone(NotFound):
 
 
 class Objects:
-    """The objects of the repository around a folder.
-
-    Args:
-        folder: Any folder of the repository.
-        environment: The environment's variables.
-    """
+    """The objects of the repository around a folder."""
 
     def __init__(self, folder: str, environment: Mapping[str, str]) -> None:
         self._folder = folder
@@ -111,11 +106,7 @@ class Objects:
 
 
 def no_git(error: OSError) -> NotFound:
-    """Return the error that says that git cannot be run.
-
-    Args:
-        error: Why it cannot.
-    """
+    """Return the error that says that git cannot be run."""
     return NotFound(f"git cannot be run ({error.strerror})", "install git to look at revisions")
 
 

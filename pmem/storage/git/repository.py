@@ -32,6 +32,8 @@ _DIFFERENCES: Final = (
     *("--no-renames", "--no-abbrev", "--no-textconv", "--no-ext-diff"),
 )
 _NO_MODE: Final = "000000"
+FILES: Final = ("100644", "100755", "100664")
+"""Git's modes of regular files."""
 _CHANGES: Final = (
     *("diff-index", "--cached", "--raw", "-z", "--relative", "-O/dev/null"),
     *("--no-renames", "--no-abbrev", "--no-textconv", "--no-ext-diff", "--ita-invisible-in-index"),
@@ -49,12 +51,7 @@ UNSHALLOW: Final = (
 
 
 class NoRevision(InvalidValue):
-    """A name is no git revision.
-
-    Args:
-        name: The name.
-        reason: Why it is none.
-    """
+    """A name is no git revision."""
 
     default_hint = "give a branch, a tag or a commit such as main, v1.0 or HEAD~3"
 
@@ -105,12 +102,7 @@ class Merge(NamedTuple):
 
 
 class Repository:
-    """Reads commits, trees and blobs.
-
-    Args:
-        folder: The memory folder.
-        environment: The environment's variables.
-    """
+    """Reads commits, trees and blobs."""
 
     def __init__(self, folder: str, environment: Mapping[str, str]) -> None:
         self._folder = folder
@@ -120,9 +112,8 @@ class Repository:
     def commit(self, revision: str) -> str:
         """Return the id of the commit that a revision means.
 
-        Args:
-            revision: A branch, a tag, a commit's id or its start, `HEAD~3` and the like; dates
-                and searches (`@{yesterday}`, `:/text`) are none.
+        It may be a branch, a tag, a commit's id or its start, `HEAD~3` and the like; no
+        date or search.
 
         Raises:
             NoRevision: Git knows none of that name, or there is no repository.
@@ -147,24 +138,14 @@ class Repository:
         return found.out.decode().split()[0]
 
     def merge_bases(self, one: str, *others: str) -> list[str]:
-        """Return all best common ancestors of a commit and what merging the others would give.
-
-        Args:
-            one: A commit's id.
-            others: The ids of those that are merged with it.
-        """
+        """Return all best common ancestors of a commit and what merging the others would give."""
         found = self._run("merge-base", "--all", one, *others)
         if found.code > 1:
             raise StorageRefused(self._why_not(found, "git cannot read the repository"))
         return found.out.decode().split()
 
     def merges(self, start: str, end: str) -> list[Merge]:
-        """Return the merge commits that one commit can reach and another cannot, the newest last.
-
-        Args:
-            start: The id of the commit whose ancestors are left out.
-            end: The id of the commit where to begin.
-        """
+        """Return the merges that `end` can reach and `start` cannot, the newest last."""
         listed = self._must(
             *("rev-list", "--merges", "--parents", "--topo-order", "--reverse"),
             *(end, f"^{start}", "--"),
@@ -228,8 +209,7 @@ class Repository:
     def staging(self, index: str) -> Staging:
         """Return what the index holds in the memory folder.
 
-        Args:
-            index: The index's file; the repository's own when empty.
+        The index is a file; the repository's own when empty.
         """
         files, unmerged = {}, set()
         for line in self._must("ls-files", "--stage", "-z", index=index).split(b"\0")[:-1]:
@@ -245,8 +225,7 @@ class Repository:
     def changes(self, index: str) -> dict[str, bool]:
         """Return the paths in the memory folder that the next commit changes.
 
-        Args:
-            index: See `staging`.
+        See `staging` for the index.
 
         Returns:
             For each whether it is there after the commit.
@@ -272,9 +251,7 @@ class Repository:
     def blobs(self, objects: Sequence[str]) -> Iterator[bytes | None]:
         """Yield the contents of blobs in their order, read by one git process.
 
-        Args:
-            objects: Their names. One that is missing, damaged or larger than a record may be
-                yields None.
+        One that is missing, damaged or larger than a record may be yields None.
         """
         return self._objects.contents(objects)
 
@@ -305,22 +282,15 @@ class Repository:
 
         A merge counts where the file differs from that of every parent.
 
-        Args:
-            commit: Where to begin.
-            path: The file.
-            whole: Also those that did not lead to the file as it is, or to there being none.
+        `whole` gives also those that did not lead to the file as it is, or to there being
+        none.
         """
         way = ("--full-history",) if whole else ()
         listed = self._must(*_LOG, *way, "--reverse", "--raw", _FORMAT, commit, "--", path)
         return list(_commits(iter(listed.split(b"\0"))))
 
     def touched(self, commit: str, folders: Sequence[str]) -> set[tuple[str, str]]:
-        """Return the files that commits up to one ever touched: folder and name.
-
-        Args:
-            commit: Where to begin.
-            folders: Where to look.
-        """
+        """Return the files that commits up to one ever touched: folder and name."""
         listed = self._must(
             *_LOG, "--full-history", "--name-only", "--format=", commit, "--", *folders
         )
@@ -366,21 +336,13 @@ def _no_ancestor(folder: str, why: str) -> InvalidValue:
 
 
 def limits_of_history(folder: str) -> list[str]:
-    """Return a sentence where history ends early, as the clone is shallow.
-
-    Args:
-        folder: A folder of the repository.
-    """
+    """Return a sentence where history ends early, as the clone is shallow."""
     is_shallow = bool(oldest_of_shallow(folder))
     return [f"pmem: {_SHALLOW}, so older commits were not read; {UNSHALLOW}"] * is_shallow
 
 
 def oldest_of_shallow(folder: str) -> frozenset[str]:
-    """Return the commits whose parents a shallow clone lacks; none in a whole clone.
-
-    Args:
-        folder: A folder of the repository.
-    """
+    """Return the commits whose parents a shallow clone lacks; none in a whole clone."""
     top = top_of(folder)
     try:
         with open(os.path.join(shared_git_folder(top or folder), "shallow"), "rb") as file:

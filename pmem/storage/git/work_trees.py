@@ -19,12 +19,7 @@ class WorkTree(NamedTuple):
 
 
 def other_work_trees(folder: str, environment: Mapping[str, str]) -> list[WorkTree]:
-    """Return where a folder is in the other work trees of its repository.
-
-    Args:
-        folder: A folder of the work tree, whether or not the others have it.
-        environment: The environment's variables.
-    """
+    """Return where a folder is in the other work trees of its repository."""
     here = os.path.realpath(folder)
     try:
         done = git.run(folder, ["worktree", "list", "--porcelain", "-z"], environment)

@@ -37,9 +37,6 @@ class Mended(NamedTuple):
 def mend(workspace: Workspace, *, dry_run: bool = False) -> list[Mended]:
     """Mend what is wrong between records; nothing that anybody wrote is lost by that.
 
-    Args:
-        dry_run: Change nothing, only say what would be done.
-
     Raises:
         Refused, Locked, StorageRefused: See `Workspace.transaction`.
     """

@@ -36,11 +36,6 @@ def settings_case(
 ) -> SettingsRepair | None:
     """Finish the merge of the project's settings, if one is open.
 
-    Args:
-        root: The memory folder.
-        state: What git knows; None where there is no git.
-        stages: The file's stages, if git has it as unmerged.
-
     Raises:
         Unfit: It cannot be finished.
         StorageRefused: The file may not be read, or git cannot read the repository.
@@ -64,11 +59,6 @@ def settings_case(
 
 def carry_out(root: str, state: MergeState | None, mended: SettingsRepair) -> None:
     """Write the file and tell git. Hold the writers' lock.
-
-    Args:
-        root: The memory folder.
-        state: What git knows; None where there is no git.
-        mended: What was decided.
 
     Raises:
         StorageRefused, Locked: See `check_unchanged`, `write_file` and `MergeState.place_all`.

@@ -331,12 +331,7 @@ def _made(phrase: str, random: Random) -> Case:
 
 
 def secrets(seed: int, *, second: bool = False) -> Iterator[Case]:
-    """Yield phrases with a secret in each.
-
-    Args:
-        seed: Equal seeds make equal sets.
-        second: Of the second set instead.
-    """
+    """Yield phrases with a secret in each."""
     random = Random(seed)
     for phrase in (SECOND if second else FIRST).strip().splitlines():
         yield _made(phrase, random)

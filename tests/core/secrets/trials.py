@@ -122,11 +122,7 @@ def _token(random: Random, length: int = 16) -> str:
 
 
 def trials(seed: int) -> Iterator[Trial]:
-    """Yield the phrases with secrets drawn for them.
-
-    Args:
-        seed: Equal seeds make equal sets.
-    """
+    """Yield the phrases with secrets drawn for them."""
     random = Random(seed)
     for phrase in SECRETS.strip().splitlines():
         made = {

@@ -33,12 +33,7 @@ class Written(NamedTuple):
 
 
 def secrets(name: str, seed: int) -> Iterator[Written]:
-    """Yield the texts of a set with secrets drawn for them.
-
-    Args:
-        name: Of `SETS`.
-        seed: Equal seeds make equal sets.
-    """
+    """Yield the texts of a set with secrets drawn for them."""
     random = Random(seed)
     for form, line in _lines(f"{name}.txt"):
         made: list[str] = []
@@ -47,11 +42,7 @@ def secrets(name: str, seed: int) -> Iterator[Written]:
 
 
 def innocents(name: str) -> Iterator[Written]:
-    """Yield the texts of a set without a secret.
-
-    Args:
-        name: Of `SETS`.
-    """
+    """Yield the texts of a set without a secret."""
     for form, line in _lines(f"{name}-innocent.txt"):
         yield Written(form, _plain(line))
 
