@@ -12,8 +12,8 @@ from pmem.core.selection import Order, Portion, Selection
 from pmem.errors import Damaged, NotFound
 from pmem.storage.backend import Change, Holders, Problem, Tally, tally_of, twin_keys
 from pmem.storage.files.recordfile import decode, parse
+from pmem.storage.index.selecting import Condition
 from pmem.storage.postgres.selecting import (
-    Condition,
     clean,
     column,
     condition,
