@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pmem.core.cited_sides import Sides
     from pmem.memory.citation_watch import Watch
     from pmem.memory.details import LinkedText
-    from pmem.storage.local.use_counts import UseCount
+    from pmem.storage.local.sessions import UseCount
 
 
 class ShowRequest(msgspec.Struct, frozen=True, kw_only=True):

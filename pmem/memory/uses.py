@@ -7,7 +7,7 @@ from pmem.errors import PmemError
 from pmem.project.workspace import Workspace
 
 if TYPE_CHECKING:
-    from pmem.storage.local.use_counts import UseCount
+    from pmem.storage.local.sessions import UseCount
 
 
 def counted_uses(workspace: Workspace) -> "dict[str, UseCount]":

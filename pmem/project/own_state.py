@@ -13,15 +13,11 @@ if TYPE_CHECKING:
     from pmem.storage.local.access import AccessLog
     from pmem.storage.local.appstate import AppState
     from pmem.storage.local.commands import Commands
-    from pmem.storage.local.kept_prompts import KeptPrompts
-    from pmem.storage.local.model_answers import ModelAnswers
-    from pmem.storage.local.noted_transcripts import NotedTranscripts
+    from pmem.storage.local.model_answers import JudgedPairs, ModelAnswers
     from pmem.storage.local.operations import Operations
     from pmem.storage.local.proposals import Proposals
-    from pmem.storage.local.seen_pairs import JudgedPairs
-    from pmem.storage.local.shown import ShownItems
+    from pmem.storage.local.sessions import KeptPrompts, NotedTranscripts, ShownItems, UseCounts
     from pmem.storage.local.state import Checkpoints, LocalState, Threads
-    from pmem.storage.local.use_counts import UseCounts
     from pmem.storage.postgres.project_state import (
         ServerAppState,
         ServerCheckpoints,
@@ -171,7 +167,7 @@ class OwnState:
         Raises:
             Refused: See `root`.
         """
-        from pmem.storage.local.noted_transcripts import NotedTranscripts
+        from pmem.storage.local.sessions import NotedTranscripts
 
         return NotedTranscripts(self.shared_state)
 
@@ -182,7 +178,7 @@ class OwnState:
         Raises:
             Refused: See `root`.
         """
-        from pmem.storage.local.shown import ShownItems
+        from pmem.storage.local.sessions import ShownItems
 
         return ShownItems(self.shared_state)
 
@@ -193,7 +189,7 @@ class OwnState:
         Raises:
             Refused: See `root`.
         """
-        from pmem.storage.local.use_counts import UseCounts
+        from pmem.storage.local.sessions import UseCounts
 
         return UseCounts(self.shared_state)
 
@@ -204,7 +200,7 @@ class OwnState:
         Raises:
             Refused: See `root`.
         """
-        from pmem.storage.local.kept_prompts import KeptPrompts
+        from pmem.storage.local.sessions import KeptPrompts
 
         return KeptPrompts(self.shared_state)
 
@@ -233,7 +229,7 @@ class OwnState:
             from pmem.storage.postgres.project_state import ServerPairs
 
             return ServerPairs(server, now, read_only=self._read_only)
-        from pmem.storage.local.seen_pairs import JudgedPairs
+        from pmem.storage.local.model_answers import JudgedPairs
 
         return JudgedPairs(self.state, now)
 

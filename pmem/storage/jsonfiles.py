@@ -22,7 +22,7 @@ from pmem.storage.backend import (
     tally_of,
     twin_keys,
 )
-from pmem.storage.files import durable
+from pmem.storage.files import durable, safe_files
 from pmem.storage.files.lock import LOCK, writer_lock
 from pmem.storage.files.recordfile import (
     Stamp,
@@ -271,9 +271,7 @@ class JsonFiles:
         self._files.staged.finish()
         with durable.refusals(self._root):
             durable.sweep(self._local)
-        from pmem.storage.local import journals
-
-        journals.play_back(self._local, (INDEX, VECTORS), (STATE,))
+        safe_files.play_back(self._local, (INDEX, VECTORS), (STATE,))
 
 
 def scratch(root: str) -> str:

@@ -29,7 +29,7 @@ from pmem.values.records import Access, Chunk, Conversation, Episode, Memory, St
 from pmem.values.requests import AtRequest
 
 if TYPE_CHECKING:
-    from pmem.storage.local.use_counts import UseCount
+    from pmem.storage.local.sessions import UseCount
 
 LISTED: Final = 5
 """Entries in each list."""

@@ -9,9 +9,6 @@ from typing import NamedTuple
 
 import pytest
 
-from pmem.storage.local.proposals import Proposals
-from pmem.storage.local.state import LocalState
-from pmem.values.records import dump
 from tests.faults.console import added, bytes_of, pmem, real
 from tests.faults.test_disk import TRANSCRIPT
 from tests.faults.test_locked import READING
@@ -411,20 +408,11 @@ def test_a_purge_leaves_no_link_in_a_file_that_cannot_be_used(damaged_id: str, r
     assert pmem("purge", unrelated, "--force").code == 0
 
 
-@pytest.mark.parametrize("file", ["state.sqlite3", "consent.json"])
-def test_damage_of_what_a_clone_keeps_for_itself_is_found(
-    file: str, damaged_id: str, root: str
-) -> None:
-    """That is so for a database, and for what an older version left beside none of its own."""
+def test_damage_of_what_a_clone_keeps_for_itself_is_found(damaged_id: str, root: str) -> None:
     assert pmem("checkpoint", "save", "review", "{}").code == 0
     assert pmem("add", "The user lives in Graz.", "--agent", "planner").code == 7
     assert pmem("check", "records").code == 0
-    path = os.path.join(root, "local", file)
-    if file == "consent.json":
-        left = dump(Proposals(LocalState(root)).read())
-        os.unlink(os.path.join(root, "local", "state.sqlite3"))
-        Path(path).write_bytes(left)
-        assert pmem("check", "records").code == 0
+    path = os.path.join(root, "local", "state.sqlite3")
     spoil(path, lambda data: data[:100] + bytes(len(data) - 100))
     before = bytes_of(root, local=True)
     checked = pmem("check", "records", "--json")

@@ -8,8 +8,15 @@ from typing import Any, Final
 
 from pmem.cli.documents import documents, read_table
 from pmem.cli.nearby import memory_folder
-from pmem.storage.index.suggestions import CONVERSATIONS, EPISODES, MEMORIES, Suggestions
-from pmem.storage.local import completions
+from pmem.storage.index.suggestions import (
+    CONVERSATIONS,
+    EPISODES,
+    MEMORIES,
+    Suggestions,
+    checkpoint_threads,
+    known_threads,
+    proposals,
+)
 from pmem.values.fields import Completes
 
 Found = Iterable[tuple[str, str]]
@@ -26,8 +33,8 @@ _IDS: Final = {
 }
 """The stores and states of the records whose ids are meant; all states where there are none."""
 _THREADS: Final = {
-    "thread": completions.known_threads,
-    "checkpoint": completions.checkpoint_threads,
+    "thread": known_threads,
+    "checkpoint": checkpoint_threads,
 }
 _NAMING: Final = (*_IDS, "decision")
 """What names a record: once on a line is enough."""
@@ -102,6 +109,6 @@ def _proposals(folder: str) -> Found:
     from sqlite3 import Error
 
     try:
-        return completions.proposals(folder).items()
+        return proposals(folder).items()
     except (OSError, ValueError, Error):  # nothing waits, or nobody can tell
         return ()

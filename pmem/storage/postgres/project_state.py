@@ -11,6 +11,7 @@ from pmem.core.apps.energy import FLOOR, may_spend
 from pmem.errors import PmemError, ReadOnly
 from pmem.storage.local.access import MOST_COUNT, UnfoldedRecalls
 from pmem.storage.local.appstate import DeferredWork, Level, refilled_level
+from pmem.storage.local.model_answers import KEPT
 from pmem.storage.local.proposals import (
     MOST_DECISIONS,
     Proposal,
@@ -20,7 +21,6 @@ from pmem.storage.local.proposals import (
     without_expired,
     without_settled,
 )
-from pmem.storage.local.seen_pairs import KEPT
 from pmem.storage.local.state import Saved, Seen
 from pmem.storage.postgres.server import Server, unlocking
 from pmem.values.records import Access, dump_line
