@@ -69,7 +69,7 @@ RANKING: Final = "pmem.core.retrieval.okapi"
 
 
 def room(module: str) -> str:
-    """Return the room that a module is in: `core` for `pmem.core.audit`."""
+    """Return the room that a module is in: `core` for `pmem.core.journal`."""
     parts = module.split(".")[1:3]
     if parts[0] == "storage" and parts[-1] not in SERVED:
         return ".".join(parts)

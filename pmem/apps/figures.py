@@ -11,8 +11,8 @@ from pmem.errors import PmemError
 from pmem.memory.app_limit import SOURCE
 from pmem.memory.app_memories import state_of
 from pmem.project.workspace import Workspace
+from pmem.values.fields import AtRequest, NoArguments
 from pmem.values.records import Conversation, EventKind, Memory, State
-from pmem.values.requests import AtRequest, NoArguments
 from pmem.values.times import shifted
 
 RATE_HOURS: Final = 24

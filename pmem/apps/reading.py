@@ -23,9 +23,8 @@ from pmem.memory.app_memories import (
 )
 from pmem.memory.reading import conversation_named
 from pmem.project.workspace import Workspace
-from pmem.values.fields import AppRef, AsOf, asked
+from pmem.values.fields import AppRef, AsOf, AtRequest, asked
 from pmem.values.records import Conversation, Memory, State, Status
-from pmem.values.requests import AtRequest
 
 
 class AppLookRequest(AppRequest, frozen=True, kw_only=True):

@@ -258,7 +258,7 @@ def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
 
 def _files_told(workspace: Workspace, files: Sequence[ToolFile]) -> str:
     """Return what is touched, in a few words."""
-    from pmem.core.shortening import shortened
+    from pmem.core.lines import shortened
     from pmem.core.visible import one_visible_line
 
     first, *more = dict.fromkeys(each.path for each in files)

@@ -8,9 +8,8 @@ from pmem.assistants.missing_tools import can_serve
 from pmem.core.context.naming import naming
 from pmem.core.context.parts import YOURS, Item, ShownItem
 from pmem.core.context.writing import fence_of
-from pmem.core.dead_ends import warns
 from pmem.core.filters import Filter
-from pmem.core.outcomes import failed
+from pmem.core.outcomes import failed, warns
 from pmem.core.own_words import AT_START, KEEP
 from pmem.core.selection import Selection
 from pmem.core.visible import one_visible_line

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from pmem.assistants.tool_calls import ToolFile
-from pmem.core.dead_ends import warns
 from pmem.core.filters import Filter, cited_files
+from pmem.core.outcomes import warns
 from pmem.core.selection import Selection
-from pmem.core.stopping import may_stop
+from pmem.core.trust import may_stop
 from pmem.errors import TooLarge
 from pmem.project.caller import serving
 from pmem.project.workspace import Workspace

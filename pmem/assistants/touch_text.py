@@ -6,7 +6,7 @@ from typing import Final
 from pmem.core.context.naming import naming
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.core.trust import label_of
 from pmem.memory.fixes import fix_of
 from pmem.memory.reading import Staleness

@@ -16,9 +16,9 @@ from pmem.core.secrets import unsecret
 from pmem.errors import UsageError
 from pmem.memory.app_memories import AppMemory, AppRequest, room_notes
 from pmem.operations import table
+from pmem.values.fields import AtRequest, NoArguments
 from pmem.values.ids import short
 from pmem.values.records import State
-from pmem.values.requests import AtRequest, NoArguments
 from pmem.values.times import day
 
 

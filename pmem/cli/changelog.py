@@ -11,14 +11,13 @@ from pmem.cli.screens.stories import change_line, field_label
 from pmem.cli.screens.view import Row, drawn_rows, view_of
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.changelog import About, Changed, ChangeReason, LinkChange
-from pmem.core.markdown import escaped
-from pmem.core.visible import subject_before
+from pmem.core.visible import escape_markdown, subject_before
 from pmem.errors import UsageError
 from pmem.memory.journal import HistoryRequest
 from pmem.operations import table
 from pmem.storage.git import repository
+from pmem.values.fields import RangeRequest
 from pmem.values.ids import short
-from pmem.values.requests import RangeRequest
 from pmem.values.times import iso
 from pmem.vcs.changelog import Changelog
 from pmem.vcs.provenance import Provenance, Touch, What
@@ -144,8 +143,8 @@ def _page(found: Changelog) -> Iterator[str]:
         yield f"### {heading} ({len(rows)})"
         yield ""
         for entry, line in rows[:_MOST]:
-            text = escaped("".join(part for part, _ in line))
-            yield f"- **{escaped(_type_of(entry))}** {text} `{entry.short}`"
+            text = escape_markdown("".join(part for part, _ in line))
+            yield f"- **{escape_markdown(_type_of(entry))}** {text} `{entry.short}`"
         if len(rows) > _MOST:
             yield f"- and {len(rows) - _MOST} more"
 

@@ -20,7 +20,7 @@ from pmem.conversation.conversations import (
 )
 from pmem.conversation.message_changes import MarkRequest, RemoveMessageRequest
 from pmem.conversation.pruning import PruneRequest, Pruning
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.errors import UsageError
 from pmem.memory.chunking import Transcript
 from pmem.memory.reading import ConversationRequest, LookRequest, current

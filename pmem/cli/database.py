@@ -9,8 +9,8 @@ from pmem.core.journal import one_line
 from pmem.operations import table
 from pmem.upkeep.database import DatabaseRequest, DatabaseSetup, DatabaseStatus
 from pmem.upkeep.sync import Synced, SyncedRecord, SyncRequest
+from pmem.values.fields import NoArguments
 from pmem.values.ids import short
-from pmem.values.requests import NoArguments
 
 _LABEL: Final = 11
 _MOST: Final = 20

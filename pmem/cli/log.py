@@ -11,7 +11,7 @@ from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.journal import Wanted
 from pmem.core.operations import LoggedOperation
-from pmem.core.versions import MemoryVersion
+from pmem.core.retention import MemoryVersion
 from pmem.errors import NotFound, UsageError
 from pmem.memory.journal import (
     SHOWN,

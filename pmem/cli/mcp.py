@@ -13,7 +13,7 @@ from pmem.errors import Damaged, InvalidValue
 from pmem.project.caller import Caller, asked_by
 from pmem.project.workspace import Workspace
 from pmem.storage.shared import Shared
-from pmem.values.requests import NoArguments
+from pmem.values.fields import NoArguments
 
 AGENT: Final = "assistant"
 """Who calls, where nobody says."""

@@ -14,8 +14,8 @@ from pmem.project.own_memory import own_folder
 from pmem.project.setup import SettingChangeRequest, SettingRequest
 from pmem.project.workspace import Workspace
 from pmem.values.config import Resolved, known
-from pmem.values.notation import as_text
-from pmem.values.requests import AtRequest, NoArguments
+from pmem.values.fields import AtRequest, NoArguments
+from pmem.values.rules import as_text
 from pmem.values.setting_groups import EVERYDAY, FURTHER
 from pmem.vcs.starting import InitRequest
 

@@ -11,8 +11,8 @@ from pmem.core.history_values import tell_value
 from pmem.core.queries import EXAMPLE, Bullet, Full, Item, parse
 from pmem.operations import table
 from pmem.values.bounds import TEXT_BYTES
+from pmem.values.fields import NoArguments
 from pmem.values.ids import short
-from pmem.values.requests import NoArguments
 
 
 @asks(NoArguments)

@@ -10,8 +10,7 @@ from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.lifecycle.out_of_recall import describe_matches, state_mark, state_option
 from pmem.core.retrieval.ranking_settings import Weights
-from pmem.core.snippets import snippet
-from pmem.core.text.terms import terms
+from pmem.core.text.terms import snippet, terms
 from pmem.core.trust import shown
 from pmem.errors import InvalidValue
 from pmem.operations import table

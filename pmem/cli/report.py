@@ -20,7 +20,7 @@ from pmem.operations import table
 from pmem.project.project_name import name_of
 from pmem.project.setup import SettingRequest
 from pmem.report.collecting import ReportRequest
-from pmem.values.requests import NoArguments
+from pmem.values.fields import NoArguments
 
 if TYPE_CHECKING:
     from pmem.report.document import ReportDocument

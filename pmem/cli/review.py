@@ -8,9 +8,8 @@ from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line, counted
 from pmem.core import findings
 from pmem.core.findings import Finding
-from pmem.core.markdown import escaped
 from pmem.core.review import ChangedPlace, ReviewFinding, ReviewKind
-from pmem.core.visible import one_visible_line, subject_before
+from pmem.core.visible import escape_markdown, one_visible_line, subject_before
 from pmem.errors import UsageError
 from pmem.operations import table
 from pmem.storage.git import repository
@@ -126,11 +125,12 @@ def _page(found: Reviewed) -> Iterator[str]:
         yield f"### {_HEADINGS[kind]} ({len(rows)})"
         yield ""
         for each in rows[:_MOST]:
-            yield f"- **{escaped(each.type.replace('_', ' '))}** {escaped(_headline(each))}"
-            places = ", ".join(escaped(_where(place)) for place in each.places[:_MOST])
+            type_ = escape_markdown(each.type.replace("_", " "))
+            yield f"- **{type_}** {escape_markdown(_headline(each))}"
+            places = ", ".join(escape_markdown(_where(place)) for place in each.places[:_MOST])
             left = len(each.places) - _MOST
             places += f" and {left} more" * (left > 0)
-            for line in filter(None, (places, escaped(_more(each)), each.advice)):
+            for line in filter(None, (places, escape_markdown(_more(each)), each.advice)):
                 yield f"  - {line}"
         if len(rows) > _MOST:
             yield f"- and {len(rows) - _MOST} more"

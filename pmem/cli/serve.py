@@ -14,7 +14,7 @@ from pmem.cli.mcp import AGENT, TOOLS, thread_of
 from pmem.cli.session import Answer, CommandSession, Line, needing
 from pmem.errors import Refused, UsageError
 from pmem.storage.shared import Shared
-from pmem.values.requests import NoArguments
+from pmem.values.fields import NoArguments
 
 if TYPE_CHECKING:
     from pmem.server.http.connections import ListeningPlace

@@ -16,7 +16,7 @@ from pmem.errors import NoProject, ReadOnly, UsageError
 from pmem.operations import table
 from pmem.project.discovery import discover
 from pmem.project.workspace import Workspace
-from pmem.values.requests import NoArguments, SetupRequest
+from pmem.values.fields import NoArguments, SetupRequest
 from pmem.vcs import gitsetup, hooksetup
 from pmem.vcs.rule_files import HOSTS, RulesRequest
 

@@ -10,7 +10,7 @@ from pmem.cli.asking import asks, own
 from pmem.cli.screens.stories import change_screen
 from pmem.cli.screens.view import ScreenView, view_of
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.core.undo import command_of
+from pmem.core.operations import command_of
 from pmem.memory.undo import Undone, UndoRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace

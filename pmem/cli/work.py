@@ -12,8 +12,8 @@ from pmem.operations import table
 from pmem.upkeep.work.applying import AnsweredWork, WorkAnswer, WorkAnswersRequest
 from pmem.upkeep.work.handing_out import WorkListRequest, WorkRequest
 from pmem.upkeep.work.trying import ModelTestRequest, ModelTrial
+from pmem.values.fields import NoArguments
 from pmem.values.records import dump_line
-from pmem.values.requests import NoArguments
 
 MOVED, REFUSED = 9, 3
 """Exit codes: something has to be looked at first; an answer is not allowed."""

@@ -9,7 +9,7 @@ import msgspec
 
 from pmem.conversation.note_files import note_files
 from pmem.core.lifecycle.states import closed, moved
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped, UnusedPart
 from pmem.interchange.adr import DecisionRecord, read_decision
@@ -20,9 +20,8 @@ from pmem.memory.requests import AddRequest, EditRequest
 from pmem.project.events import event_of
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
-from pmem.values.fields import DryRun, asked
+from pmem.values.fields import Admit, DryRun, as_it_is, asked
 from pmem.values.records import EventKind, Memory, MemoryType, Source, State
-from pmem.values.requests import Admit, as_it_is
 
 KIND: Final = "adr"
 """The kind of source that such memories have."""

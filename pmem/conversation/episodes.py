@@ -10,8 +10,8 @@ import msgspec
 from pmem.core import checks
 from pmem.core.extraction.episodes import REACH, Arc, Moment, arc, moments
 from pmem.core.filters import Filter, rejected_by
+from pmem.core.lines import shortened
 from pmem.core.policy import EVENT
-from pmem.core.shortening import shortened
 from pmem.core.text.speech import is_talk
 from pmem.errors import Damaged, InvalidValue, NotFound
 from pmem.memory.reading import LookRequest, ShowRequest, conversation_named, target

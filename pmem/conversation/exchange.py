@@ -12,12 +12,11 @@ import msgspec
 from pmem.conversation import transcripts
 from pmem.core.apps.deciding import AppDecision
 from pmem.core.chunking import by_conversation, repeated
-from pmem.core.exactjson import reread
 from pmem.core.filters import EVERYTHING
+from pmem.core.lines import shortened
 from pmem.core.policy import app_of
 from pmem.core.retention import changed
 from pmem.core.secrets import unsecret
-from pmem.core.shortening import shortened
 from pmem.core.trust import Trust, modest, trust_of
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.interchange import Skipped, arrays, messages
@@ -34,7 +33,7 @@ from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.store import Store
 from pmem.values.bounds import MESSAGE_CHARACTERS
 from pmem.values.defaults import HALF_LIFE_DAYS
-from pmem.values.fields import asked
+from pmem.values.fields import Admit, AtRequest, Progress, as_it_is, asked, ignore_progress
 from pmem.values.ids import short
 from pmem.values.programs import TITLES
 from pmem.values.records import (
@@ -54,7 +53,6 @@ from pmem.values.records import (
     dump_line,
     plain,
 )
-from pmem.values.requests import Admit, AtRequest, Progress, as_it_is, ignore_progress
 
 STDIN: Final = "-"
 MOST_ARRAY_BYTES: Final = 512 * 1024 * 1024
@@ -335,7 +333,9 @@ def json_lines(values: Iterable[Any]) -> bytes:
 
 def one_document(files: dict[str, bytes]) -> bytes:
     """Join array files into one JSON object with a key per store, for a pipe."""
-    return dump({name.removesuffix(".json"): reread(data) for name, data in files.items()})
+    return dump(
+        {name.removesuffix(".json"): msgspec.json.decode(data) for name, data in files.items()}
+    )
 
 
 def _known_conversations(workspace: Workspace) -> dict[str, Conversation]:

@@ -28,11 +28,10 @@ from pmem.project.events import event_of
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.files.worktree import name_in
-from pmem.values.fields import asked
+from pmem.values.fields import Admit, as_it_is, asked
 from pmem.values.ids import short
 from pmem.values.programs import TITLES
 from pmem.values.records import EventKind, Memory, Source, State
-from pmem.values.requests import Admit, as_it_is
 
 
 class NotesRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,9 +14,8 @@ from pmem.core.outcomes import told_with
 from pmem.core.pages import MARK, write_pages
 from pmem.errors import InvalidValue, StorageRefused
 from pmem.project.workspace import Workspace
-from pmem.values.fields import asked
+from pmem.values.fields import AtRequest, asked
 from pmem.values.records import Memory
-from pmem.values.requests import AtRequest
 
 
 class MarkdownRequest(AtRequest, frozen=True, kw_only=True):

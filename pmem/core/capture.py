@@ -17,8 +17,8 @@ from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
 from pmem.core.duplicates.lexicon import WordClass, look
 from pmem.core.extraction.facts import extract
+from pmem.core.lines import shortened
 from pmem.core.own_words import ASKS
-from pmem.core.shortening import shortened
 from pmem.core.text.blocks import read_prose
 from pmem.core.text.sentences import read, split_sentences
 from pmem.core.text.terms import terms
@@ -93,11 +93,7 @@ class SessionWords(NamedTuple):
 
 
 def is_worth_asking(said: Iterable[SessionWords]) -> bool:
-    """Tell whether people said enough in a session that may be worth keeping.
-
-    Args:
-        said: What was said, in its order.
-    """
+    """Tell whether people said enough in a session that may be worth keeping."""
     signs = [_signs(one.text) for one in said if one.by_person]
     return sum(signs) >= _LEAST_SIGNS + len(signs) / _TURNS_PER_SIGN
 
@@ -105,9 +101,7 @@ def is_worth_asking(said: Iterable[SessionWords]) -> bool:
 def question_now(said: Sequence[SessionWords], noted: Iterable[str] = ()) -> str:
     """Write what an assistant is asked before its turn ends; see `own_words`.
 
-    Args:
-        said: What was said in its session, in its order.
-        noted: What the memory has of it already.
+    `noted` is what the memory has of it already. Empty where there is nothing to quote.
 
     Returns:
         Nothing where there is nothing to quote.

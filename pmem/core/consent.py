@@ -262,15 +262,7 @@ def sensitive(
     subject: str | None = None,
     tags: Iterable[str] = (),
 ) -> str | None:
-    """Return the field that needs consent before this is remembered, or None.
-
-    Args:
-        text: What is to be remembered.
-        fields: The fields that need consent (the setting `consent.fields`).
-        category: What it is filed under.
-        subject: Whom or what it is about.
-        tags: Its tags.
-    """
+    """Return the field that needs consent before this is remembered, or None."""
     named = [_label(name) for name in (subject, *tags) if name]
     folded = _join_lines(text)
     about_person = _label(category) in PEOPLE
@@ -281,23 +273,13 @@ def sensitive(
 
 
 def benign(fields: Collection[str], names: Iterable[str]) -> str | None:
-    """Return the field of which an agent needs two signals, or None; names alone tell.
-
-    Args:
-        fields: The fields (the setting `consent.two_signals`).
-        names: The category, the subject and the tags of what is to be remembered.
-    """
+    """Return the field of which an agent needs two signals, or None; names alone tell."""
     named = {_label(name) for name in names}
     return next((field for field in fields if _label(field) in named), None)
 
 
 def field_of(record: Memory | Episode, fields: Collection[str]) -> str | None:
-    """Return the sensitive field that a record is about, or None.
-
-    Args:
-        record: A memory or an episode.
-        fields: The fields that need consent.
-    """
+    """Return the sensitive field that a record is about, or None."""
     if isinstance(record, Episode):
         texts = (record.title, record.summary, record.context, record.outcome or "")
         return sensitive("\n".join(texts), fields, tags=record.tags)
@@ -314,11 +296,6 @@ def unagreed(
 
     An event that says that somebody agreed proves nothing: only people approve, and they are not
     asked.
-
-    Args:
-        record: A memory or an episode as it is about to be written.
-        old: As it was; None for one that is new, of which every event is.
-        fields: The fields that need consent.
     """
     events = record.history[len(old.history) if old is not None else 0 :]
     told = any(

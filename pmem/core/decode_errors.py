@@ -28,13 +28,7 @@ def sentence(
     choices: Mapping[str, Sequence[str]] = MappingProxyType({}),
     name: str = "",
 ) -> str:
-    """Say what is wrong with a value: `content must be text, not a whole number`.
-
-    Args:
-        error: What msgspec says against it.
-        choices: What may stand in places where only some words may.
-        name: What the whole value is called; without it, places are named from within.
-    """
+    """Say what is wrong with a value: `content must be text, not a whole number`."""
     what, place = _split_error(str(error), name)
     quoted = _QUOTED.search(what)
     key = quoted[1] if quoted else ""

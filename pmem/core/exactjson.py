@@ -1,18 +1,14 @@
-"""Reading JSON from outside: whole numbers of any size as they stand, and sentences of our own.
-
-orjson reads, and turns whole numbers beyond 64 bits into others; where a text may have some, the
-standard library reads it again.
-"""
+"""Reading JSON from outside: whole numbers of any size as they stand, and sentences of our own."""
 
 import re
 from codecs import BOM_UTF8
 from typing import Any, Final
 
-import orjson
+import msgspec
 
 from pmem.errors import InvalidValue
 
-_LONG_NUMBER: Final = re.compile(rb"[0-9]{19}")
+_BYTE: Final = re.compile(r"\(byte (\d+)\)")
 _TOO_DEEP: Final = "it is nested too deep"
 
 
@@ -23,21 +19,17 @@ class InexactJson(ValueError):
 def read(data: bytes | str) -> Any:
     """Read JSON that came from outside.
 
-    Args:
-        data: UTF-8.
-
     Raises:
         InexactJson: It is none, is nested too deep, or has a number beyond all reason.
     """
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     raw = raw.removeprefix(BOM_UTF8)
     try:
-        value = orjson.loads(raw)
-        return reread(raw) if _LONG_NUMBER.search(raw) else value
+        return msgspec.json.decode(raw)
     except RecursionError:
         raise InexactJson(_TOO_DEEP) from None
-    except orjson.JSONDecodeError as error:
-        raise InexactJson(_why(raw, error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InexactJson(_why(raw, str(error))) from None
 
 
 def read_given(data: bytes | str, what: str, hint: str) -> Any:
@@ -48,27 +40,18 @@ def read_given(data: bytes | str, what: str, hint: str) -> Any:
         raise InvalidValue(f"{what} is not valid JSON: {error}", hint) from None
 
 
-def reread(data: bytes) -> Any:
-    """Read JSON that pmem has just written, which may have numbers of any size."""
-    if not _LONG_NUMBER.search(data):
-        return orjson.loads(data)
-    import json
-
-    return json.loads(data)
-
-
-def _why(data: bytes, error: orjson.JSONDecodeError) -> str:
+def _why(data: bytes, error: str) -> str:
     if not data.strip():
         return "it is empty"
     try:
-        text = data.decode()
+        data.decode()
     except UnicodeDecodeError as wrong:
         return f"it is not UTF-8 at byte {wrong.start}"
-    if "depth" in error.msg or "recursion" in error.msg:
-        return _TOO_DEEP
-    if "infinity" in error.msg:
+    if "out of range" in error:
         return "it has a number too large to be kept"
-    if error.pos >= len(text.rstrip()):
+    place = _BYTE.search(error)
+    if place is None or int(place[1]) >= len(data.rstrip()):
         return "it ends too soon"
-    line = f"line {error.lineno}, " if "\n" in text.strip() else ""  # else others name the line
-    return f"the mistake is at {line}column {error.colno}"
+    before = data[: int(place[1])].decode(errors="ignore")
+    line = f"line {before.count(chr(10)) + 1}, " if b"\n" in data.strip() else ""
+    return f"the mistake is at {line}column {len(before) - before.rfind(chr(10))}"

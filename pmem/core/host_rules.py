@@ -12,9 +12,8 @@ from typing import Final, NamedTuple
 
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
-from pmem.core.dead_ends import warns
 from pmem.core.managed_block import MARKS, SIGN
-from pmem.core.outcomes import failed, told_with
+from pmem.core.outcomes import failed, told_with, warns
 from pmem.core.own_words import KEEP
 from pmem.core.trust import Trust, trust_of
 from pmem.core.visible import one_visible_line
@@ -64,12 +63,7 @@ FORMS: Final[Mapping[str, RuleForm]] = {
 
 
 def file_of(host: str, place: str = "") -> str:
-    """Return the file of a place's rule, or of the rule for every task.
-
-    Args:
-        host: One of `FORMS`.
-        place: The pattern; nothing for every task.
-    """
+    """Return the file of a place's rule, or of the rule for every task."""
     form = FORMS[host]
     slug = re.sub(r"[^A-Za-z0-9]+", "-", place).strip("-")[:_LONGEST_NAME]
     digest = blake2b(place.encode(), digest_size=3).hexdigest()
@@ -79,13 +73,7 @@ def file_of(host: str, place: str = "") -> str:
 def rule_files(
     host: str, memories: Iterable[Memory], count: Callable[[str], int]
 ) -> dict[str, str]:
-    """Return the files of a host: one for every task, and one for each place.
-
-    Args:
-        host: One of `FORMS`.
-        memories: All that are active.
-        count: Counts a text's tokens.
-    """
+    """Return the files of a host: one for every task, and one for each place."""
     shared = [memory for memory in memories if is_shared(memory)]
     at_places: dict[str, list[Memory]] = {}
     for one in shared:
@@ -98,12 +86,7 @@ def rule_files(
 
 
 def block(memories: Iterable[Memory], count: Callable[[str], int]) -> str:
-    """Return the block of AGENTS.md: what every task is told, and what warns or binds at places.
-
-    Args:
-        memories: All that are active.
-        count: Counts a text's tokens.
-    """
+    """Return the block of AGENTS.md: what every task is told, and what warns or binds at places."""
     begin, end = MARKS
     shared = [memory for memory in memories if is_shared(memory)]
     told = _in_fence([*standing(shared), *_placed(shared)], count, names_places=True)
@@ -145,11 +128,7 @@ def is_shared(memory: Memory) -> bool:
 
 
 def globs_of(place: str) -> tuple[str, ...]:
-    """Return a place as hosts write it: gitignore's depth and folders spelt out.
-
-    Args:
-        place: A pattern without an exclamation mark.
-    """
+    """Return a place as hosts write it: gitignore's depth and folders spelt out."""
     is_folder = place.endswith("/")
     inner = place.strip("/")
     if "/" not in place.rstrip("/"):
@@ -179,11 +158,7 @@ def _in_fence(
 ) -> list[str]:
     """Return memories in a fence, as many as the budget holds, and how many it does not.
 
-    Args:
-        memories: The first ones first.
-        count: Counts a text's tokens.
-        names_places: Say of each where it applies, if not everywhere.
-        leaves_out: Where that is said already, and what is taken out again is not.
+    With `names_places` each says where it applies; `leaves_out` is where that is said already.
     """
     shown: list[Item] = []
     left, more = STANDING_TOKENS, 0

@@ -63,9 +63,6 @@ class JsonNode(NamedTuple):
 def parse(text: str) -> JsonNode:
     """Read a text; the last one read is at hand, as each entry of a file is looked for in it.
 
-    Args:
-        text: JSON, to the letter.
-
     Raises:
         NotStrictJson: It is none, or nested beyond all reason.
     """
@@ -78,10 +75,6 @@ def parse(text: str) -> JsonNode:
 def value_at(text: str, path: Path) -> Any:
     """Return a value in a text; None where there is none.
 
-    Args:
-        text: JSON.
-        path: Where it stands.
-
     Raises:
         NotStrictJson, NoPlace: See `parse` and `JsonNode.child`.
     """
@@ -92,12 +85,6 @@ def value_at(text: str, path: Path) -> Any:
 def with_member(text: str, path: Path, name: str, value: Any) -> str:
     """Put a member into an object, which is made if it is missing, as are those around it.
 
-    Args:
-        text: JSON; the outermost value is an object.
-        path: Names that lead to the object.
-        name: The member's.
-        value: Its value; one that is there is replaced.
-
     Raises:
         NotStrictJson: See `parse`.
         NoPlace: Something else is in the way.
@@ -107,11 +94,6 @@ def with_member(text: str, path: Path, name: str, value: Any) -> str:
 
 def with_item(text: str, path: Path, value: Any) -> str:
     """Put an item at the end of an array, which is made if it is missing.
-
-    Args:
-        text: JSON; the outermost value is an object.
-        path: Names that lead to the array.
-        value: The item.
 
     Raises:
         NotStrictJson, NoPlace: See `with_member`.
@@ -127,11 +109,6 @@ def with_item(text: str, path: Path, value: Any) -> str:
 def with_value(text: str, path: Path, value: Any) -> str:
     """Replace a value.
 
-    Args:
-        text: JSON.
-        path: Where it stands.
-        value: What is to stand there.
-
     Raises:
         NotStrictJson, NoPlace: See `with_member`; or there is nothing.
     """
@@ -146,10 +123,6 @@ def with_value(text: str, path: Path, value: Any) -> str:
 
 def without(text: str, path: Path) -> str | None:
     """Take a value out, and every container that was made for it.
-
-    Args:
-        text: JSON.
-        path: Where it stands.
 
     Returns:
         The text; None where nothing is left that was not made for it.
@@ -173,12 +146,7 @@ def without(text: str, path: Path) -> str | None:
 
 
 def new_text(members: dict[str, Any], newline: str = "\n") -> str:
-    """Return the text of a new file.
-
-    Args:
-        members: What it holds.
-        newline: What ends a line.
-    """
+    """Return the text of a new file."""
     return _write_lines(members, "", INDENT, newline) + newline
 
 

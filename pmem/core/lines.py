@@ -20,3 +20,17 @@ def file_lines(data: bytes) -> list[bytes]:
     """Return the lines of a file, counted as `split_lines` does; a carriage return stays."""
     lines = data.removeprefix(MARK).split(b"\n")
     return lines if lines[-1] else lines[:-1]
+
+
+_UNSPACED: Final = "\u2e80"
+"""From this character on, scripts put no spaces between words: Chinese, Japanese and others."""
+
+
+def shortened(text: str, most: int) -> str:
+    """Cut a text at a word's end so that it has `most` characters, the ellipsis included."""
+    if len(text) <= most:
+        return text
+    cut = text[: most - 1]
+    head, _, _ = cut.rpartition(" ")
+    is_spaced = cut[-1] < _UNSPACED
+    return (head if head and is_spaced else cut).rstrip(" ,;:") + "…"

@@ -26,11 +26,7 @@ def composed(name: str) -> str:
 
 
 def with_composed_names(request: Q) -> Q:
-    """Return a request whose names, also those of its filter, are composed.
-
-    Args:
-        request: A struct; anything else comes back as it is.
-    """
+    """Return a request whose names, also those of its filter, are composed."""
     if not isinstance(request, msgspec.Struct):
         return request
     changed = {}

@@ -31,9 +31,6 @@ _LIKE: Final = "write it as src/billing/** or *.sql"
 def check_places(patterns: Iterable[str]) -> tuple[str, ...]:
     """Return patterns without the space around them, each once.
 
-    Args:
-        patterns: As somebody gave them.
-
     Raises:
         InvalidValue: One is no pattern or can fit no file, or there are too many.
     """
@@ -50,9 +47,7 @@ def check_places(patterns: Iterable[str]) -> tuple[str, ...]:
 def applies(patterns: Sequence[str], path: str) -> bool:
     """Tell whether a memory with these places applies to a file.
 
-    Args:
-        patterns: The memory's places.
-        path: The file, seen from the project's top, with slashes.
+    `path` is seen from the project's top.
     """
     parts = composed(path).split("/")
     for pattern in reversed(patterns):
@@ -64,30 +59,20 @@ def applies(patterns: Sequence[str], path: str) -> bool:
 def applies_within(patterns: Sequence[str], path: str) -> bool:
     """Tell whether a memory with these places applies to a file, or to what is in a folder.
 
-    Args:
-        patterns: The memory's places.
-        path: A file as in `applies`, or a folder with a slash at its end: one counts where all
-            that is in it does, or where a pattern leads into it.
+    A folder, with a slash at its end, counts where all that is in it does, or a pattern leads
+    into it.
     """
     leads = path.endswith("/") and any(one.removeprefix("/").startswith(path) for one in patterns)
     return leads or applies(patterns, path)
 
 
 def exact_place(file: str) -> str:
-    """Return the pattern that fits one file, or one folder, and no other.
-
-    Args:
-        file: Seen from the project's top, with slashes.
-    """
+    """Return the pattern that fits one file, or one folder, and no other."""
     return "/" + re.sub(r"([\\*?\[\]])", r"\\\1", file)
 
 
 def beginning(pattern: str) -> str:
-    """Return the folder or file with which the path of all that a pattern fits begins, if any.
-
-    Args:
-        pattern: One that takes nothing out again.
-    """
+    """Return the folder or file with which the path of all that a pattern fits begins, if any."""
     parts = pattern.rstrip("/").split("/")
     if len(parts) == 1:
         return ""
@@ -99,11 +84,6 @@ def changed_places(
     known: Sequence[str], more: Iterable[str], fewer: Iterable[str]
 ) -> tuple[str, ...]:
     """Return a memory's places once some are added and others taken away.
-
-    Args:
-        known: Those it has.
-        more: Those that it is to have as well.
-        fewer: Those that are to go.
 
     Raises:
         InvalidValue: One is no pattern, or there are too many.
@@ -141,11 +121,6 @@ def seen_from(pattern: str, here: str, top: str) -> str:
     One that begins with `./` or `../` is seen from the current folder, and one that begins with
     the project's own path loses that; all others are seen from the top already.
 
-    Args:
-        pattern: As somebody gave it.
-        here: The current folder, seen from the top, with slashes; empty at the top.
-        top: The top's absolute path, with slashes.
-
     Raises:
         InvalidValue: It leads out of the project.
     """
@@ -169,9 +144,7 @@ def seen_from(pattern: str, here: str, top: str) -> str:
 def fits(pattern: str, parts: Sequence[str]) -> bool:
     """Tell whether a pattern fits a file, or a folder that it is in.
 
-    Args:
-        pattern: One that takes nothing out again.
-        parts: The names that lead to the file from the project's top, composed.
+    `pattern` takes nothing out again; `parts` are composed names.
     """
     is_folder = pattern.endswith("/")
     wanted = composed(pattern).rstrip("/").split("/")

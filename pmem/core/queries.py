@@ -1,6 +1,6 @@
 """The request and the answer of `query`, the one tool by which agents ask for memories.
 
-Importance has the grades of `core.grades` here.
+Importance has the grades of `values.defaults` here.
 """
 
 from collections import Counter
@@ -12,11 +12,11 @@ import msgspec
 
 from pmem.core import decode_errors
 from pmem.core.filters import Filter
-from pmem.core.grades import GRADES, grade, lowest
 from pmem.core.policy import category_of
 from pmem.core.retrieval.documents import shown_text
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import InvalidValue, PmemError
+from pmem.values.defaults import GRADES, grade, lowest
 from pmem.values.ids import short
 from pmem.values.records import Episode, Message, Part
 
@@ -152,9 +152,6 @@ Item = Bullet | Full
 def parse(value: Any) -> QueryRequest:
     """Read a request.
 
-    Args:
-        value: What JSON made of it.
-
     Raises:
         InvalidValue: It has a key that requests do not have, or a value of another type.
     """
@@ -177,10 +174,6 @@ def parse(value: Any) -> QueryRequest:
 def filter_of(request: QueryRequest, time: Callable[[str], datetime]) -> Filter:
     """Return what the records must be that answer a request.
 
-    Args:
-        request: The request.
-        time: Reads a time.
-
     Raises:
         InvalidValue: A time is none.
     """
@@ -201,15 +194,7 @@ def filter_of(request: QueryRequest, time: Callable[[str], datetime]) -> Filter:
 
 
 def item_of(document: Any, kind: str, score: float, form: Form, via: Via | None = None) -> Item:
-    """Return a document as an answer.
-
-    Args:
-        document: A record, or a message.
-        kind: What it is.
-        score: How well it answers.
-        form: How much to say.
-        via: What brings it along, where it does not answer by itself.
-    """
+    """Return a document as an answer."""
     category = category_of(document)
     text = shown_text(document)
     if form == "bullets":
@@ -227,13 +212,7 @@ def item_of(document: Any, kind: str, score: float, form: Form, via: Via | None 
 def within_lengths(
     items: Iterable[Item], modes: Mapping[str, str], lengths: Mapping[str, int]
 ) -> Iterator[Item]:
-    """Yield answers, of a category that contexts show by `rag` so many at the most.
-
-    Args:
-        items: The best first.
-        modes: How contexts show categories.
-        lengths: How many of a category there may be.
-    """
+    """Yield answers, of a category that contexts show by `rag` so many at the most."""
     seen: Counter[str] = Counter()
     for item in items:
         seen[item.category] += 1
@@ -247,12 +226,8 @@ def within_budget(
 ) -> tuple[list[Item], int]:
     """Return the answers that fit a budget, and how many did not.
 
-    A bullet counts as its line, a full answer as its JSON.
-
-    Args:
-        items: The best first; one that is too long leaves its room to the next.
-        budget: In tokens; None is without end.
-        count: Counts a text's tokens.
+    A bullet counts as its line, a full answer as its JSON. None is no budget. One that is too
+    long leaves its room to the next.
     """
     if budget is None:
         return list(items), 0

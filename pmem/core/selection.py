@@ -109,23 +109,14 @@ def selected_among(
 ) -> list[R]:
     """Select records without an index.
 
-    Args:
-        records: Some records, by ascending id.
-        selection: What they must be.
-        order: What they are sorted by.
-        limit: So many at the most.
+    They come by ascending id.
     """
     found = filter(selection.judge(), records)
     return in_order(found, order)[:limit]
 
 
 def in_order(records: Iterable[R], order: Order) -> list[R]:
-    """Sort records; equals stay in the order in which they come.
-
-    Args:
-        records: By ascending id.
-        order: What they are sorted by.
-    """
+    """Sort records; equals stay in the order in which they come."""
     found = list(records)
     for name in reversed(order):
         column = COLUMNS[name.removeprefix("-")].value

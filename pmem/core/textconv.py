@@ -11,11 +11,7 @@ _INDENT: Final = "  "
 
 
 def readable(record: Mapping[str, Any]) -> str:
-    """Return a record as text: what it says first, then its fields, then what happened to it.
-
-    Args:
-        record: The record as JSON. Keys that this version does not know are told as well.
-    """
+    """Return a record as text: what it says first, then its fields, then what happened to it."""
     return "".join(f"{visible(line)}\n".replace("\r", "\\r") for line in _lines(record))
 
 

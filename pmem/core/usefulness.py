@@ -39,12 +39,7 @@ class SessionWork(NamedTuple):
 
 
 def named(ids: Iterable[str], work: SessionWork) -> set[str]:
-    """Return the ids that an assistant named, whole or in their short form.
-
-    Args:
-        ids: Those of records that it was shown.
-        work: What it did.
-    """
+    """Return the ids that an assistant named, whole or in their short form."""
     said = set[str]().union(*(re.findall(r"[0-9A-Za-z]+", text) for text in work.written))
     return {identifier for identifier in ids if short(identifier) in said}
 
@@ -53,10 +48,6 @@ def quoted(shown: Iterable[ShownText], work: SessionWork) -> set[str]:
     """Return the ids of the records that an assistant wrote some words in a row of.
 
     It takes time by the length of the texts, and no more.
-
-    Args:
-        shown: What it was shown.
-        work: What it did.
     """
     of_record: dict[tuple[str, ...], set[str]] = {}
     for one in shown:
@@ -76,12 +67,7 @@ def _words(text: str) -> list[str]:
 
 
 def _runs(words: Sequence[str], starts: Collection[str] | None = None) -> Iterator[tuple[str, ...]]:
-    """Yield, from each word on, as many words as make a quotation.
-
-    Args:
-        words: Those of a text, in their order.
-        starts: Only runs that begin with one of these; all when None.
-    """
+    """Yield, from each word on, as many words as make a quotation."""
     for first, word in enumerate(words):
         if starts is None or word in starts:
             halves, end = 0, first

@@ -10,7 +10,7 @@ from datetime import date
 from itertools import pairwise, takewhile
 from typing import Final, NamedTuple
 
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.core.text.sentences import split_sentences
 from pmem.interchange import UnusedPart
 from pmem.interchange.adr_states import (

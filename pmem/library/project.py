@@ -21,7 +21,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.backend import Backend, Problem
 from pmem.storage.git.revision import Revision
 from pmem.storage.shared import Shared
-from pmem.values.notation import flatten
+from pmem.values.rules import flatten
 
 
 def checked_models(models: Any) -> Any:

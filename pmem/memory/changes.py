@@ -120,7 +120,7 @@ def check_mark(memory: Memory) -> None:
     Raises:
         Refused: No person wrote it.
     """
-    from pmem.core.stopping import may_be_marked
+    from pmem.core.trust import may_be_marked
 
     if not may_be_marked(memory):
         raise Refused(

@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 import msgspec
 
-from pmem.core.dead_ends import FIXES, describe_attempt, warns
 from pmem.core.filters import same_text
+from pmem.core.outcomes import FIXES, describe_attempt, warns
 from pmem.core.retention import linked
 from pmem.core.selection import Selection
 from pmem.errors import InvalidValue

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
-from pmem.core.dead_ends import COMMIT
 from pmem.core.extraction.categories import category_of
 from pmem.core.extraction.facts import key
 from pmem.core.filters import Filter
+from pmem.core.outcomes import COMMIT
 from pmem.core.text.paths import named_paths
 from pmem.core.trust import AGREED
 from pmem.errors import Ambiguous, BuiltOn, InvalidValue, NotFound

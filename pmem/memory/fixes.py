@@ -1,6 +1,6 @@
 """What worked where something else failed."""
 
-from pmem.core.dead_ends import warns
+from pmem.core.outcomes import warns
 from pmem.core.retention import valid_at
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import fixed_key

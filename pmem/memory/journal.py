@@ -7,13 +7,22 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from pmem.core import checks
-from pmem.core.audit import AuditRow, row
 from pmem.core.filters import EVERYTHING, Filter
-from pmem.core.journal import Historic, JournalEntry, JournalStep, Wanted, entry, log, steps
+from pmem.core.journal import (
+    AuditRow,
+    Historic,
+    JournalEntry,
+    JournalStep,
+    Wanted,
+    entry,
+    log,
+    row,
+    steps,
+)
 from pmem.core.operations import LoggedOperation
 from pmem.core.policy import CATEGORY_OF_KIND
+from pmem.core.retention import MemoryVersion, versions
 from pmem.core.selection import Selection
-from pmem.core.versions import MemoryVersion, versions
 from pmem.errors import InvalidValue
 from pmem.memory.reading import get
 from pmem.project.workspace import Workspace

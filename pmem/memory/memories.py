@@ -9,8 +9,7 @@ from pmem.core import checks
 from pmem.core.lifecycle.neighbours import Neighbour
 from pmem.core.lifecycle.scopes import concern_of
 from pmem.core.policy import tells_how
-from pmem.core.retention import changed
-from pmem.core.versions import CONVERSATION
+from pmem.core.retention import CONVERSATION, changed
 from pmem.errors import InvalidValue, Refused
 from pmem.memory.changes import Removable, change, change_all, check_mark, vouched
 from pmem.memory.neighbours import (
@@ -356,7 +355,7 @@ def edited_parts(
     if request.reviewed:
         parts |= {"review_at": None, "review_if": None}
     if request.settled is not None:
-        from pmem.core.dead_ends import settle
+        from pmem.core.outcomes import settle
 
         parts["settled"] = settle(memory, request.settled, workspace.actor, workspace.now())
     return parts
@@ -443,7 +442,7 @@ def _extras(request: AddRequest, limits: "Limits") -> dict[str, Any]:
                 raise InvalidValue(f"only a dead end has {name!r}", "its type is dead_end")
             found[name] = checks.text(value, f"what {name!r} says", limits.memory)
     if request.evidence:
-        from pmem.core.dead_ends import check_evidence
+        from pmem.core.outcomes import check_evidence
 
         found["evidence"] = check_evidence(request.evidence)
     return found

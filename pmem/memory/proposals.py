@@ -6,8 +6,10 @@ A value that waits stands in the clone's own queue and nowhere else: no record, 
 it. What people add themselves passes, and what nobody is asked about.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 import msgspec
@@ -135,8 +137,6 @@ def gate(
 
 def _heard_before(workspace: Workspace, memory: Memory, field: str) -> str:
     """Return the words in which something was heard before, else those in which it is said now."""
-    from pmem.core.signals import says_the_same
-
     queue = without_expired(workspace.own.proposals.read(), workspace.now())
     for item in queue.proposals:
         known = item.memory
@@ -376,3 +376,38 @@ def _is_other(one: Signal, other: Signal) -> bool:
 
 def _scope(scope: Scope) -> str:
     return repr(msgspec.structs.astuple(scope))
+
+
+def says_the_same(one: str, other: str) -> bool:
+    """Tell whether two texts say the same, however each begins.
+
+    "The user's goal is to learn Rust" and "The user wants to learn Rust" do.
+    """
+    from pmem.core.duplicates import Relation, claim_of, compare
+
+    first, second = _aim(one), _aim(other)
+    if key(first) == key(second):
+        return True
+    return compare(claim_of(first), claim_of(second)).relation is Relation.DUPLICATE
+
+
+def _aim(text: str) -> str:
+    """Return what somebody aims at, without the words that say that they do."""
+    stripped = text.strip().rstrip(".!")
+    found = _head().match(stripped)
+    return stripped[found.end() :] if found and found.end() < len(stripped) else stripped
+
+
+@lru_cache(maxsize=1)
+def _head() -> re.Pattern[str]:
+    """Compiled when first needed: most commands compare no signals."""
+    who = r"(?:(?:the |our )?(?:user|team|customer)|i|we|[A-Z][a-z]{1,20})"
+    whose = r"(?:(?:(?:the |our )?(?:user|team|customer)|[A-Z][a-z]{1,20})'s|my|our|the)"
+    noun = r"(?:current |main |next |long-term )?(?:goal|aim|target|objective|plan|wish)s?"
+    verb = (
+        r"(?:wants?|would like|'d like|hopes?|plans?|aims?|intends?|wishes|wish"
+        r"|(?:is|are|am) (?:trying|planning|aiming|hoping|going))"
+    )
+    return re.compile(
+        rf"(?i:(?:{whose} {noun} (?:is|are)(?: still| now)? (?:to )?|{who} (?:still )?{verb} to ))"
+    )

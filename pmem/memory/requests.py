@@ -301,7 +301,7 @@ class Edited(msgspec.Struct, frozen=True, kw_only=True):
 
     def to_plain(self) -> dict[str, Any]:
         """Return the memory, the number of its version, and what it said before."""
-        from pmem.core.versions import version_number
+        from pmem.core.retention import version_number
 
         was = {} if self.was is None else {"was": self.was.content}
         number = version_number(self.memory)

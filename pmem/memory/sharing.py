@@ -2,16 +2,15 @@
 
 import msgspec
 
-from pmem.core.dead_ends import ERROR
+from pmem.core.outcomes import ERROR
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.memories import add
 from pmem.memory.requests import Added, AddRequest, Force
 from pmem.project.own_memory import open_own
 from pmem.project.workspace import Workspace
-from pmem.values.fields import Ref
+from pmem.values.fields import Admit, Ref, as_it_is
 from pmem.values.ids import short
 from pmem.values.records import Memory, Source, State
-from pmem.values.requests import Admit, as_it_is
 
 
 class ShareRequest(msgspec.Struct, frozen=True, kw_only=True):

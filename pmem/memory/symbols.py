@@ -20,8 +20,8 @@ from pmem.core.code.definitions import (
     unqualified,
 )
 from pmem.core.code.languages import language_of
+from pmem.core.lines import shortened
 from pmem.core.secrets import find_named, redacted
-from pmem.core.shortening import shortened
 from pmem.errors import InvalidValue
 from pmem.storage.git.function_lines import function_lines
 from pmem.values.records import Citation

@@ -9,10 +9,10 @@ import msgspec
 
 from pmem.core.journal import one_line
 from pmem.core.lifecycle.states import can_move, moved
-from pmem.core.retention import before_event, changed, json_value, purge_time
+from pmem.core.operations import command_of
+from pmem.core.retention import TAKES_BACK, before_event, changed, json_value, purge_time
 from pmem.core.threeway.history import REOPENED, open_conflicts
 from pmem.core.trust import INHERITED, trust_of
-from pmem.core.undo import TAKES_BACK, command_of
 from pmem.errors import BuiltOn, InvalidValue, NotFound
 from pmem.memory.changes import Removable
 from pmem.project.events import event_of

@@ -8,9 +8,9 @@ import msgspec
 
 from pmem.core.citations import Content, Lines, judged, values_of
 from pmem.core.code.definitions import parse_symbol
-from pmem.core.dead_ends import COMMIT, warns
 from pmem.core.filters import Filter
 from pmem.core.lifecycle.states import successor_of
+from pmem.core.outcomes import COMMIT, warns
 from pmem.core.places import applies_within
 from pmem.core.retention import valid_at
 from pmem.core.selection import Selection

@@ -21,7 +21,7 @@ from pmem.values.config import (
     settings_of,
     unknown_names,
 )
-from pmem.values.notation import flatten
+from pmem.values.rules import flatten
 
 CONFIG_FILE: Final = "config.toml"
 DEFAULT_FOLDER: Final = ".project-memory"

@@ -1,18 +1,29 @@
 """What records lead to is there: nothing that a transaction writes may dangle."""
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
 
 from pmem.core.lifecycle.states import SUCCESSOR, successor_of
 from pmem.core.lifecycle.successors import was_unseen
-from pmem.core.pointers import Lead, cut, leads, owners_of
-from pmem.core.retention import changed
+from pmem.core.retention import changed, unlinked
 from pmem.errors import Damaged, NotFound, PmemError, Refused, StorageRefused
 from pmem.storage.backend import Change
 from pmem.storage.files.recordfile import read_bytes
 from pmem.values.ids import short
-from pmem.values.records import KINDS, Episode, EventKind, Memory, Record, RecordType
+from pmem.values.records import (
+    KINDS,
+    Chunk,
+    Conversation,
+    Episode,
+    Event,
+    EventKind,
+    Memory,
+    Record,
+    RecordType,
+)
 
 if TYPE_CHECKING:
     from pmem.project.workspace import Workspace
@@ -127,7 +138,7 @@ def _read_kept_record(workspace: "Workspace", type_: RecordType, identifier: str
         return None
 
 
-def _new_leads(workspace: "Workspace", type_: RecordType, record: Record) -> set[Lead]:
+def _new_leads(workspace: "Workspace", type_: RecordType, record: Record) -> "set[Lead]":
     """Return where a record leads to and did not before; of parts of one thing nothing."""
     wanted = {lead for lead in leads(record) if not lead.is_part}
     if not wanted:
@@ -188,3 +199,87 @@ def _check_no_name(path: str, gone: set[str]) -> None:
     for identifier in sorted(gone):
         if identifier.encode() in data and identifier not in os.path.basename(path):
             raise Damaged(f"{path} refers to {identifier} and cannot be used")
+
+
+class Pointer(NamedTuple):
+    """A field of a record that names others.
+
+    Attributes:
+        owner: the type of the record that has it.
+        field: its name.
+        target: the type of the records that it leads to.
+        is_part: whether both are parts of one thing, a conversation and a chunk of it: of what is
+            lost somebody must know, so it is reported and never cut.
+    """
+
+    owner: RecordType
+    field: str
+    target: RecordType
+    is_part: bool = False
+
+
+POINTERS: Final = (
+    Pointer(Memory, "relationships", Memory),
+    Pointer(Episode, "linked_memories", Memory),
+    Pointer(Conversation, "active_facts", Memory),
+    Pointer(Conversation, "milestones", Episode),
+    Pointer(Conversation, "chunks", Chunk, is_part=True),
+    Pointer(Chunk, "merged_into", Chunk),
+    Pointer(Chunk, "conversation", Conversation, is_part=True),
+)
+"""Every field that must lead to what is there."""
+
+
+class Lead(NamedTuple):
+    """One id that a record leads to, the type of what it names, and whether they are parts."""
+
+    target: RecordType
+    id: str
+    is_part: bool
+
+
+def leads(record: Record) -> Iterator[Lead]:
+    """Yield where a record leads."""
+    for pointer in POINTERS:
+        if pointer.owner is type(record):
+            for identifier in _ids(getattr(record, pointer.field)):
+                yield Lead(pointer.target, identifier, pointer.is_part)
+
+
+def owners_of(targets: Collection[RecordType]) -> set[RecordType]:
+    """Return the types of the records that can lead to records of some types."""
+    return {pointer.owner for pointer in POINTERS if pointer.target in targets}
+
+
+def cut(record: Record, is_gone: Callable[[RecordType, str], bool], event: Event) -> Any:
+    """Return a record without what leads nowhere; itself where all is there."""
+    if isinstance(record, Memory):
+        targets = {link.target for link in record.relationships}
+        lost = {target for target in targets if is_gone(Memory, target)}
+        return unlinked(record, lost, None, event.actor, event.at) if lost else record
+    left = {
+        pointer.field: _without_gone(getattr(record, pointer.field), pointer.target, is_gone)
+        for pointer in POINTERS
+        if pointer.owner is type(record) and not pointer.is_part
+    }
+    fresh = {name: value for name, value in left.items() if value != getattr(record, name)}
+    if not fresh:
+        return record
+    if isinstance(record, Episode | Conversation):
+        return changed(record, event, **fresh)
+    return msgspec.structs.replace(record, **fresh)
+
+
+def _without_gone(
+    value: Any, target: RecordType, is_gone: Callable[[RecordType, str], bool]
+) -> Any:
+    if isinstance(value, tuple):
+        return tuple(item for item in value if not is_gone(target, item))
+    return None if value is not None and is_gone(target, value) else value
+
+
+def _ids(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif value is not None:
+        yield from (item if isinstance(item, str) else item.target for item in value)

@@ -22,12 +22,10 @@ from pmem.storage.files.durable import make_folder, refusals, write_file
 from pmem.storage.jsonfiles import JsonFiles, scratch
 from pmem.values.config import Resolved, Settings, checked, known
 from pmem.values.config import table as settings_table
-from pmem.values.contradictions import check_together
-from pmem.values.fields import asked
-from pmem.values.notation import TABLE
+from pmem.values.fields import NoArguments, asked
 from pmem.values.records import STORES, plain
-from pmem.values.requests import NoArguments
-from pmem.values.rules import Secrets
+from pmem.values.rules import TABLE, Secrets
+from pmem.values.setting_groups import check_together
 
 IGNORE_FILE: Final = ".gitignore"
 IGNORE_HEAD: Final = """\

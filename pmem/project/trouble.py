@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+from pmem.core.lines import shortened
 from pmem.core.secrets import unsecret
-from pmem.core.shortening import shortened
 from pmem.core.visible import one_visible_line
 from pmem.errors import NoProject, PmemError
 from pmem.storage.backend import Problem

@@ -9,8 +9,7 @@ from pmem.core.context.filling import PINNED
 from pmem.core.context.naming import naming
 from pmem.core.context.parts import Item
 from pmem.core.context.worth import made
-from pmem.core.dead_ends import warns
-from pmem.core.outcomes import failed, told_with
+from pmem.core.outcomes import failed, told_with, warns
 from pmem.core.retrieval.documents import place_of, shown_text
 from pmem.core.text.speech import TOOLS, speech_of
 from pmem.core.text.terms import terms

@@ -15,8 +15,8 @@ from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.followed_rules import repeats_rule
 from pmem.core.lifecycle.differences import SaidOtherwise, differences
 from pmem.core.lifecycle.fading import fading_rules, half_life_of
+from pmem.core.lines import shortened
 from pmem.core.retrieval.question import notes_on
-from pmem.core.shortening import shortened
 from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue
 from pmem.memory.reading import Staleness, disputed, is_merged_by_git

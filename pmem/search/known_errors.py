@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from pmem.core.dead_ends import warns
 from pmem.core.filters import Filter, judge_of
+from pmem.core.outcomes import warns
 from pmem.core.retention import valid_at
 from pmem.core.retrieval.ranking import RankedDocument
 from pmem.project.workspace import Workspace

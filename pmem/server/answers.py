@@ -15,8 +15,7 @@ from pmem.core.context.writing import fence_of
 from pmem.core.lifecycle.out_of_recall import describe_matches
 from pmem.core.own_words import RECORDED
 from pmem.core.queries import Bullet
-from pmem.core.snippets import snippet
-from pmem.core.text.terms import terms
+from pmem.core.text.terms import snippet, terms
 from pmem.core.trust import label_of, shown
 from pmem.memory.changes import ChangedRecords
 from pmem.memory.dead_ends import Tried

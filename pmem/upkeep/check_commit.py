@@ -30,9 +30,9 @@ from pmem.storage.git.repository import Repository, TreeEntry
 from pmem.storage.git.tracked import LOCAL
 from pmem.upkeep.integrity import Checked, of_problem, settings_findings
 from pmem.upkeep.record_checks import RecordCheck
+from pmem.values.fields import NoArguments
 from pmem.values.ids import is_id
 from pmem.values.records import RECORD_TYPES, STORES, Memory, RecordType
-from pmem.values.requests import NoArguments
 from pmem.vcs.doubts import find_unsound_successions
 from pmem.vcs.ignoring import TRANSCRIPTS, says_shared
 

@@ -14,9 +14,8 @@ from pmem.project.record_home import files_of
 from pmem.project.setup import locked, write_setting
 from pmem.project.workspace import Workspace
 from pmem.storage.jsonfiles import scratch
-from pmem.values.fields import asked
+from pmem.values.fields import NoArguments, asked
 from pmem.values.records import RECORD_TYPES
-from pmem.values.requests import NoArguments
 
 if TYPE_CHECKING:
     from psycopg import Connection

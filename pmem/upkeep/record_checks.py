@@ -10,9 +10,9 @@ from typing import Final
 
 from pmem.core.findings import Finding, Severity, line_of_field, line_of_value
 from pmem.core.places import beginning
-from pmem.core.pointers import leads
 from pmem.core.rawjson import NotJson, load
 from pmem.core.threeway.history import open_conflicts
+from pmem.project.references import leads
 from pmem.storage.files.worktree import on_disk
 from pmem.values.bounds import LARGE_RECORD_BYTES, SEARCHED_CHARACTERS, SEARCHED_NAMES
 from pmem.values.ids import short

@@ -25,8 +25,8 @@ from pmem.storage.store import Store
 from pmem.upkeep.faded import UNPINNED, counted, faded_memories
 from pmem.upkeep.integrity import count_rivals
 from pmem.upkeep.needs import Need, list_needs
+from pmem.values.fields import AtRequest
 from pmem.values.records import Access, Chunk, Conversation, Episode, Memory, State
-from pmem.values.requests import AtRequest
 
 if TYPE_CHECKING:
     from pmem.storage.local.sessions import UseCount

@@ -20,7 +20,7 @@ from pmem.storage.files.worktree import top_of
 from pmem.storage.git import git
 from pmem.storage.git.objects import no_git
 from pmem.storage.jsonfiles import scratch
-from pmem.values.requests import SetupRequest
+from pmem.values.fields import SetupRequest
 
 ATTRIBUTES_FILE: Final = ".gitattributes"
 SETTINGS: Final[Mapping[str, str]] = {

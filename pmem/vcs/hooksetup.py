@@ -19,8 +19,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals, write_file
 from pmem.storage.git import git
 from pmem.storage.git.repository import Repository
-from pmem.values.fields import asked
-from pmem.values.requests import SetupRequest
+from pmem.values.fields import SetupRequest, asked
 
 CONFIG: Final = ".pre-commit-config.yaml"
 HOOK: Final = "pre-commit"

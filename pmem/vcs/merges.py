@@ -17,8 +17,8 @@ from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
 from pmem.storage.git import repository
 from pmem.storage.git.repository import FILES, Merge, Repository, TreeEntry, limits_of_history
+from pmem.values.fields import RangeRequest
 from pmem.values.ids import is_id, short
-from pmem.values.requests import RangeRequest
 from pmem.vcs.changelog import HEAD, ends
 
 _GROUP: Final = 50

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 
-from pmem.core.dead_ends import FIXES, warns
 from pmem.core.journal import one_line
+from pmem.core.outcomes import FIXES, warns
 from pmem.core.places import applies
 from pmem.core.review import (
     ChangedPlace,
@@ -19,7 +19,7 @@ from pmem.core.review import (
     most_important,
 )
 from pmem.core.standing import FileVersion, stands_after, went_to
-from pmem.core.stopping import may_stop
+from pmem.core.trust import may_stop
 from pmem.errors import InvalidValue, NotFound
 from pmem.project.views import seen_in
 from pmem.project.workspace import Workspace

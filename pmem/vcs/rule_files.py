@@ -15,9 +15,8 @@ from pmem.core.retention import valid_at
 from pmem.errors import Damaged, FileNotRead, InvalidValue, PmemError, Refused
 from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals, write_file
-from pmem.values.fields import asked
+from pmem.values.fields import SetupRequest, asked
 from pmem.values.records import Memory
-from pmem.values.requests import SetupRequest
 
 AGENTS_MD: Final = "agents-md"
 HOSTS: Final = (AGENTS_MD, *FORMS)

@@ -19,8 +19,8 @@ from pmem.core.journal import Historic, JournalEntry, entry, steps
 from pmem.core.visible import visible
 from pmem.operations import table
 from pmem.upkeep.statistics import MemoryFigures
+from pmem.values.fields import AtRequest
 from pmem.values.records import Episode, EpisodeType, EventKind, Memory, MemoryType, Record
-from pmem.values.requests import AtRequest
 from tests import strategies
 from tests.asking import ask
 from tests.cli.shell import pmem

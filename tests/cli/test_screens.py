@@ -35,9 +35,9 @@ from pmem.memory.reading import MemoryListing, ShownRecord
 from pmem.operations import table
 from pmem.search.hits import Related, SearchHit, SearchKind
 from pmem.search.search import SearchResult
+from pmem.values.fields import AtRequest
 from pmem.values.ids import short
 from pmem.values.records import Episode, Fact, Memory, MemoryType, Record, Standing, Status
-from pmem.values.requests import AtRequest
 from pmem.values.times import parse_moment
 from tests import strategies
 from tests.asking import ask

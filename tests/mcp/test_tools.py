@@ -226,10 +226,8 @@ def test_what_was_tried_comes_back_at_its_error_and_its_place(root: str) -> None
     Path("src/billing").mkdir(parents=True)
     Path("src/billing/retry.py").write_text("RETRIES = 3\n")
     told = text_of(called(root, "why", place="src/billing/retry.py"))
-    assert (
-        f"- [{short_of_memory(dead_end)} src/billing/**] (noted by assistant, not confirmed) Tried: five"
-        in told
-    )
+    noted = "(noted by assistant, not confirmed) Tried: five"
+    assert f"- [{short_of_memory(dead_end)} src/billing/**] {noted}" in told
     assert "Fixed by: Spread requests" in told
 
 

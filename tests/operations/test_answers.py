@@ -80,8 +80,8 @@ from pmem.upkeep.secret_scan import ScanRequest
 from pmem.upkeep.sync import SyncRequest
 from pmem.upkeep.work.applying import WorkAnswer, WorkAnswersRequest
 from pmem.upkeep.work.handing_out import WorkListRequest, WorkRequest
+from pmem.values.fields import AtRequest, NoArguments
 from pmem.values.records import OutcomeVerdict
-from pmem.values.requests import AtRequest, NoArguments
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.conversation.assistants import ClaudeCode

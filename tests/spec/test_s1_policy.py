@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from pmem import Project
 from pmem.core.filters import Filter, rejected_by
-from pmem.core.grades import grade, lowest
 from pmem.core.queries import filter_of, line_of, parse
 from pmem.errors import InvalidValue, Refused
 from pmem.project.setup import write_setting
+from pmem.values.defaults import grade, lowest
 from pmem.values.records import Memory, MemoryType, Scope
 from tests.conftest import NOW
 from tests.faults.console import added, pmem

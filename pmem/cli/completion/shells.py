@@ -19,7 +19,7 @@ from typer._click.shell_completion import (  # typer 0.28 exports none of them
 
 from pmem.cli.app import root
 from pmem.cli.completion.candidates import Line
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 
 COMPLETE: Final = "_PMEM_COMPLETE"
 """The variable by which a shell asks for completions: it names the shell."""

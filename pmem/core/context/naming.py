@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.values.ids import short
 
 _PLACES: Final = 60

@@ -56,11 +56,7 @@ class Claim(NamedTuple):
 
 
 def claim_of(content: str) -> Claim:
-    """Read a content for comparisons, in time linear in its length.
-
-    Args:
-        content: What a memory says.
-    """
+    """Read a content for comparisons, in time linear in its length."""
     text, rest = content[:MOST_READ], content[MOST_READ:]
     words, spelled = _words(fold(text))
     words = _without_leads(_as_we(words))

@@ -39,11 +39,7 @@ _ABOUT_ONESELF: Final = frozenset(
 
 
 def category_of(fact: Fact) -> str:
-    """Return the category that the memory of a fact has.
-
-    Args:
-        fact: What was stated.
-    """
+    """Return the category that the memory of a fact has."""
     words = read(fact.content).words
     if fact.type is MemoryType.ENTITY and _is_of_person(words, fact.subject or ""):
         return PERSON

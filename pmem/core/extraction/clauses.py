@@ -14,22 +14,12 @@ _VERBS: Final = frozenset(
 
 
 def has_verb(words: list[str], place: int) -> bool:
-    """Tell whether a noun phrase is soon followed by a verb, so that it opens a clause.
-
-    Args:
-        words: The words of a sentence.
-        place: Where the noun phrase begins.
-    """
+    """Tell whether a noun phrase is soon followed by a verb, so that it opens a clause."""
     return not _VERBS.isdisjoint(words[place + 1 : place + 6])
 
 
 def is_name_with_verb(sentence: ParsedSentence, place: int) -> bool:
-    """Tell whether a name and what its bearer does open a clause.
-
-    Args:
-        sentence: The sentence.
-        place: Where the name would be.
-    """
+    """Tell whether a name and what its bearer does open a clause."""
     if not is_named(sentence, place):
         return False
     after = place + 1
@@ -122,13 +112,7 @@ def is_hazy(words: list[str], begin: int, place: int) -> bool:
 
 
 def is_thought(words: list[str], begin: int, place: int) -> bool:
-    """Tell whether a phrase follows "I think" or the like.
-
-    Args:
-        words: The words of a sentence.
-        begin: Where its statement begins.
-        place: Where the phrase stands.
-    """
+    """Tell whether a phrase follows "I think" or the like."""
     before = words[begin:place]
     return "think" in before or "believe" in before or "feel" in before
 

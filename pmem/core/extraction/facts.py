@@ -106,9 +106,6 @@ def extract(message: Message) -> list[Candidate]:
 
     System and tool messages state none. Of an assistant's message count decisions and changes
     that it reports, with less confidence than a user's.
-
-    Args:
-        message: What was said.
     """
     if not is_talk(message):
         return []
@@ -165,9 +162,6 @@ def key(content: str) -> str:
 
     Case, accents, punctuation, articles, contractions and a leading "we", "I" or "have" do not
     count; numbers with their signs and units, links, comparisons and negations do.
-
-    Args:
-        content: What a fact or a memory says.
     """
     plain = [word for word in _plain_words(content) if word not in _ARTICLES]
     words, _ = joining_cannot(plain)
@@ -194,12 +188,7 @@ def _key_pattern() -> re.Pattern[str]:
 
 
 def stated(sentence: ParsedSentence, role: Role) -> list[Candidate]:
-    """Return what a sentence states, in its own words.
-
-    Args:
-        sentence: The sentence.
-        role: Who says it; of an assistant only reports count.
-    """
+    """Return what a sentence states, in its own words."""
     if sentence.asked:
         return []
     if role is Role.ASSISTANT:

@@ -62,23 +62,13 @@ Reader = Callable[[ParsedSentence, Clause], Iterator[StatementMatch]]
 
 
 def phrased(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatch]:
-    """Yield what the phrases of `cues.CUES` and `cues.REPORTS` say about a clause.
-
-    Args:
-        sentence: Where the clause stands.
-        clause: Its words.
-    """
+    """Yield what the phrases of `cues.CUES` and `cues.REPORTS` say about a clause."""
     for cues in (_cues(), _reports()):
         yield from _matched(sentence, clause, cues)
 
 
 def reported(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatch]:
-    """Yield what counts of an assistant's words: reports, and decisions that it says are its own.
-
-    Args:
-        sentence: Where the clause stands.
-        clause: Its words.
-    """
+    """Yield what counts of an assistant's words: reports, and decisions that are its own."""
     reports = _matched(sentence, clause, _reports())
     decisions = (
         hit for hit in _matched(sentence, clause, _cues()) if hit.type is MemoryType.DECISION
@@ -117,11 +107,7 @@ def _says_what(sentence: ParsedSentence, place: int, clause: Clause) -> bool:
 
 
 def deciding(sentence: ParsedSentence) -> list[int]:
-    """Return where "we" stands as who took a decision: "we decided", "we have settled on".
-
-    Args:
-        sentence: The sentence.
-    """
+    """Return where "we" stands as who took a decision: "we decided", "we have settled on"."""
     words = sentence.words
     hits = matches(sentence, Clause(0, len(words)), _cues()) if "we" in words else ()
     ours = [
@@ -145,12 +131,7 @@ def _reports() -> Cues:
 
 
 def valued(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatch]:
-    """Yield what something of ours is: "our database is PostgreSQL", "my boss is Alec".
-
-    Args:
-        sentence: Where the clause stands.
-        clause: Its words.
-    """
+    """Yield what something of ours is: "our database is PostgreSQL", "my boss is Alec"."""
     words = sentence.words
     place = next((i for i in range(clause.begin, clause.end) if words[i] in _BE), clause.end)
     left = words[clause.begin : place]
@@ -176,12 +157,7 @@ def _value(sentence: ParsedSentence, place: int, end: int) -> int:
 
 
 def procedure(sentence: ParsedSentence, begin: int) -> StatementMatch | None:
-    """Return the hit of a sentence that says what to do when, or what for, if it does.
-
-    Args:
-        sentence: The whole sentence.
-        begin: Where its statement begins.
-    """
+    """Return the hit of a sentence that says what to do when, or what for, if it does."""
     words = sentence.words[begin:]
     lead = words[2:] if words[:3] == ["in", "order", "to"] else words
     if len(words) < 4 or lead[0] not in _LEADS:

@@ -57,12 +57,7 @@ def plan(
 ) -> UpkeepPlan:
     """Plan a consolidation.
 
-    Args:
-        records: All memories and episodes, whatever their state, their recalls folded in.
-        rules: What the settings say.
-        actor: Who does it.
-        now: The present.
-        count: Counts a text's tokens.
+    `records` are all memories and episodes, whatever their state, their recalls folded in.
     """
     draft = Draft(records, actor, now, count)
     archive_faded(draft, rules)
@@ -86,12 +81,7 @@ def plan(
 
 
 def archive_faded(draft: Draft, rules: ConsolidationRules) -> None:
-    """Archive the memories that have faded.
-
-    Args:
-        draft: The plan so far.
-        rules: What fades, and from which age.
-    """
+    """Archive the memories that have faded."""
     for memory, _ in faded(draft.active(), draft.now, rules):
         days = (draft.now - last_use(memory)).days
         why = f"not used for {days:,} days (importance {memory.importance:g})"
@@ -107,11 +97,8 @@ def faded(
     They are old, fade, and are hardly present (S2). Where all of them would leave fewer than the
     rules want to stay, those that count least go.
 
-    Args:
-        active: All active memories, or at least those that have faded.
-        now: The present.
-        rules: What the settings say.
-        many: How many active memories there are, where these are not all.
+    `active` are all active memories, or at least those that have faded; then `many` says how many
+    there are.
     """
     found = []
     for memory in active:
@@ -131,9 +118,6 @@ def comparable(draft: Draft) -> Similar:
     """Return the active memories that hold now, with their claims, the longest said first.
 
     Insights are not among them: they are made of what the others say.
-
-    Args:
-        draft: The plan so far.
     """
     held = [
         memory
@@ -151,13 +135,7 @@ class PairJudgement(msgspec.Struct, frozen=True):
 
 
 def merge_duplicates(draft: Draft, rules: ConsolidationRules, known: Similar) -> PairJudgement:
-    """Merge the memories that say the same, each into the first by rank that it equals.
-
-    Args:
-        draft: The plan so far.
-        rules: How many pairs at the most.
-        known: What is compared.
-    """
+    """Merge the memories that say the same, each into the first by rank that it equals."""
     merged: set[str] = set()
     waiting = 0
     links = draft.leading_to()
@@ -182,12 +160,6 @@ def as_planned(draft: Draft, known: Similar) -> Similar:
 
 def link_similar(draft: Draft, known: Similar, related: Iterable[Pair], left: int) -> int:
     """Link the memories that belong together: newer ones to the older ones that they are like.
-
-    Args:
-        draft: The plan so far.
-        known: What was compared.
-        related: What was found.
-        left: How many links at the most.
 
     Returns:
         How many links are left for the next run.

@@ -36,9 +36,6 @@ def differences(memories: Iterable[Memory]) -> dict[str, SaidOtherwise]:
 
     A link tells of what both said when it was made: once one of them says something else, it
     tells nothing any more.
-
-    Args:
-        memories: What may be shown together.
     """
     known = {memory.id: memory for memory in memories}
     against: dict[str, tuple[datetime, str, str]] = {}
@@ -60,12 +57,7 @@ def differences(memories: Iterable[Memory]) -> dict[str, SaidOtherwise]:
 
 
 def newer_first(ids: Sequence[str], differing: Mapping[str, SaidOtherwise]) -> list[int]:
-    """Return the places of ids in their order, but a newer memory before those that it changes.
-
-    Args:
-        ids: What is shown, in an order.
-        differing: How memories differ (see `differences`).
-    """
+    """Return the places of ids in their order, but a newer memory before those that it changes."""
     places = {identifier: place for place, identifier in reversed(list(enumerate(ids)))}
     order: dict[int, None] = {}
     for place, identifier in enumerate(ids):
@@ -78,12 +70,7 @@ def newer_first(ids: Sequence[str], differing: Mapping[str, SaidOtherwise]) -> l
 
 
 def with_newer(ids: Iterable[str], differing: Mapping[str, SaidOtherwise]) -> list[str]:
-    """Return ids, and behind them those of the newer memories that they are shown with.
-
-    Args:
-        ids: What is shown.
-        differing: How memories differ (see `differences`).
-    """
+    """Return ids, and behind them those of the newer memories that they are shown with."""
     shown = dict.fromkeys(ids)
     waiting = list(shown)
     while waiting:

@@ -13,14 +13,7 @@ Links = defaultdict[str, set[str]]
 
 
 class Draft:
-    """A plan in the making: records as they will be, and the steps so far.
-
-    Args:
-        records: Everything that steps may change, as it is.
-        actor: Who does it.
-        now: The present.
-        count: Counts a text's tokens.
-    """
+    """A plan in the making: records as they will be, and the steps so far."""
 
     def __init__(
         self,

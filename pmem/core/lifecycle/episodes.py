@@ -27,10 +27,7 @@ _JOINTS: Final = (", and ", ", so ", ", because ")
 def merge_overlapping(draft: Draft, most_characters: int) -> None:
     """Merge the episodes of one kind that tell of the same turns of a conversation (S2).
 
-    Args:
-        draft: The plan so far.
-        most_characters: How long a summary may become; what is too long for it stays in the
-            merged episode only.
+    What is too long for a summary of so many characters stays in the merged episode only.
     """
     alike: dict[tuple[str, str], list[Episode]] = defaultdict(list)
     for episode in draft.active_episodes():
@@ -87,10 +84,7 @@ def overlap(one: Episode, other: Episode) -> float:
 def archive_beyond(draft: Draft, most: int, half_life_days: float) -> None:
     """Archive the least present episodes of those that are too many (S2).
 
-    Args:
-        draft: The plan so far.
-        most: How many active episodes stay; pinned ones stay in any case.
-        half_life_days: Days after which an episode counts half.
+    Pinned ones stay in any case.
     """
     episodes = draft.active_episodes()
     free = sorted(

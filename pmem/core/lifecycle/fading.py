@@ -34,11 +34,8 @@ class FadingRules(msgspec.Struct, frozen=True, kw_only=True):
 def fading_by_type(facts: float, entities: float, insights: float, least: int) -> FadingRules:
     """Return the rules by which only what is bound to its time fades.
 
-    Args:
-        facts: Days without use that halve a fact, or an episode.
-        entities: The same for entities.
-        insights: The same for insights.
-        least: How many active memories stay whatever fades.
+    The first three are days without use that halve one; episodes fade as facts do. `least` active
+    memories stay whatever fades.
     """
     half_lives = {
         MemoryType.FACT: facts,
@@ -49,11 +46,7 @@ def fading_by_type(facts: float, entities: float, insights: float, least: int) -
 
 
 def fading_of_s2(half_life_days: float) -> FadingRules:
-    """Return the rules of S2, by which everything that is not pinned fades alike.
-
-    Args:
-        half_life_days: Days without use that halve anything.
-    """
+    """Return the rules of S2, by which everything that is not pinned fades alike."""
     half_lives = dict.fromkeys(MemoryType, half_life_days)
     return FadingRules(half_lives=half_lives, episodes=half_life_days, keeps_apps=False, least=0)
 
@@ -66,12 +59,7 @@ def fading_rules(settings: Settings) -> FadingRules:
 
 
 def half_life_of(memory: Memory, rules: FadingRules) -> float | None:
-    """Return the days without use that halve a memory; None for one that never fades.
-
-    Args:
-        memory: The memory.
-        rules: What fades.
-    """
+    """Return the days without use that halve a memory; None for one that never fades."""
     if memory.pinned or (rules.keeps_apps and memory.scope.app is not None):
         return None
     return rules.half_lives.get(memory.type)

@@ -13,10 +13,10 @@ from pmem.core.filters import fold
 from pmem.core.lifecycle.draft import Draft
 from pmem.core.lifecycle.merging import SOURCE
 from pmem.core.lifecycle.plan import Action
+from pmem.core.retention import TAKES_BACK
 from pmem.core.text.terms import terms
 from pmem.core.threeway.history import SETTLED
 from pmem.core.trust import inherited
-from pmem.core.undo import TAKES_BACK
 from pmem.values.defaults import DEFAULT_IMPORTANCE
 from pmem.values.ids import derived_id
 from pmem.values.records import (
@@ -53,11 +53,7 @@ class Insight(NamedTuple):
 
 
 def note_insights(draft: Draft) -> None:
-    """Add the insights that the draft's records give.
-
-    Args:
-        draft: The plan so far.
-    """
+    """Add the insights that the draft's records give."""
     known = [
         record
         for record in draft.records.values()

@@ -28,13 +28,6 @@ def absorbing(
     What another one says or claims to be worth (subject, tags, importance, pin, validity) counts
     only where it is trusted as far as the survivor, so that what becomes of both is trusted as the
     survivor was, and rightly so.
-
-    Args:
-        survivor: The memory that stays.
-        others: Those that say the same.
-        actor: Who merges.
-        at: When.
-        reason: Why they say the same, a short phrase.
     """
     together = (survivor, *others)
     trusted = (survivor, *peers(survivor, others))
@@ -69,15 +62,7 @@ def absorbing(
 
 
 def absorbed(memory: Memory, survivor: str, actor: str, at: datetime, reason: str = "") -> Memory:
-    """Return a memory that another one has taken in.
-
-    Args:
-        memory: The memory that goes.
-        survivor: The id of the one that stays.
-        actor: Who merges.
-        at: When.
-        reason: Why they say the same, a short phrase.
-    """
+    """Return a memory that another one has taken in."""
     event = _merge_event({"into": survivor}, actor, at, reason)
     return moved(memory, event)
 
@@ -88,15 +73,7 @@ def _merge_event(detail: dict[str, Any], actor: str, at: datetime, reason: str) 
 
 
 def redirected(memory: Memory, gone: str, survivor: str, actor: str, at: datetime) -> Memory:
-    """Return a memory whose links to a merged one lead to the survivor as well.
-
-    Args:
-        memory: Where the links start.
-        gone: The id of the merged memory.
-        survivor: The id of the one that stays.
-        actor: Who merges.
-        at: When.
-    """
+    """Return a memory whose links to a merged one lead to the survivor as well."""
     for link in memory.relationships:
         also = msgspec.structs.replace(link, target=survivor, created_at=at)
         known = any(same_link(also, other) for other in memory.relationships)
@@ -106,12 +83,7 @@ def redirected(memory: Memory, gone: str, survivor: str, actor: str, at: datetim
 
 
 def was_undone(one: Memory | Episode, other: Memory | Episode) -> bool:
-    """Tell whether two active records were one once, one of them in the other or both in a third.
-
-    Args:
-        one: The one.
-        other: The other.
-    """
+    """Tell whether two active records were one once, one in the other or both in a third."""
     return not _parts_of(one).isdisjoint(_parts_of(other))
 
 

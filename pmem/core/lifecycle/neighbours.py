@@ -38,13 +38,7 @@ def judgements(neighbours: Iterable[Neighbour]) -> tuple[Neighbour, ...]:
 
 
 def advice(type_: str, older: str, newer: str) -> str:
-    """Say what to do about a newer memory that changes or contradicts an older one.
-
-    Args:
-        type_: The link's type; others than these two need nothing.
-        older: The older memory's id.
-        newer: The newer one's.
-    """
+    """Say what to do about a newer memory that changes or contradicts an older one."""
     if type_ not in JUDGED:
         return ""
     return (

@@ -20,9 +20,7 @@ def state_mark(state: State | None) -> str:
 def validity_mark(memory: Memory, at: datetime | None) -> str:
     """Mark a memory that does not hold any more, or not yet.
 
-    Args:
-        memory: The memory.
-        at: The present; without one nothing is marked.
+    Without a moment nothing is marked.
     """
     if at is None or valid_at(memory, at):
         return ""
@@ -32,20 +30,12 @@ def validity_mark(memory: Memory, at: datetime | None) -> str:
 
 
 def describe_matches(found: Mapping[str, int]) -> str:
-    """Say how many memories out of recall match a search.
-
-    Args:
-        found: How many there are, by state; one at least.
-    """
+    """Say how many memories out of recall match a search."""
     states = " and ".join(f"{number} {state}" for state, number in found.items())
     match = "memory matches" if sum(found.values()) == 1 else "memories match"
     return f"{states} {match}"
 
 
 def state_option(found: Mapping[str, int]) -> str:
-    """Return the option of `search` that shows matches out of recall.
-
-    Args:
-        found: How many there are, by state; one at least.
-    """
+    """Return the option of `search` that shows matches out of recall."""
     return "--all-states" if len(found) > 1 else f"--state {next(iter(found))}"

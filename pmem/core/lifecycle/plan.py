@@ -106,11 +106,7 @@ class UpkeepPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def plan_name(steps: Iterable[str]) -> str:
-    """Return ten characters that stay the same while a plan does.
-
-    Args:
-        steps: The names of its steps.
-    """
+    """Return ten characters that stay the same while a plan does."""
     return blake2b("".join(steps).encode(), digest_size=_NAME_BYTES).hexdigest()
 
 
@@ -130,11 +126,7 @@ def named(record: Kept) -> str:
 
 
 def groups(steps: Sequence[UpkeepStep]) -> Iterator[list[UpkeepStep]]:
-    """Yield the steps that share records together, in the order of the plan.
-
-    Args:
-        steps: A plan's steps.
-    """
+    """Yield the steps that share records together, in the order of the plan."""
     parents = list(range(len(steps)))
     first: dict[str, int] = {}
     for place, step in enumerate(steps):

@@ -18,9 +18,6 @@ def last_use(record: Memory | Episode) -> datetime:
     """Return when a record was last recalled, written or restored.
 
     Links, merges and what takes it out of recall do not count: that is no use of it.
-
-    Args:
-        record: The record, its recalls folded in.
     """
     times = [event.at for event in record.history if event.event in _USES]
     times += [record.access.last_at] if record.access.last_at else []
@@ -34,23 +31,12 @@ def said_at(memory: Memory) -> datetime:
 
 
 def presence(memory: Memory, now: datetime, half_life_days: float) -> float:
-    """Return how present a memory still is, from 0 to 1; see `retention.decay`.
-
-    Args:
-        memory: The memory, its recalls folded in.
-        now: The present.
-        half_life_days: Days without use that halve it.
-    """
+    """Return how present a memory still is, from 0 to 1; see `retention.decay`."""
     return decay(last_use(memory), memory.access.count, now, half_life_days)
 
 
 def with_recalls(record: Recalled, recalls: Access) -> Recalled:
-    """Return a record with recalls folded in; nothing else about it changes.
-
-    Args:
-        record: The record.
-        recalls: How often it was recalled since the last time, and when last.
-    """
+    """Return a record with recalls folded in; nothing else about it changes."""
     times = [at for at in (record.access.last_at, recalls.last_at) if at is not None]
     folded = Access(
         count=record.access.count + recalls.count, last_at=max(times) if times else None

@@ -48,11 +48,7 @@ class Similar(msgspec.Struct, frozen=True):
 
 
 def similar(memories: Iterable[Memory]) -> Similar:
-    """Return memories with their claims.
-
-    Args:
-        memories: What is compared.
-    """
+    """Return memories with their claims."""
     known = list(memories)
     return Similar(known, [claim_of(memory.content) for memory in known])
 
@@ -75,11 +71,7 @@ class Together(NamedTuple):
 
 
 def texts_of(known: Similar) -> Texts:
-    """Find out who says the same; copies of a text are compared with others only once.
-
-    Args:
-        known: The memories.
-    """
+    """Find out who says the same; copies of a text are compared with others only once."""
     copies: dict[object, list[int]] = {}
     for place, (memory, claim) in enumerate(zip(known.memories, known.claims, strict=True)):
         copies.setdefault((memory.scope, claim.items, claim.spelled), []).append(place)
@@ -93,12 +85,7 @@ def texts_of(known: Similar) -> Texts:
 
 
 def gathered(known: Similar, texts: Texts) -> Iterator[Together]:
-    """Yield the memories that become one, the best survivors first, each in one group at most.
-
-    Args:
-        known: The memories.
-        texts: What they say.
-    """
+    """Yield the memories that become one, the best survivors first, each in one group at most."""
     open_: dict[_Kind, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     text_at: dict[int, int] = {}
     for text, places in enumerate(texts.said):
@@ -147,12 +134,7 @@ def _others(
 
 
 def left_alone(known: Similar, related: Iterable[Pair]) -> Iterator[Notice]:
-    """Yield the memories that say the same and do not become one, and why; few for many copies.
-
-    Args:
-        known: The memories that are left, as they are after merging.
-        related: Their pairs.
-    """
+    """Yield the memories that say the same and do not become one, and why; few for many copies."""
     told: set[int] = set()
     for pair in related:
         one, other = known.memories[pair.first], known.memories[pair.second]
@@ -186,11 +168,7 @@ def obstacle(one: Memory, other: Memory) -> str:
 
 
 def crowded(known: Similar) -> Similar:
-    """Return the memories of which some were not compared, because too many use their words.
-
-    Args:
-        known: The memories.
-    """
+    """Return the memories of which some were not compared, because too many use their words."""
     words = [(m.scope, claim.base) for m, claim in zip(known.memories, known.claims, strict=True)]
     counts = Counter(words)
     return known.at(place for place, key in enumerate(words) if counts[key] > MOST_COMPARED)

@@ -7,9 +7,7 @@ from pmem.values.records import Episode, Memory, State
 def was_unseen(heir: Memory | Episode | None, identifier: str) -> bool:
     """Tell whether a record left recall before it took another one's place, on another branch.
 
-    Args:
-        heir: The record; None for one that cannot be read, of which nothing is known.
-        identifier: The other one's id.
+    Of an heir that cannot be read (None) nothing is known.
     """
     if heir is None or heir.state not in (State.SOFT_DELETED, State.ARCHIVED):
         return False

@@ -27,14 +27,7 @@ class SweepRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def plan(records: Iterable[Kept], rules: SweepRules, actor: str, now: datetime) -> UpkeepPlan:
-    """Plan a sweep.
-
-    Args:
-        records: All memories and episodes, whatever their state, their recalls folded in.
-        rules: What the settings say.
-        actor: Who does it.
-        now: The present.
-    """
+    """Plan a sweep."""
     draft = Draft(records, actor, now)
     expire_unused(draft, rules)
     purge_due(draft)
@@ -42,12 +35,7 @@ def plan(records: Iterable[Kept], rules: SweepRules, actor: str, now: datetime) 
 
 
 def expire_unused(draft: Draft, rules: SweepRules) -> None:
-    """Remove what fades, is unimportant and was not used for long (S1); it can be restored.
-
-    Args:
-        draft: The plan so far.
-        rules: For how long, and until when it can be restored.
-    """
+    """Remove what fades, is unimportant and was not used for long (S1); it can be restored."""
     for _, record in sorted(draft.records.items()):
         if record.state is State.SOFT_DELETED or not _may_expire(record, rules):
             continue
@@ -73,9 +61,6 @@ def purge_due(draft: Draft) -> None:
     """Delete for good what was removed and whose time to be restored is over.
 
     Every link to it goes in the same step.
-
-    Args:
-        draft: The plan so far.
     """
     due = [
         record

@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import orjson
 
-from pmem.core.crowding import is_crowded
 from pmem.core.secrets import find, find_named, place
 from pmem.core.secrets.secret import Secret
+from pmem.values.bounds import is_crowded
 
 MOST_SPOTS: Final = 100
 """Secrets of one file that are told."""

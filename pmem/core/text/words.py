@@ -125,9 +125,6 @@ def spelled_out(word: str) -> tuple[str, ...]:
     """Return a word as the words that it stands for: "won't" is "will not", "we've" "we have".
 
     A genitive is no contraction: "Anna's" stays one word.
-
-    Args:
-        word: In lower case.
     """
     word = word.replace("’", "'") if "’" in word else word
     found = _CONTRACTED.get(word)

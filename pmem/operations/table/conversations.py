@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from pmem.memory.chunking import Transcript
     from pmem.memory.reading import ConversationRequest, LookRequest, MessageRef, ShowRequest
     from pmem.search.usage import ContextUsage
+    from pmem.values.fields import AtRequest, NoArguments
     from pmem.values.records import Conversation, Episode
-    from pmem.values.requests import AtRequest, NoArguments
 
 # conversation: what was said
 

@@ -13,7 +13,6 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 import msgspec
 
 from pmem.core import decode_errors
-from pmem.core.crowding import is_crowded, is_too_deep
 from pmem.core.exactjson import InexactJson, read
 from pmem.core.queries import QueryRequest, parse
 from pmem.errors import InvalidValue
@@ -21,6 +20,7 @@ from pmem.library.typed import check_bounds
 from pmem.operations.operation import Operation
 from pmem.operations.pipeline import request_of
 from pmem.server.http.refusals import HttpRefusal
+from pmem.values.bounds import is_crowded, is_too_deep
 
 _LINES: Final = Iterable[bytes]
 """The type of a stream of lines, which over HTTP is a list of texts."""

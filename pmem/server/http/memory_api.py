@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from pmem.core.versions import MemoryVersion, version_number, versions
+from pmem.core.retention import MemoryVersion, version_number, versions
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.reading import ListRequest, ShowRequest

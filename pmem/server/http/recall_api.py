@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from pmem.core.audit import AuditRow, row
+from pmem.core.journal import AuditRow, row
 from pmem.core.queries import Bullet, Full, QueryRequest
 from pmem.memory.journal import HistoryRequest
 from pmem.operations import table

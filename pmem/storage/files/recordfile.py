@@ -8,8 +8,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 import orjson
 
-from pmem.core.crowding import is_crowded, is_too_deep
-from pmem.core.exactjson import InexactJson, reread
+from pmem.core.exactjson import InexactJson
 from pmem.core.exactjson import read as read_exactly
 from pmem.errors import (
     Damaged,
@@ -20,7 +19,7 @@ from pmem.errors import (
     not_fetched,
     not_utf8,
 )
-from pmem.values.bounds import RECORD_BYTES, RECORD_LEVELS, RECORD_VALUES
+from pmem.values.bounds import RECORD_BYTES, RECORD_LEVELS, RECORD_VALUES, is_crowded, is_too_deep
 from pmem.values.ids import is_id
 from pmem.values.records import SCHEMA, Record, dump
 
@@ -163,8 +162,8 @@ def serialise(record: Record, previous: bytes | None, path: str) -> bytes:
     known = dump(read)
     if known == previous:
         return dump(record)
-    merged = reread(dump(record))
-    _carry(everything, reread(known), merged)
+    merged = msgspec.json.decode(dump(record))
+    _carry(everything, msgspec.json.decode(known), merged)
     return dump(merged)
 
 

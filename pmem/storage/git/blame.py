@@ -1,12 +1,11 @@
 """Who wrote a line of a file, and with which commit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
 
-from pmem.core.line_mapping import earlier_line
 from pmem.core.lines import file_lines, split_lines
 from pmem.storage.git import git
 from pmem.storage.git.repository import oldest_of_shallow
@@ -65,3 +64,31 @@ def _parse_blame(porcelain: str) -> LineOrigin:
         at=datetime.fromtimestamp(int(fields.get("author-time", 0)), UTC),
         subject=fields.get("summary", ""),
     )
+
+
+_MOST_LINES: Final = 5000
+"""Where more lines differ, no line between them is looked for."""
+
+
+def earlier_line(before: Sequence[bytes], after: Sequence[bytes], line: int) -> int | None:
+    """Return where a line stood before, or None where it is new or was changed.
+
+    Lines count from one.
+    """
+    shared = min(len(before), len(after))
+    head = next((n for n in range(shared) if before[n] != after[n]), shared)
+    if line <= head:
+        return line
+    rest = shared - head
+    tail = next((n for n in range(rest) if before[-1 - n] != after[-1 - n]), rest)
+    if line > len(after) - tail:
+        return line - len(after) + len(before)
+    old, new = before[head : len(before) - tail], after[head : len(after) - tail]
+    if max(len(old), len(new)) > _MOST_LINES:
+        return None
+    from difflib import SequenceMatcher
+
+    for start, place, size in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
+        if place <= line - 1 - head < place + size:
+            return head + start + line - head - place
+    return None
