@@ -52,17 +52,11 @@ T = TypeVar("T")
 
 
 class JsonFiles:
-    """Records as files below a memory folder.
+    """Records as files below a memory folder; it is one thread's at a time.
 
-    Args:
-        root: The memory folder.
-        lock_timeout: Returns the seconds that `lock` waits for another writer.
-        most_bytes: Returns the bytes of the largest file that is read, whoever wrote it.
-        read_only: Write nothing at all, not even what could be made again.
-        shared: What the process keeps of the folder; nothing so far when None.
-        foreign: Says that `local` came with the project, if it did: then nothing in it is used.
-
-    It is one thread's at a time.
+    It waits so many seconds for the writers' lock, and reads no file of more than so many bytes,
+    whoever wrote it. A `read_only` one writes nothing at all, not even what could be made again.
+    Where `foreign` says that `local` came with the project, nothing in it is used.
     """
 
     def __init__(
@@ -227,9 +221,6 @@ class JsonFiles:
     def replace_files(self, files: Sequence[durable.FileChange]) -> set[type[Record]]:
         """Make all files durable as they are given, or none. Call it while holding the lock.
 
-        Args:
-            files: What they are to hold; whoever calls has looked at what is there.
-
         Returns:
             The types whose records the index knew all of.
 
@@ -278,20 +269,12 @@ def scratch(root: str) -> str:
     """Return where a memory folder's files are written before they take their place.
 
     Hold the writers' lock: the next writer removes what it finds there.
-
-    Args:
-        root: The memory folder.
     """
     return os.path.join(root, LOCAL)
 
 
 def write_own(root: str, path: str, data: bytes) -> None:
     """Replace a file that may be one of a memory folder's own. Hold the writers' lock.
-
-    Args:
-        root: The memory folder.
-        path: The file, anywhere.
-        data: Its new bytes.
 
     Raises:
         OSError, Unfinished: See `durable.write_file`.

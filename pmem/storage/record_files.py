@@ -211,14 +211,7 @@ def check_readable(data: bytes, change: Change, path: str) -> None:
 
 
 def _unchanged(path: str, seen: Seen | None, most_bytes: Callable[[], int]) -> bytes | None:
-    """Return a file's bytes, if nobody else has touched it since we saw it.
-
-    Args:
-        path: The file.
-        seen: Its stamp when it was read under the lock, or the digest of what the index had of
-            it; None when it was not read.
-        most_bytes: See `JsonFiles`.
-    """
+    """Return a file's bytes, if nobody else has touched it since we saw it."""
     try:
         data, stamp = read_within(path, most_bytes)
     except FileNotFoundError:
@@ -246,13 +239,6 @@ class UnfinishedCommit:
     """The files of an unfinished commit, if there is one; what a dead writer left is finished.
 
     A writer that lives holds the lock. It is not waited for: its files are read where they are.
-
-    Args:
-        root: The memory folder.
-        local: Its untracked folder.
-        read_file: Reads a file; see `recordfile.read_bytes`.
-        foreign: Says that `local` came with the project, if it did: then nothing in it is used.
-        read_only: Write nothing at all.
 
     Attributes:
         files: For every path that the commit changes, the staged file, or None if it goes.
@@ -292,12 +278,7 @@ class UnfinishedCommit:
         self.files = durable.staged_files(self._root, self._local)
 
     def names(self, folder: str, listed: Iterable[str]) -> set[str]:
-        """Return the names of a folder's files once the commit is finished.
-
-        Args:
-            folder: The folder's path.
-            listed: What is in it now.
-        """
+        """Return the names of a folder's files once the commit is finished, of those listed now."""
         names = set(listed)
         for path, file in self.files.items():
             if os.path.dirname(path) == folder:

@@ -27,23 +27,12 @@ _GONE = (NotFound, Damaged, StorageRefused)
 
 
 def unusable(what: str) -> str:
-    """Say that something is damaged, and not how: that could quote what may not be seen.
-
-    Args:
-        what: What it is.
-    """
+    """Say that something is damaged, and not how: that could quote what may not be seen."""
     return f"{what} cannot be used"
 
 
 class Limited(Unindexed):
-    """The records of a backend that lie within a reach; the others are as if they were not there.
-
-    Args:
-        backend: Holds the records.
-        reach: What may be seen and written.
-        today: Of a view of the past: the records as they are. What may not be seen today may not
-            be seen as it was either.
-    """
+    """The records of a backend that lie within a reach; the others are as if they were not there."""
 
     def __init__(self, backend: Backend, reach: Reach, today: Backend | None = None) -> None:
         self._backend = backend
@@ -168,11 +157,7 @@ class PastBackend(Unindexed):
     """The records of a backend as they were at a moment. Nothing can be written.
 
     A record is read when it is first asked for, with what its past depends on, and then kept.
-
-    Args:
-        backend: Holds the records as they are.
-        at: The moment.
-        count: Returns a text's tokens.
+    What `count` returns are a text's tokens.
     """
 
     def __init__(self, backend: Backend, at: datetime, count: Callable[[str], int]) -> None:

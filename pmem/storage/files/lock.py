@@ -27,10 +27,6 @@ def writer_lock(path: str, timeout: float) -> Iterator[None]:
     exists it is taken directly: it is the very lock that filelock takes there, without the
     cost of importing filelock on every write.
 
-    Args:
-        path: The lock's file; its folder exists.
-        timeout: Seconds to wait.
-
     Raises:
         Locked: Another process kept it past the time-out.
         Damaged: The file is a link.
@@ -103,12 +99,7 @@ _USER: Final = "fuse"
 
 
 def kind_of(folder: str, mounts: str = _MOUNTS) -> str | None:
-    """Return the kind of file system that a folder is on, such as `ext4`; None where nobody tells.
-
-    Args:
-        folder: The folder.
-        mounts: The system's table of mounts, as Linux has it in proc(5).
-    """
+    """Return the kind of file system that a folder is on, such as `ext4`; None where nobody tells."""
     try:
         with open(mounts, encoding="utf-8", errors="surrogateescape") as file:
             lines = [line.split(" ") for line in file]
@@ -125,11 +116,7 @@ def kind_of(folder: str, mounts: str = _MOUNTS) -> str | None:
 
 
 def is_shared(kind: str) -> bool:
-    """Tell whether a lock on such a file system may not exclude other computers.
-
-    Args:
-        kind: See `kind_of`.
-    """
+    """Tell whether a lock on such a file system may not exclude other computers."""
     return kind in _SHARED or kind == _USER or kind.startswith(f"{_USER}.")
 
 

@@ -46,11 +46,6 @@ def stamp_of(status: os.stat_result) -> Stamp:
 def read_bytes(path: str, most: int = RECORD_BYTES, what: str = "a record") -> tuple[bytes, Stamp]:
     """Read a record's file, refusing links and files beyond all reason.
 
-    Args:
-        path: The file.
-        most: Bytes at the most.
-        what: What it should be, for the error's sentence.
-
     Raises:
         FileNotFoundError: There is no such file.
         Damaged: The file is a link, or no regular file.
@@ -82,9 +77,7 @@ def read_bytes(path: str, most: int = RECORD_BYTES, what: str = "a record") -> t
 def read_within(path: str, most_bytes: Callable[[], int]) -> tuple[bytes, Stamp]:
     """Read a record's file that may be larger than any that pmem writes.
 
-    Args:
-        path: The file.
-        most_bytes: Returns the bytes that it may have; settings are asked for large ones only.
+    Settings are asked for the most bytes of large ones only.
 
     Raises:
         FileNotFoundError, Damaged, TooLarge, StorageRefused: See `read_bytes`.
@@ -96,12 +89,7 @@ def read_within(path: str, most_bytes: Callable[[], int]) -> tuple[bytes, Stamp]
 
 
 def parse(data: bytes, type_: type[R], path: str) -> R:
-    """Turn a file's bytes into a record.
-
-    Args:
-        data: What the file holds.
-        type_: The record type that its folder holds.
-        path: The file's path, for the error's sentence; its name must be the record's id.
+    """Turn a file's bytes into a record, whose id must be the file's name.
 
     Raises:
         Damaged: The bytes are not such a record; the sentence says why.
@@ -130,22 +118,14 @@ def parse(data: bytes, type_: type[R], path: str) -> R:
 
 
 def decode(data: bytes, type_: type[R]) -> R:
-    """Read the bytes of a record that `parse` has read before.
-
-    Args:
-        data: What its file held.
-        type_: The record type.
-    """
+    """Read the bytes of a record that `parse` has read before."""
     return _decoder(type_).decode(data.removeprefix(BOM_UTF8))
 
 
 def serialise(record: Record, previous: bytes | None, path: str) -> bytes:
     """Write a record as JSON, keeping the keys of `previous` that this version does not know.
 
-    Args:
-        record: What to write.
-        previous: The file as it is now; None when it is new.
-        path: The file's path, for the error's sentence.
+    What is `previous` are the bytes of the file as it is now; None when it is new.
 
     Returns:
         Bytes that parse back to the same record.

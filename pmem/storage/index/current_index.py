@@ -55,11 +55,7 @@ class OpenIndexes:
         self.close()
 
     def lend(self, local: str) -> "Index | None":
-        """Return an index as somebody left it, to be given back; None where none can be kept.
-
-        Args:
-            local: The untracked folder that holds it.
-        """
+        """Return an index as somebody left it, to be given back; None where none can be kept."""
         index = self._next()
         if index is not None and not index.is_in_place:  # others have thrown it away
             index.close()
@@ -67,41 +63,25 @@ class OpenIndexes:
         return index or _open_index(local)
 
     def take_back(self, index: "Index") -> None:
-        """Keep an index that was lent for whoever asks next, or close it.
-
-        Args:
-            index: The index.
-        """
+        """Keep an index that was lent for whoever asks next, or close it."""
         if index.is_open and len(self._idle) < MOST_IDLE:
             self._idle.append(index)
         else:
             index.close()
 
     def now(self, folders: Sequence[str]) -> LastLook:
-        """Return what can be told of the stores' folders without a look at every file.
-
-        Args:
-            folders: The stores' folders.
-        """
+        """Return what can be told of the stores' folders without a look at every file."""
         return LastLook(self._written, tuple(map(_folder_changed_at, folders)))
 
     def is_current(self, now: LastLook) -> bool:
-        """Tell whether the index still is as up to date as searches need it.
-
-        Args:
-            now: What can be told at present.
-        """
+        """Tell whether the index still is as up to date as searches need it."""
         kept = self._trust
         if kept is None or time.monotonic() > kept.until:
             return False
         return kept.written is now.written and kept.folders == now.folders
 
     def trust(self, now: LastLook) -> None:
-        """Note that every file was looked at.
-
-        Args:
-            now: What could be told before that.
-        """
+        """Note that every file was looked at."""
         until = time.monotonic() + TRUST_SECONDS
         self._trust = msgspec.structs.replace(now, until=until)
 
@@ -161,13 +141,7 @@ class FileSource(Protocol):
 
 
 class CurrentIndex:
-    """The index as the files are now. It is one thread's at a time.
-
-    Args:
-        local: The untracked folder that holds it.
-        indexes: What the process keeps open.
-        files: What it is of.
-    """
+    """The index as the files are now. It is one thread's at a time."""
 
     def __init__(self, local: str, indexes: OpenIndexes, files: FileSource) -> None:
         self._local = local
@@ -205,30 +179,17 @@ class CurrentIndex:
     def ask(
         self, types: Sequence[type[Record]], question: "Callable[[Index], T]"
     ) -> tuple[T] | None:
-        """Ask the index; None where no index can be kept.
-
-        Args:
-            types: What must be up to date; nothing for what another question has looked at.
-            question: Asks it.
-        """
+        """Ask the index; None where no index can be kept."""
         return self._asked(question, lambda index: self._look(index, types))
 
     def search(self, question: "Callable[[Index], T]") -> tuple[T] | None:
-        """Search the index; it need not be as of this very moment.
-
-        Args:
-            question: Searches it.
-        """
+        """Search the index; it need not be as of this very moment."""
         return self._asked(question, self._look_to_search)
 
     def teach(
         self, written: "Mapping[type[Record], Mapping[str, tuple[Stamp, ReadRecord] | None]]"
     ) -> None:
-        """Tell the index what has just been written to stores that were looked at before.
-
-        Args:
-            written: By type and id, the new file's stamp and what it holds; None for what is gone.
-        """
+        """Tell the index what has just been written to stores that were looked at before."""
 
         def learn(index: "Index") -> None:
             for type_, learnt in written.items():

@@ -30,9 +30,6 @@ _NOT_OURS: Final = (
 def connect(path: str) -> sqlite3.Connection:
     """Open the database, with its tables made anew where they are of another version.
 
-    Args:
-        path: Its file; `:memory:` for one of this process alone.
-
     Raises:
         OSError, sqlite3.Error: It cannot be opened, or is no index.
     """
@@ -66,9 +63,6 @@ def _applies(patterns: str, path: str) -> bool:
 def trusted(connection: sqlite3.Connection) -> Iterator[None]:
     """Read or write an index; what is wrong with pmem and not with the index is raised as it is.
 
-    Args:
-        connection: The open index.
-
     Raises:
         BrokenIndex: The index holds nonsense, or cannot be used now.
     """
@@ -86,11 +80,7 @@ def trusted(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    """Let everything that is asked meanwhile be as of one moment, whoever updates the index.
-
-    Args:
-        connection: The open index.
-    """
+    """Let everything that is asked meanwhile be as of one moment, whoever updates the index."""
     connection.execute("begin")
     try:
         yield
@@ -100,11 +90,7 @@ def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def rolled_back(connection: sqlite3.Connection) -> Iterator[None]:
-    """Take back what an error has cut short.
-
-    Args:
-        connection: The open index.
-    """
+    """Take back what an error has cut short."""
     try:
         yield
     except BaseException:
@@ -114,11 +100,7 @@ def rolled_back(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def is_at_fault(error: BaseException) -> bool:
-    """Tell whether an error speaks against the index, and not only against using it now.
-
-    Args:
-        error: What opening it, reading it or writing it raised.
-    """
+    """Tell whether an error speaks against the index, and not only against using it now."""
     cause = error.__cause__ if isinstance(error, BrokenIndex) else error
     if isinstance(cause, OSError):
         return False

@@ -27,13 +27,7 @@ Key = tuple[str, str]
 def read_postings(
     connection: sqlite3.Connection, labels: Iterable[str], term: str
 ) -> Mapping[int, float]:
-    """Return how often a term occurs in the documents that hold it, by ascending number.
-
-    Args:
-        connection: The open database.
-        labels: Which documents count.
-        term: The term.
-    """
+    """Return how often a term occurs in the documents that hold it, by ascending number."""
     lists = [_stored(connection, (label, term)) for label in labels]
     if len(lists) == 1:
         return lists[0]
@@ -43,24 +37,14 @@ def read_postings(
 def terms_beginning(
     connection: sqlite3.Connection, labels: Iterable[str], starts: Sequence[str]
 ) -> list[str]:
-    """Return the terms that begin with one of some starts; the lists are not read.
-
-    Args:
-        connection: The open database.
-        labels: Which documents count.
-        starts: The letters.
-    """
+    """Return the terms that begin with one of some starts; the lists are not read."""
     query = "select term from posting where label = ? and term >= ? and term < ?"
     asked = ((label, start, start + LAST) for label in labels for start in starts)
     return list({term for values in asked for (term,) in connection.execute(query, values)})
 
 
 class Postings:
-    """Changes to the posting lists of an index, written together at the end.
-
-    Args:
-        connection: The open database, within a transaction.
-    """
+    """Changes to the posting lists of an index, written together at the end."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -88,11 +72,7 @@ class Postings:
         self._new.clear()
 
     def _lists(self, emptied: list[Key]) -> Iterator[tuple[str, str, bytes, bytes]]:
-        """Yield the changed lists one by one, for all of them together take much memory.
-
-        Args:
-            emptied: Those that have become empty are noted here instead.
-        """
+        """Yield the changed lists one by one, for all of them together take much memory."""
         for key in sorted(self._gone.keys() | self._new.keys()):
             held = self._changed(key)
             if held:
@@ -132,11 +112,7 @@ Learnt = dict[int, tuple[Source, IndexedDocument]]
 
 
 def post(connection: sqlite3.Connection) -> None:
-    """Make what searches need of every record that is not posted yet, within a transaction.
-
-    Args:
-        connection: The open database, whose records are up to date.
-    """
+    """Make what searches need of every record that is not posted yet, within a transaction."""
     unposted = set(connection.execute("select store, id from unposted"))
     is_new = connection.execute("select 1 from document limit 1").fetchone() is None
     changed = unposted if is_new else _with_rivals(connection, unposted)
@@ -254,14 +230,7 @@ def _share(connection: sqlite3.Connection, id_: str, *sources: Source) -> None:
 def document_row(
     number: int, label: str, source: Source, entry: IndexedDocument
 ) -> tuple[object, ...]:
-    """Return the values of a document's columns.
-
-    Args:
-        number: Its number.
-        label: The list that it is ranked in.
-        source: The record that holds it.
-        entry: The document.
-    """
+    """Return the values of a document's columns."""
     document, facts = entry.document, entry.facts
     bounded = facts.valid_until is not None or (
         facts.valid_from is not None and facts.valid_from > facts.created_at

@@ -48,10 +48,6 @@ class Index:
     Every method but `close` raises `BrokenIndex` where the index holds nonsense, or cannot be
     used now.
 
-    Args:
-        path: The database's file.
-        connection: The open database.
-
     Attributes:
         records: What can be asked about records.
     """
@@ -88,11 +84,7 @@ class Index:
     def update(self, stores: Collection[str], look: Look, read: Reader, *, post: bool) -> None:
         """Learn what has changed since the last look, in one transaction.
 
-        Args:
-            stores: The stores' folders.
-            look: Says what a store's folder looks like.
-            read: Reads a record.
-            post: Whether searches are to find it, too.
+        With `post`, searches are to find it, too.
         """
         with trusted(self._connection), rolled_back(self._connection):
             has_begun = records.follow(self._connection, stores, look, read)
@@ -102,23 +94,14 @@ class Index:
                 self._connection.execute("commit")
 
     def learn(self, store: str, written: Mapping[str, tuple[Stamp, ReadRecord] | None]) -> None:
-        """Take over what has just been written to a store that was up to date before.
-
-        Args:
-            store: The store's folder.
-            written: By id, the new file's stamp and what it holds; None for one that was removed.
-        """
+        """Take over what was just written to a store that was up to date; None for what is gone."""
         with trusted(self._connection), rolled_back(self._connection):
             self._connection.execute("begin immediate")
             records.learn(self._connection, store, written)
             self._connection.execute("commit")
 
     def unusable(self, store: str) -> dict[str, UnusableFile]:
-        """Return the files of a store that cannot be used, by name.
-
-        Args:
-            store: The store's folder.
-        """
+        """Return the files of a store that cannot be used, by name."""
         query = "select record, code, message from problem where store = ? order by record"
         with trusted(self._connection):
             rows = self._connection.execute(query, (store,)).fetchall()
@@ -155,11 +138,7 @@ def _inode_of(path: str) -> tuple[int, int] | None:
 
 
 def open_index(local: str) -> Index | None:
-    """Open the index of a clone, made anew where it is broken; None where none can be kept.
-
-    Args:
-        local: The untracked folder that holds it.
-    """
+    """Open the index of a clone, made anew where it is broken; None where none can be kept."""
     path = os.path.join(local, FILE)
     if not os.path.exists(path):
         safe_files.discard(os.path.join(local, _FORMER))
@@ -182,23 +161,13 @@ class IndexedRecords:
     """The records as an index has them; every method raises `BrokenIndex` where it holds nonsense.
 
     A `cross join` makes SQLite begin with the table on its left, the one that names few rows.
-
-    Args:
-        connection: The open database.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     def page(self, store: str, after: str, most: int, without: str) -> list[tuple[str, bytes]]:
-        """Return the ids and the bytes of a store's records in ascending order of their ids.
-
-        Args:
-            store: The store's folder.
-            after: Only those behind this id.
-            most: So many at the most.
-            without: Only those that do not have this mark; all where it is empty.
-        """
+        """Return ids and bytes of a store's records behind an id, those without a mark, by id."""
         query = "select id, data from record join body using (number) where store = ? and id > ?"
         query += " and number not in (select number from mark where name = ?)" * bool(without)
         asked = (store, after, *[without] * bool(without), most)
@@ -206,12 +175,7 @@ class IndexedRecords:
             return self._connection.execute(f"{query} order by id limit ?", asked).fetchall()
 
     def marked(self, store: str, mark: str) -> list[bytes]:
-        """Return the bytes of a store's records that have a mark, by id.
-
-        Args:
-            store: The store's folder.
-            mark: Its name.
-        """
+        """Return the bytes of a store's records that have a mark, by id."""
         query = (
             "select data from mark cross join record using (number) join body using (number)"
             " where name = ? and store = ? order by id"
@@ -220,13 +184,7 @@ class IndexedRecords:
             return [data for (data,) in self._connection.execute(query, (mark, store))]
 
     def mark(self, store: str, mark: str, ids: Iterable[str]) -> None:
-        """Mark records, until they change or any record goes.
-
-        Args:
-            store: The store's folder.
-            mark: The mark's name.
-            ids: The records' ids.
-        """
+        """Mark records, until they change or any record goes."""
         query = "insert or ignore into mark select ?, number from record where store = ? and id = ?"
         with trusted(self._connection), rolled_back(self._connection):
             self._connection.execute("begin immediate")
@@ -238,12 +196,7 @@ class IndexedRecords:
     ) -> list[bytes]:
         """Return the bytes of the records that can be selected, in order.
 
-        Args:
-            store: The store's folder.
-            selection: What they must be. What no column answers is not looked at; then there is
-                no limit either.
-            order: What they are sorted by.
-            limit: So many at the most.
+        What no column answers is not looked at; then there is no limit either.
         """
         with trusted(self._connection), snapshot(self._connection):
             found = self._numbers(store, Portion(selection, order, limit))
@@ -252,10 +205,7 @@ class IndexedRecords:
     def some_of(self, store: str, parts: Sequence[Portion], keys: Collection[str]) -> list[bytes]:
         """Return the bytes of the records of any part, or with one of some twin keys, by id.
 
-        Args:
-            store: The store's folder.
-            parts: Which records; what no column answers is not looked at.
-            keys: Twin keys.
+        What no column answers is not looked at.
         """
         with trusted(self._connection), snapshot(self._connection):
             numbers = {number for part in parts for (number,) in self._numbers(store, part)}
@@ -269,17 +219,9 @@ class IndexedRecords:
     def tally(
         self, store: str, selection: Selection, columns: Sequence[str], least: int
     ) -> list[tuple[Any, ...]] | None:
-        """Count the records that are selected, by the values of columns.
+        """Return the values of columns and how many of the records that are selected have each.
 
-        Args:
-            store: The store's folder.
-            selection: What they must be.
-            columns: What they are counted by.
-            least: Only values that at least so many have.
-
-        Returns:
-            The values of the columns and the number of each; None where no column answers a
-            filter.
+        None where no column answers a filter.
         """
         found = where(store, selection)
         if not found.is_exact:
@@ -292,12 +234,7 @@ class IndexedRecords:
             return self._connection.execute(query, (*found.values, least)).fetchall()
 
     def figure(self, store: str, name: str) -> tuple[int, str | None]:
-        """Return a store's revision, and a figure that was kept of it, if it still holds.
-
-        Args:
-            store: The store's folder.
-            name: The figure's name.
-        """
+        """Return a store's revision, and a figure that was kept of it, if it still holds."""
         query = (
             "select looked.revision, value from looked left join figure on"
             " figure.store = looked.store and figure.revision = looked.revision and name = ?"
@@ -308,25 +245,13 @@ class IndexedRecords:
             return (0, None) if found is None else found
 
     def keep_figure(self, store: str, name: str, revision: int, value: str) -> None:
-        """Keep a figure that depends on a store's records alone, and on all of them.
-
-        Args:
-            store: The store's folder.
-            name: The figure's name.
-            revision: The store's revision when the figure was made.
-            value: The figure, as JSON.
-        """
+        """Keep a figure that depends on a store's records alone, and on all of them."""
         with trusted(self._connection):
             query = "insert or replace into figure values (?, ?, ?, ?)"
             self._connection.execute(query, (store, name, revision, value))
 
     def twins(self, store: str, key: str) -> list[str]:
-        """Return the ids of a store's records that have a key, in ascending order.
-
-        Args:
-            store: The store's folder.
-            key: One of `twin_keys`.
-        """
+        """Return the ids of a store's records that have a key, in ascending order."""
         query = (
             "select id from twin cross join record using (number)"
             " where key = ? and store = ? order by id"
@@ -335,12 +260,7 @@ class IndexedRecords:
             return [found for (found,) in self._connection.execute(query, (key, store))]
 
     def holders(self, keys: Iterable[str], most: int) -> dict[str, list[str]]:
-        """Return the ids of the memories that hold words, in ascending order.
-
-        Args:
-            keys: Words (see `backend.word_keys_of`).
-            most: A word that more of them hold is left out.
-        """
+        """Return the ids of the memories that hold words; see `Backend.holders`."""
         many = "select 1 from word where word = ? limit 1 offset ?"
         query = "select id from word cross join record using (number) where word = ? order by id"
         with trusted(self._connection):

@@ -48,11 +48,7 @@ FACTS: Final = msgspec.json.Decoder(Facts)
 
 
 class SearchIndex:
-    """What an index holds of all documents, as of one moment; a pool to search.
-
-    Args:
-        connection: The open database, within a transaction.
-    """
+    """What an index holds of all documents, as of one moment; a pool to search."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -209,11 +205,7 @@ def totals_of(rows: Sequence[Any]) -> Totals:
 
 
 def documents_of(rows: Iterable[Any]) -> dict[int, Document]:
-    """Return documents by number.
-
-    Args:
-        rows: `DOCUMENT_COLUMNS` of each.
-    """
+    """Return documents by number."""
     return {row[0]: Document(row[0], row[1].rstrip("!"), *row[2:]) for row in rows}
 
 

@@ -26,9 +26,6 @@ def is_sound(connection: sqlite3.Connection) -> bool:
     """Tell whether every table of an index is there, and every value is of its type.
 
     A search that fails on a sound index fails for another reason, which must not be hidden.
-
-    Args:
-        connection: The open index.
     """
     try:
         is_whole = connection.execute("pragma quick_check(1)").fetchone() == ("ok",)

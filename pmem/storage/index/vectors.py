@@ -23,11 +23,7 @@ _PLACES: Final = "create table place (document text primary key, key blob) witho
 
 
 class Vectors:
-    """The open database of one clone, one thread's at a time.
-
-    Args:
-        connection: The database; None where there is none, and nothing is known.
-    """
+    """The open database of one clone, one thread's at a time."""
 
     def __init__(self, connection: sqlite3.Connection | None) -> None:
         self._connection = connection
@@ -88,11 +84,7 @@ class Vectors:
 
 @contextmanager
 def open_vectors(local: str, *, writes: bool) -> Iterator[Vectors]:
-    """Open the vectors of a clone.
-
-    Args:
-        local: The untracked folder that holds them.
-        writes: Make the database where there is none, and anew where it is broken.
+    """Open the vectors of a clone; whoever `writes` makes them where there are none.
 
     Raises:
         StorageRefused: It cannot be written, or what is there cannot be used.

@@ -298,6 +298,8 @@ class Server:
     def check(self, session: str, number: int | None, reading: int | None, version: int) -> None:
         """See that the session is ours, and what it leads to of the versions that this pmem knows.
 
+        What is `reading` is the version by which texts were read that records are found by.
+
         Raises:
             NoProject: The server does not know the project.
             NewerSchema: A newer pmem made what it has.

@@ -51,7 +51,10 @@ def version_of(connection: "Connection[Any]") -> int:
 
 
 def migrate(connection: "Connection[Any]") -> list[int]:
-    """Bring a server's schema up to date, and return the migrations that ran."""
+    """Bring a server's schema up to date, and return the migrations that ran.
+
+    The connection is outside of any transaction.
+    """
     connection.execute("select pg_advisory_lock(%s)", (_LOCK,))
     with unlocking(connection, _LOCK):
         before = version_of(connection)
@@ -124,7 +127,8 @@ def make_roles(
     """Make a role for each agent and app of a project, or bring it up to date.
 
     An agent that has no allowlist any more sees nothing from now on. Where all is as it should be,
-    nothing is written: that much everybody may ask for.
+    nothing is written: that much everybody may ask for. Else the connection is that of somebody who
+    may make roles.
     """
     query = "select number from pmem.project where key = %s"
     (project,) = connection.execute(query, (key,)).fetchone() or (0,)
