@@ -113,7 +113,7 @@ class Backend(Protocol):
         ...
 
     def figure(self, type_: type[Record], name: str, kind: type[T], make: Callable[[], T]) -> T:
-        """Return a figure that depends on a store's records alone, perhaps as it was made before."""
+        """Return a figure that depends on a store's records alone, perhaps made before."""
         ...
 
     def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:

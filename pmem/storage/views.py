@@ -32,7 +32,11 @@ def unusable(what: str) -> str:
 
 
 class Limited(Unindexed):
-    """The records of a backend that lie within a reach; the others are as if they were not there."""
+    """The records of a backend that lie within a reach; the others are as if they were not there.
+
+    Of a view of the past, `today` are the records as they are: what may not be seen today may not
+    be seen as it was either.
+    """
 
     def __init__(self, backend: Backend, reach: Reach, today: Backend | None = None) -> None:
         self._backend = backend

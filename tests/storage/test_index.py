@@ -357,15 +357,6 @@ def test_the_index_is_kept_out_of_the_way_of_git(tmp_path: Path, filled: str) ->
     assert "/local/\n" in contents(os.path.join(filled, ".gitignore")).decode()
 
 
-def test_the_index_of_an_older_version_goes_when_a_new_one_is_made(filled: str) -> None:
-    former = os.path.join(filled, "local", "search.sqlite3")
-    write(former, b"old")
-    check_indexed(filled)
-    os.unlink(index_of(filled))
-    check_indexed(filled)
-    assert not os.path.exists(former)
-
-
 def test_a_mark_goes_when_its_record_changes_or_any_record_goes(filled: str) -> None:
     files = json_files(filled)
     every = [record.id for record in files.scan(Memory)]

@@ -99,7 +99,7 @@ _USER: Final = "fuse"
 
 
 def kind_of(folder: str, mounts: str = _MOUNTS) -> str | None:
-    """Return the kind of file system that a folder is on, such as `ext4`; None where nobody tells."""
+    """Return a folder's kind of file system, such as `ext4`; None where nobody tells."""
     try:
         with open(mounts, encoding="utf-8", errors="surrogateescape") as file:
             lines = [line.split(" ") for line in file]

@@ -24,7 +24,7 @@ def top_of(folder: str) -> str | None:
 
 
 def project_top(memory: str) -> str:
-    """Return the top of the git repository around a memory folder, else the folder that holds it."""
+    """Return the top of the repository around a memory folder, else the folder that holds it."""
     holder = os.path.dirname(os.path.abspath(memory))
     return top_of(holder) or holder
 

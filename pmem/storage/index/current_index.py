@@ -5,19 +5,19 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
-from pmem.storage.backend import Problem
 from pmem.storage.files import durable, listing
 from pmem.storage.files.recordfile import Stamp
-from pmem.storage.index.database import BrokenIndex
+from pmem.storage.index.database import NONSENSE
 from pmem.values.records import STORES, Record
 
 if TYPE_CHECKING:
-    from pmem.storage.index.index import Index, UnusableFile
+    from pmem.storage.index.index import Index
     from pmem.storage.index.records import ReadRecord
+    from pmem.storage.record_files import RecordFiles
 
 TRUST_SECONDS: Final = 0.25
 """How long a process goes without looking at every file again."""
@@ -119,31 +119,10 @@ def _folder_changed_at(folder: str) -> int:
 T = TypeVar("T")
 
 
-class FileSource(Protocol):
-    """The files that an index is of."""
-
-    @property
-    def has_index(self) -> bool:
-        """Whether an index may be kept beside the files, and could be believed."""
-        ...
-
-    def folder(self, type_: type[Record]) -> str:
-        """Return a store's folder."""
-        ...
-
-    def read_file(self, type_: type[Record], name: str) -> "ReadRecord | Problem | None":
-        """Read a record with its bytes, or say why its file cannot be used; None if it is gone."""
-        ...
-
-    def note_problems(self, type_: type[Record], found: "Mapping[str, UnusableFile]") -> None:
-        """Note which files of a store cannot be used, by name, and that all others can."""
-        ...
-
-
 class CurrentIndex:
     """The index as the files are now. It is one thread's at a time."""
 
-    def __init__(self, local: str, indexes: OpenIndexes, files: FileSource) -> None:
+    def __init__(self, local: str, indexes: OpenIndexes, files: "RecordFiles") -> None:
         self._local = local
         self._indexes = indexes
         self._files = files
@@ -210,7 +189,7 @@ class CurrentIndex:
             try:
                 prepare(index)
                 return (question(index),)
-            except BrokenIndex as error:
+            except NONSENSE as error:
                 self._looked.clear()
                 self._indexes.expire()
                 if not index.give_up(error):
