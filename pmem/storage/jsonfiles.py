@@ -3,9 +3,8 @@
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
@@ -124,8 +123,11 @@ class JsonFiles:
     def _records(self, type_: type[R], without: str = "") -> Iterator[R]:
         """Yield all records that can be used: from the index, from their files without one."""
         after = ""
-        question = partial(_page, store=STORES[type_], without=without)
-        while found := self._current.ask(() if after else (type_,), partial(question, after=after)):
+
+        def page(index: "Index") -> list[tuple[str, bytes]]:
+            return index.records.page(STORES[type_], after, _PAGE, without)
+
+        while found := self._current.ask(() if after else (type_,), page):
             yield from (self._decoded(type_, data) for _, data in found[0])
             if len(found[0]) < _PAGE:
                 return
@@ -167,8 +169,8 @@ class JsonFiles:
     def tally(
         self, type_: type[Record], selection: Selection, columns: Sequence[str] = (), least: int = 1
     ) -> Tally:
-        question = partial(_tally, STORES[type_], selection, columns, least)
-        found = self._current.ask((type_,), question)
+        asked = (STORES[type_], selection, columns, least)
+        found = self._current.ask((type_,), lambda index: index.records.tally(*asked))
         if found is None or found[0] is None:
             return tally_of(self.select(type_, selection), selection, columns, least)
         return {tuple(values): number for *values, number in found[0] if number}
@@ -191,8 +193,12 @@ class JsonFiles:
         return holders_among(self.scan(type_), keys, most) if found is None else found[0]
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
+        def ask(index: "Index") -> T:
+            with index.searching() as pool:
+                return search(pool)
+
         self._files.staged.let_finish()
-        found = self._current.search(partial(_search, search=search))
+        found = self._current.search(ask)
         return search(pool_of(self.scan)) if found is None else found[0]
 
     def moment(self) -> AbstractContextManager[None]:
@@ -291,18 +297,3 @@ def _make_local(root: str, local: str) -> None:
         raise Damaged(f"{local} is a file, not a folder", "remove the file")
     with durable.refusals(root):
         durable.make_folder(local)
-
-
-def _page(index: "Index", store: str, after: str, without: str) -> list[tuple[str, bytes]]:
-    return index.records.page(store, after, _PAGE, without)
-
-
-def _tally(
-    store: str, selection: Selection, columns: Sequence[str], least: int, index: "Index"
-) -> list[tuple[Any, ...]] | None:
-    return index.records.tally(store, selection, columns, least)
-
-
-def _search(index: "Index", search: "Callable[[Pool], T]") -> T:
-    with index.searching() as pool:
-        return search(pool)

@@ -108,7 +108,10 @@ def kind_of(folder: str, mounts: str = _MOUNTS) -> str | None:
     place = os.path.realpath(folder)
     found: tuple[int, str] | None = None
     for words in lines:
-        if "-" in words[6:] and _is_below(place, point := _unescaped(words[4])):
+        if "-" not in words[6:]:
+            continue
+        point = _unescaped(words[4])
+        if f"{place}/".startswith(f"{point.rstrip('/')}/"):
             kind = words[words.index("-", 6) + 1]
             if found is None or len(point) >= found[0]:  # the latest mount hides earlier ones
                 found = (len(point), kind)
@@ -118,10 +121,6 @@ def kind_of(folder: str, mounts: str = _MOUNTS) -> str | None:
 def is_shared(kind: str) -> bool:
     """Tell whether a lock on such a file system may not exclude other computers."""
     return kind in _SHARED or kind == _USER or kind.startswith(f"{_USER}.")
-
-
-def _is_below(place: str, point: str) -> bool:
-    return point in ("/", place) or place.startswith(f"{point}/")
 
 
 def _unescaped(text: str) -> str:

@@ -1,6 +1,7 @@
 """One record as one JSON file: reading with a diagnosis, writing without losing a key."""
 
 import os
+import stat
 from codecs import BOM_UTF8
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
@@ -62,7 +63,7 @@ def read_bytes(path: str, most: int = RECORD_BYTES, what: str = "a record") -> t
         raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
     try:
         status = os.fstat(descriptor)
-        if not _is_regular(status):
+        if not stat.S_ISREG(status.st_mode):
             raise Damaged(f"{path} is not a regular file")
         if status.st_size > most:
             raise TooLarge(f"{path} has {status.st_size} bytes, more than {most}")
@@ -159,8 +160,7 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 
 
-def _is_regular(status: os.stat_result) -> bool:
-    return status.st_mode & 0o170000 == 0o100000
+_KINDS = {list: "a list", str: "a text", int: "a number", float: "a number", bool: "a boolean"}
 
 
 def _other_schema(schema: Any, path: str) -> Damaged:
@@ -197,18 +197,13 @@ def _wrong_shape(data: bytes, path: str, error: Exception) -> Damaged:
             f"{path} is not valid JSON: {wrong.msg} (line {wrong.lineno}, column {wrong.colno})"
         )
     if not isinstance(value, dict):
-        return Damaged(f"{path} holds {_article(value)}, not an object")
+        return Damaged(f"{path} holds {_KINDS.get(type(value), 'null')}, not an object")
     schema = value.get("schema", SCHEMA)
     if schema != SCHEMA:
         return _other_schema(schema, path)
     from pmem.core import decode_errors
 
     return Damaged(f"{path} is not a record: {decode_errors.sentence(error)}")
-
-
-def _article(value: object) -> str:
-    names = {list: "a list", str: "a text", int: "a number", float: "a number", bool: "a boolean"}
-    return names.get(type(value), "null")
 
 
 def _too_many_values(data: bytes, path: str) -> Damaged:

@@ -60,7 +60,11 @@ class OpenIndexes:
         if index is not None and not index.is_in_place:  # others have thrown it away
             index.close()
             index = None
-        return index or _open_index(local)
+        if index is not None:
+            return index
+        from pmem.storage.index.index import open_index
+
+        return open_index(local)
 
     def take_back(self, index: "Index") -> None:
         """Keep an index that was lent for whoever asks next, or close it."""
@@ -100,12 +104,6 @@ class OpenIndexes:
         except IndexError:  # another thread was quicker
             return None
         return found
-
-
-def _open_index(local: str) -> "Index | None":
-    from pmem.storage.index.index import open_index
-
-    return open_index(local)
 
 
 def _folder_changed_at(folder: str) -> int:

@@ -186,7 +186,8 @@ class IndexedRecords:
         """
         with snapshot(self._connection):
             found = self._numbers(store, Portion(selection, order, limit))
-            return [self._data(number) for (number,) in found]
+            query = "select data from body where number = ?"
+            return [self._connection.execute(query, row).fetchone()[0] for row in found]
 
     def some_of(self, store: str, parts: Sequence[Portion], keys: Collection[str]) -> list[bytes]:
         """Return the bytes of the records of any part, or with one of some twin keys, by id.
@@ -256,8 +257,3 @@ class IndexedRecords:
         query = f"select number from record where {found.text}"
         query += f" order by {ordered(part.order)} limit ?"
         return self._connection.execute(query, (*found.values, most)).fetchall()
-
-    def _data(self, number: int) -> bytes:
-        query = "select data from body where number = ?"
-        found: tuple[bytes] = self._connection.execute(query, (number,)).fetchone()
-        return found[0]

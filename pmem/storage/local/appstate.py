@@ -81,8 +81,8 @@ class AppState:
             " where ? is null or app = ? order by at, rowid"
         )
         return [
-            DeferredWork(name, work, talk, _moment(at), why, importance, _tags(tags))
-            for name, work, talk, at, why, importance, tags in self._state.rows(query, app, app)
+            DeferredWork(*row[:3], _moment(at), why, importance, tuple(msgspec.json.decode(tags)))
+            for *row, at, why, importance, tags in self._state.rows(query, app, app)
         ]
 
     def settle(self, work: DeferredWork) -> None:
@@ -147,7 +147,3 @@ def _save_level(connection: sqlite3.Connection, level: Level, now: datetime) -> 
 
 def _moment(written: str) -> datetime:
     return in_utc(datetime.fromisoformat(written))
-
-
-def _tags(written: bytes) -> tuple[str, ...]:
-    return msgspec.json.decode(written, type=tuple[str, ...])

@@ -11,7 +11,7 @@ from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.selecting import held_for_update
 from pmem.storage.postgres.server import Server
 from pmem.storage.postgres.writing import Source, WrittenRecord, write_records
-from pmem.values.records import RECORD_TYPES, Record
+from pmem.values.records import RECORD_TYPES
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -86,16 +86,17 @@ class ServerSide:
             number = self._server.number
             known = held_for_update(connection, number, list(results))
             written = {
-                key: WrittenRecord(self._parse(key, data), data, key in known)
+                key: WrittenRecord(
+                    parse(data, RECORD_TYPES[key[0]], f"{self.name}: {'/'.join(key)}"),
+                    data,
+                    key in known,
+                )
                 for key, data in results.items()
                 if data is not None
             }
             gone = [key for key, data in results.items() if data is None and key in known]
             write_records(connection, number, written, gone)
             connection.execute(_BEGIN, (number, batch))
-
-    def _parse(self, key: Source, data: bytes) -> Record:
-        return parse(data, RECORD_TYPES[key[0]], f"{self.name}: {'/'.join(key)}")
 
     def has_written(self, batch: str) -> bool:
         """Tell whether a batch was written."""

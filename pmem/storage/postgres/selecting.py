@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _DAY_MICROSECONDS: Final = 86_400_000_000
 _DAY: Final = f"floor(created / {_DAY_MICROSECONDS}.0)::bigint"
+_SQLITE_DAY: Final = COLUMNS["day"].sql
 _COVERS: Final = (
     "(number in (select record from pmem.cited where project = %s and path = %s)"
     " or number in (select record from pmem.place where project = %s and patterns = any(%s)))"
@@ -66,9 +67,10 @@ def condition(project: int, store: str, selection: Selection, placed: Sequence[s
             values.append(among[0] if is_one else among)
         elif part == "?":
             parts[place] = "%s"
-            values.append(_clean_value(next(given)))
+            value = next(given)
+            values.append(clean(value) if isinstance(value, str) else value)
         else:
-            parts[place] = part.replace("%", "%%").replace(_sqlite_day(), _DAY)
+            parts[place] = part.replace("%", "%%").replace(_SQLITE_DAY, _DAY)
     return Condition(f"project = %s and {''.join(parts)}", values, found.is_exact)
 
 
@@ -86,7 +88,7 @@ def _in_order(name: str) -> str:
 
 def column(name: str) -> str:
     """Return a column, or what makes it of others."""
-    return expression(name).replace(_sqlite_day(), _DAY)
+    return expression(name).replace(_SQLITE_DAY, _DAY)
 
 
 def clean(text: str) -> str:
@@ -108,11 +110,3 @@ def folders_of(file: str) -> Iterable[str]:
     """Return a path and every folder above it, as a filter may name them."""
     parts = file.split("/")
     return ("/".join(parts[:length]) for length in range(1, len(parts) + 1))
-
-
-def _clean_value(value: Any) -> Any:
-    return clean(value) if isinstance(value, str) else value
-
-
-def _sqlite_day() -> str:
-    return COLUMNS["day"].sql

@@ -195,7 +195,7 @@ class Server:
         psycopg = driver()
         code, said = error.sqlstate or "", _first_line(error)
         if code in _NO_SCHEMA:
-            return _no_schema(self.name)
+            return NoProject(f"{self.name} has no tables of pmem", "run `pmem db init`")
         if code in _NOT_OURS:
             return StorageRefused(_POOLED.format(self.name), _KEEP_SESSIONS)
         if code in _LOST or (not code and isinstance(error, psycopg.OperationalError)):
@@ -338,10 +338,6 @@ def _close_all(idle: "list[Connection[Any]]") -> None:
     while idle:
         with suppress(Exception):
             idle.pop().close()
-
-
-def _no_schema(name: str) -> NoProject:
-    return NoProject(f"{name} has no tables of pmem", "run `pmem db init`")
 
 
 def _first_line(error: BaseException) -> str:

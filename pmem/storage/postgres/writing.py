@@ -250,11 +250,10 @@ def write_records(
 
 def _row(project: int, source: Source, one: WrittenRecord) -> Sequence[Any]:
     values = dict(zip(STORED, column_values(one.record), strict=True))
-    return (project, *source, one.data, "null", *(_plain(values[name]) for name in _GIVEN))
-
-
-def _plain(value: Any) -> Any:
-    return clean(str(value)) if isinstance(value, str) else value
+    given = (
+        clean(str(value)) if isinstance(value := values[name], str) else value for name in _GIVEN
+    )
+    return (project, *source, one.data, "null", *given)
 
 
 def _write_beside(cursor: Any, project: int, written: Mapping[int, WrittenRecord]) -> None:
