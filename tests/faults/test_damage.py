@@ -38,29 +38,12 @@ def _with(field: str, value: str) -> Callable[[bytes], bytes]:
 
 CASES = {
     "truncated": Case(lambda data: data[: len(data) // 2], "not valid JSON"),
-    "truncated by one": Case(lambda data: data.rstrip()[:-1], "not valid JSON"),
     "empty": Case(lambda data: b"", "is empty"),
-    "only blanks": Case(lambda data: b"\n  \n", "is empty"),
-    "zeros": Case(lambda data: bytes(len(data)), "not valid JSON"),
-    "UTF-16": Case(lambda data: data.decode().encode("utf-16"), "is UTF-16, not UTF-8"),
-    "Latin-1": Case(lambda data: data.replace(b"Sundays", b"S\xfcndays"), "not UTF-8 at byte"),
-    "deep": Case(_with("extra", "[" * 100 + "]" * 100), "nested deeper than 64"),
-    "far too deep": Case(lambda data: b"[" * 100_000, "nested deeper than 64"),
     "a list": Case(lambda data: b"[" + data + b"]", "holds a list, not an object"),
-    "a text": Case(lambda data: b'"pancakes"', "holds a text, not an object"),
-    "null": Case(lambda data: b"null", "holds null, not an object"),
     "NaN": Case(_with("importance", "NaN"), "not valid JSON"),
-    "infinity": Case(_with("importance", "1e999"), ""),
-    "out of range": Case(_with("importance", "7"), "importance"),
     "wrong type": Case(_with("content", "12"), "content"),
-    "a field missing": Case(lambda data: data.replace(b'"content"', b'"contents"'), "content"),
     "another id": Case(_with("id", '"mvz1fwao-5gfu3i2z"'), "which is not its name"),
-    "an id that escapes": Case(_with("id", '"../../evil"'), "which is not its name"),
     "newer schema": Case(_with("schema", "2"), "has schema 2", "newer_schema"),
-    "much newer schema": Case(
-        lambda data: b'{"schema": 9, "new": [1]}', "has schema 9", "newer_schema"
-    ),
-    "schema zero": Case(_with("schema", "0"), "never existed"),
     "conflict markers": Case(
         lambda data: b"<<<<<<< ours\n" + data + b"=======\n" + data + b">>>>>>> theirs\n",
         "conflict markers",
