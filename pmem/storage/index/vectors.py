@@ -125,20 +125,17 @@ def _opened(path: str, *, writes: bool) -> sqlite3.Connection:
         if version != _VERSION:
             if not writes:
                 raise sqlite3.DatabaseError("another version of pmem made it")
-            _make_tables(connection, version)
+            _make_tables(connection)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _make_tables(connection: sqlite3.Connection, version: int) -> None:
-    """Make what is missing: the first version's vectors stay, as they are dear."""
+def _make_tables(connection: sqlite3.Connection) -> None:
     connection.execute("begin immediate")
-    if version != 1:
-        connection.execute("drop table if exists vector")
-        connection.execute(_VECTORS)
-    connection.execute("drop table if exists place")
-    connection.execute(_PLACES)
+    for table, made in (("vector", _VECTORS), ("place", _PLACES)):
+        connection.execute(f"drop table if exists {table}")
+        connection.execute(made)
     connection.execute(f"pragma user_version = {_VERSION}")
     connection.execute("commit")
