@@ -23,8 +23,8 @@ ARROWS: Final[dict[str, str]] = {
     "storage.record_files",
     "storage.shared": "storage storage.index storage.postgres",
     "storage.git": "errors values core storage storage.files storage.index",
-    "storage.jsonfiles": "errors values core storage storage.files storage.local "
-    "storage.index storage.shared storage.git storage.record_files",
+    "storage.jsonfiles": "errors values core storage storage.files storage.index storage.shared "
+    "storage.git storage.record_files",
     "project": "errors values core storage storage.files storage.local storage.shared "
     "storage.git storage.jsonfiles storage.postgres",
     "embedding": "errors values core storage.index storage.git project",
@@ -46,7 +46,7 @@ ARROWS: Final[dict[str, str]] = {
     "library": "errors values core storage storage.shared storage.git project model operations",
     "server": "errors values core storage.files storage.postgres project memory apps search "
     "report operations library",
-    "cli": "errors values core storage storage.files storage.local storage.index "
+    "cli": "errors values core storage.files storage.local storage.index "
     "storage.shared storage.git project memory vcs apps conversation search assistants "
     "upkeep report operations browse server",
 }
@@ -157,10 +157,9 @@ def test_the_protocols_sdk_is_known_to_three_modules_and_to_no_command_but_one()
     assert known == {"pmem.server.mcp", "pmem.server.lines", over_http}
     assert users(known) == {
         "pmem.server.mcp",
-        "pmem.cli.mcp",
+        "pmem.cli.serve",
         over_http,
         "pmem.server.http.application",
-        "pmem.cli.serve",
     }
 
 

@@ -6,8 +6,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from pmem.assistants.events import is_question, spoken
-from pmem.assistants.session_work import part_since, work_in
-from pmem.core.usefulness import ShownText, named, quoted
+from pmem.assistants.session_work import ShownText, named, part_since, quoted, work_in
 from pmem.errors import PmemError
 from pmem.project.workspace import Workspace
 from pmem.storage.files.worktree import name_in, project_top

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Final, NamedTuple
 
 from pmem.conversation.session_content import ZSTD, lines_of, read_past_compressed, start_of
-from pmem.core.names import composed
+from pmem.core.lines import composed
 from pmem.errors import InvalidValue
 from pmem.interchange.chat_forms import program_of_chat, unread_program
 from pmem.interchange.sessions import SessionNotes, objects, recognise, text_of

@@ -13,11 +13,34 @@ from functools import lru_cache
 from typing import Final
 
 from pmem.core import trust
-from pmem.core.given_names import GIVEN_NAMES
 from pmem.core.text.terms import fold
-from pmem.core.text.words import NUMBER_WORDS, STOP_WORDS
-from pmem.core.towns import TOWNS
+from pmem.core.text.words import GIVEN_NAMES, NUMBER_WORDS, STOP_WORDS
 from pmem.values.records import Episode, EventKind, Memory
+
+TOWNS: Final = tuple(
+    """
+Aachen Aberdeen Accra Adelaide Algiers Amman Amsterdam Ankara Antwerp Athens Atlanta Auckland
+Augsburg Austin Baghdad Baltimore Bangalore Bangkok Barcelona Basel Beijing Beirut Belfast Belgrade
+Bengaluru Bergen Berlin Bern Bielefeld Bilbao Birmingham Bochum Bogota Bologna Bonn Bordeaux Boston
+Brasilia Bratislava Bremen Brighton Brisbane Bristol Brno Brussels Bucharest Budapest Cairo Calgary
+Cambridge Canberra Cardiff Caracas Casablanca Charlotte Chennai Chicago Cologne Copenhagen Cork
+Dakar Dallas Damascus Delhi Denver Detroit Dhaka Dortmund Dresden Dubai Dublin Duisburg Durban
+Edinburgh Eindhoven Essen Florence Frankfurt Freiburg Fukuoka Gdansk Genoa Ghent Glasgow Gothenburg
+Graz Grenoble Groningen Hamburg Hanoi Hanover Havana Helsinki Houston Hyderabad Innsbruck Istanbul
+Jakarta Jerusalem Johannesburg Kampala Karachi Karlsruhe Kathmandu Khartoum Kiel Kigali Kinshasa
+Kolkata Krakow Kyiv Kyoto Lagos Lahore Lausanne Leeds Leicester Leipzig Lille Lima Linz Lisbon
+Liverpool Ljubljana London Luanda Lucerne Luxembourg Lviv Lyon Madrid Malaga Malmo Manchester Manila
+Mannheim Marseille Melbourne Memphis Miami Milan Minneapolis Minsk Montevideo Montpellier Montreal
+Moscow Mumbai Munich Nagoya Nairobi Nantes Naples Nashville Nice Nuremberg Odessa Osaka Oslo Ottawa
+Oxford Palermo Paris Perth Philadelphia Pittsburgh Porto Potsdam Poznan Prague Pretoria Pune Quito
+Reykjavik Riga Rome Rotterdam Salzburg Santiago Sarajevo Seattle Seoul Seville Shanghai Sheffield
+Shenzhen Singapore Skopje Sofia Stockholm Strasbourg Stuttgart Sydney Taipei Tallinn Tampere Tbilisi
+Tehran Tokyo Toronto Toulouse Tripoli Tunis Turin Turku Uppsala Utrecht Valencia Vancouver Venice
+Verona Vienna Vilnius Warsaw Wellington Winnipeg Wroclaw Yerevan York Zagreb Zurich
+""".split()
+)
+"""One word each, without marks above letters."""
+
 
 PEOPLE: Final = frozenset(("person", "profile", "relationships"))
 """Categories in which a name is a person's."""

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from pmem.core import decode_errors, exactjson
+from pmem.core import exactjson
 from pmem.core.retrieval.question import language_of
 from pmem.errors import Damaged, FileNotRead, InvalidValue
 from pmem.project.workspace import Workspace
@@ -334,7 +334,7 @@ def _accepted(path: str) -> Run | None:
     except FileNotFoundError:
         return None
     except (exactjson.InexactJson, msgspec.ValidationError) as error:
-        why = decode_errors.sentence(error) if isinstance(error, msgspec.ValidationError) else error
+        why = exactjson.sentence(error) if isinstance(error, msgspec.ValidationError) else error
         hint = "take it from git, or write it again with `pmem eval --accept`"
         raise Damaged(f"{path} is no accepted run: {why}", hint) from None
     except OSError as error:

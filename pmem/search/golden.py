@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from pmem.core import decode_errors, exactjson
+from pmem.core import exactjson
 from pmem.core.lines import file_lines
 from pmem.core.retention import valid_at
 from pmem.errors import FileNotRead, InvalidValue, PmemError
@@ -208,7 +208,7 @@ def _parse_question(line: bytes, where: str) -> Question:
         question = msgspec.convert(exactjson.read_given(line, where, _EXAMPLE), Question)
     except msgspec.ValidationError as error:
         raise InvalidValue(
-            f"{where} is no question: {decode_errors.sentence(error)}", _EXAMPLE
+            f"{where} is no question: {exactjson.sentence(error)}", _EXAMPLE
         ) from None
     if not question.query.strip():
         raise InvalidValue(f"{where} is no question: its query is empty", _EXAMPLE)

@@ -18,7 +18,7 @@ from pmem.core.queries import Bullet
 from pmem.core.text.terms import snippet, terms
 from pmem.core.trust import label_of, shown
 from pmem.memory.changes import ChangedRecords
-from pmem.memory.dead_ends import Tried
+from pmem.memory.outcomes import Tried
 from pmem.memory.reading import MessageRef, ShownRecord
 from pmem.memory.requests import Added, Edited
 from pmem.memory.why import Why

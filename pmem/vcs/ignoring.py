@@ -142,10 +142,8 @@ def _run(workspace: Workspace, asked: Sequence[str], stdin: str = "") -> str:
     Raises:
         Distrusted: The repository belongs to another user.
     """
-    import subprocess
-
     try:
         done = git.run(workspace.root, asked, workspace.environment, stdin=stdin.encode())
-    except (OSError, subprocess.SubprocessError):
+    except git.UNAVAILABLE:
         return ""
     return "" if done.code else done.out.decode("utf-8", "replace")

@@ -17,7 +17,6 @@ from pmem.core.past import begun
 from pmem.core.rawjson import NotJson, dump, load
 from pmem.core.retention import as_of
 from pmem.core.retrieval.documents import entries
-from pmem.core.textconv import readable
 from pmem.core.threeway.deciding import decide, version
 from pmem.core.threeway.markers import apart, has_markers, plain_lines
 from pmem.core.threeway.record import merged
@@ -34,6 +33,7 @@ from pmem.storage.views import _ODD_HISTORY
 from pmem.values.records import STORES, Episode, Memory, Record, RecordType
 from pmem.values.records import dump as written
 from pmem.vcs.gitmerge import _merge_versions as driver
+from pmem.vcs.gitmerge import readable
 from pmem.vcs.repair.cases import Unfit, key_of, marker_cases
 from tests.core.threeway.sides import sides
 from tests.fuzz.judging import Entry, told

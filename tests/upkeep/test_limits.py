@@ -264,7 +264,7 @@ def test_standard_input_is_read_no_further_than_could_be_used(
     root: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pmem.cli.session.TEXT_BYTES", 1000)
-    monkeypatch.setattr("pmem.cli.query.TEXT_BYTES", 1000)
+    monkeypatch.setattr("pmem.cli.recall.TEXT_BYTES", 1000)
     monkeypatch.setattr(CommandSession.read_lines, "__defaults__", (1000,))
     done = pmem(*command, stdin=b"x" * 1001)
     assert (done.code, sizes(root)) == (3, [])

@@ -12,8 +12,8 @@ from pmem.cli.recall import (
     marks_in,
     tie_of,
 )
-from pmem.cli.screens.lists import folded, legend, marks_of
-from pmem.cli.screens.view import Row, ScreenView, drawn_rows
+from pmem.cli.screens.drawing import Row, ScreenView, drawn_rows, folded
+from pmem.cli.screens.lists import legend, marks_of
 from pmem.cli.session import Line
 from pmem.core.lifecycle.out_of_recall import state_mark
 from pmem.core.text.terms import snippet, terms

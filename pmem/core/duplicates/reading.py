@@ -207,7 +207,7 @@ def _as_we(words: list[str]) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _given_names() -> frozenset[str]:
-    from pmem.core.given_names import GIVEN_NAMES  # few memories need them
+    from pmem.core.text.words import GIVEN_NAMES  # few memories need them
 
     return frozenset(map(str.casefold, GIVEN_NAMES))
 

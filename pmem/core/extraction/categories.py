@@ -8,9 +8,8 @@ from itertools import pairwise
 from typing import Final
 
 from pmem.core.extraction.cues import SETS
-from pmem.core.given_names import GIVEN_NAMES
 from pmem.core.text.sentences import read
-from pmem.core.text.words import STOP_WORDS
+from pmem.core.text.words import GIVEN_NAMES, STOP_WORDS
 from pmem.values.defaults import DEFAULT_CATEGORY
 from pmem.values.records import Fact, MemoryType
 

@@ -8,60 +8,41 @@ these are there.
 """
 
 from collections.abc import Collection, Iterable, Iterator
-from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pmem.core.secrets.rules import BASIC, COMMANDS, SHAPES, TOKENS, SecretShape
-from pmem.core.secrets.secret import Secret
-
-if TYPE_CHECKING:
-    import re
+from pmem.core.secrets.rules import (
+    BASIC,
+    COMMANDS,
+    SHAPES,
+    TOKENS,
+    Secret,
+    SecretShape,
+    alternatives,
+    lazily,
+)
 
 DIGEST: Final = "sha256:"
-_WORDS: Final = (
-    *("pass", "pwd", "secret", "token", "key", "credential", "kennwort", "pw", "clave"),
-    *("chiave", "psk", "wachtwoord", "wagwoord", "adgangskode", "kodeord", "contrasen"),
-    *("contrasin", "mot de", "mdp", "senha", "palavra", "parol", "hesl", "geslo", "lozink"),
-    *("zaporka", "jelsz", "parool", "sifre", "kata ", "nenosiri", "pasahitza", "salasana"),
-    *("identified by", "chave", "sleutel", "nyckel", "avain", "klucz", "kulcs", "anahtar"),
-    *("cheie", "securestring", "zugangscode", "auth:", "auth =", "auth="),
+_WORDS: Final = alternatives(
+    "pass|pwd|secret|token|key|credential|kennwort|pw|clave|chiave|psk|wachtwoord|wagwoord|"
+    "adgangskode|kodeord|contrasen|contrasin|mot de|mdp|senha|palavra|parol|hesl|geslo|"
+    "lozink|zaporka|jelsz|parool|sifre|kata |nenosiri|pasahitza|salasana|identified by|chave|"
+    "sleutel|nyckel|avain|klucz|kulcs|anahtar|cheie|securestring|zugangscode|auth:|auth =|"
+    "auth="
 )
 """What stands in every text in lower case that has one of the words for secrets."""
-_PROGRAMS: Final = (
-    *(
-        "altool",
-        "notarytool",
-        "security ",
-        "wandb login",
-        "mysql",
-        "mariadb",
-        "mycli",
-        "xtrabackup",
-        "7z",
-        " login ",
-        "s-cli",
-        "y-cli",
-        "ldap",
-    ),
-    *("mongo", "cqlsh", "rdesktop", "psexec", "sqlcmd", "bcp", "ipmitool", "mosquitto", "zip "),
-    *("plink", "pscp", "psftp", "keytool", "jarsigner", "smb", "rpcclient", "openssl", "lftp"),
-    *("htpasswd", "stdin", "sudo -s", "with-token", "passphrase-fd"),
+_PROGRAMS: Final = alternatives(
+    "altool|notarytool|security |wandb login|mysql|mariadb|mycli|xtrabackup|7z| login |s-cli|"
+    "y-cli|ldap|mongo|cqlsh|rdesktop|psexec|sqlcmd|bcp|ipmitool|mosquitto|zip |plink|pscp|"
+    "psftp|keytool|jarsigner|smb|rpcclient|openssl|lftp|htpasswd|stdin|sudo -s|with-token|"
+    "passphrase-fd"
 )
 """What stands in a text in lower case that has a command line with a password."""
-_OTHER_PROGRAMS: Final = (
-    "sqlplus ",
-    "expdp ",
-    "impdp ",
-    "rabbitmqctl ",
-    "nmcli ",
-    "vault login ",
-    "schtasks ",
-    "signtool ",
+_OTHER_PROGRAMS: Final = alternatives(
+    "sqlplus |expdp |impdp |rabbitmqctl |nmcli |vault login |schtasks |signtool "
 )
-LOGINS: Final = (
-    *("login", "log in", "log-in", "sign in", "signin", "creds", "credential", "account"),
-    *("user", "zugang", "anmeld", "auth(", "auth =", "auth=", "authenticate", "logon", "admin"),
-    *("root", "identifiant", "usuario", "acceso"),
+LOGINS: Final = alternatives(
+    "login|log in|log-in|sign in|signin|creds|credential|account|user|zugang|anmeld|auth(|"
+    "auth =|auth=|authenticate|logon|admin|root|identifiant|usuario|acceso"
 )
 """What stands near a name and a password: `the login is kim / ...`."""
 _OPTION: Final = " -"
@@ -70,7 +51,7 @@ _BAR: Final = "|"
 _NEW_LINE: Final = "\n"
 _COLUMNS: Final = (",", ";", "\t", "|", "  ")
 _INSERTS: Final = "values"
-_GOING_ON: Final = (
+_GOING_ON: Final = lazily(
     r"(?>(?:\r?\n[ \t]{0,12}(?=[^\n]{0,60}[0-9])[A-Za-z0-9+/_-]{40,}+(?=={0,2}\s*?(?:\n|\Z)))*)"
     r"(?:\r?\n[ \t]{0,12}(?=[^\n]{0,60}[0-9=])[A-Za-z0-9+/_-]{4,}+={0,2}(?=\s*?(?:\n|\Z)))?"
 )
@@ -194,7 +175,7 @@ def _with_rest_of_token(text: str, each: Secret) -> Secret:
     """Return a finding with the lines in which a long token goes on."""
     if text[each.end : each.end + 1] != _NEW_LINE or each.end - each.start < _WRAPPED:
         return each
-    match = _compile_pattern(_GOING_ON).match(text, each.end)
+    match = _GOING_ON.match(text, each.end)
     return each if match is None else each._replace(end=match.end())
 
 
@@ -205,13 +186,13 @@ def _candidates(text: str) -> Iterator[Secret]:
         yield from _shapes(text, lowered, SHAPES)
     yield from _shapes(text, lowered, COMMANDS)
     if "://" in text:
-        from pmem.core.secrets.links import passwords
+        from pmem.core.secrets import commands
 
-        yield from passwords(text)
+        yield from commands.in_addresses(text)
     if _has_commands(lowered):
         from pmem.core.secrets import commands
 
-        yield from commands.passwords(text)
+        yield from commands.in_commands(text)
     if any(map(_may_be_drawn, text.split())):
         is_login = any(map(lowered.__contains__, LOGINS))
         if is_login or _has_words(lowered):
@@ -283,7 +264,7 @@ def _tokens(text: str) -> Iterator[Secret]:
             while place >= 0:
                 end = place + len(prefix)
                 if not place or not _continues(text[place - 1], prefix):
-                    match = _compile_pattern(token.rest).match(text, end)
+                    match = token.rest.match(text, end)
                     if match is not None:
                         from pmem.core.secrets.false_positives import is_example
 
@@ -316,7 +297,7 @@ def _shapes(text: str, lowered: str, shapes: Iterable[SecretShape]) -> Iterator[
     for shape in shapes:
         for mark in shape.marks:
             if mark in lowered:
-                for match in _compile_pattern(shape.pattern).finditer(text):
+                for match in shape.pattern.finditer(text):
                     from pmem.core.secrets.false_positives import is_usual
 
                     if not is_usual(match[1]) and (shape.kind != BASIC or _is_pair(match[1])):
@@ -341,13 +322,6 @@ def _is_pair(encoded: str) -> bool:
         and password != user
         and not is_usual(password)
     )
-
-
-@cache
-def _compile_pattern(pattern: str) -> "re.Pattern[str]":
-    import re
-
-    return re.compile(pattern)
 
 
 def _lower(text: str) -> str:

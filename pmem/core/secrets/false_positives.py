@@ -5,7 +5,7 @@ from itertools import pairwise
 from math import log2
 from typing import Final
 
-from pmem.core.secrets.lazy import lazily
+from pmem.core.secrets.rules import lazily
 
 _EXAMPLE: Final = lazily(
     r"example|placeholder|change[-_]?me|redacted|not-?a-?real|xxxx|\*{4}|\.{4}"
@@ -88,7 +88,6 @@ _PATH: Final = lazily(r"\w/\w*(?:/|\.\w|$)|^\w+://|^[0-9]{2,5}/")
 _CAMEL: Final = lazily(r"[A-Z][A-Za-z]*[a-z][A-Za-z]*[0-9]{2,5}")
 _COLOUR: Final = lazily(r":#[0-9a-fA-F]{3,8}(?![0-9A-Za-z])")
 _ASSIGNED: Final = lazily(r"(?:^|[&;?,{])[A-Za-z_][\w.-]*=")
-_NO_STARTS: Final = frozenset("-]})>;:,|&@")
 _FILE: Final = lazily(r"[\w-]+\.[a-z]{1,5}[0-9]?")
 _RUN: Final = lazily(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^A-Za-z0-9]")
 _FEWEST_RUNS: Final = 4
@@ -128,7 +127,7 @@ def is_usual(value: str) -> bool:
 
 def is_strong(value: str) -> bool:
     """Tell whether a value looks drawn even where nothing says that it is a secret's."""
-    if len(value) < _LEAST_STRONG or _is_reference(value) or _WORDS.fullmatch(value):
+    if len(value) < _LEAST_STRONG or _is_reference(value):
         return False
     if not is_token((value * 2)[: max(_LEAST_TOKEN, len(value))]):
         return False
@@ -150,7 +149,7 @@ def is_drawn(value: str, *, is_short: bool, is_near: bool) -> bool:
         return False
     if is_short and is_near and _CAMEL.fullmatch(value) and is_password(value):
         return True
-    if value[:1] in _NO_STARTS or _COLOUR.search(value) or _ASSIGNED.search(value):
+    if _COLOUR.search(value) or _ASSIGNED.search(value):
         return False
     if is_short and is_chosen(value):
         return True

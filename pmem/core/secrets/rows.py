@@ -8,9 +8,8 @@ from typing import Final, NamedTuple
 
 from pmem.core.secrets import words
 from pmem.core.secrets.false_positives import is_drawn, is_password
-from pmem.core.secrets.lazy import lazily
 from pmem.core.secrets.named import NEAR, judged, word_of
-from pmem.core.secrets.secret import Secret
+from pmem.core.secrets.rules import Secret, lazily
 
 _BAR: Final = "|"
 _RULER: Final = frozenset("|-:=+ \t")

@@ -9,7 +9,7 @@ import msgspec
 import orjson
 
 from pmem.core.secrets import find, find_named, place
-from pmem.core.secrets.secret import Secret
+from pmem.core.secrets.rules import Secret
 from pmem.values.bounds import is_crowded
 
 MOST_SPOTS: Final = 100

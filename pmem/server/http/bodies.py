@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 
 import msgspec
 
-from pmem.core import decode_errors
+from pmem.core import exactjson
 from pmem.core.exactjson import InexactJson, read
 from pmem.core.queries import QueryRequest, parse
 from pmem.errors import InvalidValue
@@ -80,7 +80,7 @@ def read_body(type_: type[msgspec.Struct], data: bytes) -> Any:
         for part in _parts(found):
             check_bounds(part)
     except msgspec.ValidationError as error:
-        raise InvalidValue(decode_errors.sentence(error, _choices(type_))) from None
+        raise InvalidValue(exactjson.sentence(error, _choices(type_))) from None
     return found
 
 

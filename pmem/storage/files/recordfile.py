@@ -201,9 +201,9 @@ def _wrong_shape(data: bytes, path: str, error: Exception) -> Damaged:
     schema = value.get("schema", SCHEMA)
     if schema != SCHEMA:
         return _other_schema(schema, path)
-    from pmem.core import decode_errors
+    from pmem.core import exactjson
 
-    return Damaged(f"{path} is not a record: {decode_errors.sentence(error)}")
+    return Damaged(f"{path} is not a record: {exactjson.sentence(error)}")
 
 
 def _too_many_values(data: bytes, path: str) -> Damaged:

@@ -31,8 +31,6 @@ def origin_of(
 
     Lines are counted from one; `now` is what the file holds.
     """
-    import subprocess
-
     try:
         found = git.run(top, ["cat-file", "blob", f"{_HEAD}:{file}"], environment)
         place = None if found.code else earlier_line(_lines(found.out), _lines(now), line)
@@ -40,7 +38,7 @@ def origin_of(
             return "not committed yet"
         asked = ["blame", "--no-textconv", "--porcelain", "-L", f"{place},{place}", _HEAD, "--"]
         told = git.run(top, [*asked, file], environment)
-    except (OSError, subprocess.SubprocessError):
+    except git.UNAVAILABLE:
         return "git cannot be run"
     except git.Distrusted as error:
         return error.message

@@ -6,7 +6,6 @@ attribute, no filter and no program of the project; lines are compared outside o
 
 import hashlib
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -14,9 +13,9 @@ from typing import Final, NamedTuple
 
 from pmem.errors import StorageRefused
 from pmem.storage.git import git
-from pmem.storage.git.objects import Objects, no_git
+from pmem.storage.git.objects import Objects
 from pmem.storage.git.project_files import Sources, Unreadable, is_text
-from pmem.storage.git.repository import FILES, TreeEntry
+from pmem.storage.git.repository import FILES, TreeEntry, raw_entries
 
 _RAW: Final = (
     *("--raw", "-z", "-O/dev/null", "--no-abbrev", "--no-textconv", "--no-ext-diff"),
@@ -27,7 +26,6 @@ _RENAMES: Final = ("-M", "-l1000")
 _MOST_MOVED: Final = 1000
 """So many new files of the work tree are compared with those that are gone."""
 _SHA1: Final = 40
-_NO_MODE: Final = "000000"
 _UNTRACKED: Final = ("ls-files", "--others", "--exclude-standard", "-z")
 _NEW: Final = TreeEntry("100644", "")
 _NAMES: Final = ("before", "after")
@@ -142,15 +140,8 @@ class ChangedFiles:
         return git.without_filters(self._sources.top, self._environment)
 
     def _ask(self, words: Sequence[str]) -> bytes:
-        top = self._sources.top
-        try:
-            found = git.run(
-                top, words, self._environment, index=self._index, settings=self._unfiltered
-            )
-        except OSError as error:
-            raise no_git(error) from None
-        except subprocess.TimeoutExpired:
-            raise StorageRefused(f"git took longer than {git.SECONDS} seconds to compare") from None
+        top, settings = self._sources.top, self._unfiltered
+        found = git.run(top, words, self._environment, index=self._index, settings=settings)
         if found.code:
             said = found.err.partition("\n")[0].removeprefix("fatal: ").strip()
             raise StorageRefused(f"git cannot compare the two: {said}")
@@ -192,7 +183,7 @@ def hunks(before: bytes, after: bytes, environment: Mapping[str, str]) -> list[H
                 with open(os.path.join(folder, name), "xb") as file:
                     file.write(data)
             found = git.run_apart(folder, _BY_LINES, environment)
-    except (OSError, subprocess.SubprocessError):
+    except (OSError, *git.UNAVAILABLE):
         return []
     return list(_parse_hunks(found.out)) if found.code in (0, 1) else []
 
@@ -247,13 +238,11 @@ def _parse(listed: bytes) -> Iterator[ChangedPath]:
     for word in words:
         if not word.startswith(b":"):
             continue
-        *about, status = word[1:].decode().split(" ")
+        old, new, status = raw_entries(word)
         name = os.fsdecode(next(words))
         after = os.fsdecode(next(words)) if status[:1] in "RC" else name
-        old, new = (
-            None if mode == _NO_MODE else TreeEntry(mode, object_.strip("0") and object_)
-            for mode, object_ in zip(about[:2], about[2:4], strict=True)
-        )
+        if new is not None and not new.object.strip("0"):
+            new = new._replace(object="")
         if status == "U":  # a merge waits for a decision, and check says so
             continue
         before = None if old is None or status[:1] == "C" else name

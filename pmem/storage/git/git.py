@@ -3,10 +3,13 @@
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pmem.errors import NotFound
+from pmem.errors import NotFound, StorageRefused
 from pmem.storage.files.worktree import top_of
+
+if TYPE_CHECKING:
+    import subprocess
 
 _SAFE: Final = ("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false")
 _NO_HOOKS: Final = ("-c", "core.hooksPath=/dev/null")
@@ -34,6 +37,26 @@ class Distrusted(NotFound):
             f"git does not trust the repository {place}, since it belongs to another user",
             f"if you trust it: git config --global --add {DISTRUSTS} {shlex.quote(place)}",
         )
+
+
+class NoGit(NotFound):
+    """Git cannot be run."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(
+            f"git cannot be run ({error.strerror})", "install git to look at revisions"
+        )
+
+
+class TookTooLong(StorageRefused):
+    """A git command was ended before it was done."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(f"git took longer than {SECONDS} seconds in {folder}")
+
+
+UNAVAILABLE: Final = (NoGit, TookTooLong)
+"""What `run` raises where git does not answer at all."""
 
 
 class GitResult(NamedTuple):
@@ -83,8 +106,7 @@ def run(
 
     Raises:
         Distrusted: The repository belongs to another user.
-        OSError: There is no git, or it cannot be run there.
-        subprocess.TimeoutExpired: It took longer than 10 seconds.
+        NoGit, TookTooLong: Git does not answer.
     """
     done = _run(folder, command(arguments), environment, stdin, index, settings)
     if done.code and DISTRUSTS in done.err:
@@ -95,9 +117,10 @@ def run(
 def run_apart(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -> GitResult:
     """Run a git command outside of any repository, with nobody's configuration or attributes.
 
+    The folder is one of our own.
+
     Raises:
-        OSError: There is no git, or it cannot be run there.
-        subprocess.TimeoutExpired: It took longer than 10 seconds.
+        NoGit, TookTooLong: Git does not answer.
     """
     alone = {
         **dict.fromkeys(("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"), os.devnull),
@@ -111,17 +134,31 @@ def run_apart(folder: str, arguments: Sequence[str], environment: Mapping[str, s
 def hook_path(folder: str, name: str, environment: Mapping[str, str]) -> str | None:
     """Return where git looks for a hook, as this clone and its user have set that; run nothing.
 
-    Returns:
-        The path, or None when there is no git, or no repository.
+    It is None where there is no git, or no repository.
     """
-    import subprocess
-
     asked = ["git", *_SAFE, "rev-parse", "--git-path", f"hooks/{name}"]
     try:
         done = _run(folder, asked, environment)
-    except (OSError, subprocess.SubprocessError):
+    except UNAVAILABLE:
         return None
     return None if done.code else os.path.join(folder, os.fsdecode(done.out.removesuffix(b"\n")))
+
+
+def popen(
+    folder: str, arguments: Sequence[str], environment: Mapping[str, str], **pipes: int
+) -> "subprocess.Popen[bytes]":
+    """Start a git command that only reads, and whose answer is read bit by bit.
+
+    Raises:
+        NoGit: Git cannot be run.
+    """
+    import subprocess
+
+    how: dict[str, Any] = {"cwd": folder, "env": surroundings(environment), **pipes}
+    try:
+        return subprocess.Popen(command(arguments), stdout=subprocess.PIPE, **how)  # noqa: S603
+    except OSError as error:
+        raise NoGit(error) from None
 
 
 def _run(
@@ -134,29 +171,31 @@ def _run(
 ) -> GitResult:
     import subprocess  # most commands need no git
 
-    done = subprocess.run(  # noqa: S603 - no shell, and every argument is ours
-        words,
-        cwd=folder,
-        env={**surroundings(environment, index), **(more or {})},
-        input=stdin,
-        capture_output=True,
-        timeout=SECONDS,
-        check=False,
-    )
+    try:
+        done = subprocess.run(  # noqa: S603 - no shell, and every argument is ours
+            words,
+            cwd=folder,
+            env={**surroundings(environment, index), **(more or {})},
+            input=stdin,
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    except OSError as error:
+        raise NoGit(error) from None
+    except subprocess.TimeoutExpired:
+        raise TookTooLong(folder) from None
     return GitResult(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
 
 
 def ask(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -> str | None:
     """Run a git command that only reads, or changes this clone's configuration.
 
-    Returns:
-        What it printed, or None when there is no git, or git says no.
+    What it printed is returned; None where there is no git, or git says no.
     """
-    import subprocess
-
     try:
         done = run(folder, arguments, environment)
-    except (OSError, subprocess.SubprocessError, Distrusted):
+    except (*UNAVAILABLE, Distrusted):
         return None
     return None if done.code else done.out.decode("utf-8", "replace")
 

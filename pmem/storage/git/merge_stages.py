@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from pmem.errors import Locked
 from pmem.storage.git import git
-from pmem.storage.git.repository import NoRevision, Repository, TreeEntry
+from pmem.storage.git.repository import NoRevision, Repository, TreeEntry, index_entries
 
 BASE, OURS, THEIRS = 1, 2, 3
 """Git's numbers for the three versions of a path."""
@@ -44,13 +44,9 @@ class MergeState(Repository):
         found: dict[str, dict[int, TreeEntry]] = {}
         others = set()
         listed = self._must("ls-files", "-u", "-z", "--full-name", "--", ":/")
-        for line in listed.split(b"\0")[:-1]:
-            about, _, path = line.partition(b"\t")
-            mode, object_, stage = about.decode().split(" ")
-            whole = os.fsdecode(path)
+        for whole, stage, entry in index_entries(listed):
             if whole.startswith(self._place):
-                stages = found.setdefault(whole.removeprefix(self._place), {})
-                stages[int(stage)] = TreeEntry(mode, object_)
+                found.setdefault(whole.removeprefix(self._place), {})[int(stage)] = entry
             else:
                 others.add(whole)
         self._others = len(others)
@@ -58,13 +54,8 @@ class MergeState(Repository):
 
     def tracked(self, paths: Sequence[str]) -> dict[str, TreeEntry]:
         """Return what the index holds for merged paths; those it does not know are left out."""
-        found = {}
         listed = self._must("ls-files", "-s", "-z") if paths else b""
-        for line in listed.split(b"\0")[:-1]:
-            about, _, path = line.partition(b"\t")
-            mode, object_, stage = about.decode().split(" ")
-            if stage == "0":
-                found[os.fsdecode(path)] = TreeEntry(mode, object_)
+        found = {path: entry for path, stage, entry in index_entries(listed) if stage == "0"}
         return {path: found[path] for path in paths if path in found}
 
     @property

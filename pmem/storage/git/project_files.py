@@ -6,7 +6,6 @@ is followed, and what is no regular file is not opened.
 
 import os
 import stat
-import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from hashlib import sha1, sha256
@@ -208,7 +207,7 @@ class Sources:
         """Ask git for names; None where there is no git, or no repository."""
         try:
             found = git.run(self.top, words, self._environment)
-        except (OSError, subprocess.TimeoutExpired):
+        except git.UNAVAILABLE:
             return None
         return None if found.code else found.out.split(b"\0")[:-1]
 

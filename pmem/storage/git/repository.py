@@ -5,7 +5,6 @@ Every path is relative to the memory folder; git runs in it and finds the reposi
 
 import os
 import re
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -14,7 +13,7 @@ from pmem.core.lines import file_lines
 from pmem.errors import InvalidValue, NotFound, StorageRefused
 from pmem.storage.files.worktree import shared_git_folder, top_of
 from pmem.storage.git import git
-from pmem.storage.git.objects import Objects, no_git
+from pmem.storage.git.objects import Objects
 
 _LONGEST_NAME: Final = 4096
 """Characters of a revision at the most; a command line has its limits."""
@@ -56,8 +55,8 @@ class NoRevision(InvalidValue):
     default_hint = "give a branch, a tag or a commit such as main, v1.0 or HEAD~3"
 
     def __init__(self, name: str, reason: str) -> None:
-        hint = _INIT if reason.endswith(_NO_REPOSITORY) else ""
-        hint = UNSHALLOW if reason.endswith(_SHALLOW) else hint
+        hints = {_NO_REPOSITORY: _INIT, _SHALLOW: UNSHALLOW}
+        hint = next((hint for end, hint in hints.items() if reason.endswith(end)), "")
         super().__init__(f"{name!r} is no git revision: {reason}", hint)
         self.reason = reason
 
@@ -123,7 +122,9 @@ class Repository:
             raise NoRevision(revision, "git takes no such name")
         found = self._run("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
         if found.code:
-            raise NoRevision(revision, self._why_not(found, _unknown(self._folder, revision)))
+            why = "there is no commit yet" if revision == "HEAD" else "git knows no such commit"
+            why += f", and {_SHALLOW}" * bool(oldest_of_shallow(self._folder))
+            raise NoRevision(revision, self._why_not(found, why))
         return found.out.decode("ascii", "replace").strip()
 
     def merge_base(self, one: str, other: str) -> str:
@@ -134,7 +135,10 @@ class Repository:
         """
         found = self._run("merge-base", one, other)
         if found.code:
-            raise _no_ancestor(self._folder, self._why_not(found, _NO_ANCESTOR))
+            why = self._why_not(found, _NO_ANCESTOR)
+            if oldest_of_shallow(self._folder):
+                raise InvalidValue(f"{why} in this clone, and {_SHALLOW}", UNSHALLOW)
+            raise InvalidValue(why)
         return found.out.decode().split()[0]
 
     def merge_bases(self, one: str, *others: str) -> list[str]:
@@ -173,11 +177,7 @@ class Repository:
             if not word.startswith(b":"):
                 found.append({})
                 continue
-            modes_objects = word[1:].decode().split(" ")
-            before, after = (
-                None if mode == _NO_MODE else TreeEntry(mode, object_)
-                for mode, object_ in zip(modes_objects[:2], modes_objects[2:4], strict=True)
-            )
+            before, after, _ = raw_entries(word)
             found[-1][os.fsdecode(next(words))] = (before, after)
         return found
 
@@ -212,14 +212,13 @@ class Repository:
         The index is a file; the repository's own when empty.
         """
         files, unmerged = {}, set()
-        for line in self._must("ls-files", "--stage", "-z", index=index).split(b"\0")[:-1]:
-            about, _, name = line.partition(b"\t")
-            mode, object_, stage = about.decode().split(" ")
-            path = os.fsdecode(name)
+        for path, stage, entry in index_entries(
+            self._must("ls-files", "--stage", "-z", index=index)
+        ):
             if stage != "0":
                 unmerged.add(path)
             if stage in "02" or path not in files:
-                files[path] = TreeEntry(mode, object_)
+                files[path] = entry
         return Staging(files, frozenset(unmerged))
 
     def changes(self, index: str) -> dict[str, bool]:
@@ -306,14 +305,7 @@ class Repository:
         return found.out
 
     def _run(self, *arguments: str, stdin: bytes = b"", index: str = "") -> git.GitResult:
-        try:
-            return git.run(self._folder, arguments, self._environment, stdin=stdin, index=index)
-        except OSError as error:
-            raise no_git(error) from None
-        except subprocess.TimeoutExpired:
-            raise StorageRefused(
-                f"git took longer than {git.SECONDS} seconds in {self._folder}"
-            ) from None
+        return git.run(self._folder, arguments, self._environment, stdin=stdin, index=index)
 
     def _why_not(self, failed: git.GitResult, otherwise: str) -> str:
         """Say why git failed: in its own words, unless it has none."""
@@ -323,16 +315,22 @@ class Repository:
         return f"{otherwise}: {words.strip()}" if words.strip() else otherwise
 
 
-def _unknown(folder: str, revision: str) -> str:
-    """Return why a revision is none, where git does not say."""
-    why = "there is no commit yet" if revision == "HEAD" else "git knows no such commit"
-    return f"{why}, and {_SHALLOW}" if oldest_of_shallow(folder) else why
+def index_entries(listed: bytes) -> Iterator[tuple[str, str, TreeEntry]]:
+    """Yield the path, the stage and the entry of each line of `ls-files --stage -z`."""
+    for line in listed.split(b"\0")[:-1]:
+        about, _, name = line.partition(b"\t")
+        mode, object_, stage = about.decode().split(" ")
+        yield os.fsdecode(name), stage, TreeEntry(mode, object_)
 
 
-def _no_ancestor(folder: str, why: str) -> InvalidValue:
-    if oldest_of_shallow(folder):
-        return InvalidValue(f"{why} in this clone, and {_SHALLOW}", UNSHALLOW)
-    return InvalidValue(why)
+def raw_entries(line: bytes) -> tuple[TreeEntry | None, TreeEntry | None, str]:
+    """Return the entries before and after, and the status, of a line of `--raw`."""
+    mode, new_mode, object_, new_object, status = line[1:].decode().split(" ")
+    before, after = (
+        None if mode == _NO_MODE else TreeEntry(mode, object_)
+        for mode, object_ in ((mode, object_), (new_mode, new_object))
+    )
+    return before, after, status
 
 
 def limits_of_history(folder: str) -> list[str]:

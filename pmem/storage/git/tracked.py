@@ -103,13 +103,11 @@ def _may_hold(index: str, stamp: tuple[int, ...], place: str) -> bool:  # noqa: 
 
 
 def _tracked_files(top: str, place: str, environment: Mapping[str, str]) -> tuple[str, ...] | None:
-    import subprocess
-
     name = "".join(f"\\{sign}" if sign in _SPECIAL else sign for sign in place)
     wanted = f":(top{',icase' * _FOLDS_CASE}){name}"
     try:
         done = git.run(top, ["ls-files", "-z", "--full-name", "--", wanted], environment)
-    except (OSError, subprocess.SubprocessError):
+    except git.UNAVAILABLE:
         return None
     if done.code:
         return None

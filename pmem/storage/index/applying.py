@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Final, TypeVar
 
-from pmem.core.names import composed
+from pmem.core.lines import composed
 from pmem.core.places import fits
 from pmem.storage.files import listing
 from pmem.storage.files.addresses import open_at_once

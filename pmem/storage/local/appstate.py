@@ -4,7 +4,7 @@ import sqlite3
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-import msgspec
+from msgspec.json import decode as loads
 
 from pmem.core.apps.energy import FLOOR, PER_HOUR, may_spend, refilled
 from pmem.storage.local.state import LocalState
@@ -81,8 +81,8 @@ class AppState:
             " where ? is null or app = ? order by at, rowid"
         )
         return [
-            DeferredWork(*row[:3], _moment(at), why, importance, tuple(msgspec.json.decode(tags)))
-            for *row, at, why, importance, tags in self._state.rows(query, app, app)
+            DeferredWork._make((*row[:3], _moment(row[3]), *row[4:6], tuple(loads(row[6]))))
+            for row in self._state.rows(query, app, app)
         ]
 
     def settle(self, work: DeferredWork) -> None:
