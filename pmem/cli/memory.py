@@ -13,7 +13,7 @@ import msgspec
 from pmem.cli.asking import asks, own, scoped
 from pmem.cli.render import can_ask, drawn, draws
 from pmem.cli.session import Answer, CommandSession, Line, listed, start_of
-from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
+from pmem.core.lifecycle.presence import state_mark, validity_mark
 from pmem.core.lines import split_lines
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.core.visible import subject_before

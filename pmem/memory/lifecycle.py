@@ -10,14 +10,7 @@ import msgspec
 from pmem.core import checks
 from pmem.core.filters import Filter
 from pmem.core.lifecycle.neighbours import Neighbour
-from pmem.core.lifecycle.states import (
-    SUPERSEDES,
-    can_move,
-    closed,
-    moved,
-    restored,
-    successor_of,
-)
+from pmem.core.lifecycle.states import SUPERSEDES, can_move, closed, moved, restored, successor_of
 from pmem.core.operations import UPKEEP
 from pmem.core.retention import linked, purge_time
 from pmem.core.trust import inherited

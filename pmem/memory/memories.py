@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from pmem.core import checks
-from pmem.core.lifecycle.neighbours import Neighbour
-from pmem.core.lifecycle.scopes import concern_of
+from pmem.core.lifecycle.neighbours import Neighbour, concern_of
 from pmem.core.policy import tells_how
 from pmem.core.retention import CONVERSATION, changed
 from pmem.errors import InvalidValue, Refused

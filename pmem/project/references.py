@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from pmem.core.lifecycle.states import SUCCESSOR, successor_of
-from pmem.core.lifecycle.successors import was_unseen
+from pmem.core.lifecycle.states import SUCCESSOR, successor_of, was_unseen
 from pmem.core.retention import changed, unlinked
 from pmem.errors import Damaged, NotFound, PmemError, Refused, StorageRefused
 from pmem.storage.backend import Change

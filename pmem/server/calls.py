@@ -13,7 +13,7 @@ from pmem.core.secrets import unsecret
 from pmem.errors import InvalidValue, PmemError
 from pmem.library.typed import made
 from pmem.operations import table
-from pmem.operations.outcome import Outcome
+from pmem.operations.operation import Outcome
 from pmem.operations.pipeline import function_of, run
 from pmem.project.caller import Caller
 from pmem.project.failures import note_failure, of_files

@@ -14,9 +14,8 @@ import msgspec
 from msgspec.structs import replace
 
 from pmem.core.filters import Filter
-from pmem.core.lifecycle import consolidation, sweeping
+from pmem.core.lifecycle import consolidation
 from pmem.core.lifecycle.consolidation import ARCHIVE_BELOW, faded
-from pmem.core.lifecycle.fading import fading_rules
 from pmem.core.lifecycle.plan import (
     Action,
     Kept,
@@ -29,7 +28,7 @@ from pmem.core.lifecycle.plan import (
     plan_name,
     text_of,
 )
-from pmem.core.lifecycle.presence import with_recalls
+from pmem.core.lifecycle.presence import fading_rules, with_recalls
 from pmem.core.retention import age_in_days, days_until
 from pmem.core.selection import Selection, ticks
 from pmem.errors import Damaged, NotFound, StorageRefused
@@ -221,7 +220,7 @@ def _run(workspace: Workspace, planner: Planner, request: UpkeepRequest) -> Upke
 
 
 def _consolidation(workspace: Workspace, records: dict[str, Kept]) -> UpkeepPlan:
-    return consolidation.plan(
+    return consolidation.plan_consolidation(
         records.values(),
         rules_of(workspace),
         workspace.actor,
@@ -232,12 +231,12 @@ def _consolidation(workspace: Workspace, records: dict[str, Kept]) -> UpkeepPlan
 
 def _sweep(workspace: Workspace, records: dict[str, Kept]) -> UpkeepPlan:
     settings = workspace.settings
-    rules = sweeping.SweepRules(
+    rules = consolidation.SweepRules(
         ttl_days=settings.ttl_days,
         purge_days=settings.purge_days,
         fading=fading_rules(settings),
     )
-    return sweeping.plan(records.values(), rules, workspace.actor, workspace.now())
+    return consolidation.plan_sweep(records.values(), rules, workspace.actor, workspace.now())
 
 
 def _read_records(workspace: Workspace) -> dict[str, Kept]:

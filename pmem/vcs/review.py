@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 
+from pmem.core.cited_sides import FileVersion, stands_after, went_to
 from pmem.core.journal import one_line
 from pmem.core.outcomes import FIXES, warns
 from pmem.core.places import applies
@@ -18,7 +19,6 @@ from pmem.core.review import (
     is_rule,
     most_important,
 )
-from pmem.core.standing import FileVersion, stands_after, went_to
 from pmem.core.trust import may_stop
 from pmem.errors import InvalidValue, NotFound
 from pmem.project.views import seen_in

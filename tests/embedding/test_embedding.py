@@ -22,7 +22,7 @@ from pmem.memory.changes import RecordsRequest
 from pmem.memory.lifecycle import PurgeRequest
 from pmem.memory.requests import AddAllRequest, AddRequest, EditRequest
 from pmem.operations import table
-from pmem.operations.outcome import Outcome
+from pmem.operations.operation import Outcome
 from pmem.operations.pipeline import run
 from pmem.project.workspace import Workspace
 from pmem.search.hits import SearchHit

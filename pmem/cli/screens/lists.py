@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pmem.cli.screens.drawing import Row, ScreenView, bar, drawn_rows, folded, hung, wrapped
 from pmem.cli.screens.stories import memory_text, who_did
 from pmem.cli.session import Line, Span
-from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
+from pmem.core.lifecycle.presence import state_mark, validity_mark
 from pmem.core.retention import valid_at
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.values.ids import short

@@ -39,7 +39,7 @@ class OfflineRules:
     """Decides by rules: what says the same becomes one, else the least valuable memory goes."""
 
     def __init__(self, memories: Sequence[Memory]) -> None:
-        from pmem.core.lifecycle.similar import gathered, similar, texts_of  # slow, rarely needed
+        from pmem.core.lifecycle.merging import gathered, similar, texts_of  # slow, rarely needed
 
         known = similar(memories)
         groups = gathered(known, texts_of(known))

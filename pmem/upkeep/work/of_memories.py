@@ -10,10 +10,10 @@ from msgspec.structs import asdict, astuple, replace
 
 from pmem.core.duplicates import Relation, pairs
 from pmem.core.filters import Filter
-from pmem.core.lifecycle.insights import CATEGORY, PAUSE, is_insight
-from pmem.core.lifecycle.merging import SOURCE, absorbed, absorbing, rank, redirected
+from pmem.core.lifecycle.consolidation import CATEGORY, PAUSE, is_insight
+from pmem.core.lifecycle.merging import absorbed, absorbing, obstacle, rank, redirected, similar
+from pmem.core.lifecycle.plan import SOURCE
 from pmem.core.lifecycle.presence import said_at
-from pmem.core.lifecycle.similar import obstacle, similar
 from pmem.core.retention import age_in_days, linked, valid_at
 from pmem.core.trust import inherited
 from pmem.errors import Damaged, NotFound, Refused
