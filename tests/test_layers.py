@@ -65,7 +65,7 @@ NO_EFFECTS: Final = frozenset(
 CLOCKS: Final = ("datetime.now", "datetime.today", "datetime.utcnow", "date.today")
 CORE: Final = [path for path in source.FILES if source.name(path).startswith("pmem.core")]
 RENDER: Final = "pmem.cli.render"
-RANKING: Final = "pmem.core.retrieval.okapi"
+RANKING: Final = "pmem.core.retrieval.pool"
 
 
 def room(module: str) -> str:

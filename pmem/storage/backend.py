@@ -260,7 +260,6 @@ def pool_of(scan: Callable[[RecordType], Iterable[Record]]) -> "MemoryPool":
 
 def memory_pool(records: Iterable[Record]) -> "MemoryPool":
     """Make a pool of records, conversations before chunks, whose BM25 part rank-bm25 computes."""
-    from pmem.core.retrieval.okapi import okapi_scores
-    from pmem.core.retrieval.pool import MemoryPool
+    from pmem.core.retrieval.pool import MemoryPool, okapi_scores
 
     return MemoryPool(records, okapi_scores)

@@ -18,7 +18,7 @@ from pmem.memory.requests import AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.hits import SearchKind
-from pmem.search.search import SearchRequest
+from pmem.search.picking import SearchRequest
 from pmem.storage.files import listing, recordfile
 from pmem.storage.index import current_index, database
 from pmem.storage.index import search as search_index
@@ -484,7 +484,7 @@ def test_a_mistake_in_ranking_is_told(filled: str) -> None:
     request = SearchRequest(query="cats")
     ask(opened(filled), table.SEARCH, request)
     with (
-        mock.patch("pmem.search.search.rank", side_effect=TypeError("a slip")),
+        mock.patch("pmem.search.picking.rank", side_effect=TypeError("a slip")),
         pytest.raises(TypeError, match="a slip"),
     ):
         ask(opened(filled), table.SEARCH, request)
