@@ -56,11 +56,6 @@ def changelog(workspace: Workspace, request: RangeRequest) -> Compared:
     """Compare the memories and episodes of two git revisions.
 
     What cannot be read at one of the ends is left out: nothing is known of how it changed.
-
-    Raises:
-        InvalidValue: One of the ends is no revision, or they have no common ancestor.
-        NotFound: The memory was at neither end, or there is no git.
-        Damaged: A store is a link.
     """
     repository = Repository(workspace.root, workspace.environment)
     before, after = ends(repository, request.revisions)

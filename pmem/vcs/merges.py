@@ -80,11 +80,6 @@ def check_merges(workspace: Workspace, request: RangeRequest) -> MergesChecked:
 
     Only records that several sides changed, or that are not as the one side that changed them
     has them, are read. The working tree has no merges, so `A..` ends at HEAD.
-
-    Raises:
-        InvalidValue: One of the ends is no revision, or they have no common ancestor.
-        NotFound: There is no git.
-        StorageRefused: Git cannot read the repository.
     """
     git = Repository(workspace.root, workspace.environment)
     start, end = ends(git, request.revisions)
