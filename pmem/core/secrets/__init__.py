@@ -45,12 +45,7 @@ LOGINS: Final = alternatives(
     "auth =|auth=|authenticate|logon|admin|root|identifiant|usuario|acceso"
 )
 """What stands near a name and a password: `the login is kim / ...`."""
-_OPTION: Final = " -"
-_BREAK: Final = "\\"
-_BAR: Final = "|"
-_NEW_LINE: Final = "\n"
 _COLUMNS: Final = (",", ";", "\t", "|", "  ")
-_INSERTS: Final = "values"
 _GOING_ON: Final = lazily(
     r"(?>(?:\r?\n[ \t]{0,12}(?=[^\n]{0,60}[0-9])[A-Za-z0-9+/_-]{40,}+(?=={0,2}\s*?(?:\n|\Z)))*)"
     r"(?:\r?\n[ \t]{0,12}(?=[^\n]{0,60}[0-9=])[A-Za-z0-9+/_-]{4,}+={0,2}(?=\s*?(?:\n|\Z)))?"
@@ -60,13 +55,10 @@ _WRAPPED: Final = 56
 _LEAST: Final = 20
 """How many characters without a space the shortest token has."""
 _SHORTEST: Final = 6
-_ARMOURED: Final = "private-key"
-_ARMOUR: Final = "-----"
 _FILLING: Final = "AAA"
 """What zeros are in armour: whole keys have many of them."""
 _LONGEST_NAME: Final = 60
 _LONGEST_LINE: Final = 1024
-_NAMING: Final = ": "
 _SYMBOLS: Final = frozenset("!@#$%^&*+=~?|")
 _PASSWORD: Final = "password"  # noqa: S105 - a kind of secret
 _ASSIGNED: Final = "assigned-secret"
@@ -81,7 +73,7 @@ def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
     """
     if len(text) < _SHORTEST:
         return []
-    if not text.isascii() or _BREAK in text:
+    if not text.isascii() or "\\" in text:
         from pmem.core.secrets.invisible import has_any, joined
 
         if has_any(text):
@@ -100,8 +92,8 @@ def find_named(name: str, text: str, allowed: Collection[str] = ()) -> list[Secr
     line = text.partition("\n")[0][:_LONGEST_LINE]
     if found or not name or len(name) > _LONGEST_NAME or not _has_words(_lower(name)):
         return found
-    before = len(name) + len(_NAMING)
-    named = find(f"{name}{_NAMING}{line}", allowed)
+    before = len(f"{name}: ")
+    named = find(f"{name}: {line}", allowed)
     return [
         Secret(kind, start - before, end - before) for kind, start, end in named if start >= before
     ]
@@ -150,7 +142,7 @@ def _find_visible(text: str, allowed: Collection[str]) -> list[Secret]:
         else:
             kept.append(each)
     kept = [each for each in kept if not _is_allowed(text[each.start : each.end], allowed)]
-    return list(_wholes(text, kept)) if _NEW_LINE in text else kept
+    return list(_wholes(text, kept)) if "\n" in text else kept
 
 
 def _join_findings(one: Secret, other: Secret) -> Secret:
@@ -173,7 +165,7 @@ def _wholes(text: str, found: Iterable[Secret]) -> Iterator[Secret]:
 
 def _with_rest_of_token(text: str, each: Secret) -> Secret:
     """Return a finding with the lines in which a long token goes on."""
-    if text[each.end : each.end + 1] != _NEW_LINE or each.end - each.start < _WRAPPED:
+    if text[each.end : each.end + 1] != "\n" or each.end - each.start < _WRAPPED:
         return each
     match = _GOING_ON.match(text, each.end)
     return each if match is None else each._replace(end=match.end())
@@ -181,7 +173,7 @@ def _with_rest_of_token(text: str, each: Secret) -> Secret:
 
 def _candidates(text: str) -> Iterator[Secret]:
     lowered = _lower(text)
-    if max(map(len, text.split()), default=0) >= _LEAST or _ARMOUR in text:
+    if max(map(len, text.split()), default=0) >= _LEAST or "-----" in text:
         yield from _tokens(text)
         yield from _shapes(text, lowered, SHAPES)
     yield from _shapes(text, lowered, COMMANDS)
@@ -208,18 +200,18 @@ def _find_labelled(text: str, lowered: str) -> Iterator[Secret]:
     from pmem.core.secrets import named
 
     yield from named.held(text, lowered)
-    if _BAR in text or (_NEW_LINE in text and any(map(text.__contains__, _COLUMNS))):
+    if "|" in text or ("\n" in text and any(map(text.__contains__, _COLUMNS))):
         from pmem.core.secrets import rows
 
         yield from rows.in_rows(text, lowered)
-    if _INSERTS in lowered:
+    if "values" in lowered:
         from pmem.core.secrets import rows
 
         yield from rows.in_inserts(text)
 
 
 def _has_commands(lowered: str) -> bool:
-    if _OPTION in lowered and any(map(lowered.__contains__, _PROGRAMS)):
+    if " -" in lowered and any(map(lowered.__contains__, _PROGRAMS)):
         return True
     return any(map(lowered.__contains__, _OTHER_PROGRAMS))
 
@@ -270,7 +262,7 @@ def _tokens(text: str) -> Iterator[Secret]:
 
                         rest, end = match[0], max(end, match.end())
                         if not is_example(
-                            _body(rest) if token.kind == _ARMOURED else _filled(rest)
+                            _body(rest) if token.kind == "private-key" else _filled(rest)
                         ):
                             yield Secret(token.kind, place, end)
                 place = text.find(prefix, end)
@@ -278,7 +270,7 @@ def _tokens(text: str) -> Iterator[Secret]:
 
 def _body(armoured: str) -> str:
     """Return what armour is around, without zeros; any text if there is nothing in it."""
-    body = armoured.partition(_ARMOUR)[2].partition(_ARMOUR)[0]
+    body = armoured.partition("-----")[2].partition("-----")[0]
     return body.replace(_FILLING, "") or _FILLING
 
 
