@@ -15,7 +15,7 @@ from pmem.conversation.exchange import (
     MessagesRequest,
 )
 from pmem.interchange import arrays
-from pmem.memory.reading import LookRequest
+from pmem.memory.conversations import LookRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.storage.unindexed import InMemory

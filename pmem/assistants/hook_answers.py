@@ -174,7 +174,7 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     from pmem.assistants.capture import ask_at_start
     from pmem.assistants.missing_tools import missing_tools
     from pmem.assistants.start_text import FRAME_CHARACTERS, FRAME_TOKENS, start_text
-    from pmem.project.trouble import of_files
+    from pmem.project.failures import of_files
     from pmem.search.context_request import ContextRequest
     from pmem.search.contexts import build_context
 

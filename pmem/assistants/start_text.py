@@ -14,7 +14,6 @@ from pmem.core.own_words import AT_START, KEEP
 from pmem.core.selection import Selection
 from pmem.core.visible import one_visible_line
 from pmem.project.caller import serving
-from pmem.project.project_name import project_name
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import BuiltContext
 from pmem.values.records import Memory, MemoryType
@@ -55,7 +54,7 @@ def start_text(workspace: Workspace, built: BuiltContext) -> str:
 
 
 def _first_line(workspace: Workspace, shown: int, total: int) -> str:
-    name = one_visible_line(workspace.mask.text(project_name(workspace)))[:_NAME]
+    name = one_visible_line(workspace.mask.text(workspace.project_name))[:_NAME]
     rest = "tool `search`" if can_serve() else "`pmem search`"
     many = f"all {shown}" if shown >= total else f"{shown} of {total}; the rest: {rest}"
     return f"{AT_START} ({name}, {many}). {KEEP}"

@@ -8,8 +8,7 @@ from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
 from pmem.core.lines import shortened
 from pmem.core.trust import label_of
-from pmem.memory.fixes import fix_of
-from pmem.memory.reading import Staleness
+from pmem.memory.reading import Staleness, fix_of
 from pmem.project.caller import serving
 from pmem.project.workspace import Workspace
 from pmem.values.ids import short

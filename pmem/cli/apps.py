@@ -4,10 +4,20 @@ from collections.abc import Iterator
 
 import msgspec
 
-from pmem.apps.figures import AppFigures
-from pmem.apps.reading import AppContextRequest, AppListRequest, AppOverview, AppShowRequest
-from pmem.apps.remembering import Remembered, RememberRequest
-from pmem.apps.removal import AppDeleteRequest, Purged, UninstallRequest
+from pmem.apps.reading import (
+    AppContextRequest,
+    AppFigures,
+    AppListRequest,
+    AppOverview,
+    AppShowRequest,
+)
+from pmem.apps.remembering import (
+    AppDeleteRequest,
+    Purged,
+    Remembered,
+    RememberRequest,
+    UninstallRequest,
+)
 from pmem.cli import render
 from pmem.cli.asking import asks, own
 from pmem.cli.screens.drawing import figure

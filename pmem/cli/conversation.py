@@ -19,15 +19,9 @@ from pmem.conversation.pruning import PruneRequest, Pruning
 from pmem.core.extraction.episodes import Arc
 from pmem.core.lines import shortened
 from pmem.errors import UsageError
-from pmem.memory.chunking import Transcript
+from pmem.memory.conversations import ConversationRequest, LookRequest, Transcript, current
 from pmem.memory.facts import Promotion
-from pmem.memory.reading import (
-    ConversationRequest,
-    EpisodeShowRequest,
-    LookRequest,
-    ShownRecord,
-    current,
-)
+from pmem.memory.reading import EpisodeShowRequest, ShownRecord
 from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.records import Conversation, Episode, EpisodeType, Message

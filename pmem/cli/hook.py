@@ -233,7 +233,7 @@ def _ask_memory(
             trace = "".join(traceback.format_exception(error))
             said = error.message if isinstance(error, PmemError) else trace
             note_failure(session.opened, f"hook {event}: {said}")
-        from pmem.project.trouble import of_error
+        from pmem.project.failures import of_error
 
         return HookAnswer(trouble=of_error(error) if event == SESSION_START else "")
     finally:

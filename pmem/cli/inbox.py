@@ -17,8 +17,7 @@ from pmem.cli.session import Answer, CommandSession, Line, counted, listed, once
 from pmem.core.inbox import InboxChoice, InboxItem, InboxKind
 from pmem.errors import Ambiguous, NotFound, Refused, UsageError
 from pmem.memory.changes import RecordsRequest
-from pmem.memory.confirming import ConfirmRequest
-from pmem.memory.consent import ApproveRequest, WaitingProposal, WaitingRequest
+from pmem.memory.consent import ApproveRequest, ConfirmRequest, WaitingProposal, WaitingRequest
 from pmem.memory.facts import FactsRequest, PromoteRequest, Promotion
 from pmem.operations import table
 from pmem.operations.outcome import plain_form

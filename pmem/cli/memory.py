@@ -13,7 +13,7 @@ import msgspec
 from pmem.cli.asking import asks, own, scoped
 from pmem.cli.render import can_ask, drawn, draws
 from pmem.cli.session import Answer, CommandSession, Line, listed, start_of
-from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
+from pmem.core.lifecycle.presence import state_mark, validity_mark
 from pmem.core.lines import split_lines
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.core.visible import subject_before
@@ -38,7 +38,7 @@ from pmem.values.records import (
 
 if TYPE_CHECKING:
     from pmem.core.lifecycle.neighbours import Neighbour
-    from pmem.memory.overviews import Naming
+    from pmem.memory.reading import Naming
 
 SUGGESTED = 9
 """The exit code of `add` when a memory should be updated instead."""
@@ -160,7 +160,7 @@ def list_(
 
 def _names_answer(session: CommandSession, of: "Naming") -> Answer:
     """List the tags or the subjects, and how many memories have each."""
-    from pmem.memory.overviews import NamesRequest
+    from pmem.memory.reading import NamesRequest
 
     found = session.run(table.NAMES, NamesRequest(of=of))
     screen = drawn(session, "lists.name_screen", found, of.removesuffix("s"))

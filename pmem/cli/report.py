@@ -17,7 +17,7 @@ from pmem.cli.session import Answer, CommandSession, Line, needing, once_more
 from pmem.core.secrets import unsecret
 from pmem.errors import Refused, UsageError
 from pmem.operations import table
-from pmem.project.project_name import name_of
+from pmem.project.configuration import name_of
 from pmem.project.setup import SettingRequest
 from pmem.report.collecting import ReportRequest
 from pmem.values.fields import NoArguments

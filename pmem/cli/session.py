@@ -112,7 +112,7 @@ class CommandSession:
     def found_root(self) -> str:
         """The memory folder's path; that of one's own memory may be to be made."""
         if self.mine:
-            from pmem.project.borders import check_borders
+            from pmem.project.discovery import check_borders
             from pmem.project.own_memory import own_folder
 
             if self.directory != (self.environment.get("PMEM_DIR") or None):

@@ -17,7 +17,6 @@ from pmem.interchange.adr_states import RecordName, folded_title
 from pmem.memory.lifecycle import SupersedeByRequest, supersede_by
 from pmem.memory.memories import add, edit_from
 from pmem.memory.requests import AddRequest, EditRequest
-from pmem.project.events import event_of
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.values.fields import Admit, DryRun, as_it_is, asked
@@ -179,7 +178,7 @@ class _DecisionImport:
         self.counts["archived"] += 1
         if not self._request.dry_run:
             now = self._workspace.now()
-            event = event_of(self._workspace, EventKind.ARCHIVE, reason=f"its record {why}")
+            event = self._workspace.event(EventKind.ARCHIVE, reason=f"its record {why}")
             event = msgspec.structs.replace(event, source=KIND)
             self._workspace.memories.put(moved(memory, event, valid_until=closed(memory, now)))
 

@@ -22,9 +22,7 @@ from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.interchange import Skipped, arrays, messages
 from pmem.interchange.sessions import RECOGNISED_BY, recognise
 from pmem.memory.app_limit import make_room
-from pmem.memory.chunking import read_once
-from pmem.project.events import event_of
-from pmem.project.project_name import project_name
+from pmem.memory.conversations import read_once
 from pmem.project.references import living
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
@@ -247,7 +245,7 @@ def import_arrays(workspace: Workspace, request: ArraysRequest) -> Imported:
     parsed = arrays.parse(_array_files(request.folder))
     total = sum(len(records) for records in parsed.records.values())
     counts = {"added": 0, "updated": 0, "unchanged": 0}
-    event = msgspec.structs.replace(event_of(workspace, EventKind.UPDATE), source=_ARRAYS)
+    event = msgspec.structs.replace(workspace.event(EventKind.UPDATE), source=_ARRAYS)
     is_doubted = request.untrusted or workspace.caller.agent is not None
     doubt = _doubt_of(workspace, event) if is_doubted else None
     refused: list[Skipped] = []
@@ -292,7 +290,7 @@ def export_arrays(workspace: Workspace, request: ExportRequest) -> Exported:
     from pmem.interchange import multi_tier
 
     return Exported(
-        files=multi_tier.write(records, project_name(workspace), workspace.now(), HALF_LIFE_DAYS)
+        files=multi_tier.write(records, workspace.project_name, workspace.now(), HALF_LIFE_DAYS)
     )
 
 

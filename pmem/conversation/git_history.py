@@ -16,7 +16,7 @@ from pmem.core.outcomes import COMMIT
 from pmem.core.places import exact_place
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped
-from pmem.memory.chunking import unfold
+from pmem.memory.conversations import unfold
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.git.commits import HEAD, CommitText, files_of, read_commits

@@ -18,8 +18,7 @@ from pmem.core.pruning.plan import (
     rules_for,
 )
 from pmem.errors import InvalidValue
-from pmem.memory.reading import ConversationRequest, LookRequest, target
-from pmem.project.events import event_of
+from pmem.memory.conversations import ConversationRequest, LookRequest, target
 from pmem.project.workspace import Workspace
 from pmem.values.config import Settings
 from pmem.values.fields import DryRun, asked
@@ -155,7 +154,7 @@ def list_pruned(workspace: Workspace, request: LookRequest) -> PrunedListing:
         NotFound, Ambiguous: The conversation.
         Damaged: A chunk's file is missing or cannot be used.
     """
-    from pmem.memory.chunking import unfold
+    from pmem.memory.conversations import unfold
 
     found = unfold(workspace, target(workspace, request.conversation))
     conversation = found.conversation
@@ -243,7 +242,7 @@ def usage(workspace: Workspace, reference: str | None) -> Usage:
         NotFound, Ambiguous: The conversation.
         Damaged: A chunk's file is missing or cannot be used.
     """
-    from pmem.memory.chunking import read_whole
+    from pmem.memory.conversations import read_whole
 
     settings = workspace.settings
     conversation, chunks = read_whole(workspace, target(workspace, reference))
@@ -344,7 +343,7 @@ def _without_pruned(
     reasons: dict[str, list[str]] = {}
     for item in done.pruned:
         reasons.setdefault(item.reason, []).append(item.id)
-    event = event_of(workspace, EventKind.UPDATE, **{"trigger": done.trigger, _PRUNED: reasons})
+    event = workspace.event(EventKind.UPDATE, **{"trigger": done.trigger, _PRUNED: reasons})
     return msgspec.structs.replace(
         conversation,
         pruned=(*conversation.pruned, *(item.id for item in done.pruned)),

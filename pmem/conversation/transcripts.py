@@ -6,7 +6,7 @@ import msgspec
 
 from pmem.conversation.episodes import noticed_at_import
 from pmem.errors import NotFound
-from pmem.memory.chunking import extend, merged, summarised, unfold
+from pmem.memory.conversations import extend, merged, summarised, unfold
 from pmem.memory.noted_facts import noted, stated
 from pmem.project.workspace import Workspace
 from pmem.values.ids import derived_id

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from pmem.conversation.episodes import noticed_at_import
-from pmem.memory.chunking import unfold
+from pmem.memory.conversations import unfold
 from pmem.memory.noted_facts import new_facts, noted
 from pmem.project.workspace import Workspace
 from pmem.values.records import Conversation, Fact, Message

@@ -8,8 +8,7 @@ import msgspec
 
 from pmem.core.filters import fold
 from pmem.core.journal import one_line
-from pmem.core.lifecycle.neighbours import JUDGED
-from pmem.core.lifecycle.scopes import may_meet
+from pmem.core.lifecycle.neighbours import JUDGED, may_meet
 from pmem.core.outcomes import warns
 from pmem.values.ids import short
 from pmem.values.records import Memory, MemoryType

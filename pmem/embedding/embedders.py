@@ -16,7 +16,7 @@ import msgspec
 
 from pmem.core.retrieval.meaning import pack_vector
 from pmem.core.secrets import unsecret
-from pmem.project.meaning import PACKAGE, is_installed
+from pmem.project.configuration import PACKAGE, is_installed
 from pmem.values.rules import AUTO, VectorRules
 
 Use = Literal["query", "passage"]

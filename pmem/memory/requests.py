@@ -189,12 +189,11 @@ class AddedAll(msgspec.Struct, frozen=True, kw_only=True):
             "added": self.count("added"),
             "suggested": self.count("suggested"),
             **({"held": self.held} if self.held else {}),
-            "items": [_without_links(item.to_plain()) for item in self.items],
+            "items": [
+                {name: value for name, value in item.to_plain().items() if name != "links"}
+                for item in self.items
+            ],
         }
-
-
-def _without_links(added: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in added.items() if name != "links"}
 
 
 class EditRequest(msgspec.Struct, frozen=True, kw_only=True):

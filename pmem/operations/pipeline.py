@@ -19,7 +19,7 @@ from pmem.errors import ModelFailed, PmemError, Refused, StorageRefused, Unfinis
 from pmem.operations.operation import Operation, Writes
 from pmem.operations.outcome import Outcome
 from pmem.project.caller import NOBODY, Caller, asked_by
-from pmem.project.meaning import embeds
+from pmem.project.configuration import embeds
 from pmem.project.transaction import check_writable
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
@@ -137,7 +137,7 @@ def _do(unit: Workspace, operation: Operation[Q, A], request: Q, *, is_writing: 
         raise
     finally:
         if unit.written or unit.forgot:
-            from pmem.project.noting import note_command
+            from pmem.project.transaction import note_command
 
             _report_first_write(unit)
             note_command(unit, operation.name)
@@ -157,7 +157,7 @@ def _report_first_write(unit: Workspace) -> None:
 def _note_final(unit: Workspace, operation: Operation[Q, A], writes: Writes) -> None:
     """Note what has changed what is no record, so that `undo` stops at it."""
     if operation.is_final and writes:
-        from pmem.project.noting import note_command
+        from pmem.project.transaction import note_command
 
         note_command(unit, operation.name, beyond=True)
 

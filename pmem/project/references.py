@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from pmem.core.lifecycle.states import SUCCESSOR, successor_of
-from pmem.core.lifecycle.successors import was_unseen
+from pmem.core.lifecycle.states import SUCCESSOR, successor_of, was_unseen
 from pmem.core.retention import changed, unlinked
 from pmem.errors import Damaged, NotFound, PmemError, Refused, StorageRefused
 from pmem.storage.backend import Change
@@ -30,13 +29,7 @@ if TYPE_CHECKING:
 
 
 def is_gone(workspace: "Workspace", type_: RecordType, identifier: str) -> bool:
-    """Tell whether nothing has an id, or will have none once the transaction ends.
-
-    Args:
-        workspace: Where to look; whoever asks, all that is there counts.
-        type_: The record's type.
-        identifier: Its id.
-    """
+    """Tell whether nothing has an id, or will have none once the transaction ends."""
     store = workspace.store(type_)
     if store.is_pending(identifier):
         return store.is_removed(identifier)
@@ -49,26 +42,13 @@ def is_gone(workspace: "Workspace", type_: RecordType, identifier: str) -> bool:
 
 
 def living(workspace: "Workspace", record: Any) -> Any:
-    """Return a record without what leads nowhere, inside a transaction.
-
-    Args:
-        workspace: Where it is, or is to be.
-        record: Any record.
-
-    Returns:
-        The record; an UNLINK in its history says what was cut.
-    """
-    from pmem.project.events import event_of
-
-    event = event_of(workspace, EventKind.UNLINK)
+    """Return a record without what leads nowhere; an UNLINK in its history says so."""
+    event = workspace.event(EventKind.UNLINK)
     return cut(record, lambda type_, id_: is_gone(workspace, type_, id_), event)
 
 
 def cut_what_leads_to(workspace: "Workspace", gone: set[tuple[RecordType, str]]) -> None:
     """Cut everything that leads to records that a transaction removes, before it ends.
-
-    Args:
-        gone: Their types and ids.
 
     Raises:
         Refused: Something that the agent that asks may not see leads to one of them.
@@ -83,7 +63,8 @@ def cut_what_leads_to(workspace: "Workspace", gone: set[tuple[RecordType, str]])
         for store in workspace.stores
         if store.type in owners
         for record in store.find()
-        if _is_listed(record, gone)
+        if (type(record), _successor_of(record)) in gone
+        or any(not it.is_part and (it.target, it.id) in gone for it in leads(record))
     ]
     identifiers = {identifier for _, identifier in gone}
     for problem in workspace.problems:  # before anything is read again, which may work then
@@ -101,9 +82,6 @@ def check_targets(workspace: "Workspace", changes: Sequence[Change]) -> None:
     What led nowhere before may stay, so that its record can still be changed, and a chunk may be
     imported without its conversation: `pmem check` reports it, and `pmem resolve` mends it.
 
-    Args:
-        changes: What is written.
-
     Raises:
         NotFound: Something new would lead nowhere.
     """
@@ -120,12 +98,7 @@ def check_targets(workspace: "Workspace", changes: Sequence[Change]) -> None:
 
 
 def living_news(workspace: "Workspace", record: Any) -> Any:
-    """Return a record as `living` does, if it leads to more than it did on disk; else itself.
-
-    Args:
-        workspace: Where it is, or is to be.
-        record: Any record.
-    """
+    """Return a record as `living` does, if it leads to more than it did on disk; else itself."""
     new = _new_leads(workspace, type(record), record)
     return living(workspace, record) if new else record
 
@@ -153,9 +126,7 @@ def _without_successor(workspace: "Workspace", record: Any) -> Any:
 
     Otherwise it still says what it gave way to, and `pmem check` reports it.
     """
-    from pmem.project.events import event_of
-
-    successor = successor_of(record) if isinstance(record, Memory | Episode) else ""
+    successor = _successor_of(record)
     if not successor or not is_gone(workspace, type(record), successor):
         return record
     try:
@@ -164,13 +135,11 @@ def _without_successor(workspace: "Workspace", record: Any) -> Any:
         return record
     if was_unseen(removed, record.id):
         return record
-    return changed(record, event_of(workspace, EventKind.UNLINK, **{SUCCESSOR: successor}))
+    return changed(record, workspace.event(EventKind.UNLINK, **{SUCCESSOR: successor}))
 
 
-def _is_listed(record: Record, gone: set[tuple[RecordType, str]]) -> bool:
-    if isinstance(record, Memory | Episode) and (type(record), successor_of(record)) in gone:
-        return True
-    return any(not it.is_part and (it.target, it.id) in gone for it in leads(record))
+def _successor_of(record: Record) -> str:
+    return successor_of(record) if isinstance(record, Memory | Episode) else ""
 
 
 def _check_not_held(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from pmem.core.retrieval.ranking import Ranking
 from pmem.core.text.terms import parse_query
-from pmem.project.meaning import embeds
+from pmem.project.configuration import embeds
 from pmem.values.rules import AUTO
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pmem.conversation.window import ConversationWindow
 from pmem.core.context.modes import mode_of
 from pmem.core.context.parts import Candidates, Item, Omitted
 from pmem.core.context.worth import LEAST_LIKELY, Valuation, Worth, tie
-from pmem.core.lifecycle.differences import SaidOtherwise, newer_first, with_newer
+from pmem.core.lifecycle.neighbours import SaidOtherwise, newer_first, with_newer
 from pmem.core.text.speech import TOOLS, speech_of
 from pmem.project.workspace import Workspace
 from pmem.search.context_answers import Answers

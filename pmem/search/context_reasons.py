@@ -7,7 +7,7 @@ from typing import Final
 from pmem.core.context.parts import Context, Section, ShownItem
 from pmem.core.context.reasons import say_why
 from pmem.core.filters import cited_symbols, covers
-from pmem.core.lifecycle.differences import SaidOtherwise
+from pmem.core.lifecycle.neighbours import SaidOtherwise
 from pmem.core.places import applies_within
 from pmem.core.retrieval.forms import likeness
 from pmem.core.retrieval.question import is_english, searched_part

@@ -13,8 +13,8 @@ from pmem.core.context.allocation import build
 from pmem.core.context.parts import UPDATE_MARK, Candidates, Context, Counter, Item, Omitted
 from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.followed_rules import repeats_rule
-from pmem.core.lifecycle.differences import SaidOtherwise, differences
-from pmem.core.lifecycle.fading import fading_rules, half_life_of
+from pmem.core.lifecycle.neighbours import SaidOtherwise, differences
+from pmem.core.lifecycle.presence import fading_rules, half_life_of
 from pmem.core.lines import shortened
 from pmem.core.retrieval.question import notes_on
 from pmem.core.text.terms import terms

@@ -18,7 +18,7 @@ from pmem.core.text.terms import terms
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
 from pmem.memory import reading
 from pmem.memory.reading import MessageRef
-from pmem.project.meaning import embeds
+from pmem.project.configuration import embeds
 from pmem.project.workspace import Workspace
 from pmem.search.hits import Expectation, ExpectedHit, Scored, SearchHit, SearchKind, Stage
 from pmem.values.ids import short

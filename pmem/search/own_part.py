@@ -9,7 +9,7 @@ from pmem.conversation.window import ConversationWindow
 from pmem.core.context.modes import mode_of
 from pmem.core.context.parts import Item, Omitted
 from pmem.core.context.worth import tie
-from pmem.core.lifecycle.differences import SaidOtherwise, differences
+from pmem.core.lifecycle.neighbours import SaidOtherwise, differences
 from pmem.errors import PmemError
 from pmem.project.own_memory import own_beside, told_as_left_out
 from pmem.project.workspace import Workspace

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from pmem.core import queries
-from pmem.core.lifecycle.out_of_recall import describe_matches
+from pmem.core.lifecycle.presence import describe_matches
 from pmem.core.policy import ACTIVITY, EVENT, EVERYTHING, PROCEDURAL, Reach, serving
 from pmem.core.queries import Item, QueryRequest
 from pmem.core.retrieval.question import notes_on, searched_part

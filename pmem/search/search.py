@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import msgspec
 
 from pmem.core.filters import Filter
-from pmem.core.lifecycle.out_of_recall import OUT_OF_RECALL
+from pmem.core.lifecycle.presence import OUT_OF_RECALL
 from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.core.retrieval.boost import CONTEXT_HITS, LOOKED_AT, boosted
 from pmem.core.retrieval.pool import Pool, labels

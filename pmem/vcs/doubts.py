@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from pmem.core.filters import fold
 from pmem.core.findings import Finding
-from pmem.core.lifecycle.states import successor_of, successors_of
-from pmem.core.lifecycle.successors import was_unseen
+from pmem.core.lifecycle.states import successor_of, successors_of, was_unseen
 from pmem.core.retention import valid_at
 from pmem.values.ids import short
 from pmem.values.records import STORES, Conversation, Episode, Memory, State

@@ -29,8 +29,7 @@ from pmem.cli.session import Line
 from pmem.conversation.conversations import Overview
 from pmem.core.journal import entry, steps
 from pmem.core.visible import visible
-from pmem.memory.details import LinkedText
-from pmem.memory.reading import MemoryListing, ShownRecord
+from pmem.memory.reading import LinkedText, MemoryListing, ShownRecord
 from pmem.operations import table
 from pmem.search.hits import Related, SearchHit, SearchKind
 from pmem.search.search import SearchResult

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pmem.cli.screens.drawing import Row, ScreenView, bar, drawn_rows, folded, hung, wrapped
 from pmem.cli.screens.stories import memory_text, who_did
 from pmem.cli.session import Line, Span
-from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
+from pmem.core.lifecycle.presence import state_mark, validity_mark
 from pmem.core.retention import valid_at
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.values.ids import short
@@ -16,8 +16,7 @@ from pmem.values.records import Episode, Event, EventKind, Fact, Memory, State, 
 if TYPE_CHECKING:
     from pmem.conversation.conversations import Overview
     from pmem.core.context.parts import Context
-    from pmem.memory.overviews import NameListing
-    from pmem.memory.reading import MemoryListing, ShownRecord
+    from pmem.memory.reading import MemoryListing, NameListing, ShownRecord
 
 
 def memory_screen(found: "MemoryListing", view: ScreenView) -> Iterator[Line]:

@@ -10,7 +10,7 @@ from typing import Final
 
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
-from pmem.core.lifecycle.differences import SaidOtherwise, differences
+from pmem.core.lifecycle.neighbours import SaidOtherwise, differences
 from pmem.core.trust import shown, trust_of
 from pmem.values.ids import short
 from pmem.values.records import Memory

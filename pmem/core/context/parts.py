@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from pmem.core.lifecycle.differences import SaidOtherwise
+from pmem.core.lifecycle.neighbours import SaidOtherwise
 
 Format = Literal["markdown", "json", "messages"]
 Counter = Callable[[str], int]

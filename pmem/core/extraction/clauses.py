@@ -61,6 +61,8 @@ _HAZE: Final = frozenset(
     nothing""".split()
 )
 
+_THOUGHTS: Final = frozenset(("think", "believe", "feel"))
+
 _HENCEFORTH: Final = frozenset(("from now on", "going forward", "in future", "in the future"))
 
 
@@ -106,15 +108,14 @@ def is_hazy(words: list[str], begin: int, place: int) -> bool:
     near = place
     while near > begin and words[near - 1] not in BREAKS:
         near -= 1
-    if words[near : near + 2] in (["what", "we"], ["what", "i"]) and "is" in words[place:]:
+    if words[near : near + 2] in (["what", "we"], ["what", "i"]):
         near += 1
-    return not _HAZE.isdisjoint(words[near:place]) or "not sure" in " ".join(words)
+    return not _HAZE.isdisjoint(words[near:place])
 
 
 def is_thought(words: list[str], begin: int, place: int) -> bool:
     """Tell whether a phrase follows "I think" or the like."""
-    before = words[begin:place]
-    return "think" in before or "believe" in before or "feel" in before
+    return not _THOUGHTS.isdisjoint(words[begin:place])
 
 
 def first_word(words: list[str]) -> int:
@@ -134,8 +135,6 @@ def opening(words: list[str]) -> int:
             begin += len(aside)
         elif words[begin] in _OPENERS:
             begin += 1
-        elif words[begin : begin + 2] == ["as", "you"] and "," in words[begin : begin + 6]:
-            begin = words.index(",", begin) + 1
         else:
             break
     return begin

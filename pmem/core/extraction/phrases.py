@@ -45,16 +45,7 @@ _BE: Final = frozenset(("is", "are"))
 
 _JOINTS: Final = frozenset("_/.")
 
-_NO_COMMANDS: Final = frozenset(
-    """mind again say give know heard seen thought knew saw met said ever really even too once quite
-    gonna forget felt had went got came did made told took read better worse more less before
-    since until fails worked works seems in at on under""".split()
-)
-
-_NO_PURSUITS: Final = frozenset(
-    """doing feeling waiting going having being wanting trying getting hearing seeing telling
-    holding thinking""".split()
-)
+_NO_COMMANDS: Final = frozenset("mind say heard seen knew".split())
 
 _SPANS: Final = frozenset("quarter year sprint spring summer autumn fall winter".split())
 
@@ -298,9 +289,7 @@ _PLACED: Final[dict[str, Callable[[ParsedSentence, Clause, int], bool]]] = {
 _FORMS: Final[dict[str, Callable[[ParsedSentence, int], bool]]] = {
     "dated": _is_dated,
     "lasting": _is_lasting,
-    "ing": lambda sentence, place: (
-        sentence.words[place].endswith("ing") and sentence.words[place] not in _NO_PURSUITS
-    ),
+    "ing": lambda sentence, place: sentence.words[place].endswith("ing"),
     "named": ParsedSentence.capital,
     "number": _is_number,
     "command": _is_command,

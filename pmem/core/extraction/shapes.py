@@ -33,11 +33,6 @@ _LEADS: Final = frozenset("to when whenever if after before once every each firs
 _ADDRESSED: Final = frozenset("you we first just simply always then also need have to".split())
 _EACH: Final = frozenset(("every", "each"))
 _TALKERS: Final = frozenset("you i we he she they it this that there".split())
-_CIRCUMSTANCES: Final = BREAKS | frozenset(
-    """after ages ago already alone as at because before by during earlier in last long now once
-    since then this today together tomorrow tonight when while with yesterday""".split()
-)
-_GOES_ON: Final = BREAKS | frozenset("against favor favour on that to".split())
 _EMPTY: Final = (
     BREAKS | STOP_WORDS
     | frozenset((*NUMBER_WORDS, *MONTHS, *WEEKDAYS))
@@ -94,15 +89,12 @@ def _matched(sentence: ParsedSentence, clause: Clause, cues: Cues) -> Iterator[S
 
 def _says_what(sentence: ParsedSentence, place: int, clause: Clause) -> bool:
     """Tell whether what follows "we decided" says what, not only when, where or with whom."""
-    words = sentence.words
-    is_announced = words[place : place + 1] in _ANNOUNCED
-    end = len(words) if is_announced else clause.end
-    while place < end and words[place] in _CIRCUMSTANCES:
-        further = (other for other in range(place + 1, end) if words[other] in _GOES_ON)
-        place = place + 1 if words[place] in BREAKS else next(further, end)
+    is_announced = sentence.words[place : place + 1] in _ANNOUNCED
+    end = len(sentence.words) if is_announced else clause.end
+    said = enumerate(sentence.words[place:end], start=place)
     return any(
-        words[place] not in _EMPTY and (not words[place].endswith("ly") or sentence.capital(place))
-        for place in range(place, end)
+        word not in _EMPTY and (not word.endswith("ly") or sentence.capital(at))
+        for at, word in said
     )
 
 

@@ -19,7 +19,7 @@ from math import log
 from typing import Final
 from zlib import crc32
 
-from pmem.core.lifecycle.scopes import may_meet
+from pmem.core.lifecycle.neighbours import may_meet
 from pmem.core.retention import valid_at
 from pmem.core.text.terms import terms
 from pmem.values.records import Memory, Scope, State

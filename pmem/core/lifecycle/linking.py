@@ -10,8 +10,7 @@ from pmem.core.duplicates import Claim, Relation, Verdict, claim_of, compare, pa
 from pmem.core.duplicates.comparing import NEAREST, closeness, has_all_of
 from pmem.core.duplicates.other_forms import in_other_forms
 from pmem.core.filters import same_text
-from pmem.core.lifecycle.neighbours import Neighbour, is_near
-from pmem.core.lifecycle.scopes import concern_of
+from pmem.core.lifecycle.neighbours import Neighbour, concern_of, is_near
 from pmem.core.text.terms import terms
 from pmem.values import defaults
 from pmem.values.records import Memory, Relationship

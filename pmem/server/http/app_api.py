@@ -7,7 +7,7 @@ from typing import Final, Literal
 import msgspec
 
 from pmem.apps.reading import AppListRequest
-from pmem.apps.removal import AppDeleteRequest
+from pmem.apps.remembering import AppDeleteRequest
 from pmem.errors import NotFound
 from pmem.memory.app_memories import AppMemory, AppRequest
 from pmem.operations import table

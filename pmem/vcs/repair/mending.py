@@ -6,7 +6,7 @@ from typing import Final, Literal, NamedTuple
 from pmem.core.chunking import by_conversation, repeated
 from pmem.core.filters import EVERYTHING
 from pmem.errors import Damaged, NotFound, StorageRefused
-from pmem.memory.chunking import put_whole, read_once
+from pmem.memory.conversations import put_whole, read_once
 from pmem.project.references import leads, living
 from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX

@@ -1,18 +1,27 @@
 """A conversation and its chunks: reading them as one, and moving older messages into chunks."""
 
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import chain
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from pmem.core.chunking import Whole, may_repeat, overflow, whole
 from pmem.core.summaries import summary
-from pmem.errors import Damaged, NotFound, StorageRefused
-from pmem.memory.reading import chunks_of
+from pmem.errors import Ambiguous, Damaged, NotFound, StorageRefused
 from pmem.project.workspace import Workspace
-from pmem.values.records import Chunk, Conversation, Fact, Message
+from pmem.values.fields import AsOf, asked
+from pmem.values.ids import short
+from pmem.values.records import (
+    STORES,
+    Chunk,
+    Conversation,
+    Fact,
+    Message,
+    Status,
+)
 
 MERGED_TOKENS = 300
 """Tokens of a merged summary at the most."""
@@ -45,16 +54,10 @@ def extend(
     chunk_id: ChunkId | None = None,
     told: Callable[[int], None] = lambda count: None,
 ) -> Conversation:
-    """Return a conversation with more messages; what overflows goes into chunks.
+    """Return a conversation with more messages, to be put; what overflows goes into chunks.
 
-    Inside a transaction; the conversation itself is for the caller to put.
-
-    Args:
-        conversation: As it is so far.
-        messages: What was said since.
-        at: When.
-        chunk_id: Makes a chunk's id; a new one by chance otherwise.
-        told: Told how many messages have gone into chunks so far.
+    Inside a transaction. `chunk_id` makes a chunk's id, a new one by chance if None; `told` is told
+    how many messages have gone into chunks so far.
     """
     settings = workspace.settings
     if len(conversation.recent_messages) + len(messages) > settings.max_recent_messages:
@@ -64,7 +67,9 @@ def extend(
         settings.max_recent_messages,
         settings.chunk_size,
     )
-    stated = _by_message(conversation.facts)
+    stated: dict[str, list[Fact]] = {}
+    for fact in conversation.facts:
+        stated.setdefault(fact.message, []).append(fact)
     done = conversation.merged_chunks
     turn = conversation.turns - len(conversation.recent_messages)
     made = []
@@ -107,7 +112,7 @@ def read_whole(workspace: Workspace, conversation: Conversation) -> Whole:
     """Read a conversation's chunks, each message once, and each summary of what its chunk holds.
 
     Raises:
-        Damaged: A chunk's file is missing or cannot be used.
+        Damaged: A chunk's file is missing or cannot be used; so do those that call this.
     """
     kept = list(chunks_of(workspace, conversation))
     found = whole(conversation, kept)
@@ -128,9 +133,6 @@ def unfold(workspace: Workspace, conversation: Conversation) -> Transcript:
 
     The conversation was read before its chunks, so that a message that is just moving between
     them shows up twice at the most; it is returned once.
-
-    Raises:
-        Damaged: A chunk's file is missing or cannot be used.
     """
     found = read_whole(workspace, conversation)
     messages = [message for chunk in found.chunks for message in chunk.messages]
@@ -141,15 +143,11 @@ def unfold(workspace: Workspace, conversation: Conversation) -> Transcript:
 
 
 def read_once(workspace: Workspace, conversation: Conversation, parts: Sequence[Chunk]) -> Whole:
-    """Read a conversation as `read_whole` does, with the chunks of it that it does not name.
+    """Read a conversation as `read_whole` does, with those of all its `parts` that it does not
+    name.
 
     Taking one side of a conversation leaves the chunks of the other side so; what they hold that
     stands elsewhere is left out.
-
-    `parts` is every chunk that says it is the conversation's.
-
-    Raises:
-        Damaged: A chunk's file is missing or cannot be used.
     """
     found = read_whole(workspace, conversation)
     seen = {message.id for chunk in found.chunks for message in chunk.messages}
@@ -183,11 +181,7 @@ def written_once(workspace: Workspace, conversation: Conversation) -> Conversati
 
 
 def put_whole(workspace: Workspace, before: Iterable[str], found: Whole) -> Conversation:
-    """Put the chunks that are not as they should be, of those there were, and return the rest.
-
-    Returns:
-        The conversation as it is to be, which is for the caller to put.
-    """
+    """Put the chunks that are not as they should be, and return the conversation, to be put."""
     for chunk in found.chunks:
         if chunk != workspace.chunks.get(chunk.id):
             workspace.chunks.put(chunk)
@@ -236,9 +230,8 @@ def merged(workspace: Workspace, conversation: Conversation) -> Conversation:
 
 
 def _holds_others(workspace: Workspace, identifier: str, batch: Sequence[Message]) -> bool:
-    """Tell whether a chunk of that id is there with more than these messages.
-
-    A chunk outlives its conversation where someone deletes that one's file.
+    """Tell whether a chunk of that id is there with more than these messages: one outlives its
+    conversation where someone deletes that one's file.
     """
     try:
         held = workspace.chunks.get(identifier).messages
@@ -247,13 +240,6 @@ def _holds_others(workspace: Workspace, identifier: str, batch: Sequence[Message
     except Damaged:
         return True
     return not {message.id for message in held} <= {message.id for message in batch}
-
-
-def _by_message(facts: Sequence[Fact]) -> dict[str, list[Fact]]:
-    found: dict[str, list[Fact]] = {}
-    for fact in facts:
-        found.setdefault(fact.message, []).append(fact)
-    return found
 
 
 def _join_chunks(workspace: Workspace, older: Chunk, newer: Chunk) -> Chunk:
@@ -267,3 +253,85 @@ def _join_chunks(workspace: Workspace, older: Chunk, newer: Chunk) -> Chunk:
         tokens=workspace.count(text),
         made_by=None,
     )
+
+
+class ConversationRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which conversation is meant: the latest active one when None; for resuming, the latest paused
+    one, or else the one that ended last.
+    """
+
+    conversation: Annotated[
+        str | None,
+        asked(
+            "A conversation's id or title [the current one].",
+            shown="[REF]",
+            is_argument=True,
+            completes="conversation",
+        ),
+    ] = None
+
+
+class LookRequest(ConversationRequest, frozen=True, kw_only=True):
+    """Which conversation is to be looked at: as it was at a moment or a revision, if given."""
+
+    at: AsOf = None
+    revision: str | None = None
+
+
+def conversation_named(workspace: Workspace, reference: str) -> Conversation:
+    """Return the conversation that a reference means: an id or its start, an external id, a title.
+
+    An external id and a title count before the start of an id, or a caller's conversation `7`
+    could be taken for another one.
+    """
+    if any(reference in (id_, short(id_)) for id_ in workspace.conversations.ids(reference)):
+        named = []
+    else:
+        named = [
+            conversation.id
+            for conversation in workspace.conversations.find()
+            if reference in (conversation.external_id, conversation.title)
+        ]
+    if len(named) > 1:
+        raise Ambiguous(f"{reference!r} names {' and '.join(named)}", "give one of these ids")
+    identifier = named[0] if named else workspace.resolve(reference, Conversation)[1]
+    return workspace.conversations.get(identifier)
+
+
+def chunks_of(workspace: Workspace, conversation: Conversation) -> Iterator[Chunk]:
+    """Yield the chunks of a conversation in their order; a missing one is Damaged."""
+    for identifier in conversation.chunks:
+        try:
+            yield workspace.chunks.get(identifier)
+        except NotFound:
+            path = os.path.join(workspace.root, STORES[Chunk], f"{identifier}.json")
+            raise Damaged(f"{path} is missing, and its conversation needs it") from None
+
+
+def current(workspace: Workspace, status: Status = Status.ACTIVE) -> Conversation | None:
+    """Return the conversation that was started last among those of a status, if any."""
+    for identifier in reversed(workspace.conversations.ids()):
+        conversation = workspace.conversations.get(identifier)
+        if conversation.status is status:
+            return conversation
+    return None
+
+
+def target(
+    workspace: Workspace, reference: str | None, status: Status = Status.ACTIVE
+) -> Conversation:
+    """Return the conversation that a reference means; without one, the current one."""
+    if reference is None:
+        found = current(workspace, status)
+        if found is None:
+            raise NotFound(f"no conversation is {status}", _what_next(workspace, status))
+        return found
+    return conversation_named(workspace, reference)
+
+
+def _what_next(workspace: Workspace, status: Status) -> str:
+    if status is not Status.ACTIVE:
+        return "`pmem conversation list` shows them all"
+    if current(workspace, Status.PAUSED) is not None:
+        return "`pmem conversation resume` goes on with the paused one, `start` starts another"
+    return "`pmem conversation start` starts one"
