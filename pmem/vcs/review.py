@@ -24,7 +24,7 @@ from pmem.core.review import (
 )
 from pmem.core.standing import FileVersion, stands_after, went_to
 from pmem.core.trust import may_stop
-from pmem.errors import InvalidValue, NotFound
+from pmem.errors import InvalidValue
 from pmem.project.views import seen_in
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
@@ -38,10 +38,9 @@ from pmem.storage.git.changed_files import (
 )
 from pmem.storage.git.git_index import Staged
 from pmem.storage.git.repository import NoRevision, Repository
-from pmem.storage.git.revision import Revision
 from pmem.values.fields import asked
 from pmem.values.records import Citation, Memory, MemoryType, Relationship, State
-from pmem.vcs.changelog import HEAD, End, ends
+from pmem.vcs.changelog import HEAD, End, ends, seen_at
 from pmem.vcs.reviewed_memories import ReviewedMemories
 
 SEARCHED_BYTES: Final = 16 * 1024 * 1024
@@ -179,7 +178,7 @@ def _between(workspace: Workspace, request: ReviewRequest) -> _Change:
     files = ChangedFiles(
         workspace.sources, workspace.environment, start.commit, head=end.commit, index=None
     )
-    views = (_seen(workspace, repository, each) for each in (start, end))
+    views = (seen_at(workspace, repository, each) for each in (start, end))
     return _Change(start, end, files, *views)
 
 
@@ -197,7 +196,7 @@ def _staged(workspace: Workspace, request: ReviewRequest) -> _Change:  # noqa: A
     base = repository.head_or_nothing()
     start, before = End(name=HEAD, commit=base), None
     try:
-        before = _seen(workspace, repository, End(name=HEAD, commit=repository.commit(HEAD)))
+        before = seen_at(workspace, repository, End(name=HEAD, commit=repository.commit(HEAD)))
     except InvalidValue:  # it is the first commit
         start = End(name="nothing", commit=None)
     files = ChangedFiles(
@@ -205,16 +204,6 @@ def _staged(workspace: Workspace, request: ReviewRequest) -> _Change:  # noqa: A
     )
     after = seen_in(workspace, tree) if tree.files else None
     return _Change(start, End(name=_INDEX, commit=None), files, before, after)
-
-
-def _seen(workspace: Workspace, repository: Repository, end: End) -> Workspace | None:
-    """Return the memory at an end; None where there was none."""
-    if end.commit is None:
-        return workspace
-    try:
-        return seen_in(workspace, Revision(repository, end.commit, end.name))
-    except NotFound:
-        return None
 
 
 def _is_below(change: ChangedPath, place: str) -> bool:
