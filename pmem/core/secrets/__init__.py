@@ -141,7 +141,13 @@ def _find_visible(text: str, allowed: Collection[str]) -> list[Secret]:
             kept[-1] = _join_findings(kept[-1], each)
         else:
             kept.append(each)
-    kept = [each for each in kept if not _is_allowed(text[each.start : each.end], allowed)]
+    if allowed:
+        values = [text[each.start : each.end] for each in kept]
+        kept = [
+            each
+            for each, value in zip(kept, values, strict=True)
+            if value not in allowed and digest(value) not in allowed
+        ]
     return list(_wholes(text, kept)) if "\n" in text else kept
 
 
@@ -181,7 +187,8 @@ def _candidates(text: str) -> Iterator[Secret]:
         from pmem.core.secrets import commands
 
         yield from commands.in_addresses(text)
-    if _has_commands(lowered):
+    has_options = " -" in lowered and any(map(lowered.__contains__, _PROGRAMS))
+    if has_options or any(map(lowered.__contains__, _OTHER_PROGRAMS)):
         from pmem.core.secrets import commands
 
         yield from commands.in_commands(text)
@@ -208,12 +215,6 @@ def _find_labelled(text: str, lowered: str) -> Iterator[Secret]:
         from pmem.core.secrets import rows
 
         yield from rows.in_inserts(text)
-
-
-def _has_commands(lowered: str) -> bool:
-    if " -" in lowered and any(map(lowered.__contains__, _PROGRAMS)):
-        return True
-    return any(map(lowered.__contains__, _OTHER_PROGRAMS))
 
 
 def _has_words(lowered: str) -> bool:
@@ -320,7 +321,3 @@ def _lower(text: str) -> str:
     """Return a text in lower case, every character at its place."""
     lowered = text.lower()
     return lowered if len(lowered) == len(text) else text.translate(_PLAIN)
-
-
-def _is_allowed(value: str, allowed: Collection[str]) -> bool:
-    return bool(allowed) and (value in allowed or digest(value) in allowed)

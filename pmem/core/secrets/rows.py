@@ -68,7 +68,9 @@ def in_rows(text: str, lowered: str) -> Iterator[Secret]:
             cells = []
         else:
             cells = _split_cells(line, place, sign)
-        yield from _below(cells, names)
+        if len(cells) == len(names):
+            for word, cell in zip(names, cells, strict=True):
+                yield from _in_cell(word, cell)
         if is_named and line.lstrip()[:1] == "|":
             yield from _beside(_split_cells(line, place, "|"))
         place += len(line) + 1
@@ -126,13 +128,6 @@ def _is_first(lowered: str, match: re.Match[str]) -> bool:
     """Tell whether a pair is what the text before it says that it gives: `creds are kim:...`."""
     near = lowered[max(0, match.start() - _ABOUT) : match.start()]
     return match["sign"].strip() in (*_SIGNS, "and") and _FIRST.search(near) is not None
-
-
-def _below(cells: list[_Cell], names: list[str | None]) -> Iterator[Secret]:
-    """Yield the secrets in a row's cells by the names of their columns."""
-    if len(cells) == len(names):
-        for word, cell in zip(names, cells, strict=True):
-            yield from _in_cell(word, cell)
 
 
 def _beside(cells: list[_Cell]) -> Iterator[Secret]:
