@@ -67,7 +67,7 @@ NO_EFFECTS: Final = frozenset(
 CLOCKS: Final = ("datetime.now", "datetime.today", "datetime.utcnow", "date.today")
 CORE: Final = [path for path in source.FILES if source.name(path).startswith("pmem.core")]
 RENDER: Final = "pmem.cli.render"
-RANKING: Final = "pmem.core.retrieval.okapi"
+RANKING: Final = "pmem.core.retrieval.pool"
 
 
 def room(module: str) -> str:
@@ -169,7 +169,7 @@ def test_the_protocols_sdk_is_known_to_three_modules_and_to_no_command_but_one()
     ("library", "known"),
     [
         ("jinja2", {"pmem.report.page"}),
-        ("textual", {"pmem.browse.app", "pmem.browse.drawing", "pmem.browse.entries"}),
+        ("textual", {"pmem.browse.app", "pmem.browse.drawing"}),
     ],
 )
 def test_what_draws_for_people_is_known_only_where_it_draws(library: str, known: set[str]) -> None:

@@ -11,7 +11,7 @@ from pmem.errors import PmemError
 from pmem.project.own_memory import own_beside
 from pmem.project.workspace import Workspace
 from pmem.search.hits import REMEMBERED, LoadedHit, Scored, SearchKind, opened
-from pmem.search.search import SearchRequest, pick
+from pmem.search.picking import SearchRequest, pick
 
 LEAST_TERMS: Final = 2
 """A prompt with fewer words to look for asks for nothing that can be found; a question, with none.

@@ -66,7 +66,7 @@ def _covers(memory: Memory, name: str, until: float) -> bool:
 
 def about_error(workspace: Workspace, evidence: Sequence[str]) -> list[Memory]:
     """Return what failed with an error before, or fixed it."""
-    from pmem.search.known_errors import known_of
+    from pmem.search.unranked import known_of
 
     return [one for one in known_of(serving(workspace, None), evidence) if _still_tells(one)]
 

@@ -101,11 +101,7 @@ _Test = Callable[[Any, Any], bool]
 
 
 def rejected_by(record: Searchable, wanted: Filter) -> str | None:
-    """Name the first filter that a record fails.
-
-    Returns:
-        The field's name, in the words of the command line, or None when all let it pass.
-    """
+    """Return the first filter that a record fails, as the command line calls it, if any."""
     return judge_of(wanted)(record)
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Final
 
 import msgspec
@@ -21,7 +21,8 @@ AGES: Final = (
 OLDER: Final = "older"
 MOST_PERIODS: Final = 60
 """Periods that a growth has at the most, unless even years are more."""
-UNITS: Final = ("day", "week", "month", "year")
+_LONGEST: Final = {"day": 1, "week": 7, "month": 31, "year": 366}
+"""How many days a period of each length has at the most."""
 
 
 class Period(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,15 +70,19 @@ def growth(times: Iterable[datetime] | Mapping[datetime, int], now: datetime) ->
     given = sorted(map(_in_utc, counts))
     dated = [at for at in given if at != UNDATED] or given
     if not dated:
-        return Growth(per=UNITS[0], periods=())
+        return Growth(per="day", periods=())
     last = max(now, dated[-1])
-    first, shorter = dated[0], UNITS[:-1]
-    per = next((unit for unit in shorter if _periods(first, last, unit) <= MOST_PERIODS), UNITS[-1])
+    first = dated[0]
+    for per in _LONGEST:
+        starts = list(islice(_starts(first, last, per), MOST_PERIODS + 1))
+        if len(starts) <= MOST_PERIODS:
+            break
+    else:
+        starts = list(_starts(first, last, per))
     added: Counter[datetime] = Counter()
     for at, many in counts.items():
         made = _in_utc(at)
         added[_start(first if made == UNDATED else made, per)] += many
-    starts = list(_starts(first, last, per))
     totals = accumulate(added[start] for start in starts)
     return Growth(
         per=per,
@@ -93,13 +98,6 @@ def _in_utc(at: datetime) -> datetime:
         return at.astimezone(UTC)
     except OverflowError:  # in UTC it would lie outside the calendar
         return at.replace(tzinfo=UTC)
-
-
-def _periods(first: datetime, last: datetime, per: str) -> int:
-    """Count the periods from the one of `first` to the one of `last`."""
-    if per == "month":
-        return 12 * (last.year - first.year) + last.month - first.month + 1
-    return (_start(last, per) - _start(first, per)).days // (7 if per == "week" else 1) + 1
 
 
 def _starts(first: datetime, last: datetime, per: str) -> Iterator[datetime]:
@@ -122,10 +120,6 @@ def _start(at: datetime, per: str) -> datetime:
 def _next(start: datetime, per: str) -> datetime | None:
     """Return when the period after one begins; None at the calendar's end."""
     try:
-        if per == "year":
-            return start.replace(year=start.year + 1)
-        if per == "month":
-            return _start(start + timedelta(days=31), per)
-        return start + timedelta(days=7 if per == "week" else 1)
-    except (OverflowError, ValueError):
+        return _start(start + timedelta(days=_LONGEST[per]), per)
+    except OverflowError:
         return None

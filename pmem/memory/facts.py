@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
-from pmem.core.extraction.categories import category_of
-from pmem.core.extraction.facts import key
+from pmem.core.extraction.facts import category_of, key
 from pmem.core.filters import Filter
 from pmem.core.outcomes import COMMIT
 from pmem.core.text.paths import named_paths

@@ -270,7 +270,7 @@ def write_block(workspace: Workspace, request: ListRequest) -> Block:
     app that the filter names. What tells how something is done stands in it only where the filter
     names its category, `procedural`.
     """
-    from pmem.core.context.block import block
+    from pmem.core.context.writing import block
 
     workspace = serving(workspace, request.wanted.app)
     if PROCEDURAL not in request.wanted.categories:

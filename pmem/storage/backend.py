@@ -333,7 +333,6 @@ def memory_pool(records: Iterable[Record]) -> "MemoryPool":
     Args:
         records: What to search, conversations before chunks.
     """
-    from pmem.core.retrieval.okapi import okapi_scores
-    from pmem.core.retrieval.pool import MemoryPool
+    from pmem.core.retrieval.pool import MemoryPool, okapi_scores
 
     return MemoryPool(records, okapi_scores)

@@ -265,11 +265,7 @@ def unknown_names(values: Mapping[str, Any]) -> list[str]:
 
 
 def known(name: str) -> Setting:
-    """Return the setting of that name.
-
-    Raises:
-        InvalidValue: There is none; the hint names the closest.
-    """
+    """Return the setting of that name; where there is none, the hint names the closest."""
     rows = {row.name: row for row in table()}
     if name in rows:
         return rows[name]
@@ -289,11 +285,7 @@ def known(name: str) -> Setting:
 
 
 def settings_of(layers: list[Layer]) -> Settings:
-    """Lay the layers over the defaults; where they say nothing, no row of the table is made.
-
-    Raises:
-        InvalidValue: A layer holds a value that is not allowed.
-    """
+    """Lay the layers over the defaults; where they say nothing, no row of the table is made."""
     return resolve(layers)[0] if any(values for _, values in layers) else Settings()
 
 
@@ -318,11 +310,7 @@ def resolve(layers: list[Layer]) -> tuple[Settings, list[Resolved]]:
 
 
 def resolve_one(name: str, layers: list[Layer]) -> Resolved:
-    """Return one setting's value and origin, whatever the layers say about others.
-
-    Raises:
-        InvalidValue: There is no such setting, or a layer holds a value that it does not allow.
-    """
+    """Return one setting's value and origin, whatever the layers say about others."""
     row = known(name)
     origin, value = _strongest(row, layers)
     return Resolved(row.name, value, origin)

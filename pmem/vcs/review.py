@@ -6,8 +6,12 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 
+<<<<<<< HEAD
 from pmem.core.citations import Content, Lines, constant_of, values_of
 from pmem.core.cited_sides import sides_of_constant, sides_of_lines
+=======
+from pmem.core.cited_sides import FileVersion, stands_after, went_to
+>>>>>>> origin/work
 from pmem.core.journal import one_line
 from pmem.core.lines import split_lines
 from pmem.core.outcomes import FIXES, warns
@@ -22,7 +26,6 @@ from pmem.core.review import (
     is_rule,
     most_important,
 )
-from pmem.core.standing import FileVersion, stands_after, went_to
 from pmem.core.trust import may_stop
 from pmem.errors import InvalidValue
 from pmem.project.views import seen_in

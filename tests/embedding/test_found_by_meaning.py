@@ -18,7 +18,8 @@ from pmem.operations import table
 from pmem.operations.pipeline import run
 from pmem.search.context_request import ContextRequest
 from pmem.search.hits import SearchKind
-from pmem.search.search import SearchRequest, SearchResult
+from pmem.search.picking import SearchRequest
+from pmem.search.search import SearchResult
 from pmem.storage.index.vectors import FILE
 from pmem.storage.postgres.server import Server
 from pmem.upkeep.sync import SyncRequest

@@ -11,7 +11,8 @@ from pmem.core.retrieval.ranking_settings import Weights
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.hits import SearchKind
-from pmem.search.search import SearchRequest, SearchResult
+from pmem.search.picking import SearchRequest
+from pmem.search.search import SearchResult
 from pmem.storage.backend import pool_of
 from pmem.values.records import Chunk, Conversation, Message, Relationship, Role, State, dump
 from tests.asking import ask
@@ -72,7 +73,7 @@ class Scratch:
         """Return our answer, and that of the reference."""
         reference = self._find(request)
         scorer = mock.patch.object(self._pool, "_scorer", bm25_scores)
-        with scorer, mock.patch("pmem.core.retrieval.okapi.okapi_scores", bm25_scores):
+        with scorer, mock.patch("pmem.core.retrieval.pool.okapi_scores", bm25_scores):
             return self._find(request), reference
 
     def _find(self, request: SearchRequest) -> SearchResult:

@@ -18,7 +18,7 @@ from pmem.memory.requests import AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.hits import SearchKind
-from pmem.search.search import SearchRequest
+from pmem.search.picking import SearchRequest
 from pmem.storage.files import listing, recordfile
 from pmem.storage.index import database, open_indexes
 from pmem.storage.index import search as search_index
@@ -485,7 +485,7 @@ def test_a_mistake_in_ranking_is_told_and_costs_no_index(filled: str) -> None:
     ask(opened(filled), table.SEARCH, request)
     before = contents(index_of(filled))
     with (
-        mock.patch("pmem.search.search.rank", side_effect=TypeError("a slip")),
+        mock.patch("pmem.search.picking.rank", side_effect=TypeError("a slip")),
         pytest.raises(TypeError, match="a slip"),
     ):
         ask(opened(filled), table.SEARCH, request)

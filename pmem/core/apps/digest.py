@@ -152,8 +152,7 @@ def _states(piece: "Piece") -> bool:
 
 def _announces(piece: "Piece") -> bool:
     """Tell whether a clause says only what its speaker does next: "Let me check the logs"."""
-    from pmem.core.extraction.clauses import opening
-    from pmem.core.extraction.phrases import phrase_at
+    from pmem.core.extraction.phrases import opening, phrase_at
     from pmem.core.text.sentences import read
 
     words = read(piece.text).words
