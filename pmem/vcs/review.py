@@ -6,12 +6,14 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 
-<<<<<<< HEAD
 from pmem.core.citations import Content, Lines, constant_of, values_of
-from pmem.core.cited_sides import sides_of_constant, sides_of_lines
-=======
-from pmem.core.cited_sides import FileVersion, stands_after, went_to
->>>>>>> origin/work
+from pmem.core.cited_sides import (
+    FileVersion,
+    sides_of_constant,
+    sides_of_lines,
+    stands_after,
+    went_to,
+)
 from pmem.core.journal import one_line
 from pmem.core.lines import split_lines
 from pmem.core.outcomes import FIXES, warns
