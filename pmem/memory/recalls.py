@@ -24,9 +24,7 @@ def note(workspace: Workspace, ids: Collection[str], kept: Collection[str] = ())
 
 
 def counted(workspace: Workspace, memories: Iterable[Memory]) -> list[Memory]:
-    """Return memories with the recalls that wait for consolidation; a view of the past counts
-    none.
-    """
+    """Return memories with the recalls that wait to be folded; a view of the past counts none."""
     recalls = {} if workspace.is_past else waiting(workspace)
     return [
         with_recalls(memory, recalls[memory.id]) if memory.id in recalls else memory

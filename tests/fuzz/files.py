@@ -13,7 +13,6 @@ from pmem.core import findings
 from pmem.core.delta import fingerprints
 from pmem.core.filters import EVERYTHING, passes
 from pmem.core.journal import Wanted, log
-from pmem.core.past import begun
 from pmem.core.rawjson import NotJson, dump, load
 from pmem.core.retention import as_of
 from pmem.core.retrieval.documents import entries
@@ -29,7 +28,7 @@ from pmem.storage.local.appstate import AppState
 from pmem.storage.local.operations import Operations
 from pmem.storage.local.proposals import Proposals, digest, without_expired
 from pmem.storage.local.state import LocalState
-from pmem.storage.views import _ODD_HISTORY
+from pmem.storage.views import _ODD_HISTORY, begun
 from pmem.values.records import STORES, Episode, Memory, Record, RecordType
 from pmem.values.records import dump as written
 from pmem.vcs.gitmerge import _merge_versions as driver
