@@ -10,7 +10,7 @@ import msgspec
 
 from pmem.errors import InvalidValue
 
-_BYTE: Final = re.compile(r"\(byte (\d+)\)")
+_BYTE: Final = r"\(byte (\d+)\)"
 _TOO_DEEP: Final = "it is nested too deep"
 
 
@@ -51,7 +51,7 @@ def _why(data: bytes, error: str) -> str:
         return f"it is not UTF-8 at byte {wrong.start}"
     if "out of range" in error:
         return "it has a number too large to be kept"
-    place = _BYTE.search(error)
+    place = re.search(_BYTE, error)
     if place is None or int(place[1]) >= len(data.rstrip()):
         return "it ends too soon"
     before = data[: int(place[1])].decode(errors="ignore")
@@ -71,10 +71,9 @@ _NAMES: Final = {
     "bytes": "bytes",
 }
 """Types, as error sentences call them."""
-_BOUND: Final = re.compile(r"Expected `(\w+)`( of length)?( [<>]=)? (\S+?)(?:, got \S+)?")
+_BOUND: Final = r"Expected `(\w+)`( of length)?( [<>]=)? (\S+?)(?:, got \S+)?"
 _BOUNDS: Final = {" >=": "at least ", " <=": "at most ", None: ""}
 _AT: Final = " - at "
-_QUOTED: Final = re.compile(r"`([^`]*)`")
 
 
 def sentence(
@@ -82,7 +81,7 @@ def sentence(
 ) -> str:
     """Say what is wrong with a value: `content must be text, not a whole number`."""
     what, place = _split_error(str(error), name)
-    quoted = _QUOTED.search(what)
+    quoted = re.search(r"`([^`]*)`", what)
     key = quoted[1] if quoted else ""
     if what.startswith("Object missing"):
         return f"{place or 'it'} has no `{key}`"
@@ -100,7 +99,7 @@ def sentence(
 
 def _must(what: str) -> str:
     """Turn `Expected ...` into what a value must be."""
-    bound = _BOUND.fullmatch(what)
+    bound = re.fullmatch(_BOUND, what)
     if bound:
         type_, has_length, side, number = bound.groups()
         unit = {"str": " characters", "array": " items"}.get(type_, "")
