@@ -144,7 +144,7 @@ def _next(start: datetime, per: str) -> datetime | None:
 
 
 if TYPE_CHECKING:
-    from pmem.storage.local.use_counts import UseCount
+    from pmem.storage.local.sessions import UseCount
 
 LISTED: Final = 5
 """Entries in each list."""
@@ -207,14 +207,11 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
 class MemoryFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Figures about a project's memory.
 
-    Those by type, category and age, the tokens and the uses are of active memories;
-    `by_state` and the growth are of all that are kept. `budget` is a context's, `budget_share`
-    the tokens' share of it. `overdue` counts records that have expired or may be purged, and
-    `to_review` those that were to be looked at again by now.
-    `operations` counts what ran in this clone on each of the last days. `helped_most` are the
-    memories that sessions of this clone have used most, `never_helped` those that were shown most
-    and used by none.
-    `needs` is what needs attention, with the command for each.
+    Those by type, category and age, the tokens and the uses are of active memories; `by_state`
+    and the growth are of all. `budget_share` is the tokens' share of a context's budget.
+    `overdue` counts records that have expired or may be purged. `operations` counts what ran in
+    this clone on each of the last days, and `needs` is what needs attention, with the command
+    for each.
     """
 
     memories: int
