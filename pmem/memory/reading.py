@@ -32,7 +32,7 @@ from pmem.values.records import (
 
 if TYPE_CHECKING:
     from pmem.memory.citation_watch import Watch
-    from pmem.storage.local.use_counts import UseCount
+    from pmem.storage.local.sessions import UseCount
 
 
 class ShowRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from pmem.project.workspace import Workspace
 from pmem.values.records import Access, Memory
 
 if TYPE_CHECKING:
-    from pmem.storage.local.use_counts import UseCount
+    from pmem.storage.local.sessions import UseCount
 
 
 def note(workspace: Workspace, ids: Collection[str], kept: Collection[str] = ()) -> None:

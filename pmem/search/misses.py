@@ -20,7 +20,7 @@ from pmem.values.ids import moment_of, short
 from pmem.values.records import Time
 
 if TYPE_CHECKING:
-    from pmem.storage.local.kept_prompts import KeptPrompt
+    from pmem.storage.local.sessions import KeptPrompt
 
 ALL: Final = "all"
 """What is dropped by this word: every prompt that is kept."""

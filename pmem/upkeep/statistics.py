@@ -144,7 +144,7 @@ def _next(start: datetime, per: str) -> datetime | None:
 
 
 if TYPE_CHECKING:
-    from pmem.storage.local.use_counts import UseCount
+    from pmem.storage.local.sessions import UseCount
 
 LISTED: Final = 5
 """Entries in each list."""
