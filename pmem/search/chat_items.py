@@ -6,8 +6,7 @@ import msgspec
 
 from pmem.core.context.parts import Item
 from pmem.core.context.tool_pairs import ToolHalves, pair_tools
-from pmem.core.text.commands import call_line
-from pmem.core.text.tool_text import RAN, is_result, repeats_calls, result_text
+from pmem.core.text.commands import RAN, call_line, is_result, repeats_calls, result_text
 from pmem.values.records import Message, Role
 
 
