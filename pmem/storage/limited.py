@@ -25,22 +25,15 @@ _GONE = (NotFound, Damaged, StorageRefused)
 
 
 def unusable(what: str) -> str:
-    """Say that something is damaged, and not how: that could quote what may not be seen.
-
-    Args:
-        what: What it is.
-    """
+    """Say that something is damaged, and not how: that could quote what may not be seen."""
     return f"{what} cannot be used"
 
 
 class Limited(Unindexed):
     """The records of a backend that lie within a reach; the others are as if they were not there.
 
-    Args:
-        backend: Holds the records.
-        reach: What may be seen and written.
-        today: Of a view of the past: the records as they are. What may not be seen today may not
-            be seen as it was either.
+    Of a view of the past, `today` are the records as they are: what may not be seen today may not
+    be seen as it was either.
     """
 
     def __init__(self, backend: Backend, reach: Reach, today: Backend | None = None) -> None:
