@@ -5,24 +5,25 @@ another in a thread, so that the protocol is answered meanwhile. This module, `l
 `http.mcp_endpoint` are the only ones that know the SDK.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from functools import cache, partial
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol, TypeVar
 
 import anyio
-import anyio.to_thread
 import mcp_types as types
+from anyio import to_thread
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
-from mcp.shared.message import SessionMessage
 from mcp_types.methods import CacheableMethod
 
 from pmem import __version__
 from pmem.server import notices
-from pmem.server.lines import Lines
 from pmem.server.tools import SPELLINGS, ModelTool
+from pmem.values.bounds import LINE_BYTES
 
 if TYPE_CHECKING:
     from pmem.server.calls import ToolAnswer, ToolCalls
@@ -37,6 +38,9 @@ _LISTS: Final[tuple[CacheableMethod, ...]] = (
     "tools/list", "prompts/list", "resources/list", "resources/templates/list",
 )  # fmt: skip
 """What does not change while the server runs."""
+GRACE: Final = 1.0
+"""How long what is asked when the input ends may take to be answered, in seconds."""
+_MOMENT: Final = 0.01
 
 
 def serve(
@@ -51,39 +55,72 @@ def serve(
     `make_calls` loads what calls need; `session` returns the thread of a call, from the metadata of
     its request.
     """
-    anyio.run(_serve, make_calls, tools, source, sink, session)
+    anyio.run(_serve, make_calls, tools, _Client(source, sink), session)
 
 
 async def _serve(
     make_calls: "Callable[[], ToolCalls]",
     tools: Mapping[str, ModelTool],
-    source: BinaryIO,
-    sink: BinaryIO,
+    client: "_Client",
     session: Session,
 ) -> None:
     one_by_one = _OneByOne(make_calls)
     desk = ProtocolDesk(one_by_one.run, tools, session)
-    lines = Lines(source, sink)
     server = desk.server()
-    incoming, to_read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    to_write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
-
-    async def until_gone(work: Callable[[], Awaitable[None]]) -> None:
-        try:
-            await work()
-        except OSError:  # nobody is there any more
-            tasks.cancel_scope.cancel()
 
     async def warm_up() -> None:
         await desk.is_listed.wait()  # what a client waits for goes first
         await one_by_one.run(None, lambda calls: calls.warm_up(), writes=False)
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(until_gone, partial(lines.read, incoming))
-        tasks.start_soon(until_gone, partial(lines.write, outgoing))
-        tasks.start_soon(warm_up)
-        await server.run(to_read, to_write, server.create_initialization_options())
-        tasks.cancel_scope.cancel()
+    files: Any = client
+    try:
+        async with stdio_server(files, files) as streams, anyio.create_task_group() as tasks:
+            tasks.start_soon(warm_up)
+            await server.run(*streams, server.create_initialization_options())
+            tasks.cancel_scope.cancel()
+    except* OSError:  # nobody is there any more
+        pass
+
+
+class _Client:
+    """The client at the other end of two streams of bytes, as the SDK's server reads and writes.
+
+    What is asked before the input ends is answered, if that takes no longer than `GRACE`.
+    """
+
+    def __init__(self, source: BinaryIO, sink: BinaryIO) -> None:
+        self._source, self._sink = source, sink
+        self._unanswered = 0
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        while line := await to_thread.run_sync(
+            self._source.readline, LINE_BYTES, abandon_on_cancel=True
+        ):
+            self._unanswered += b'"method"' in line and b'"id"' in line
+            yield _without_halves(line.decode("utf-8", "replace"))
+        with anyio.move_on_after(GRACE):
+            while self._unanswered > 0:
+                await anyio.sleep(_MOMENT)
+
+    async def write(self, text: str) -> None:
+        """Write a message, which is one line."""
+        await to_thread.run_sync(self._sink.write, text.encode())
+        await to_thread.run_sync(self._sink.flush)
+        self._unanswered -= '"id"' in text
+
+    async def flush(self) -> None:
+        """Do nothing: what is written is flushed at once."""
+
+
+def _without_halves(line: str) -> str:
+    """Return a line with a question mark for each half of a character, which JSON can spell."""
+    if "\\ud" not in line.casefold():
+        return line
+    try:
+        whole = json.dumps(json.loads(line), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return line
+    return whole.encode("utf-8", "replace").decode()
 
 
 class CallRunner(Protocol):
@@ -118,7 +155,7 @@ class _OneByOne:
             return work(self._calls)
 
         async with self._turn:
-            return await anyio.to_thread.run_sync(working, abandon_on_cancel=True)
+            return await to_thread.run_sync(working, abandon_on_cancel=True)
 
 
 class ProtocolDesk:

@@ -99,7 +99,7 @@ def talk(
         environment=environment or {},
     )  # fmt: skip
     offered = chosen(tools, read_only=read_only)
-    with mock.patch("pmem.server.lines.GRACE", WAIT):
+    with mock.patch("pmem.server.mcp.GRACE", WAIT):
         serve(
             lambda: ToolCalls(opened, agent, offered, structured=structured, is_named=is_named),
             offered,
