@@ -158,7 +158,6 @@ def test_the_protocols_sdk_is_known_to_two_modules_and_to_no_command_but_one() -
     over_http = "pmem.server.http.mcp_endpoint"
     assert known == {"pmem.server.mcp", over_http}
     assert users(known) == {
-        "pmem.server.mcp",
         "pmem.cli.mcp",
         over_http,
         "pmem.server.http.application",

@@ -24,11 +24,17 @@ from pmem.assistants.harnesses import (
     entries,
     place_of,
 )
-from pmem.assistants.json_entries import State, state_of, with_entries, without_entries
+from pmem.assistants.json_entries import (
+    NoPlace,
+    NotStrictJson,
+    State,
+    state_of,
+    with_entries,
+    without_entries,
+)
 from pmem.assistants.missing_tools import MISSING, can_serve
 from pmem.assistants.trial import is_trusted_by_codex, trouble_of
 from pmem.core import managed_block
-from pmem.core.json_text import NoPlace, NotStrictJson
 from pmem.errors import (
     Damaged,
     FileNotRead,
@@ -271,7 +277,7 @@ def _change(workspace: Workspace, request: AssistantSetupRequest, file: SetupFil
     mark = "\ufeff" if before and before.startswith("\ufeff") else ""
     try:
         unmarked = None if before is None else before.removeprefix(mark)
-        state, after, why = _decide(workspace, request, file, unmarked)
+        state, after, why = _decide(workspace, request, file, unmarked, _backup(path))
         after = None if after is None else mark + after
     except (NotStrictJson, UnicodeError) as error:
         raise Damaged(f"{path} is not strict JSON: {error}", _hint(request)) from None
@@ -284,7 +290,11 @@ def _change(workspace: Workspace, request: AssistantSetupRequest, file: SetupFil
 
 
 def _decide(
-    workspace: Workspace, request: AssistantSetupRequest, file: SetupFile, before: str | None
+    workspace: Workspace,
+    request: AssistantSetupRequest,
+    file: SetupFile,
+    before: str | None,
+    backup: str | None,
 ) -> tuple[State, str | None, str]:
     """Return how it is, what the file becomes, and why it is like that where it is not plain."""
     program = _program(request.scope)
@@ -308,12 +318,11 @@ def _decide(
     alone = file.hooks.alone if file.hooks else {}
     states = {state_of(before, entry, _usable) for entry in wanted}
     state = "set" if states == {"set"} else "missing" if states == {"missing"} else "differs"
-    if request.remove:
-        return state, None if before is None else without_entries(before, wanted, alone), ""
-    elsewhere = _elsewhere(workspace, request, file)
-    if elsewhere:
-        after = None if before is None else without_entries(before, wanted, alone)
-        return "set" if state == "missing" else "differs", after, elsewhere
+    elsewhere = "" if request.remove else _elsewhere(workspace, request, file)
+    if request.remove or elsewhere:
+        after = None if before is None else without_entries(before, wanted, alone, backup)
+        is_right = elsewhere and state == "missing"
+        return "set" if is_right else "differs" if elsewhere else state, after, elsewhere
     return state, with_entries(before, wanted, alone, _usable), ""
 
 
@@ -411,6 +420,15 @@ def _read(path: str, base: str) -> str | None:
         raise Damaged(not_utf8(path, error.object, error.start), "save it as UTF-8") from None
     except OSError as error:
         raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _backup(path: str) -> str | None:
+    """Return what a file was before pmem wrote to it; None where it was not there."""
+    backup = path + BACKUP
+    if os.path.islink(backup) or not os.path.isfile(backup):
+        return None
+    with open(backup, encoding="utf-8-sig", errors="replace", newline="") as file:
+        return file.read(MOST_BYTES)
 
 
 def _check_links(path: str, base: str) -> None:
