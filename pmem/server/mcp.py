@@ -76,7 +76,7 @@ async def _serve(
     try:
         async with stdio_server(files, files) as streams, anyio.create_task_group() as tasks:
             tasks.start_soon(warm_up)
-            await server.run(*streams, server.create_initialization_options())
+            await server.run(streams[0], streams[1], server.create_initialization_options())
             tasks.cancel_scope.cancel()
     except* OSError:  # nobody is there any more
         pass

@@ -20,7 +20,7 @@ from pmem.errors import InvalidValue
 from pmem.library.typed import check_bounds
 from pmem.operations.operation import Operation
 from pmem.operations.pipeline import request_of
-from pmem.server.http.refusals import HttpRefusal
+from pmem.server.http.endpoints import HttpRefusal
 
 _LINES: Final = Iterable[bytes]
 """The type of a stream of lines, which over HTTP is a list of texts."""

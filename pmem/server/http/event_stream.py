@@ -15,12 +15,9 @@ from pmem.errors import PmemError
 from pmem.operations.envelope import json_line
 from pmem.project.caller import asked_by
 from pmem.project.workspace import Workspace
-from pmem.server.http.changes import ChangeWatch
-from pmem.server.http.desk import AnswerDesk
-from pmem.server.http.endpoints import JSON, query_of, refused
-from pmem.server.http.guard import HOLDER
-from pmem.server.http.refusals import HttpRefusal
-from pmem.server.http.streamed_change import StreamedChange
+from pmem.server.http.changes import ChangeWatch, StreamedChange
+from pmem.server.http.endpoints import AnswerDesk, HttpRefusal, query_of, refused
+from pmem.server.http.guard import HOLDER, response_to
 from pmem.server.http.tokens import TokenHolder, Tokens
 from pmem.values.records import KINDS
 
@@ -47,8 +44,7 @@ class EventStreams:
         try:
             self._check(request)
         except PmemError as error:
-            reply = refused(error)
-            return Response(reply.body, reply.status, dict(reply.headers), JSON)
+            return response_to(refused(error))
         holder: TokenHolder = request.scope["state"][HOLDER]
         known = request.headers.get("last-event-id", "")
         return StreamingResponse(

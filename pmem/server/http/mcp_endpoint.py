@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 from pmem.project.caller import Caller, asked_by
 from pmem.project.workspace import Workspace
 from pmem.server.calls import ToolCalls
-from pmem.server.http.desk import AnswerDesk
+from pmem.server.http.endpoints import AnswerDesk
 from pmem.server.http.guard import HOLDER
 from pmem.server.http.tokens import TokenHolder
 from pmem.server.mcp import ProtocolDesk

@@ -1,4 +1,4 @@
-"""Memories as one resource: list, look at, create, update and remove, with numbered versions.
+"""Memories as one resource, with numbered versions; and what agents ask: a query, a history.
 
 The shapes are those that agents' frameworks know, so nothing stands around them but errors. A
 memory's id is its short one, and what belongs to an app is seen by that app alone.
@@ -11,23 +11,28 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from pmem.core.audit import AuditRow, row
+from pmem.core.queries import Bullet, Full, QueryRequest
 from pmem.core.versions import MemoryVersion, version_number, versions
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.changes import RecordsRequest
+from pmem.memory.journal import HistoryRequest
 from pmem.memory.reading import ListRequest, ShowRequest
 from pmem.memory.requests import AddRequest, EditRequest
 from pmem.operations import table
-from pmem.server.http.bodies import read_body
+from pmem.server.http.bodies import body_of, read_body, read_query
 from pmem.server.http.endpoints import (
     AddressValue,
     Endpoint,
     HttpCall,
+    HttpRefusal,
     Reply,
     enveloped,
+    number_in,
     refused,
     shaped,
+    status_of_answer,
 )
-from pmem.server.http.refusals import HttpRefusal, status_of_answer
 from pmem.values.ids import short
 from pmem.values.records import Memory, MemoryType, State
 
@@ -40,6 +45,13 @@ MemoryCategory = Literal["person", "preference", "context", "project"]
 _ID: Final = (AddressValue("id", "The memory's id, or the beginning of one"),)
 _ALL: Final = "/api/memory/"
 _ONE: Final = "/api/memory/{id}"
+USUAL_EVENTS: Final = 50
+MOST_EVENTS: Final = 1000
+
+_LIMIT: Final = AddressValue(
+    "limit", "Only the latest so many", "query",
+    {"type": "integer", "minimum": 1, "maximum": MOST_EVENTS, "default": USUAL_EVENTS},
+)  # fmt: skip
 
 
 class CreateMemoryRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,7 +118,7 @@ class MemoryRemoved(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def endpoints() -> Iterator[Endpoint]:
-    """Yield the endpoints of memories."""
+    """Yield the endpoints of memories, and of what agents ask for."""
     yield Endpoint(
         method="GET", path=_ALL, name="list_memories", group="memory", answer=_list,
         says="List all active memories", answers={200: (MemoryListResponse,)},
@@ -130,6 +142,17 @@ def endpoints() -> Iterator[Endpoint]:
         method="DELETE", path=_ONE, name="delete_memory", group="memory", answer=_delete,
         says="Remove a memory; it can be restored until it is purged", writes=True, places=_ID,
         answers={200: (MemoryRemoved,)},
+    )  # fmt: skip
+    yield Endpoint(
+        method="GET", path="/memory/{id}/history", name="memory_history", group="recall",
+        says="Show what happened to a record, the newest event first", answer=_history,
+        places=(AddressValue("id", "The record's id, or the beginning of one"), _LIMIT),
+        answers={200: (list[AuditRow],)},
+    )  # fmt: skip
+    yield Endpoint(
+        method="POST", path="/api/query", name="memory.query", group="recall",
+        says="Answer an agent's request, within its allowlist and its budget", answer=_query,
+        body=body_of(QueryRequest), answers={200: (list[Bullet], list[Full])},
     )  # fmt: skip
 
 
@@ -249,3 +272,13 @@ def _version(version: MemoryVersion) -> MemoryVersionResponse:
         source_conversation_id=version.conversation,
         created_at=version.created_at,
     )
+
+
+def _history(call: HttpCall) -> Reply:
+    most = number_in(call, "limit", USUAL_EVENTS, MOST_EVENTS)
+    found = call.run(table.HISTORY, HistoryRequest(reference=call.path["id"])).result.steps
+    return shaped(call.masked(tuple(map(row, reversed(found[-most:])))))
+
+
+def _query(call: HttpCall) -> Reply:
+    return shaped(call.run(table.QUERY, read_query(call.body)).plain)
