@@ -152,7 +152,7 @@ def _count_use(workspace: Workspace, request: HookRequest) -> None:
         return
     if not os.path.isabs(path) or not os.path.isfile(path):
         return
-    from pmem.assistants.session_counts import count_session
+    from pmem.assistants.session_work import count_session
 
     count_session(workspace, request.thread, path, request.folder)
 
@@ -172,8 +172,8 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     Where hooks stand in the project's files and in the user's, one of them tells it.
     """
     from pmem.assistants.capture import ask_at_start
-    from pmem.assistants.missing_tools import missing_tools
     from pmem.assistants.start_text import FRAME_CHARACTERS, FRAME_TOKENS, start_text
+    from pmem.assistants.trial import missing_tools
     from pmem.project.trouble import of_files
     from pmem.search.context_request import ContextRequest
     from pmem.search.contexts import build_context
@@ -233,7 +233,7 @@ def _files_read(workspace: Workspace, request: HookRequest) -> frozenset[str]:
 def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
     """Tell what is known of the files that a tool's call touches, or of how a command failed."""
     from pmem.assistants import touch_answers
-    from pmem.assistants.touch_text import touch_text
+    from pmem.assistants.touch_answers import touch_text
     from pmem.core.own_words import ABOUT_ERROR, ABOUT_FILE
 
     if request.evidence:
@@ -278,7 +278,7 @@ def _stopped(
     if not workspace.settings.hooks.deny:
         return None
     from pmem.assistants import touch_answers
-    from pmem.assistants.touch_text import touch_text
+    from pmem.assistants.touch_answers import touch_text
     from pmem.core.own_words import STOPS
 
     wanted = touch_answers.stoppers(memories)

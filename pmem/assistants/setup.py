@@ -32,8 +32,7 @@ from pmem.assistants.json_entries import (
     with_entries,
     without_entries,
 )
-from pmem.assistants.missing_tools import MISSING, can_serve
-from pmem.assistants.trial import is_trusted_by_codex, trouble_of
+from pmem.assistants.trial import MISSING, can_serve, is_trusted_by_codex, trouble_of
 from pmem.core import managed_block
 from pmem.errors import (
     Damaged,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Final
 
-from pmem.assistants.missing_tools import can_serve
+from pmem.assistants.trial import can_serve
 from pmem.core.context.naming import naming
 from pmem.core.context.parts import YOURS, Item, ShownItem
 from pmem.core.context.writing import fence_of

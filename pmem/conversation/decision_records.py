@@ -12,8 +12,7 @@ from pmem.core.lifecycle.states import closed, moved
 from pmem.core.shortening import shortened
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped, UnusedPart
-from pmem.interchange.adr import DecisionRecord, read_decision
-from pmem.interchange.adr_states import RecordName, folded_title
+from pmem.interchange.adr import DecisionRecord, RecordName, folded_title, read_decision
 from pmem.memory.lifecycle import SupersedeByRequest, supersede_by
 from pmem.memory.memories import add, edit_from
 from pmem.memory.requests import AddRequest, EditRequest

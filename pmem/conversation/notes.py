@@ -8,18 +8,15 @@ from typing import Annotated, Any
 
 import msgspec
 
-from pmem.conversation.note_files import note_files
-from pmem.conversation.project_names import ProjectNames, is_name
-from pmem.conversation.rule_pairs import PlacedRule, pair_rules
+from pmem.conversation.note_files import PlacedRule, ProjectNames, is_name, note_files, pair_rules
 from pmem.core.filters import Filter
 from pmem.core.followed_rules import KIND, FollowedRule, followed
 from pmem.core.lifecycle.states import closed, moved, restored
 from pmem.core.retention import changed
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped, UnusedPart
-from pmem.interchange.chat_forms import LOOKED_AT, program_of_chat
-from pmem.interchange.notes import Note, NotesFile, read_notes
-from pmem.interchange.rule_scope import is_instructions, is_of_project
+from pmem.interchange.notes import Note, NotesFile, is_instructions, is_of_project, read_notes
+from pmem.interchange.sessions import LOOKED_AT, program_of_chat
 from pmem.memory.citations import VerifyRequest, verify
 from pmem.memory.memories import add, edit_from
 from pmem.memory.proposals import needs_leave

@@ -21,8 +21,7 @@ from pmem.core.followed_rules import KIND
 from pmem.errors import InvalidValue, NotFound
 from pmem.interchange import Skipped
 from pmem.interchange.adr import read_decision
-from pmem.interchange.notes import read_notes
-from pmem.interchange.rule_scope import is_of_project
+from pmem.interchange.notes import is_of_project, read_notes
 from pmem.project.workspace import Workspace
 from pmem.storage.files.worktree import name_in
 from pmem.storage.git.project_files import Unreadable

@@ -13,21 +13,27 @@ import msgspec
 
 from pmem.conversation.episodes import last_said, noticed_at_import
 from pmem.conversation.exchange import with_token_count
-from pmem.conversation.session_content import documents_of, lines_of
 from pmem.conversation.session_files import (
     FoundSessions,
+    documents_of,
     harness_of,
+    lines_of,
     sessions_in,
     sessions_of,
 )
-from pmem.conversation.transcripts import append, conversation_of, replace_messages
-from pmem.conversation.unread import from_unread, read_unread, with_unread
+from pmem.conversation.transcripts import (
+    append,
+    conversation_of,
+    from_unread,
+    read_unread,
+    replace_messages,
+    with_unread,
+)
 from pmem.core.visible import visible
 from pmem.errors import FileNotRead, InvalidValue, NotFound
 from pmem.interchange import Skipped
 from pmem.interchange.messages import MessageReader
-from pmem.interchange.own_calls import without_own_calls
-from pmem.interchange.sessions import Line, Lines, SessionNotes
+from pmem.interchange.sessions import Line, Lines, SessionNotes, without_own_calls
 from pmem.memory.noted_facts import new_facts, noted, states_anything
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace

@@ -21,8 +21,18 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.methods import CacheableMethod
 
 from pmem import __version__
-from pmem.server import notices
-from pmem.server.tools import SPELLINGS, ModelTool
+from pmem.server.tools import (
+    INSTRUCTIONS,
+    MIME,
+    PROMPTS,
+    RESOURCES,
+    SPELLINGS,
+    TEMPLATES,
+    ModelTool,
+    NotOffered,
+    prompt_text,
+    read_resource,
+)
 from pmem.values.bounds import LINE_BYTES
 
 if TYPE_CHECKING:
@@ -172,7 +182,7 @@ class ProtocolDesk:
             "pmem",
             version=__version__,
             title="Project memory",
-            instructions=notices.INSTRUCTIONS,
+            instructions=INSTRUCTIONS,
             cache_hints=dict.fromkeys(_LISTS, _DAY),
             on_list_tools=self.list_tools,
             on_call_tool=self.call_tool,
@@ -211,10 +221,8 @@ class ProtocolDesk:
         _check_page(params)
         return types.ListResourcesResult(
             resources=[
-                types.Resource(
-                    uri=one.uri, name=one.name, description=one.meaning, mime_type=notices.MIME
-                )
-                for one in notices.RESOURCES
+                types.Resource(uri=one.uri, name=one.name, description=one.meaning, mime_type=MIME)
+                for one in RESOURCES
             ]
         )
 
@@ -227,9 +235,9 @@ class ProtocolDesk:
                     uri_template=one.uri,
                     name=one.name,
                     description=one.meaning,
-                    mime_type=notices.MIME,
+                    mime_type=MIME,
                 )
-                for one in notices.TEMPLATES
+                for one in TEMPLATES
             ]
         )
 
@@ -239,10 +247,10 @@ class ProtocolDesk:
         """Answer `resources/read`."""
         uri = str(params.uri)
         try:
-            text = await self._run(asked, lambda calls: notices.read(calls, uri), writes=False)
-        except notices.NotOffered as error:
+            text = await self._run(asked, lambda calls: read_resource(calls, uri), writes=False)
+        except NotOffered as error:
             raise _wrong(str(error)) from None
-        found = types.TextResourceContents(uri=uri, mime_type=notices.MIME, text=text)
+        found = types.TextResourceContents(uri=uri, mime_type=MIME, text=text)
         return types.ReadResourceResult(contents=[found])
 
     async def list_prompts(self, _: Asked, params: Paged) -> types.ListPromptsResult:
@@ -261,7 +269,7 @@ class ProtocolDesk:
                         )
                     ],
                 )
-                for one in notices.PROMPTS.values()
+                for one in PROMPTS.values()
             ]
         )
 
@@ -272,13 +280,13 @@ class ProtocolDesk:
         name, given = params.name, params.arguments or {}
         try:
             text = await self._run(
-                asked, lambda calls: notices.prompt_text(calls, name, given), writes=False
+                asked, lambda calls: prompt_text(calls, name, given), writes=False
             )
-        except notices.NotOffered as error:
+        except NotOffered as error:
             raise _wrong(str(error)) from None
         content = types.TextContent(type="text", text=text)
         return types.GetPromptResult(
-            description=notices.PROMPTS[name].meaning,
+            description=PROMPTS[name].meaning,
             messages=[types.PromptMessage(role="user", content=content)],
         )
 

@@ -444,7 +444,7 @@ def test_memories_that_cannot_be_read_are_told_beside_those_that_can(orders: str
 
 def test_tools_that_cannot_start_are_told_where_an_assistant_was_told_of_them(orders: str) -> None:
     told = {"session_id": "s", "source": "startup"}
-    with mock.patch("pmem.assistants.missing_tools.find_spec", return_value=None):
+    with mock.patch("pmem.assistants.trial.find_spec", return_value=None):
         assert "systemMessage" not in hook("session-start", told, "--harness", "claude-code")
         assert pmem("setup", "claude-code").code == 0
         told["session_id"] = "t"

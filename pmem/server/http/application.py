@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 from pmem.operations.envelope import json_line
 from pmem.project.workspace import Workspace
-from pmem.server.http import app_api, event_stream, memory_api, operation_api
+from pmem.server.http import event_stream, memory_api, operation_api
 from pmem.server.http.changes import ChangeWatch
 from pmem.server.http.endpoints import JSON, AnswerDesk, Endpoint, HttpRefusal, refused
 from pmem.server.http.guard import (
@@ -42,7 +42,7 @@ _NO_PAGE: Final = (
 
 def all_endpoints() -> list[Endpoint]:
     """Return the whole table of endpoints."""
-    rooms = (memory_api, app_api, operation_api)
+    rooms = (memory_api, operation_api)
     return [endpoint for room in rooms for endpoint in room.endpoints()]
 
 
