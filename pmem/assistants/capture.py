@@ -91,19 +91,12 @@ def _question(
 
 def _noted(workspace: Workspace, part: SessionPart) -> list[str]:
     """Return what the memory was told since a part of a session began."""
-    began = _began(part.lines)
-    if began is None:
-        return []
-    since = Selection(wanted=Filter(updated_after=began))
-    return [one.content for one in workspace.memories.select(since)]
-
-
-def _began(lines: Iterable[Mapping[str, Any]]) -> datetime | None:
-    """Return when the first line was written that says so."""
-    for line in lines:
+    for line in part.lines:
         with suppress(ValueError, OverflowError, TypeError):
-            return in_utc(datetime.fromisoformat(line["timestamp"]))
-    return None
+            began = in_utc(datetime.fromisoformat(line["timestamp"]))
+            since = Selection(wanted=Filter(updated_after=began))
+            return [one.content for one in workspace.memories.select(since)]
+    return []
 
 
 def _said_in(lines: Iterable[Mapping[str, Any]]) -> Iterator[SessionWords]:

@@ -98,7 +98,12 @@ def answer_hook(workspace: Workspace, request: HookRequest) -> HookAnswer:
     if request.event in NOTED:
         note_transcript(workspace, request)
         _count_use(workspace, request)
-        return HookAnswer(text=_question(workspace, request), thread=request.thread)
+        if not request.may_ask:
+            return HookAnswer(thread=request.thread)
+        from pmem.assistants.capture import ask_at_stop
+
+        asked = ask_at_stop(workspace, request.transcript)
+        return HookAnswer(text=asked, thread=request.thread)
     if request.event in OF_TOOLS:
         return answer_tool(workspace, request)
     answer = start_session if request.event == SESSION_START else _answer_prompt
@@ -157,15 +162,6 @@ def _count_use(workspace: Workspace, request: HookRequest) -> None:
     count_session(workspace, request.thread, path, request.folder)
 
 
-def _question(workspace: Workspace, request: HookRequest) -> str:
-    """Return what an assistant is asked before its turn ends."""
-    if not request.may_ask:
-        return ""
-    from pmem.assistants.capture import ask_at_stop
-
-    return ask_at_stop(workspace, request.transcript)
-
-
 def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     """Write the context that a session starts or goes on with, with what is new to it.
 
@@ -179,7 +175,9 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     from pmem.search.contexts import build_context
 
     is_held = _still_holds_start(workspace, request)
-    if _is_told_already(workspace, request, f"{request.source} {_length(request.transcript)}"):
+    path = request.transcript  # one that has grown is of another start, however soon
+    size = os.path.getsize(path) if os.path.isabs(path) and os.path.isfile(path) else 0
+    if _is_told_already(workspace, request, f"{request.source} {size}"):
         return HookAnswer(thread=request.thread)
     asked = ask_at_start(workspace, request.thread, request.source)
     room = len(asked.encode() if request.in_bytes else asked)
@@ -330,11 +328,6 @@ def _still_holds_start(workspace: Workspace, request: HookRequest) -> bool:
         return False
     known = workspace.own.shown.known(request.thread)
     return any(key.startswith(STARTED) for key in known)
-
-
-def _length(path: str) -> int:
-    """Return how long a transcript is: one that has grown is of another start, however soon."""
-    return os.path.getsize(path) if os.path.isabs(path) and os.path.isfile(path) else 0
 
 
 def _note_shown_of_own(

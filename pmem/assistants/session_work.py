@@ -24,7 +24,7 @@ from pmem.storage.files.worktree import name_in, project_top
 from pmem.storage.local.kept_prompts import LONGEST
 from pmem.values.bounds import LINE_BYTES
 from pmem.values.programs import SessionProgram
-from pmem.values.records import Episode, Memory, Role
+from pmem.values.records import Memory, Role
 from pmem.values.times import in_utc
 
 MOST_BYTES: Final = 1_000_000
@@ -87,14 +87,9 @@ def work_in(lines: Iterable[Mapping[str, Any]], name: Callable[[str], str]) -> S
             written.append(line["content"])
         elif line["role"] == Role.ASSISTANT:
             for call in recorded_calls(line["tool_call"]):
-                written += _said_in(call)
+                written += [text for text in call.texts() if " " in text]
                 edited |= dict.fromkeys(filter(None, map(name, edited_files(call))))
     return SessionWork(tuple(written), tuple(edited), tuple(asked))
-
-
-def _said_in(call: RecordedCall) -> list[str]:
-    """Return what an assistant wrote into a call."""
-    return [text for text in call.texts() if " " in text]
 
 
 def edited_files(call: RecordedCall) -> list[str]:
@@ -149,14 +144,10 @@ def _questions(
     for text, at in asked:
         prompt = spoken(text)
         if len(prompt) <= LONGEST and is_question(prompt) and not find(prompt, allowed):
-            yield prompt, _time_of(at, workspace.now())
-
-
-def _time_of(text: str, now: datetime) -> datetime:
-    """Read when something was said; what says nothing sensible was said just now."""
-    with suppress(ValueError, OverflowError):
-        return min(now, in_utc(datetime.fromisoformat(text)))
-    return now
+            now = when = workspace.now()
+            with suppress(ValueError, OverflowError):  # what says nothing sensible was just said
+                when = min(now, in_utc(datetime.fromisoformat(at)))
+            yield prompt, when
 
 
 def _texts(workspace: Workspace, ids: Iterable[str]) -> Iterator[ShownText]:
@@ -167,7 +158,10 @@ def _texts(workspace: Workspace, ids: Iterable[str]) -> Iterator[ShownText]:
                 record = store.get(identifier)
             except PmemError:
                 continue
-            yield ShownText(record, _said_by(record))
+            if isinstance(record, Memory):
+                yield ShownText(record, record.content)
+            else:
+                yield ShownText(record, f"{record.title}\n{record.summary}")
             break
 
 
@@ -185,7 +179,3 @@ def _touched(shown: Iterable[ShownText], edited: Sequence[str]) -> set[str]:
         if not {one.file for one in memory.citations}.isdisjoint(edited)
         or any(applies_in_time(memory.places, file, until) for file in edited if memory.places)
     }
-
-
-def _said_by(record: Memory | Episode) -> str:
-    return record.content if isinstance(record, Memory) else f"{record.title}\n{record.summary}"

@@ -138,8 +138,10 @@ def set_up(workspace: Workspace, request: AssistantSetupRequest) -> AssistantSet
     there = {one.path for one in changes if request.remove and one.state != "missing"}
     if not request.check:
         for change in changes:
-            if change.before != change.after:
-                _check_writable(change.path, change.before)
+            changes_it = change.before not in (None, change.after)
+            if changes_it and not os.lstat(change.path).st_mode & 0o222:
+                hint = "make it writable, or use --print"
+                raise StorageRefused(f"{change.path} may not be written", hint)
         for change in changes:
             _write(change, request)
         changes = [_change(workspace, request, file) for file in files_of(request)]
@@ -252,7 +254,8 @@ def _overview(workspace: Workspace, name: str, scope: Scope) -> SetupOverview:
     request = AssistantSetupRequest(harness=name, scope=scope, check=True)
     paths = [_path(workspace, scope, file) for file in files_of(request)]
     top = _base(workspace, scope)
-    seen = any(os.path.exists(path) or _has_folder(path, top) for path in paths)
+    folders = {os.path.dirname(path) for path in paths} - {top}
+    seen = any(map(os.path.exists, paths)) or any(map(os.path.isdir, folders))
     state: Literal["set", "partly", "missing", "unclear"] = "unclear"
     why = ""
     try:
@@ -262,12 +265,6 @@ def _overview(workspace: Workspace, name: str, scope: Scope) -> SetupOverview:
         why = error.message
     title = HARNESSES[name].title
     return SetupOverview(harness=name, title=title, scope=scope, state=state, seen=seen, why=why)
-
-
-def _has_folder(path: str, top: str) -> bool:
-    """Tell whether there is the folder that an assistant keeps its files in."""
-    folder = os.path.dirname(path)
-    return os.path.normpath(folder) != os.path.normpath(top) and os.path.isdir(folder)
 
 
 def _change(workspace: Workspace, request: AssistantSetupRequest, file: SetupFile) -> _Change:
@@ -441,11 +438,6 @@ def _check_links(path: str, base: str) -> None:
                 "put the entry where it leads by hand: --print shows it",
             )
         path = os.path.dirname(path)
-
-
-def _check_writable(path: str, before: str | None) -> None:
-    if before is not None and not os.lstat(path).st_mode & 0o222:
-        raise StorageRefused(f"{path} may not be written", "make it writable, or use --print")
 
 
 def _write(change: _Change, request: AssistantSetupRequest) -> None:

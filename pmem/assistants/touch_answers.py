@@ -52,8 +52,16 @@ def about_files(
     if ids is None:
         ids = _ids_applying(workspace, names)
     until = deadline()
-    held = () if ids == () else _held(workspace, Selection(wanted=Filter(), ids=ids or ()))
-    found = [one for one in held if any(_covers(one, name, until) for name in names)]
+    wanted = Selection(wanted=Filter(), ids=ids or (), holding_at=workspace.now())
+    held = [] if ids == () else serving(workspace, None).memories.select(wanted)
+    found = [
+        one
+        for one in held
+        if _still_tells(one)
+        and any(
+            name in cited_files(one) or applies_in_time(one.places, name, until) for name in names
+        )
+    ]
     overlaps = _overlap(workspace, files)
     return sorted(found, key=lambda memory: _rank(memory, overlaps))
 
@@ -65,11 +73,6 @@ def _ids_applying(workspace: Workspace, names: Sequence[str]) -> tuple[str, ...]
     workspace.memories.select(_NO_MEMORY)  # brings the index up to date
     found = applying(workspace.root, names)
     return None if found is None else tuple(found)
-
-
-def _covers(memory: Memory, name: str, until: float) -> bool:
-    """Tell whether a memory cites a file, or applies to it as far as that can be told in time."""
-    return name in cited_files(memory) or applies_in_time(memory.places, name, until)
 
 
 def about_error(workspace: Workspace, evidence: Sequence[str]) -> list[Memory]:
@@ -99,14 +102,6 @@ def stoppers(memories: Iterable[Memory]) -> list[Memory]:
 
 def _content(workspace: Workspace, memory: Memory) -> str:
     return workspace.mask.text(memory.content)
-
-
-def _held(workspace: Workspace, selection: Selection) -> Iterable[Memory]:
-    import msgspec
-
-    now = workspace.now()
-    wanted = msgspec.structs.replace(selection, holding_at=now)
-    return filter(_still_tells, serving(workspace, None).memories.select(wanted))
 
 
 def _still_tells(memory: Memory) -> bool:

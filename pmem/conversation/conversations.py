@@ -298,14 +298,12 @@ def resume(workspace: Workspace, request: ConversationRequest) -> Conversation:
     conversation = None
     if request.conversation is None and current(workspace, Status.PAUSED) is None:
         ended = (one for one in workspace.conversations.find() if one.status is Status.ENDED)
-        conversation = max(ended, key=_end, default=None)
+        conversation = max(
+            ended, key=lambda one: (one.ended_at or one.updated_at, one.id), default=None
+        )
     if conversation is None:
         conversation = target(workspace, request.conversation, Status.PAUSED)
     return _with_status(workspace, workspace.conversations.get(conversation.id), Status.ACTIVE)
-
-
-def _end(conversation: Conversation) -> tuple[datetime, str]:
-    return (conversation.ended_at or conversation.updated_at, conversation.id)
 
 
 def end(workspace: Workspace, request: EndRequest) -> Ended:

@@ -4,6 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from itertools import chain, islice
 from typing import Annotated, Any, Final
 
@@ -185,11 +186,15 @@ def import_messages(workspace: Workspace, request: MessagesRequest) -> Imported:
     total = sum(len(said) for said in parsed.conversations.values())
     added = updated = done = 0
     with workspace.transaction():
-        known = _known_conversations(workspace)
+        known = {
+            one.external_id: workspace.conversations.get(one.id)
+            for one in workspace.conversations.find()
+            if one.external_id is not None
+        }
         for external_id, said in parsed.conversations.items():
-            told = _part(progress, done, total)
             counted = [with_token_count(workspace, message) for message in said]
             before = known.get(external_id)
+            told = partial(tell_part, progress, done, total)
             fresh, edited = transcripts.take_in(workspace, external_id, counted, before, told)
             added, updated, done = added + fresh, updated + edited, done + len(said)
             progress(done, total)
@@ -338,18 +343,9 @@ def one_document(files: dict[str, bytes]) -> bytes:
     return dump({name.removesuffix(".json"): reread(data) for name, data in files.items()})
 
 
-def _known_conversations(workspace: Workspace) -> dict[str, Conversation]:
-    """Return the imported conversations by what their source calls them."""
-    return {
-        conversation.external_id: workspace.conversations.get(conversation.id)
-        for conversation in workspace.conversations.find()
-        if conversation.external_id is not None
-    }
-
-
-def _part(progress: Progress, done: int, total: int) -> Callable[[int], None]:
-    """Return what reports the progress within one conversation, short of the end."""
-    return lambda count: progress(min(done + count, total - 1), total)
+def tell_part(progress: Progress, before: int, total: int, done: int) -> None:
+    """Tell how much is done, short of the end."""
+    progress(min(before + done, max(total - 1, 0)), total)
 
 
 def with_token_count(workspace: Workspace, message: Message) -> Message:

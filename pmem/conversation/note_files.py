@@ -113,7 +113,9 @@ class ProjectNames:
 
     def __init__(self, files: Collection[str], inside: str) -> None:
         self._files = frozenset(files)
-        self._folders = {folder for file in files for folder in _folders_above(file)}
+        self._folders = {
+            file[:place] for file in files for place, sign in enumerate(file) if sign == "/"
+        }
         self.inside = inside
         self._prefix = f"{inside}/" if inside else ""
 
@@ -153,11 +155,6 @@ class ProjectNames:
 def is_name(file: str) -> bool:
     """Tell whether a text can be the name of a file in the project."""
     return "\0" not in file and {"", ".", ".."}.isdisjoint(file.split("/"))
-
-
-def _folders_above(file: str) -> list[str]:
-    parts = file.split("/")[:-1]
-    return ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
 
 
 _WORD: Final = re.compile(r"\w+")

@@ -1,6 +1,5 @@
 """Pruning conversations: which of the messages outside chunks a context leaves out."""
 
-from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Annotated, Final
@@ -227,12 +226,15 @@ def usage(workspace: Workspace, reference: str | None) -> Usage:
     settings = workspace.settings
     conversation, chunks = read_whole(workspace, target(workspace, reference))
     facts = chain(conversation.facts, *(chunk.facts for chunk in chunks))
+    shown = {message.id for message in window(conversation)}
+    cleared = {one.id for one in conversation.recent_messages if one.id not in shown}
+    clearings = (one.at for one in conversation.history if "cleared_turns" in one.before)
     counted = statistics(
         [message for message in conversation.recent_messages if not message.removed],
-        gone(workspace, conversation) | _cleared_ids(conversation),
+        gone(workspace, conversation) | cleared,
         chunks,
         settings.conversation_tokens,
-        max((at for at in (conversation.pruned_at, *_clearings(conversation)) if at), default=None),
+        max((at for at in (conversation.pruned_at, *clearings) if at), default=None),
     )
     return Usage(
         conversation=conversation.id,
@@ -271,18 +273,15 @@ def _by_hand(workspace: Workspace, conversation: Conversation, request: PruneReq
     if request.strategy is not None:
         given = msgspec.structs.replace(given, strategy=request.strategy)
     if request.keep is not None or request.tokens is not None:
-        return _planned(workspace, conversation, _asked_for(given, request), "by_hand")
+        wanted = msgspec.structs.replace(
+            given,
+            most_messages=given.most_messages if request.keep is None else request.keep,
+            most_tokens=given.most_tokens if request.tokens is None else request.tokens,
+        )
+        return _planned(workspace, conversation, wanted, "by_hand")
     trigger = _due(settings, conversation, given)
     wanted = _rules_for(settings, trigger or "session_start", given)
     return _planned(workspace, conversation, wanted, trigger or "by_hand")
-
-
-def _asked_for(given: PruningRules, request: PruneRequest) -> PruningRules:
-    return msgspec.structs.replace(
-        given,
-        most_messages=given.most_messages if request.keep is None else request.keep,
-        most_tokens=given.most_tokens if request.tokens is None else request.tokens,
-    )
 
 
 def _planned(
@@ -331,16 +330,6 @@ def _without_pruned(
         updated_at=max(event.at, conversation.updated_at),
         history=(*conversation.history, event),
     )
-
-
-def _clearings(conversation: Conversation) -> Iterator[datetime]:
-    return (event.at for event in conversation.history if "cleared_turns" in event.before)
-
-
-def _cleared_ids(conversation: Conversation) -> frozenset[str]:
-    shown: Sequence[Message] = window(conversation)
-    kept = {message.id for message in shown}
-    return frozenset(item.id for item in conversation.recent_messages if item.id not in kept)
 
 
 def _due(settings: Settings, conversation: Conversation, given: PruningRules) -> Trigger | None:

@@ -31,7 +31,7 @@ ZSTD: Final = ".zst"
 MOST_BYTES: Final = 512 << 20
 """A file, or a part of an archive, of more bytes is not read at once."""
 _ARCHIVE: Final = b"PK\x03\x04"
-_CHATS: Final = "conversations"
+_CHATS: Final = re.compile(r"conversations.*\.json", re.DOTALL)
 
 
 class NotDecompressed(FileNotRead):
@@ -114,20 +114,16 @@ def _members(path: str, most: int) -> Iterator[bytes]:
 
     try:
         with ZipFile(path) as archive:
-            names = [one for one in archive.namelist() if _is_chats(one)]
+            bases = ((one, os.path.basename(one)) for one in archive.namelist())
+            names = [one for one, base in bases if _CHATS.fullmatch(base)]
             if not names:
-                raise InvalidValue(f"{path} has no {_CHATS}.json", "name the export of a chat")
+                raise InvalidValue(f"{path} has no conversations.json", "name the export of a chat")
             for name in sorted(names):
                 with archive.open(name) as file:
                     data = file.read(most)
                 yield _within_limit(f"{name} in {path}", data)
     except (BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
         raise InvalidValue(f"{path} is an archive that cannot be read: {error}") from None
-
-
-def _is_chats(name: str) -> bool:
-    base = os.path.basename(name)
-    return base.startswith(_CHATS) and base.endswith(".json")
 
 
 @contextmanager
@@ -315,21 +311,19 @@ def _claude_code(
     projects = os.path.join(own, "projects")
     starts = tuple(_NO_LETTER.sub("-", root) for root in roots)
     for folder in _names_in(projects):
-        files = list(_claude_files(os.path.join(projects, folder), sub_agents=sub_agents))
+        files = [
+            os.path.join(place, name)
+            for place, _, names in os.walk(os.path.join(projects, folder))
+            for name in sorted(names)
+            if _is_session(SessionProgram.CLAUDE_CODE, name)
+            and (sub_agents or not (name.startswith("agent-") or "subagents" in place))
+        ]
         # One file says where a folder's sessions are; a name that fits may have those of others.
         is_wanted = folder.startswith(starts) or any(
             _is_in(_place_of(SessionProgram.CLAUDE_CODE, file), roots) for file in files[:1]
         )
         if is_wanted:
             yield from files
-
-
-def _claude_files(folder: str, *, sub_agents: bool) -> Iterator[str]:
-    for place, _, names in os.walk(folder):
-        for name in sorted(names):
-            is_agents = name.startswith("agent-") or "subagents" in place
-            if _is_session(SessionProgram.CLAUDE_CODE, name) and (sub_agents or not is_agents):
-                yield os.path.join(place, name)
 
 
 def _codex(home: str, environment: Mapping[str, str]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from pmem.conversation.episodes import last_said, noticed_at_import
-from pmem.conversation.exchange import with_token_count
+from pmem.conversation.exchange import tell_part, with_token_count
 from pmem.conversation.session_files import (
     FoundSessions,
     documents_of,
@@ -129,9 +129,10 @@ def import_sessions(workspace: Workspace, request: SessionsRequest) -> SessionsI
     skipped: list[Skipped] = []
     done = 0
     for program, path in meant:
-        told = partial(_tell, request.progress, done, sum(sizes.values()))
+        told = partial(tell_part, request.progress, done, sum(sizes.values()))
         session = _SessionImport(workspace, request, program, path)
-        for batch in _batches(session.messages(told)):
+        messages = session.messages(told)
+        while batch := list(islice(messages, BATCH)):
             session.take(batch)
         done += sizes[path]
         counts.update(session.counts)
@@ -252,7 +253,9 @@ class _SessionImport:
             )
         if fresh:
             title = self.notes.titles.get(session, self.notes.title)
-            conversation = _with_title(conversation, title)
+            if title is not None and conversation.title is None:
+                title = visible(title)[:_LONGEST_TITLE]
+                conversation = msgspec.structs.replace(conversation, title=title)
             new = list(_with_tokens(workspace, {one.id: one for one in fresh}).values())
             if not self._request.learn:
                 conversation = with_unread(conversation, new)
@@ -361,13 +364,6 @@ def _name_of_chat(path: str) -> str:
     return os.path.basename(folder) if is_fixed else stem
 
 
-def _batches(
-    messages: Iterator[tuple[str, Message]],
-) -> Iterator[list[tuple[str, Message]]]:
-    while batch := list(islice(messages, BATCH)):
-        yield batch
-
-
 def _size(path: str) -> int:
     try:
         return os.path.getsize(path)
@@ -375,15 +371,5 @@ def _size(path: str) -> int:
         raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _tell(progress: Progress, before: int, total: int, done: int) -> None:
-    progress(min(before + done, max(total - 1, 0)), total)
-
-
 def _with_tokens(workspace: Workspace, messages: dict[str, Message]) -> dict[str, Message]:
     return {name: with_token_count(workspace, message) for name, message in messages.items()}
-
-
-def _with_title(conversation: Conversation, title: str | None) -> Conversation:
-    if title is None or conversation.title is not None:
-        return conversation
-    return msgspec.structs.replace(conversation, title=visible(title)[:_LONGEST_TITLE])

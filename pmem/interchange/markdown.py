@@ -57,10 +57,14 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
         return FrontMatter({}, 0)
     found = _parse(text)
     if found is None:
-        found = _parse(_BARE.sub(_quoted, text))
+        found = _parse(_BARE.sub(_quote, text))
     if not isinstance(found, dict):
         return FrontMatter({}, end, is_readable=found == "" or not text.strip())
     return FrontMatter({named(str(key)): value for key, value in found.items()}, end)
+
+
+def _quote(bare: re.Match[str]) -> str:
+    return "{}'{}'".format(bare[1], bare[2].replace("'", "''"))
 
 
 def named(key: str) -> str:
@@ -76,11 +80,6 @@ def _parse(text: str) -> Any:
         return yaml.load(text, Loader=yaml.BaseLoader) or ""  # noqa: S506 - it makes texts alone
     except (yaml.YAMLError, RecursionError):
         return None
-
-
-def _quoted(found: re.Match[str]) -> str:
-    mark, value = found.groups()
-    return "{}'{}'".format(mark, value.replace("'", "''"))
 
 
 _MOST_LEVELS: Final = 100

@@ -130,7 +130,8 @@ def read_notes(file: str, text: str, project: str = "") -> NotesFile:
         is_unsure = is_opening and said.type is None and not is_sure_order(said.text)
         told = _description(said) if is_body and (is_unsure or not said.text) else said
         is_said = bool(told.text) and not is_placeholder(told.text)
-        is_about_all = is_opening and (_is_shown(told) or (has_parts and _is_prose(told)))
+        is_code = told.type is MemoryType.FACT and told.blocks[0].kind is MarkdownKind.CODE
+        is_about_all = is_opening and (is_code or (has_parts and _is_prose(told)))
         if is_said and not is_about_all:
             notes.append(_note(told, title, found.front.texts("description")[:1]))
         else:
@@ -209,11 +210,6 @@ def _is_prose(said: Said) -> bool:
 
 def _names_folder(said: Said) -> bool:
     return _FOLDER.search(said.blocks[0].text) is not None
-
-
-def _is_shown(said: Said) -> bool:
-    """Tell whether something is code that shows what nobody says a word of."""
-    return said.type is MemoryType.FACT and said.blocks[0].kind is MarkdownKind.CODE
 
 
 _KEYS: Final = ("applyto", "globs", "glob", "paths", "path", "filematchpattern")

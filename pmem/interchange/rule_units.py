@@ -315,7 +315,9 @@ def _list(part: Sequence[MarkdownBlock], lead: MarkdownBlock | None) -> Iterator
     are_steps = bool(part[0].step) and len(kept) > 1 and _are_steps(kept, are_rules)
     are_named = len(kept) > 1 and all(_NAMED.match(one.text) for one in kept)
     opening = plain_text(lead.text) if lead is not None else ""
-    are_sentences = bool(part[0].step) and not are_steps and all(map(_ends, kept))
+    are_sentences = (
+        bool(part[0].step) and not are_steps and all(one.text.endswith(".") for one in kept)
+    )
     are_rules = are_rules or (are_sentences and bool(_WHEN.search(opening)))
     texts = [f"{one.blocks[0].step}. {one.text}" if are_steps else one.text for one in kept]
     whole = _sentences([opening, *texts])
@@ -342,10 +344,6 @@ def _are_steps(entries: Sequence[Said], are_rules: bool) -> bool:
     does = [is_sure_order(one.text) and not is_binding(one.text) for one in entries]
     are_named = all(_LABELLED.match(one.blocks[0].text) for one in entries)
     return not (are_rules or are_named) and 2 * sum(does) >= len(does)
-
-
-def _ends(entry: Said) -> bool:
-    return entry.text.endswith(".")
 
 
 def _type_of_list(

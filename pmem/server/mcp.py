@@ -36,7 +36,7 @@ from pmem.server.tools import (
 from pmem.values.bounds import LINE_BYTES
 
 if TYPE_CHECKING:
-    from pmem.server.calls import ToolAnswer, ToolCalls
+    from pmem.server.calls import ToolCalls
 
 T = TypeVar("T")
 Asked = ServerRequestContext[Any, Any]
@@ -209,12 +209,17 @@ class ProtocolDesk:
             raise _wrong(f"there is no tool {params.name!r}; there are {', '.join(self._tools)}")
         given = params.arguments or {}
         thread = self._session((asked.params or {}).get("_meta") or {})
+        told = asked.session.client_params
+        client = "" if told is None else told.client_info.name
         answer = await self._run(
             asked,
-            lambda calls: calls.call(params.name, given, thread, _client_of(asked)),
+            lambda calls: calls.call(params.name, given, thread, client),
             writes=not tool.is_reading,
         )
-        return _result(answer)
+        content: list[types.ContentBlock] = [types.TextContent(type="text", text=answer.text)]
+        if answer.data is None:
+            return types.CallToolResult(content=content, is_error=answer.is_refused)
+        return types.CallToolResult(content=content, structured_content=answer.data)
 
     async def list_resources(self, _: Asked, params: Paged) -> types.ListResourcesResult:
         """Answer `resources/list`."""
@@ -291,12 +296,6 @@ class ProtocolDesk:
         )
 
 
-def _client_of(asked: Asked) -> str:
-    """Return what a client calls itself; nothing where it does not say."""
-    told = asked.session.client_params
-    return "" if told is None else told.client_info.name
-
-
 @cache
 def _tool(tool: ModelTool) -> types.Tool:
     return types.Tool(
@@ -311,13 +310,6 @@ def _tool(tool: ModelTool) -> types.Tool:
             open_world_hint=False,
         ),
     )
-
-
-def _result(answer: "ToolAnswer") -> types.CallToolResult:
-    content: list[types.ContentBlock] = [types.TextContent(type="text", text=answer.text)]
-    if answer.data is None:
-        return types.CallToolResult(content=content, is_error=answer.is_refused)
-    return types.CallToolResult(content=content, structured_content=answer.data)
 
 
 def _check_page(params: Paged) -> None:

@@ -354,13 +354,10 @@ def _remember(_calls: "ToolCalls", text: str) -> str:
 
 def _recall(calls: "ToolCalls", query: str) -> str:
     answer = calls.answer("context", {"query": query})
-    return f"{_answer_from(query)}\n\n{answer.text}"
-
-
-def _answer_from(query: str) -> str:
     return (
         f"Say what this project's memory knows of: {query}\n\nAnswer from what follows and what"
         " search finds further, cite memories by their ids, and say where it has nothing."
+        f"\n\n{answer.text}"
     )
 
 

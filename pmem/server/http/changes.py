@@ -13,6 +13,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
 from threading import Event, Thread
@@ -64,7 +65,10 @@ def change_of(
 
     `was` tells whether it was there before; None where only its history knows.
     """
-    history = _history(workspace, type_, identifier) if is_there else ()
+    history: Sequence[Any] = ()
+    if is_there:
+        with suppress(PmemError):  # half of a merge, or a conflict: it has changed all the same
+            history = getattr(workspace.store(type_).get(identifier), "history", ())
     last = history[-1] if history else None
     was = len(history) > 1 if was is None else was
     change: Any = ("changed" if was else "added") if is_there else "gone"
@@ -79,14 +83,6 @@ def change_of(
         actor=last.actor if last else "",
         agent=last.agent if last else "",
     )
-
-
-def _history(workspace: Workspace, type_: RecordType, identifier: str) -> Sequence[Any]:
-    try:
-        record = workspace.store(type_).get(identifier)
-    except PmemError:  # half of a merge, or a conflict: the file has changed all the same
-        return ()
-    return getattr(record, "history", ())
 
 
 THOROUGH_SECONDS: Final = 5.0
@@ -264,7 +260,12 @@ class ChangeWatch:
         async with self._beginning:
             if self._source is None:
                 told = partial(asyncio.get_running_loop().call_soon_threadsafe, self.nudge)
-                self._source = await self._run(lambda: _source_of(self._opened, told))
+                server = (await self._run(self._opened)).server
+                self._source = await self._run(
+                    partial(FolderChanges, self._opened)
+                    if server is None
+                    else partial(ServerChanges, self._opened, server, told)
+                )
         self.nudge()
 
     def close(self) -> None:
@@ -286,24 +287,14 @@ class ChangeWatch:
                 pass
             self._nudge.clear()
             if self._listeners and self._source is not None:
-                self._tell(await self._run(self._source.look))
-
-    def _tell(self, found: list[StreamedChange]) -> None:
-        for change in found:
-            self.last_number += 1
-            self._recent.append(msgspec.structs.replace(change, number=self.last_number))
-        if found:
-            self.wake()
+                found = await self._run(self._source.look)
+                for change in found:
+                    self.last_number += 1
+                    self._recent.append(msgspec.structs.replace(change, number=self.last_number))
+                if found:
+                    self.wake()
 
     def wake(self) -> None:
         """Wake whoever waits for a change."""
         self._news.set()
         self._news = asyncio.Event()
-
-
-def _source_of(
-    opened: Callable[[], Workspace], told: Callable[[], object]
-) -> FolderChanges | ServerChanges:
-    """Return what tells of changes from now on."""
-    server = opened().server
-    return FolderChanges(opened) if server is None else ServerChanges(opened, server, told)

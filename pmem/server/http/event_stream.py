@@ -42,7 +42,9 @@ class EventStreams:
     async def answer(self, request: Request) -> Response:
         """Answer `GET /api/events`."""
         try:
-            self._check(request)
+            query_of(request.query_params.multi_items())
+            if self._open >= MOST_STREAMS:
+                raise HttpRefusal(503, "busy", f"{MOST_STREAMS} clients listen already")
         except PmemError as error:
             return response_to(refused(error))
         holder: TokenHolder = request.scope["state"][HOLDER]
@@ -50,16 +52,6 @@ class EventStreams:
         return StreamingResponse(
             self._stream(holder, known), media_type="text/event-stream", headers=_HEADERS
         )
-
-    def _check(self, request: Request) -> None:
-        """See that there is room for one more, and that nothing is asked for that is ignored.
-
-        Raises:
-            HttpRefusal, InvalidValue: Not so.
-        """
-        query_of(request.query_params.multi_items())
-        if self._open >= MOST_STREAMS:
-            raise HttpRefusal(503, "busy", f"{MOST_STREAMS} clients listen already")
 
     def close(self) -> None:
         """End every stream."""

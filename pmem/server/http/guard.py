@@ -6,7 +6,6 @@ Nothing here says whether an address exists.
 
 import asyncio
 import re
-from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -130,7 +129,8 @@ async def read_json_body(request: Request, rules: GuardRules, *, is_needed: bool
         HttpRefusal: It is something else, too large, or too slow.
     """
     named = request.headers.getlist("content-type")
-    if (named or is_needed) and not _is_json(named):
+    is_json = len(named) == 1 and named[0].partition(";")[0].strip().lower() == JSON
+    if (named or is_needed) and not is_json:
         hint = f"send `Content-Type: {JSON}`"
         told = f"the body must be JSON, not {', '.join(named) or 'unnamed'}"
         raise HttpRefusal(415, "content_type", told, hint)
@@ -149,7 +149,3 @@ async def read_json_body(request: Request, rules: GuardRules, *, is_needed: bool
     if size > rules.body_bytes:
         raise HttpRefusal(413, "too_large", f"a body has more than {rules.body_bytes} bytes")
     return b"".join(parts)
-
-
-def _is_json(named: Sequence[str]) -> bool:
-    return len(named) == 1 and named[0].partition(";")[0].strip().lower() == JSON

@@ -134,25 +134,21 @@ def _is_plain(hint: Any) -> bool:
 
 def _check_keys(value: Any, hint: Any, where: str) -> None:
     """See that every object has only the keys that its struct has."""
-    struct = _struct_of(hint)
+    bare = _bare(hint)
     if isinstance(value, list):
-        inner = get_args(_bare(hint))
+        inner = get_args(bare)
         for number, part in enumerate(value if inner else ()):
             _check_keys(part, inner[0], f"{where}[{number}]")
-    if not isinstance(value, Mapping) or struct is None:
+    is_struct = isinstance(bare, type) and issubclass(bare, msgspec.Struct)
+    if not isinstance(value, Mapping) or not is_struct:
         return
-    names = dict(zip(struct.__struct_encode_fields__, struct.__struct_fields__, strict=True))
-    hints = get_type_hints(struct)
+    names = dict(zip(bare.__struct_encode_fields__, bare.__struct_fields__, strict=True))
+    hints = get_type_hints(bare)
     for key, part in value.items():
         if key not in names:
             known = ", ".join(names) or "none at all"
             raise InvalidValue(f"{where} has the unknown key `{key}`", f"there are {known}")
         _check_keys(part, hints[names[key]], key)
-
-
-def _struct_of(hint: Any) -> type[msgspec.Struct] | None:
-    bare = _bare(hint)
-    return bare if isinstance(bare, type) and issubclass(bare, msgspec.Struct) else None
 
 
 def _bare(hint: Any) -> Any:
@@ -182,6 +178,8 @@ OF_THIS_MACHINE: Final = frozenset(
 )
 """Operations on files and settings around the memory: for a person's token alone."""
 
+_OF_ADDED: Final[Mapping[int, tuple[Any, ...]]] = {200: (), 202: (), 409: ()}
+"""The statuses of what adds a memory; see `STATUSES_BY_ACTION`."""
 _PATHS: Final = ("file", "folder", "path", "paths", "transcript")
 """Fields of requests that name a place on the disk."""
 
@@ -199,15 +197,8 @@ def endpoints() -> Iterator[Endpoint]:
             answer=partial(_answer, operation),
             writes=bool(operation.writes),
             body=body_of(request),
-            answers=_answers_of(operation),
+            answers=_OF_ADDED if operation in (table.ADD, table.TRIED) else {200: ()},
         )
-
-
-def _answers_of(operation: Operation[Any, Any]) -> dict[int, tuple[Any, ...]]:
-    """Return the statuses that an operation's answer may have; see `STATUSES_BY_ACTION`."""
-    if operation in (table.ADD, table.TRIED):
-        return {200: (), 202: (), 409: ()}
-    return {200: ()}
 
 
 def _answer(operation: Operation[Any, Any], call: HttpCall) -> Reply:
