@@ -30,21 +30,11 @@ _AFRESH: Final = ("startup", "new", "clear", "compact")
 class HookRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a hook is called with.
 
-    Attributes:
-        event: what happened.
-        harness: which assistant calls.
-        thread: the session's id.
-        source: why a session starts.
-        prompt: what a person asks.
-        transcript: the file that the assistant writes the session to.
-        folder: where the session is.
-        longest: how many characters the answer may have, or bytes if `in_bytes`; 0 for none.
-        in_bytes: whether bytes are counted.
-        files: what a tool's call reads or edits, by names in the project.
-        evidence: of a command that failed, the error as `error_fingerprint.evidence_of` has it.
-        ids: the memories that the index has found to apply already; None where nobody asked it.
-        may_stop: whether the assistant lets a hook stop the call.
-        may_ask: whether it lets a hook ask something before its turn ends.
+    The answer may have `longest` characters, or bytes if `in_bytes`; 0 for none. `files` are what a
+    tool's call touches, by names in the project; `evidence` is the error of a command that failed,
+    as `error_fingerprint.evidence_of` has it; `ids` are the memories that the index has found to
+    apply already, None where nobody asked it. An assistant lets a hook stop a call (`may_stop`), or
+    ask something before its turn ends (`may_ask`).
     """
 
     event: str

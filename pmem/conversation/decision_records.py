@@ -30,13 +30,7 @@ _LONGEST_SUBJECT: Final = 80
 
 
 class DecisionsRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Decision records.
-
-    Attributes:
-        paths: Their files, and folders of them.
-        dry_run: Say what would be added, and add nothing.
-        admit: Lets in what holds no secret, record by record.
-    """
+    """Decision records: their files, and folders of them. `admit` lets in what holds no secret."""
 
     paths: Annotated[
         tuple[str, ...],
@@ -82,13 +76,7 @@ def import_decisions(workspace: Workspace, request: DecisionsRequest) -> Decisio
 
 
 class _DecisionImport:
-    """Decision records on their way into memories.
-
-    Attributes:
-        counts: What became of them so far.
-        skipped: Those that are left out.
-        left_out: What of the others is in no memory.
-    """
+    """Decision records on their way into memories: what became of them, and what is left out."""
 
     def __init__(self, workspace: Workspace, request: DecisionsRequest) -> None:
         self.counts = dict.fromkeys(("added", "updated", "unchanged", "superseded", "archived"), 0)

@@ -91,12 +91,8 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 class MessagesRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A transcript in JSON Lines.
 
-    Attributes:
-        lines: The transcript.
-        name: What to call the conversation of lines that name none.
-        strict: Whether one secret refuses the whole transcript.
-        progress: Told of the messages as they are taken in.
-        admit: Lets in what holds no secret, line by line.
+    Lines that name no conversation are of the one called `name`. `admit` lets in what holds no
+    secret, line by line; where the request is `strict`, one secret refuses the whole transcript.
     """
 
     lines: Iterable[bytes]
@@ -107,13 +103,9 @@ class MessagesRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArraysRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The four array files of a folder, perhaps somebody else's.
+    """The array files of a folder, any of the four, perhaps somebody else's.
 
-    Attributes:
-        folder: Holds any of the four files.
-        untrusted: The files come from somebody else; what an agent takes in always does.
-        progress: Told of the records as they are taken in.
-        admit: Lets in what holds no secret, record by record.
+    What an agent takes in is always `untrusted`. `admit` lets in what holds no secret.
     """
 
     folder: Annotated[

@@ -40,12 +40,8 @@ _SOURCE: Final = "import git"
 class HistoryImportRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Commits of the project.
 
-    Attributes:
-        revisions: A branch, or a range such as `v1.0..HEAD`.
-        limit: So many proposals at the most: the surest, and of equals the newest.
-        dry_run: Say what would be proposed, and propose nothing.
-        progress: Told of the commits as they are read.
-        admit: Lets in what holds no secret, commit by commit.
+    Of proposals at most `limit` are made: the surest, and of equals the newest. `admit` lets in
+    what holds no secret, commit by commit.
     """
 
     revisions: Annotated[

@@ -21,13 +21,7 @@ MessageId = Annotated[str, asked("The id of a message.", shown="MESSAGE", is_arg
 
 
 class MarkRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """How a message is to count.
-
-    Attributes:
-        message: Its id, or the start of it.
-        importance: From 0 to 1, in place of what its content comes to; None leaves it.
-        pinned: Whether it is never pruned; None leaves it.
-    """
+    """How a message is to count; None leaves what there is."""
 
     message: MessageId
     importance: Annotated[float | None, asked("How much it counts, from 0 to 1.", shown="N")] = None

@@ -106,9 +106,6 @@ class ProjectNames:
     """The files of a project and their folders, by name.
 
     All names are seen from the project's top, with slashes.
-
-    Attributes:
-        inside: The same.
     """
 
     def __init__(self, files: Collection[str], inside: str) -> None:

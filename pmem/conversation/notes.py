@@ -33,12 +33,7 @@ from pmem.values.requests import Admit, as_it_is
 
 
 class NotesRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Instruction files.
-
-    Attributes:
-        paths: The files, and folders of them.
-        admit: Lets in what holds no secret, note by note.
-    """
+    """Instruction files, and folders of them; `admit` lets in notes without a secret."""
 
     paths: Annotated[
         tuple[str, ...],
@@ -48,14 +43,7 @@ class NotesRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EditedRule(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that somebody edited whose file says something else since, or nothing.
-
-    Attributes:
-        id: The memory's.
-        file: The instruction file.
-        text: What the memory says.
-        rule: What the file says now; empty where the rule is gone.
-    """
+    """A memory that somebody edited whose file says something else since: `rule`, or nothing."""
 
     id: str
     file: str
@@ -125,10 +113,7 @@ def _no_notes(
 class _NotesImport:
     """Notes on their way into memories.
 
-    Attributes:
-        counts: What became of them so far.
-        skipped: What was not taken in, and why.
-        edited: What people have changed, where the file says something else.
+    `edited` is what people have changed, where the file says something else.
     """
 
     def __init__(

@@ -41,14 +41,9 @@ _PROGRAMS: Final = (SessionProgram.CLAUDE_CODE, SessionProgram.CODEX, SessionPro
 class ProjectSources(msgspec.Struct, frozen=True, kw_only=True):
     """What is there to be imported, by paths relative to the project root.
 
-    Attributes:
-        instructions: Instruction files with a rule in them.
-        rules: How many they have.
-        decisions: Folders of decision records.
-        records: How many files these folders have that are named like records.
-        sessions: How many sessions each program keeps of this project.
-        unread: Instruction files that cannot be read.
-        without_rules: Those in which there is none.
+    `rules` is how many the `instructions` have; files `without_rules` have none. `decisions` are
+    folders, `records` how many of their files are named like records. `sessions` are counted by
+    program.
     """
 
     instructions: tuple[str, ...] = ()
@@ -61,13 +56,7 @@ class ProjectSources(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProjectImportRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The project's own instruction files and decision records, and its sessions.
-
-    Attributes:
-        dry_run: Say what would be added, and add nothing.
-        progress: Told of the bytes of sessions as they are read.
-        admit: Lets in what holds no secret.
-    """
+    """The project's own instruction files and decision records, and its sessions."""
 
     dry_run: DryRun = False
     progress: Progress = ignore_progress
@@ -75,15 +64,7 @@ class ProjectImportRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProjectImported(msgspec.Struct, frozen=True, kw_only=True):
-    """What an import of a project's own files led to.
-
-    Attributes:
-        found: What there was.
-        notes: What became of the instruction files; None where there are none.
-        decisions: What became of the decision records; None where there are none.
-        sessions: What became of each program's sessions.
-        dry_run: Whether nothing was added.
-    """
+    """What an import of what was `found` led to; None of what there is not."""
 
     found: ProjectSources
     notes: NotesImported | None

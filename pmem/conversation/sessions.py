@@ -55,19 +55,10 @@ None is of a message whose text was removed, which no other text replaces."""
 
 
 class SessionsRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Sessions of one program.
+    """Sessions of one program; of the one that wrote the file, where none is named.
 
-    Attributes:
-        harness: The program; None for the one that wrote the file.
-        path: A session's file, or a folder with some of this project; None for those of this
-            project where their program keeps them.
-        pending: Those that hooks noted, instead.
-        since: Only what was said from then on.
-        sub_agents: What sub-agents said is wanted as well.
-        learn: Facts and key moments are noted as they are of what is said, as pending ones.
-        dry_run: Say what would be added, and add nothing.
-        progress: Told of the bytes as they are read.
-        admit: Lets in what holds no secret, message by message.
+    Without a path they are this project's, where their program keeps them. With `learn`, facts and
+    key moments are noted as they are of what is said. `admit` lets in what holds no secret.
     """
 
     harness: SessionProgram | None = None
@@ -164,12 +155,7 @@ def _read_all(workspace: Workspace, request: SessionsRequest) -> int:
 
 
 class _SessionImport:
-    """One session's file on its way into its conversation.
-
-    Attributes:
-        counts: What became of the messages so far.
-        notes: What was left out so far.
-    """
+    """One session's file on its way into its conversation."""
 
     def __init__(
         self, workspace: Workspace, request: SessionsRequest, program: SessionProgram, path: str

@@ -76,11 +76,7 @@ _NAME_MARKS: Final = re.compile(r"[*_`~\[\]\"'“”‘’<>]|\s(?=\s)")
 class RecordName(NamedTuple):
     """How one record names another: by its file, its number or its title, whichever it has.
 
-    Attributes:
-        text: As it is written.
-        file: The name of a file without its suffix, in small letters.
-        number: Its number.
-        title: Its title, as `folded_title` gives it.
+    `file` has no suffix and small letters; `title` is as `folded_title` gives it.
     """
 
     text: str
@@ -214,20 +210,10 @@ _SILENT: Final = (MarkdownKind.HEADING, MarkdownKind.COMMENT)
 class DecisionRecord(NamedTuple):
     """A decision as its file tells it.
 
-    Attributes:
-        number: its number, by its title or its file's name.
-        title: what it is about.
-        state: what `state_of` makes of it; or nothing.
-        told: what it says of its state itself, on one line.
-        day: when it was taken.
-        context: why there was something to decide, in a sentence or two.
-        decision: what was decided, as much of each paragraph and entry of a list as has room.
-        consequences: what follows, in a sentence or two.
-        lines: the first and the last line of the section that says it, counted from one.
-        rejected: the options that were considered and not chosen.
-        superseded_by: the record that takes its place.
-        supersedes: the record whose place it takes.
-        left_out: what of the file is in none of these.
+    `state` is what `state_of` makes of what it `told` itself. `context` and `consequences` are a
+    sentence or two, `decision` as much of each paragraph and entry of a list as has room. `lines`
+    are the first and the last of the section that says it, counted from one. `rejected` are the
+    options that were not chosen.
     """
 
     number: int | None

@@ -29,10 +29,8 @@ _KEY: Final = re.compile(r"^[\w-]+\s*:", re.MULTILINE)
 class FrontMatter(NamedTuple):
     """What a file says of itself.
 
-    Attributes:
-        values: Text, lists and mappings by their keys, in small letters without `-` and `_`.
-        lines: How many lines it takes; none where the file has no front matter.
-        is_readable: Whether it is YAML, or nearly so.
+    `values` has text, lists and mappings by their keys, in small letters without `-` and `_`;
+    `lines` is how many lines it takes, none where there is no front matter.
     """
 
     values: dict[str, Any]
@@ -114,18 +112,12 @@ class MarkdownKind(StrEnum):
 class MarkdownBlock(NamedTuple):
     """A part of a file.
 
-    Attributes:
-        kind: What it is. A bullet is an entry of a list that is in no other, numbered or not.
-        text: What it says without its marks, line by line. A bullet says all that is indented
-            below it but code, tables, quotations and HTML, which are blocks after it; an empty line
-            is between its parts.
-        lines: Its first and its last line, counted from one.
-        headings: The headings above it, the outermost first.
-        level: From 1 to 6 for a heading.
-        rows: The cells of a table, the head first.
-        language: That of a code block, in small letters.
-        among: The first line of the list that it is in; none outside lists.
-        step: The number of an entry of a numbered list.
+    A bullet is an entry of a list that is in no other, numbered or not. It says all that is
+    indented below it but code, tables, quotations and HTML, which are blocks after it; an empty
+    line is between its parts. `lines` are the first and the last, counted from one; `headings`
+    those above, the outermost first. `level` is a heading's, `rows` are a table's, the head first,
+    `language` a code block's. In lists, `among` is the first line of the list, and `step` an
+    entry's number.
     """
 
     kind: MarkdownKind

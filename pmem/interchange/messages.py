@@ -70,9 +70,7 @@ def parse(
 class MessageReader:
     """Makes messages of the lines of a transcript, one after another.
 
-    Attributes:
-        skipped: What could not be used so far.
-        left_out: How often lines had which key that says nothing here.
+    `left_out` counts the keys of lines that say nothing here.
     """
 
     def __init__(self, name: str, most_characters: int, admit: Callable[[Any, str], Any]) -> None:

@@ -70,15 +70,11 @@ _MOST_SUBJECT: Final = 80
 
 
 class Note(NamedTuple):
-    """A rule.
+    """A rule, on one line and without marks.
 
-    Attributes:
-        text: What it says, on one line and without marks.
-        tags: The headings above it, the outermost first.
-        lines: Its first and its last line, counted from one.
-        subject: The nearest heading; none where that is the file's title.
-        type: What it is.
-        about: The files, folders and patterns that its beginning names, or its table.
+    `tags` are the headings above it, the outermost first, `subject` is the nearest; none where that
+    is the file's title. `about` are the files, folders and patterns that its beginning names, or
+    its table.
     """
 
     text: str
@@ -90,13 +86,7 @@ class Note(NamedTuple):
 
 
 class NotesFile(NamedTuple):
-    """The notes of a file, and what is no note.
-
-    Attributes:
-        notes: The notes in their order.
-        left_out: All else, except headings.
-        places: Where they apply: see `scope_of`.
-    """
+    """The notes of a file in their order, all else but headings, and where they apply."""
 
     notes: tuple[Note, ...]
     left_out: tuple[UnusedPart, ...]

@@ -47,11 +47,8 @@ Lines = Callable[[], Iterable[bytes]]
 class SessionNotes:
     """What is known of a session beside what was said in it.
 
-    Attributes:
-        left_out: How many lines were left out, by the reason.
-        title: What its program calls it.
-        titles: The same by session, where a file has several.
-        pmem_calls: The ids of the calls whose results are pmem's own words.
+    `left_out` counts lines by the reason. `titles` are those of sessions, where a file has several.
+    `pmem_calls` are the ids of the calls whose results are pmem's own words.
     """
 
     def __init__(self) -> None:

@@ -45,13 +45,9 @@ ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
 class Argument(msgspec.Struct, frozen=True):
     """One argument of a tool.
 
-    Attributes:
-        name: As the tool's schema has it.
-        field: The request's field; an empty one is the tool's own.
-        says: What it means, where the request's field does not say it in words for a model.
-        is_needed: Whether the tool needs it.
-        hint: The type of the tool's own argument, or the one to show in the field's place.
-        is_shown: Whether the schema has it; one that it leaves out is understood, too.
+    Without a `field` of the request it is the tool's own. `says` is what it means, where the field
+    does not say it in words for a model; `hint` the type of the tool's own, or the one to show in
+    the field's place. One that is not shown is understood, too.
     """
 
     name: str

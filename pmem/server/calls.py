@@ -40,12 +40,9 @@ _NAME: Final = 40
 
 
 class ToolAnswer(msgspec.Struct, frozen=True):
-    """What a call led to.
+    """What a call led to, as a model reads it; `data` is its plain form, where that was asked for.
 
-    Attributes:
-        text: As a model reads it.
-        is_refused: Whether nothing was done; the text says what to do next.
-        data: The plain form of the answer, where that was asked for.
+    Where it is refused nothing was done, and the text says what to do next.
     """
 
     text: str

@@ -22,14 +22,7 @@ Form = Literal["text", "json"]
 
 
 class ModelTool(msgspec.Struct, frozen=True):
-    """A tool that models may call.
-
-    Attributes:
-        name: How it is called.
-        operation: The row that it runs.
-        description: When to call it, and what it answers.
-        arguments: What it takes; none where it takes the whole request.
-    """
+    """A tool that models may call; without arguments it takes the whole request of its row."""
 
     name: str
     operation: Operation[Any, Any]

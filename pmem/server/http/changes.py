@@ -35,16 +35,7 @@ if TYPE_CHECKING:
 class StreamedChange(msgspec.Struct, frozen=True, kw_only=True):
     """A record that changed: what happened to it last, and who did that.
 
-    Attributes:
-        number: Counts the changes since the server began.
-        id: The record's.
-        short: Its short id.
-        kind: What it is.
-        change: Whether it is new, was changed, or is gone for good.
-        event: The last event of its history; empty where it has none.
-        at: When that was.
-        actor: Who it was.
-        agent: Which agent, if it was one.
+    `number` counts the changes since the server began.
     """
 
     number: int

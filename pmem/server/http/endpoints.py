@@ -90,12 +90,8 @@ class Reply(msgspec.Struct, frozen=True):
 class HttpCall(msgspec.Struct, frozen=True):
     """One request on its way through an endpoint, a unit of work of its own.
 
-    Attributes:
-        workspace: The project as nobody in particular sees it.
-        holder: Whose token came with it.
-        path: What stands in the places of the endpoint's path.
-        query: What the address says after the question mark.
-        body: The body's bytes.
+    The workspace is as nobody in particular sees it; `path` has what stands in the places of the
+    endpoint's path, `query` what comes after the question mark.
     """
 
     workspace: Workspace
@@ -127,14 +123,7 @@ _NAME_SCHEMA: Final[Mapping[str, Any]] = {"type": "string", "minLength": 1}
 
 
 class AddressValue(msgspec.Struct, frozen=True):
-    """A value in an endpoint's address, and what it means.
-
-    Attributes:
-        name: What it is called.
-        says: What it means.
-        where: In the path, or after the question mark.
-        schema: Its JSON Schema.
-    """
+    """A value in an endpoint's address, `where` in its path or its query, and what it means."""
 
     name: str
     says: str
@@ -145,18 +134,8 @@ class AddressValue(msgspec.Struct, frozen=True):
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that can be asked for over HTTP.
 
-    Attributes:
-        method: Of HTTP.
-        path: With a name in braces for every place.
-        name: The id of the operation in the description of the API.
-        says: What it does, in one line.
-        group: What it belongs to, for readers of that description.
-        answer: Answers a call.
-        writes: Whether it writes records.
-        body: The struct that the body is read as, if it takes one.
-        places: The values in its address.
-        answers: What each status is answered with: one of these types, or any data in the
-            envelope where there are none.
+    `path` has a name in braces for every place, `name` is the operation's id in the description of
+    the API, and `answers` has the types of each status, or none for any data in the envelope.
     """
 
     method: str

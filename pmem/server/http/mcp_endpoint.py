@@ -29,10 +29,8 @@ PATH: Final = "/mcp"
 class McpOffer(msgspec.Struct, frozen=True, kw_only=True):
     """What clients of the protocol are offered.
 
-    Attributes:
-        tools: The tools, by name.
-        agent: Who calls, where the token is for no agent.
-        session: Returns the thread that a call belongs to, from the metadata of its request.
+    `agent` is who calls where the token is for no agent; `session` returns the thread of a call,
+    from the metadata of its request.
     """
 
     tools: Mapping[str, ModelTool]
