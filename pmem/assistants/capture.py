@@ -29,9 +29,6 @@ def ask_at_stop(workspace: Workspace, path: str) -> str:
 
     A session that was asked about before, also at a start, is not asked at its stops again: what is
     said in it afterwards is asked about at a later start.
-
-    Raises:
-        Damaged, Locked, StorageRefused: The clone's state.
     """
     transcripts = workspace.own.noted_transcripts
     if workspace.settings.capture != "ask" or workspace.read_only or not os.path.isabs(path):
@@ -49,9 +46,6 @@ def ask_at_start(workspace: Workspace, thread: str | None, source: str) -> str:
 
     After a compaction that is the session itself, up to there. One session is asked about at a
     start, the latest first.
-
-    Raises:
-        Damaged, Locked, StorageRefused: The clone's state.
     """
     if workspace.settings.capture == "off" or workspace.read_only:
         return ""

@@ -76,12 +76,7 @@ class HookAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def answer_hook(workspace: Workspace, request: HookRequest) -> HookAnswer:
-    """Answer a hook.
-
-    Raises:
-        InvalidValue: The session's id cannot be a thread's name.
-        Damaged, Locked, StorageRefused: The clone's state.
-    """
+    """Answer a hook."""
     workspace.own.patience = PATIENCE
     if not workspace.settings.hooks.enabled:
         return HookAnswer()

@@ -108,9 +108,6 @@ def count_session(workspace: Workspace, thread: str, transcript: str, folder: st
     """Count what a session was shown, and what of it has been of use since the last look.
 
     Where nothing is known of the transcript's form, nothing is counted: it might have been used.
-
-    Raises:
-        Damaged, Locked, StorageRefused: The clone's state.
     """
     counts, now = workspace.own.use_counts, workspace.now()
     before = counts.session(thread, transcript, now)

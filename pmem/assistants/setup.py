@@ -125,15 +125,7 @@ class _Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def set_up(workspace: Workspace, request: AssistantSetupRequest) -> AssistantSetup:
-    """Tell an assistant about the memory, take that back, or only look.
-
-    Raises:
-        UsageError: The assistant has no files of that scope.
-        InvalidValue: There is no such assistant.
-        Damaged: A file is not what it should be to the letter.
-        Refused: A file is a link, or has something else in our place.
-        StorageRefused: A file may not be written.
-    """
+    """Tell an assistant about the memory, take that back, or only look."""
     changes = [_change(workspace, request, file) for file in files_of(request)]
     there = {one.path for one in changes if request.remove and one.state != "missing"}
     if not request.check:
@@ -212,11 +204,7 @@ def list_setups(workspace: Workspace, request: NoArguments) -> SetupOverviews:  
 
 
 def to_paste(workspace: Workspace, request: AssistantSetupRequest) -> list[tuple[str, str]]:
-    """Return what goes where, for whoever does it by hand: paths and texts.
-
-    Raises:
-        UsageError: The assistant has no files of that scope.
-    """
+    """Return what goes where, for whoever does it by hand: paths and texts."""
     found = []
     for file in files_of(request):
         path, program = _path(workspace, request.scope, file), _program(request.scope)

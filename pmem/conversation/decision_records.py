@@ -59,10 +59,6 @@ def import_decisions(workspace: Workspace, request: DecisionsRequest) -> Decisio
     What was superseded has the memory of its successor beside it; what was proposed, rejected,
     deprecated or superseded by nothing that is here is no decision that holds: it is left out with
     a word, and a memory that was made of it before is archived.
-
-    Raises:
-        InvalidValue: There is not one decision in the files, or one is none (see `note_files`).
-        StorageRefused: A file may not be read.
     """
     run = _DecisionImport(workspace, request)
     run.read()

@@ -149,10 +149,6 @@ def import_messages(workspace: Workspace, request: MessagesRequest) -> Imported:
 
     A secret is taken out of what tools were told and answered. What people and assistants said
     with one is left out, and the rest goes on; where the request is strict, nothing does.
-
-    Raises:
-        InvalidValue: There are lines, and not one of them can be used.
-        SecretFound: A line holds a secret, and the request is strict or nothing else can be used.
     """
     progress = request.progress
     name = request.admit(request.name, "the file's name")
@@ -238,10 +234,6 @@ def import_arrays(workspace: Workspace, request: ArraysRequest) -> Imported:
     A record that is there already is replaced when the file's was updated later. What an agent
     takes in, or a person from somebody else, is trusted little until a person changes it, claims
     less of itself (see `core.trust.modest`), and replaces nothing that is trusted more.
-
-    Raises:
-        NotFound: The folder has none of the files.
-        InvalidValue: A file is no JSON array.
     """
     parsed = arrays.parse(_array_files(request.folder))
     total = sum(len(records) for records in parsed.records.values())
@@ -278,11 +270,7 @@ def import_arrays(workspace: Workspace, request: ArraysRequest) -> Imported:
 
 
 def export_arrays(workspace: Workspace, request: ExportRequest) -> Exported:
-    """Return the four array files' contents; what is damaged is left out, and is a problem.
-
-    Raises:
-        NotFound: No such app has left a trace here.
-    """
+    """Return the four array files' contents; what is damaged is left out, and is a problem."""
     records = _everything(workspace)
     if request.app is not None:
         records = _of_app(workspace, records, request.app)

@@ -88,12 +88,7 @@ class _Found(NamedTuple):
 
 
 def import_git(workspace: Workspace, request: HistoryImportRequest) -> HistoryImported:
-    """Propose what commits say, as pending facts; what was proposed before stays as it is.
-
-    Raises:
-        InvalidValue: Git knows no such commits, or the limit is below one.
-        NotFound: There is no git.
-    """
+    """Propose what commits say, as pending facts; what was proposed before stays as it is."""
     if request.limit < 1:
         raise InvalidValue(f"a limit must be at least 1, not {request.limit}")
     reader = _HistoryReader(workspace, request)

@@ -52,10 +52,6 @@ def mark(workspace: Workspace, request: MarkRequest) -> MessageRef:
     """Change how much a message counts when a conversation is pruned, or pin it.
 
     A message that was pruned and is pinned comes back.
-
-    Raises:
-        NotFound, Ambiguous: The message.
-        InvalidValue: The importance is out of range, nothing is asked for, or the text is gone.
     """
     before = message_named(workspace, request.message)
     if before.message.removed:
@@ -81,11 +77,6 @@ def remove(workspace: Workspace, request: RemoveMessageRequest) -> RemovedMessag
     Its place, who spoke and when are kept, and who removed it. The facts that it states go with
     it, and summaries are made again. Memories and episodes that were made of it stay, and are
     named.
-
-    Raises:
-        NotFound, Ambiguous: The message.
-        InvalidValue: Its text was removed before.
-        Damaged: A chunk's file cannot be used.
     """
     found = message_named(workspace, request.message)
     old = found.message

@@ -72,10 +72,6 @@ def import_notes(workspace: Workspace, request: NotesRequest) -> NotesImported:
 
     What people changed of a memory stays: another text is left as it is and named, as is what an
     agent would archive.
-
-    Raises:
-        InvalidValue: There is not one note in the files, or a file is none (see `note_files`).
-        StorageRefused: A file may not be read.
     """
     run = _NotesImport(workspace, request)
     found = list(run.read())
@@ -87,11 +83,7 @@ def import_notes(workspace: Workspace, request: NotesRequest) -> NotesImported:
 def follow_notes(
     workspace: Workspace, request: NotesRequest, *, dry_run: bool = False
 ) -> NotesImported:
-    """Do the same where the files may have no rule any more; in a dry run, count it alone.
-
-    Raises:
-        InvalidValue, StorageRefused: See `import_notes`.
-    """
+    """Do the same where the files may have no rule any more; in a dry run, count it alone."""
     run = _NotesImport(workspace, request, dry_run=dry_run)
     return run.take(list(run.read()))
 

@@ -41,11 +41,7 @@ class MarkdownPages(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def export_markdown(workspace: Workspace, request: MarkdownRequest) -> MarkdownPages:
-    """Write the active memories as Markdown, without secrets.
-
-    Raises:
-        NotFound: No such app has left a trace here.
-    """
+    """Write the active memories as Markdown, without secrets."""
     app = None if request.app is None else known_app(workspace, request.app)
     found = workspace.memories.find(Filter(app=app))
     whole = (msgspec.structs.replace(one, content=one.content + told_with(one)) for one in found)

@@ -103,12 +103,7 @@ def find_sources(workspace: Workspace) -> ProjectSources:
 
 
 def import_project(workspace: Workspace, request: ProjectImportRequest) -> ProjectImported:
-    """Make memories of a project's own files, and change those whose files have changed.
-
-    Raises:
-        NotFound: There are no such files.
-        StorageRefused: A file may not be read.
-    """
+    """Make memories of a project's own files, and change those whose files have changed."""
     found = find_sources(workspace)
     kept = workspace.memories.find(Filter(states=tuple(State)))
     has_notes = bool(found.instructions) or any(memory.source.kind == KIND for memory in kept)

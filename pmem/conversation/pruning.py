@@ -113,12 +113,7 @@ class Usage(ConversationStatistics, frozen=True, kw_only=True):
 
 
 def prune(workspace: Workspace, request: PruneRequest) -> Pruning:
-    """Prune a conversation by hand; every message stays kept and searchable.
-
-    Raises:
-        NotFound, Ambiguous: The conversation.
-        InvalidValue: A limit below what is never pruned.
-    """
+    """Prune a conversation by hand; every message stays kept and searchable."""
     conversation = target(workspace, request.conversation)
     done = _by_hand(workspace, conversation, request)
     if done.pruned and not request.dry_run:
@@ -127,12 +122,7 @@ def prune(workspace: Workspace, request: PruneRequest) -> Pruning:
 
 
 def list_pruned(workspace: Workspace, request: LookRequest) -> PrunedListing:
-    """Return which messages were pruned from a conversation, when, and why.
-
-    Raises:
-        NotFound, Ambiguous: The conversation.
-        Damaged: A chunk's file is missing or cannot be used.
-    """
+    """Return which messages were pruned from a conversation, when, and why."""
     from pmem.memory.chunking import unfold
 
     found = unfold(workspace, target(workspace, request.conversation))
@@ -215,12 +205,7 @@ def window(conversation: Conversation) -> tuple[Message, ...]:
 
 
 def usage(workspace: Workspace, reference: str | None) -> Usage:
-    """Count what a conversation holds, the latest active one by default, and what is shown of it.
-
-    Raises:
-        NotFound, Ambiguous: The conversation.
-        Damaged: A chunk's file is missing or cannot be used.
-    """
+    """Count what a conversation holds, the latest active one by default, and what it shows."""
     from pmem.memory.chunking import read_whole
 
     settings = workspace.settings

@@ -106,11 +106,6 @@ def import_sessions(workspace: Workspace, request: SessionsRequest) -> SessionsI
     """Take in sessions, each in commits of some hundred messages; what is there stays as it is.
 
     A run that was killed is finished by the next one, and ends as one run would.
-
-    Raises:
-        NotFound: There is no session of the program for this project.
-        InvalidValue: The file is no session, or one of another program.
-        StorageRefused: A file may not be read, or nothing can be written.
     """
     waiting = workspace.own.noted_transcripts.all() if request.pending else []
     left_out: Counter[str] = Counter()

@@ -34,11 +34,7 @@ class ConversationWindow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def talk_of(workspace: Workspace, reference: str | None) -> ConversationWindow:
-    """Return what a conversation brings, the latest active one's where none is named.
-
-    Raises:
-        NotFound, Ambiguous: The conversation.
-    """
+    """Return what a conversation brings, the latest active one's where none is named."""
     if reference is None:
         conversation = _usable_current(workspace)
     else:

@@ -42,9 +42,6 @@ def read_chatgpt(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
     """Yield what was said in the chats of an export of ChatGPT.
 
     A chat without an id is called `name`.
-
-    Raises:
-        InvalidValue: It is no JSON.
     """
     for number, chat in enumerate(_chats(name, data), start=1):
         session = text_of(chat.get("conversation_id")) or text_of(chat.get("id"))
@@ -112,9 +109,6 @@ def read_claude_ai(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line
     """Yield what was said in the chats of an export of Claude.ai.
 
     A chat without an id is called `name`.
-
-    Raises:
-        InvalidValue: It is no JSON.
     """
     for number, chat in enumerate(_chats(name, data), start=1):
         session = text_of(chat.get("uuid")) or f"{name} {number}"
@@ -164,9 +158,6 @@ def read_cline(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
     """Yield what was said in a task of Cline.
 
     `data` is either of its two files.
-
-    Raises:
-        InvalidValue: It is no JSON.
     """
     value = _json(name, data)
     items = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
@@ -266,11 +257,7 @@ def _asked_in(text: str) -> str:
 
 
 def read_copilot_chat(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
-    """Yield what was said in a session of Copilot Chat.
-
-    Raises:
-        InvalidValue: It is no JSON.
-    """
+    """Yield what was said in a session of Copilot Chat."""
     value = _replayed(name, data, notes) if data.startswith(_LOG) else _json(name, data)
     value = value if isinstance(value, dict) else {}
     session = text_of(value.get("sessionId")) or name

@@ -159,11 +159,7 @@ class _ReadCall(msgspec.Struct):
 
 
 def _read_call(tool: ModelTool, given: Mapping[str, Any]) -> _ReadCall:
-    """Read the arguments of a call.
-
-    Raises:
-        InvalidValue: One means nothing here.
-    """
+    """Read the arguments of a call."""
     form = given.get(_FORMAT)
     if form not in (None, *get_args(Form)):
         raise InvalidValue(f"there is no format {form!r}", f"there are {', '.join(get_args(Form))}")
@@ -189,11 +185,7 @@ def _with_reason(content: str, reason: str) -> str:
 
 
 def _request(tool: ModelTool, asked: _ReadCall) -> Any:
-    """Make the request of a call.
-
-    Raises:
-        InvalidValue: A value has another type, or nothing is to be done.
-    """
+    """Make the request of a call."""
     fields = asked.fields
     if tool.operation is table.QUERY:
         return parse({"return" if name == "form" else name: fields[name] for name in fields})

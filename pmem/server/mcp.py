@@ -106,8 +106,9 @@ class _Client:
         while line := await to_thread.run_sync(
             self._source.readline, LINE_BYTES, abandon_on_cancel=True
         ):
-            self._unanswered += b'"method"' in line and b'"id"' in line
-            yield _without_halves(line.decode("utf-8", "replace"))
+            told = _without_halves(line.decode("utf-8", "replace"))
+            self._unanswered += _is_request(told)
+            yield told
         with anyio.move_on_after(GRACE):
             while self._unanswered > 0:
                 await anyio.sleep(_MOMENT)
@@ -120,6 +121,14 @@ class _Client:
 
     async def flush(self) -> None:
         """Do nothing: what is written is flushed at once."""
+
+
+def _is_request(line: str) -> bool:
+    try:
+        message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        return False
+    return isinstance(message, types.JSONRPCRequest)
 
 
 def _without_halves(line: str) -> str:

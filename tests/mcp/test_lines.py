@@ -64,7 +64,7 @@ def test_any_bytes_leave_the_server_answering(
     start: dict[str, Any], given_lines: list[bytes], root: str
 ) -> None:
     ended = [line.replace(b"\n", b" ") + b"\n" for line in given_lines]
-    answers = talk(root, start, *ended, PROBE, is_patient=False)
+    answers = talk(root, start, *ended, PROBE, is_patient=False, grace=1.0)
     assert [answer for answer in answers if answer["id"] == "probe"]
     for answer in answers:
         assert answer["jsonrpc"] == "2.0"
@@ -73,7 +73,7 @@ def test_any_bytes_leave_the_server_answering(
 
 @given(data=st.binary(max_size=200))
 def test_bytes_without_an_end_of_line_end_the_server_in_peace(data: bytes, root: str) -> None:
-    talk(root, data or b"\n", is_patient=False)
+    talk(root, data or b"\n", is_patient=False, grace=1.0)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_what_is_cancelled_is_not_answered(root: str, monkeypatch: pytest.Monkey
         "params": {"requestId": 5},
     }
     probe = {**request("tools/list"), "id": "probe"}
-    answers = talk(root, line, cancel, probe, is_patient=False)
+    answers = talk(root, line, cancel, probe, is_patient=False, grace=3.0)
     assert [answer["id"] for answer in answers] == ["probe"]
 
 

@@ -101,11 +101,7 @@ class HttpCall(msgspec.Struct, frozen=True):
     body: bytes = b""
 
     def run(self, operation: Operation[Any, Any], request: Any) -> Outcome[Any]:
-        """Run an operation as whoever has the token.
-
-        Raises:
-            PmemError: Whatever the operation raises.
-        """
+        """Run an operation as whoever has the token."""
         return run(self.workspace, operation, request, self.holder.caller)
 
     def masked(self, data: Any) -> Any:

@@ -79,11 +79,7 @@ class Guard:
         await self._application(scope, receive, sending)
 
     def _check_names(self, headers: Headers) -> None:
-        """See that the client means this server, and that no page of another one asks.
-
-        Raises:
-            HttpRefusal: Not so.
-        """
+        """See that the client means this server, and that no page of another one asks."""
         hosts = [one.lower() for one in headers.getlist("host")]
         name = _NAME.fullmatch(hosts[0]) if len(hosts) == 1 else None
         if name is None or name[1] not in self._hosts:
@@ -99,9 +95,6 @@ class Guard:
         """Return whose token came with a request.
 
         What is wrong with the tokens' file is told to its owner alone.
-
-        Raises:
-            HttpRefusal: None did, or none that counts.
         """
         given = headers.getlist("authorization")
         kind, _, secret = (given[0] if len(given) == 1 else "").partition(" ")

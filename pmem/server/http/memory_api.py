@@ -213,11 +213,7 @@ def _update(call: HttpCall) -> Reply:
 
 
 def _without_blanks(content: str) -> str:
-    """Return a content without the blanks around it, which count for nothing.
-
-    Raises:
-        InvalidValue: What is left is too short.
-    """
+    """Return a content without the blanks around it, which count for nothing."""
     told = content.strip()
     if len(told) < LEAST_CONTENT:
         raise InvalidValue(f"content must have at least {LEAST_CONTENT} characters")
@@ -234,11 +230,7 @@ def _delete(call: HttpCall) -> Reply:
 
 
 def _find_active(call: HttpCall) -> Memory:
-    """Return the active memory that the address means.
-
-    Raises:
-        NotFound, Ambiguous: The id.
-    """
+    """Return the active memory that the address means."""
     reference = call.path["id"]
     record = call.run(table.SHOW, ShowRequest(reference=reference)).result.record
     if not isinstance(record, Memory) or not _is_offered(call, record):

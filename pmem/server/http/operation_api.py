@@ -38,12 +38,7 @@ def body_of(request: type[msgspec.Struct]) -> type[msgspec.Struct]:
 
 
 def read_request(operation: Operation[Any, Any], data: bytes) -> Any:
-    """Return the request that a body holds for an operation.
-
-    Raises:
-        HttpRefusal: It is no JSON.
-        InvalidValue: It has a key that the request does not have, or a value of another type.
-    """
+    """Return the request that a body holds for an operation."""
     request = request_of(operation)
     body = read_body(body_of(request), data)
     given = {name: getattr(body, name) for name in body.__struct_fields__}
@@ -53,23 +48,13 @@ def read_request(operation: Operation[Any, Any], data: bytes) -> Any:
 
 
 def read_query(data: bytes) -> QueryRequest:
-    """Return the query that a body holds.
-
-    Raises:
-        HttpRefusal: It is no JSON.
-        InvalidValue: It is no query.
-    """
+    """Return the query that a body holds."""
     read_body(body_of(QueryRequest), data)
     return parse(read_object(data))
 
 
 def read_body(type_: type[msgspec.Struct], data: bytes) -> Any:
-    """Return the struct that a body holds.
-
-    Raises:
-        HttpRefusal: It is no JSON.
-        InvalidValue: It has a key that the struct does not have, or a value of another type.
-    """
+    """Return the struct that a body holds."""
     value = read_object(data)
     _check_keys(value, type_, "the body")
     try:
@@ -95,12 +80,7 @@ def _choices(type_: type[msgspec.Struct]) -> dict[str, tuple[str, ...]]:
 
 
 def read_object(data: bytes) -> Any:
-    """Return the object that a body holds.
-
-    Raises:
-        HttpRefusal: It is no JSON.
-        InvalidValue: It is no object.
-    """
+    """Return the object that a body holds."""
     if is_too_deep(data):
         raise HttpRefusal(400, "no_json", "the body is no JSON: it is nested too deep")
     if is_crowded(data):
@@ -216,11 +196,7 @@ def _answer(operation: Operation[Any, Any], call: HttpCall) -> Reply:
 
 
 def _check_paths(call: HttpCall, request: Any) -> None:
-    """See that what a request names on the disk lies in the project.
-
-    Raises:
-        InvalidValue: Something does not.
-    """
+    """See that what a request names on the disk lies in the project."""
     for name in _PATHS:
         value = getattr(request, name, None) or ()
         for path in (value,) if isinstance(value, str) else value:
