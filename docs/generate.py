@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from docs import packages
+from docs.type_guide import GUIDE
 from pmem import errors
 from pmem.cli.app import root
 from pmem.cli.commands import ALONE, COMMANDS, DEFAULTS, GROUPS, MORE, SECTIONS
-from pmem.core.type_guide import GUIDE
 from pmem.values.config import Setting, known, table
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
-from pmem.values.notation import as_text
+from pmem.values.rules import as_text
 from pmem.values.setting_groups import EVERYDAY, FURTHER
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -77,7 +77,7 @@ def types_page() -> str:
 A good memory is one statement that stands alone, in one or two sentences, with its reason. Write
 down what the next person would get wrong without it. If the code already says it, cite the code
 (`--cite`). If it concerns some files, name them (`--for`). Made by `docs/generate.py` from
-`pmem/core/type_guide.py`; change it there.
+`docs/type_guide.py`; change it there.
 
 | type | write down | for example | what it does | importance | category |
 |---|---|---|---|---|---|

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from pmem.project.meaning import PACKAGE
+from pmem.project.configuration import PACKAGE
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.storage.postgres.server import Server

@@ -46,7 +46,7 @@ ARROWS: Final[dict[str, str]] = {
     "library": "errors values core storage storage.shared storage.git project model operations",
     "server": "errors values core storage.files storage.postgres project memory apps search "
     "report operations library",
-    "cli": "errors values core storage storage.files storage.local storage.index "
+    "cli": "errors values core storage.files storage.local storage.index "
     "storage.shared storage.git project memory vcs apps conversation search assistants "
     "upkeep report operations browse server",
 }
@@ -71,7 +71,7 @@ RANKING: Final = "pmem.core.retrieval.okapi"
 
 
 def room(module: str) -> str:
-    """Return the room that a module is in: `core` for `pmem.core.audit`."""
+    """Return the room that a module is in: `core` for `pmem.core.journal`."""
     parts = module.split(".")[1:3]
     if parts[0] == "storage" and parts[-1] not in SERVED:
         return ".".join(parts)
@@ -158,10 +158,9 @@ def test_the_protocols_sdk_is_known_to_two_modules_and_to_no_command_but_one() -
     over_http = "pmem.server.http.mcp_endpoint"
     assert known == {"pmem.server.mcp", over_http}
     assert users(known) == {
-        "pmem.cli.mcp",
+        "pmem.cli.serve",
         over_http,
         "pmem.server.http.application",
-        "pmem.cli.serve",
     }
 
 

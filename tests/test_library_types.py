@@ -17,8 +17,8 @@ from pmem.conversation.pruning import PruneRequest
 from pmem.core.filters import Filter
 from pmem.core.journal import Wanted
 from pmem.errors import InvalidValue
-from pmem.memory.dead_ends import TriedRequest
 from pmem.memory.facts import FactsRequest
+from pmem.memory.outcomes import TriedRequest
 from pmem.memory.requests import EditRequest
 from pmem.search.context_request import ContextRequest
 from pmem.search.search import SearchRequest

@@ -17,7 +17,7 @@ TOP = Path(__file__).parents[1]
             "tests/core/retrieval/test_ranking.py",
             "tests/core/retrieval",
         ),
-        ("pmem/vcs/repair/splitting.py", "tests/test_style.py", "tests/git"),
+        ("pmem/vcs/repair/plan.py", "tests/test_style.py", "tests/git"),
         ("pmem/server/tokens.py", "tests/http/test_tokens.py", "tests/http"),
         ("pmem/library/project.py", "tests/", "tests/cli/test_transcripts.py"),
         ("tests/cli/test_undo.py", "tests/cli/test_undo.py", "tests/test_layers.py"),

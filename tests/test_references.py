@@ -9,9 +9,9 @@ import pytest
 
 from pmem import Project
 from pmem.conversation.episodes import EpisodeRequest
-from pmem.core.pointers import POINTERS
 from pmem.errors import NotFound
 from pmem.operations import table
+from pmem.project.references import POINTERS
 from pmem.values.records import STORES, Memory, Relationship, State
 from tests.asking import ask
 from tests.faults.console import pmem

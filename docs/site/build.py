@@ -23,7 +23,7 @@ from pygments.formatters.html import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
-from pmem.cli.documents import sections
+from pmem.cli.manual import sections
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

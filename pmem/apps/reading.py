@@ -1,15 +1,17 @@
 """What an app may see: its own memories, one by one or as the block that a model reads."""
 
 from collections import Counter
-from collections.abc import Collection
-from typing import Annotated
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Annotated, Final
 
 import msgspec
 
 from pmem.core import checks
-from pmem.core.apps.block import block, fitting, newest_first
 from pmem.core.filters import EVERYTHING
+from pmem.core.visible import visible
 from pmem.errors import NotFound, PmemError
+from pmem.memory.app_limit import SOURCE
 from pmem.memory.app_memories import (
     AppAnswer,
     AppMemory,
@@ -21,17 +23,16 @@ from pmem.memory.app_memories import (
     shown,
     state_of,
 )
-from pmem.memory.reading import conversation_named
+from pmem.memory.conversations import conversation_named
 from pmem.project.workspace import Workspace
-from pmem.values.fields import AppRef, AsOf, asked
-from pmem.values.records import Conversation, Memory, State, Status
-from pmem.values.requests import AtRequest
+from pmem.values.fields import AppRef, AsOf, AtRequest, NoArguments, asked
+from pmem.values.records import Conversation, EventKind, Memory, State, Status
+from pmem.values.times import day, shifted
 
 
 class AppLookRequest(AppRequest, frozen=True, kw_only=True):
-    """Which app is to be looked at, as it is or as it was.
-
-    With a `user`, what concerns another one is left out.
+    """Which app is to be looked at, as it is or as it was, without what concerns another user than
+    one.
     """
 
     user: Annotated[str | None, asked("Leave out what concerns other users.", completes="user")] = (
@@ -54,9 +55,8 @@ class AppShowRequest(AppLookRequest, frozen=True, kw_only=True):
 
 
 class AppContextRequest(AppLookRequest, frozen=True, kw_only=True):
-    """For which app to write a block, and for which of its conversations, as figures count it.
-
-    That is the app's current one when None.
+    """For which app to write a block, and for which of its conversations figures count it: the
+    current one when None.
     """
 
     conversation: Annotated[
@@ -127,11 +127,7 @@ class AppOverviews(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def listing(workspace: Workspace, request: AppListRequest) -> AppListing:
-    """Return the memories of an app, the newest update first.
-
-    Raises:
-        InvalidValue: The app's name is not allowed, or the limit lies below zero.
-    """
+    """Return the memories of an app, the newest update first."""
     checks.limit(request.limit or 0)
     app = name_of(request.app)
     found = newest_first(_seen_by(workspace, request))
@@ -151,22 +147,12 @@ def _seen_by(workspace: Workspace, request: AppLookRequest) -> list[Memory]:
 
 
 def show(workspace: Workspace, request: AppShowRequest) -> AppMemory:
-    """Return one memory of an app, whatever its state.
-
-    Raises:
-        NotFound, Ambiguous: The app has none that the reference means.
-        InvalidValue: The app's name is not allowed.
-    """
+    """Return one memory of an app, whatever its state."""
     return shown(one_of(workspace, name_of(request.app), request.reference))
 
 
 def context(workspace: Workspace, request: AppContextRequest) -> AppContext:
-    """Write the block of an app's memories for a model; empty where there are none.
-
-    Raises:
-        InvalidValue: The app's name is not allowed.
-        NotFound, Ambiguous: The conversation, or it is another app's.
-    """
+    """Write the block of an app's memories for a model; empty where there are none."""
     app = name_of(request.app)
     held = _held_in(workspace, app, request.conversation)
     settings = workspace.settings
@@ -198,12 +184,7 @@ def _held_in(workspace: Workspace, app: str, reference: str | None) -> Conversat
 
 
 def known_app(workspace: Workspace, app: str) -> str:
-    """Return an app's name as it is kept.
-
-    Raises:
-        InvalidValue: The app's name is not allowed.
-        NotFound: No such app has left a trace here.
-    """
+    """Return an app's name as it is kept."""
     name, known = name_of(app), {one.name.casefold() for one in apps(workspace)}
     if name in known:
         return name
@@ -264,3 +245,196 @@ def apps(workspace: Workspace) -> list[AppOverview]:
         )
         for name in sorted(names)
     ]
+
+
+def newest_first(memories: Iterable[Memory]) -> list[Memory]:
+    """Return memories by their latest change, the newest first."""
+    return sorted(memories, key=lambda memory: (memory.updated_at, memory.id), reverse=True)
+
+
+def fitting(
+    memories: Iterable[Memory], most: int, characters: int
+) -> tuple[list[Memory], list[Memory]]:
+    """Return the memories that a block shows, the newest first, and those that it has no room for.
+
+    It shows whole ones, `most` at the most, with so many `characters` together.
+    """
+    shown: list[Memory] = []
+    omitted: list[Memory] = []
+    left = characters
+    for memory in newest_first(memories):
+        length = len(_one_line(memory.content))
+        if len(shown) < most and length <= left:
+            shown.append(memory)
+            left -= length
+        else:
+            omitted.append(memory)
+    return shown, omitted
+
+
+def block(app: str, memories: Sequence[Memory]) -> str:
+    """Write the block; nothing where there is no memory.
+
+    Each memory is one line that begins with its number, and hidden characters are written out: no
+    content can pass for another line of the block.
+    """
+    if not memories:
+        return ""
+    lines = (
+        f"{number}. [Created: {day(memory.created_at)}] {_one_line(memory.content)}"
+        for number, memory in enumerate(memories, 1)
+    )
+    return "\n".join(
+        (
+            f"(memories for app: {_one_line(app)})",
+            "The following are memories from previous conversations with this app:",
+            "",
+            *lines,
+            "",
+            "Use these memories to provide context-aware responses.",
+            "",
+        )
+    )
+
+
+def _one_line(text: str) -> str:
+    return visible(" ".join(text.split()))
+
+
+RATE_HOURS: Final = 24
+"""Over how many hours the rate of creation is counted."""
+FREQUENCY_DAYS: Final = 7
+"""Over how many days compactions are counted."""
+
+
+class Energy(msgspec.Struct, frozen=True, kw_only=True):
+    """The units that models may spend and have spent, and how much work waits for energy."""
+
+    units: float
+    capacity: float
+    spent: float
+    since_last_poll: float
+    waiting: int
+
+
+class AppFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """Figures about apps.
+
+    Attributes:
+        apps: Apps that have left a memory or a conversation and are not uninstalled.
+        with_memories: Those of them with active memories.
+        utilisation: Their share.
+        memories: Active memories of apps.
+        created_per_hour: Memories of apps made in the last 24 hours, per hour.
+        compactions_per_app_per_day: Decisions of the last 7 days, per app and day.
+        conversations: Conversations held in apps.
+        with_context: Those whose context had memories of their app, as this clone has seen it.
+        injection_rate: Their share.
+        energy: What models may spend; None where it cannot be read.
+    """
+
+    apps: int
+    with_memories: int
+    utilisation: float
+    memories: int
+    created_per_hour: float
+    compactions_per_app_per_day: float
+    conversations: int
+    with_context: int
+    injection_rate: float
+    energy: Energy | None
+
+
+class Polled(msgspec.Struct, frozen=True, kw_only=True):
+    """The units that models have spent since this was last asked."""
+
+    spent: float
+
+
+def statistics(workspace: Workspace, request: AtRequest) -> AppFigures:  # noqa: ARG001
+    """Count what apps remember. Nothing is changed."""
+    return figures_of(
+        workspace, workspace.memories.find(EVERYTHING), workspace.conversations.find()
+    )
+
+
+def figures_of(
+    workspace: Workspace, memories: Iterable[Memory], conversations: Iterable[Conversation]
+) -> AppFigures:
+    """Count what apps remember, of all memories and conversations, which are read already."""
+    theirs = [memory for memory in memories if memory.scope.app]
+    held = [item for item in conversations if item.app]
+    gone, shown = _seen_apps(workspace)
+    names = {m.scope.app for m in theirs} | {item.app for item in held}
+    used = {m.scope.app for m in theirs if m.state is State.ACTIVE}
+    apps = names - gone
+    with_context = sum(item.id in shown for item in held)
+    day, week = _made_since(theirs, workspace.now())
+    return AppFigures(
+        apps=len(apps),
+        with_memories=len(apps & used),
+        utilisation=_ratio(len(apps & used), len(apps)),
+        memories=sum(m.state is State.ACTIVE for m in theirs),
+        created_per_hour=_ratio(day, RATE_HOURS),
+        compactions_per_app_per_day=_ratio(week, FREQUENCY_DAYS * len(apps)),
+        conversations=len(held),
+        with_context=with_context,
+        injection_rate=_ratio(with_context, len(held)),
+        energy=_energy(workspace),
+    )
+
+
+def _energy(workspace: Workspace) -> Energy | None:
+    """Return what models may spend, and have spent; None where that cannot be read.
+
+    It is this clone's own, and of today in a view of the past as well.
+    """
+    rules, state = workspace.settings.apps, state_of(workspace)
+    try:
+        level = state.level(workspace.now(), rules)
+        waiting = len(state.waiting())
+    except PmemError:
+        return None
+    return Energy(
+        units=round(level.units, 2),
+        capacity=rules.energy,
+        spent=round(level.spent, 2),
+        since_last_poll=round(level.unpolled, 2),
+        waiting=waiting,
+    )
+
+
+def poll_energy(workspace: Workspace, request: NoArguments) -> Polled:  # noqa: ARG001
+    """Return the units that models have spent since this was last asked."""
+    return Polled(spent=state_of(workspace).poll(workspace.now(), workspace.settings.apps))
+
+
+def _seen_apps(workspace: Workspace) -> tuple[set[str], set[str]]:
+    """Return the apps that are gone, and the conversations whose contexts had memories."""
+    if workspace.is_past:
+        return set(), set()
+    state = state_of(workspace)
+    try:
+        return state.gone(), state.with_context()
+    except PmemError:
+        return set(), set()
+
+
+def _made_since(memories: Iterable[Memory], now: datetime) -> tuple[int, int]:
+    """Count the memories made of late, and the decisions of late: each took one memory away."""
+    day = shifted(now, -timedelta(hours=RATE_HOURS))
+    week = shifted(now, -timedelta(days=FREQUENCY_DAYS))
+    made = decided = 0
+    for memory in memories:
+        made += day < memory.created_at <= now
+        decided += sum(
+            event.source == SOURCE
+            and week < event.at <= now
+            and (event.event is EventKind.DELETE or "into" in event.detail)
+            for event in memory.history
+        )
+    return made, decided
+
+
+def _ratio(part: int, whole: int) -> float:
+    return round(part / whole, 4) if whole else 0.0

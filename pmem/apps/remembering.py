@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from pmem.apps.reading import known_app, slip
 from pmem.core import checks
@@ -16,24 +16,27 @@ from pmem.memory.app_limit import Compacted, compact, once_more, within
 from pmem.memory.app_memories import (
     CONVERSATIONS,
     MOST_IMPORTANT,
+    AppAnswer,
     AppMemory,
     AppRequest,
+    WorkWaits,
+    all_of,
+    asks,
     members,
     name_of,
+    one_of,
     related_conversations,
     share_of,
     shown,
     state_of,
 )
-from pmem.memory.app_models import WorkWaits, asks
-from pmem.memory.chunking import Transcript, unfold
+from pmem.memory.conversations import Transcript, conversation_named, unfold
 from pmem.memory.memories import put_new
-from pmem.memory.reading import conversation_named
 from pmem.memory.requests import AddRequest
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import DeferredWork
-from pmem.values.fields import asked
-from pmem.values.records import Conversation, Event, EventKind, Memory, Source, Status
+from pmem.values.fields import AppRef, asked
+from pmem.values.records import Conversation, Event, EventKind, Memory, Source, State, Status
 
 KIND = "conversation"
 """The kind of source of a memory that was made from a conversation."""
@@ -60,16 +63,11 @@ class RememberRequest(AppRequest, frozen=True, kw_only=True):
 
 
 class Remembered(msgspec.Struct, frozen=True, kw_only=True):
-    """What remembering led to.
+    """What remembering led to, what made room for it, and why nothing was made or what went wrong.
 
-    Attributes:
-        action: `created`; `updated`, where the conversation had left a memory before; `known`,
-            where the app has a memory that says so; `deferred`, until there is energy for a
-            model; `skipped`, where there is nothing to remember.
-        app: The app's name.
-        memory: The memory, if there is one.
-        decisions: What made room for it.
-        reason: Why nothing was made, or what went wrong on the way.
+    The action is `created`; `updated`, where the conversation had left a memory before; `known`,
+    where the app has a memory that says so; `deferred`, until there is energy for a model; or
+    `skipped`, where there is nothing to remember.
     """
 
     action: Action
@@ -80,15 +78,7 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def remember(workspace: Workspace, request: RememberRequest) -> Remembered:
-    """Make a memory for an app, and room for it.
-
-    Raises:
-        UsageError: The request has both a text and a conversation, or neither.
-        InvalidValue: A value is not allowed, or the conversation has not ended or is another
-            app's.
-        NotFound, Ambiguous: The conversation.
-        Locked, StorageRefused, Refused: See `Workspace.transaction`.
-    """
+    """Make a memory for an app, and room for it."""
     if (request.content is None) == (request.conversation is None):
         raise UsageError("give a text or --conversation, one of the two")
     app = name_of(request.app)
@@ -110,10 +100,7 @@ def tidy(workspace: Workspace, request: AppRequest) -> Compacted:
 
 
 def on_end(workspace: Workspace, conversation: Conversation) -> Remembered | None:
-    """Let the app of a conversation that has ended remember it; never fail.
-
-    A conversation of no app leaves nothing.
-    """
+    """Let the app of a conversation that has ended, if it has one, remember it; never fail."""
     app = conversation.app
     if app is None or conversation.status is not Status.ENDED:
         return None
@@ -126,11 +113,7 @@ def on_end(workspace: Workspace, conversation: Conversation) -> Remembered | Non
 
 
 def catch_up(workspace: Workspace, app: str) -> tuple[AppDecision, ...]:
-    """Do the work for an app that was put off, as far as there is energy.
-
-    Returns:
-        The decisions that this led to.
-    """
+    """Do what was put off for an app, as far as there is energy; return what was decided."""
     made: list[AppDecision] = []
     for work in state_of(workspace).waiting(app):
         waits, decisions = _caught_up(workspace, work)
@@ -221,9 +204,6 @@ def _summed_up(workspace: Workspace, app: str, talk: Transcript) -> tuple[str, d
     """Sum a conversation up, by the rules where a model fails.
 
     With the summary comes what the memory's history says of it: who made it, or what failed.
-
-    Raises:
-        WorkWaits: A model is to do it, and may not be asked now.
     """
     detail: dict[str, str] = {}
     if asks(workspace, "conversation_summary"):
@@ -265,13 +245,7 @@ def _commit(
 def put_app_memory(
     workspace: Workspace, wanted: AddRequest, detail: Mapping[str, str], *, makes_room: bool = True
 ) -> Remembered:
-    """Make a memory, or renew the one that the same conversation left, inside a transaction.
-
-    Args:
-        wanted: The memory.
-        detail: What its history says of how it came about.
-        makes_room: Whether the rules make room for it.
-    """
+    """Make a memory, or renew the one that the same conversation left, inside a transaction."""
     app, failure = wanted.app or "", detail.get("failure", "")
     earlier = left_before(workspace, wanted)
     if earlier is None:
@@ -284,11 +258,7 @@ def put_app_memory(
 
 
 def left_before(workspace: Workspace, wanted: AddRequest) -> Memory | None:
-    """Return the memory that a conversation has left before, if nobody has rewritten it.
-
-    Args:
-        wanted: The memory that it is to leave now.
-    """
+    """Return the memory that a conversation has left before, if nobody has rewritten it."""
     if wanted.source.conversation is None:
         return None
     for memory in members(workspace, wanted.app or ""):
@@ -338,3 +308,67 @@ def _new(
         told = replace(first, detail=dict(detail))
         memory = workspace.memories.put(replace(memory, history=(told, *later)))
     return "created", memory
+
+
+class AppDeleteRequest(AppRequest, frozen=True, kw_only=True):
+    """Which memory of an app is to go; `for_good` deletes it at once."""
+
+    reference: AppRef
+    for_good: Annotated[bool, asked("Delete it for good at once.")] = False
+
+
+class UninstallRequest(AppRequest, frozen=True, kw_only=True):
+    """Which app is gone; `purge` deletes its memories for good."""
+
+    purge: Annotated[bool, asked("Delete its memories for good.")] = False
+
+
+class Purged(AppAnswer, frozen=True, kw_only=True):
+    """How many memories of an app were deleted for good, and how many of them were active."""
+
+    deleted: int = 0
+    active: int = 0
+
+
+class Uninstalled(Purged, frozen=True, kw_only=True):
+    """An app that is gone: memories that are kept, and those that were deleted for good."""
+
+    kept: int
+
+
+def purge(workspace: Workspace, request: AppRequest) -> Purged:
+    """Delete all memories of an app for good, whatever their state, and what was put off for it."""
+    from pmem.memory.proposals import check_leave
+
+    app = known_app(workspace, request.app)
+    with workspace.transaction():
+        memories = {memory.id: memory for memory in all_of(workspace, app)}
+        for memory in memories.values():
+            check_leave(workspace, memory, "a person deletes them")
+            workspace.memories.remove(memory.id)
+    state_of(workspace).give_up(app)
+    active = sum(memory.state is State.ACTIVE for memory in memories.values())
+    return Purged(app=app, deleted=len(memories), active=active)
+
+
+def delete(workspace: Workspace, request: AppDeleteRequest) -> AppMemory:
+    """Remove one memory of an app; `restore` brings it back, unless it is deleted for good."""
+    from pmem.memory import lifecycle
+    from pmem.memory.changes import RecordsRequest
+
+    memory = one_of(workspace, name_of(request.app), request.reference)
+    if request.for_good:
+        with workspace.transaction():
+            lifecycle.purge(workspace, lifecycle.PurgeRequest(references=(memory.id,), force=True))
+        return shown(memory)
+    with workspace.transaction():
+        lifecycle.remove(workspace, RecordsRequest(references=(memory.id,)))
+    return shown(workspace.memories.get(memory.id))
+
+
+def uninstall(workspace: Workspace, request: UninstallRequest) -> Uninstalled:
+    """Note that an app is gone; its memories outlive it, unless they are purged."""
+    app = known_app(workspace, request.app)
+    state_of(workspace).uninstall(app, workspace.now())  # first: it can be repeated afterwards
+    gone = purge(workspace, request) if request.purge else Purged(app=app)
+    return Uninstalled(**asdict(gone), kept=len(members(workspace, app)))

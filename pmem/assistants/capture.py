@@ -1,20 +1,231 @@
 """Asking an assistant what of a session is worth keeping: as it stops, or at the next start."""
 
+import math
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any, Final
+from functools import lru_cache
+from heapq import nlargest
+from itertools import groupby
+from typing import Any, Final, NamedTuple
 
 from pmem.assistants.events import spoken
 from pmem.assistants.session_work import SessionPart, part_since
-from pmem.core.capture import SessionWords, is_worth_asking, question_later, question_now
+from pmem.core.context.parts import Item
+from pmem.core.context.writing import fence_of
+from pmem.core.duplicates.lexicon import WordClass, look
+from pmem.core.extraction.facts import extract
 from pmem.core.filters import Filter
+from pmem.core.lines import shortened
+from pmem.core.own_words import ASKS
 from pmem.core.selection import Selection
+from pmem.core.text.blocks import read_prose
+from pmem.core.text.sentences import read, split_sentences
+from pmem.core.text.terms import terms
+from pmem.core.visible import one_visible_line
 from pmem.project.workspace import Workspace
-from pmem.values.records import Role
-from pmem.values.times import in_utc
+from pmem.values.records import MemoryType, Message, Role
+from pmem.values.times import UNDATED, in_utc
+
+MOST_QUOTES: Final = 12
+_TURNS: Final = 3
+"""Turns that one quotation is from at most."""
+LONGEST: Final = (300, 160, 80)
+"""Characters that are quoted of a message: as many as leave room for all that counts."""
+MOST_CHARACTERS: Final = 2200
+"""Of all quotations."""
+LATER: Final = "Said earlier, and perhaps worth keeping:"
+_CLOSING: Final = (
+    "Keep what the code does not show: one sentence each, with the files that it is about"
+    " (`remember`, `tried`). Drop the rest, and do not speak of it."
+)
+_ANSWER: Final = "If a program reads your answer, give it once more at the end."
+_READ: Final = 1500
+"""Characters of a message in which signs are looked for."""
+_SIGNS: Final = frozenset(
+    "not only although should must always instead because except unless if whenever until".split()
+)
+"""Signs of the comparison (see `duplicates.tables`) that rule, limit or give a reason."""
+_RULES: Final = (MemoryType.DECISION, MemoryType.CONSTRAINT, MemoryType.PREFERENCE)
+_RULE: Final = 2
+"""Signs that a message has at least which states a rule."""
+_MOST_SIGNS: Final = 3
+"""So many count of one message."""
+_LEAST_WORDS: Final = 4
+"""Of a sentence in which signs count."""
+_MUCH: Final = 30
+"""Words of a message that count as a sign."""
+_LEAST_SIGNS: Final = 1.5
+_TURNS_PER_SIGN: Final = 7
+"""Signs that a session has where something is asked, and one more for so many turns."""
+_LEAST_SAID: Final = 3
+_LEAST_ANSWERED: Final = 8
+"""Words of a message that is quoted."""
+_PERSON: Final = 4.0
+_QUESTION: Final = 3.0
+_MIDDLE: Final = 3.0
+_NEAR: Final = 2
+"""Messages within which two are about one matter; it costs `_SAME_MATTER`."""
+_SAME_MATTER: Final = 2.0
+_MOST_TRIED: Final = 100
+"""Messages that may be quoted, the best ones."""
+_LONG: Final = 200
+"""Words beyond which a message counts no more."""
+_NOTED: Final = 0.5
+"""Share of a quotation's terms that a memory has which says it."""
+
+
+class SessionWords(NamedTuple):
+    """What somebody said in a session.
+
+    Attributes:
+        place: which message it was, those of tools counted.
+        turn: which message of the person it was, or followed.
+        by_person: whether a person said it, else the assistant.
+        ends_turn: whether the assistant said nothing more before the person's next message.
+        text: the message.
+    """
+
+    place: int
+    turn: int
+    by_person: bool
+    ends_turn: bool
+    text: str
+
+
+def is_worth_asking(said: Iterable[SessionWords]) -> bool:
+    """Tell whether people said enough in a session that may be worth keeping."""
+    signs = [_signs(one.text) for one in said if one.by_person]
+    return sum(signs) >= _LEAST_SIGNS + len(signs) / _TURNS_PER_SIGN
+
+
+def question_now(said: Sequence[SessionWords], noted: Iterable[str] = ()) -> str:
+    """Write what an assistant is asked before its turn ends; see `own_words`.
+
+    `noted` is what the memory has of it already. Empty where there is nothing to quote.
+
+    Returns:
+        Nothing where there is nothing to quote.
+    """
+    quoted = list(_numbered(_chosen(said, noted), "you: "))
+    return "\n".join([ASKS, *fence_of(quoted), f"{_CLOSING} {_ANSWER}"]) if quoted else ""
+
+
+def question_later(said: Sequence[SessionWords], noted: Iterable[str] = ()) -> str:
+    """Write what an assistant is asked at a start of what was said in an earlier session."""
+    quoted = list(_numbered(_chosen(said, noted), "the assistant: "))
+    return "\n".join([LATER, *fence_of(quoted), _CLOSING]) if quoted else ""
+
+
+def _numbered(chosen: Mapping[SessionWords, str], assistant: str) -> Iterator[Item]:
+    """Yield a numbered item for each quotation: what was said in turns that follow another.
+
+    What a person said has no name before it.
+    """
+    firsts = _first_turns({one.turn for one in chosen})
+    parts = groupby(sorted(chosen), key=lambda one: firsts[one.turn])
+    for number, (first, together) in enumerate(parts, start=1):
+        said = (f'{"" if one.by_person else assistant}"{chosen[one]}"' for one in together)
+        text = one_visible_line(f"turn {first}: {' / '.join(said)}")
+        yield Item(id="", label=f"({number}) ", text=text)
+
+
+def _first_turns(turns: Collection[int]) -> dict[int, int]:
+    """Return of each turn the first one that it is quoted with."""
+    firsts: dict[int, int] = {}
+    first = -_TURNS
+    for turn in sorted(turns):
+        first = first if turn < first + _TURNS else turn
+        firsts[turn] = first
+    return firsts
+
+
+def _chosen(said: Sequence[SessionWords], noted: Iterable[str]) -> dict[SessionWords, str]:
+    """Return the messages that are quoted, and what is quoted of each."""
+    kept = [frozenset(terms(text)) for text in noted]
+    tried = nlargest(_MOST_TRIED, filter(_is_more_than_a_remark, said), key=_value)
+    chosen: dict[SessionWords, str] = {}
+    for longest in LONGEST:
+        quotes = {one: _quote(one.text, longest) for one in tried}
+        quotes = {one: quote for one, quote in quotes.items() if quote and not _has(kept, quote)}
+        chosen = _best_of(quotes)
+        if len(chosen) == len(quotes):
+            break
+    return chosen
+
+
+def _best_of(quotes: Mapping[SessionWords, str]) -> dict[SessionWords, str]:
+    """Return the best quotations that there is room for."""
+    values = {one: _value(one) for one in quotes}
+    chosen: dict[SessionWords, str] = {}
+    room = MOST_CHARACTERS
+    while values:
+        best = max(values, key=lambda one: values[one] - _SAME_MATTER * _is_near(one, chosen))
+        del values[best]
+        turns = _first_turns({best.turn, *(one.turn for one in chosen)})
+        if len(quotes[best]) <= room and len({*turns.values()}) <= MOST_QUOTES:
+            chosen[best] = quotes[best]
+            room -= len(quotes[best])
+    return chosen
+
+
+def _value(said: SessionWords) -> float:
+    """Return how much a message counts; the weights were chosen on labelled sessions."""
+    text = said.text.strip()
+    length = math.log1p(min(_LONG, len(text.split())))
+    if said.by_person:
+        return length + _PERSON - _QUESTION * text.endswith("?")
+    return length if said.ends_turn else length - _MIDDLE
+
+
+def _is_more_than_a_remark(said: SessionWords) -> bool:
+    """Tell whether a message has words enough: "go ahead" and "All tests pass now." have not."""
+    return len(said.text.split()) >= (_LEAST_SAID if said.by_person else _LEAST_ANSWERED)
+
+
+def _is_near(said: SessionWords, chosen: Iterable[SessionWords]) -> bool:
+    return any(abs(said.place - other.place) <= _NEAR for other in chosen)
+
+
+@lru_cache(maxsize=512)
+def _prose(text: str) -> str:
+    return read_prose(text)
+
+
+@lru_cache(maxsize=512)
+def _signs(text: str) -> int:
+    """Return how much a person's message rules, limits or reasons; questions do not."""
+    prose = _prose(text[:_READ])
+    told = (one for one in split_sentences(prose) if len(one.split()) >= _LEAST_WORDS)
+    words = (word for one in told if not one.endswith("?") for word in read(one).words)
+    items = (item for word in words for item in look(word).items)
+    found = {item.value for item in items if item.kind is WordClass.SIGN} & _SIGNS
+    signs = max(min(_MOST_SIGNS, len(found)), _RULE * _states_rule(prose))
+    return signs + (len(prose.split()) >= _MUCH)
+
+
+def _states_rule(text: str) -> bool:
+    message = Message(id="said", role=Role.USER, content=text, created_at=UNDATED)
+    return any(fact.type in _RULES for fact in extract(message))
+
+
+def _quote(text: str, longest: int) -> str:
+    """Return the part of a message that is quoted: its own words, from its first sign on."""
+    prose = " ".join(_prose(text).split()).replace('"', "'")
+    if len(prose) > longest:
+        told = split_sentences(prose)
+        first = next((place for place, one in enumerate(told) if _signs(one)), 0)
+        prose = " ".join(told[first:])
+    return shortened(prose, longest)
+
+
+def _has(noted: Collection[frozenset[str]], quote: str) -> bool:
+    """Tell whether a memory says what a quotation says."""
+    told = frozenset(terms(quote))
+    return any(len(told & one) >= _NOTED * len(told) for one in noted if told)
+
 
 _MOST_SESSIONS: Final = 3
 """Earlier sessions that a start looks at, the latest ones."""

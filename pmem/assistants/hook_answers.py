@@ -155,14 +155,12 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     from pmem.assistants.capture import ask_at_start
     from pmem.assistants.start_text import FRAME_CHARACTERS, FRAME_TOKENS, start_text
     from pmem.assistants.trial import missing_tools
-    from pmem.project.trouble import of_files
+    from pmem.project.failures import of_files
     from pmem.search.context_request import ContextRequest
     from pmem.search.contexts import build_context
 
     is_held = _still_holds_start(workspace, request)
-    path = request.transcript  # one that has grown is of another start, however soon
-    size = os.path.getsize(path) if os.path.isabs(path) and os.path.isfile(path) else 0
-    if _is_told_already(workspace, request, f"{request.source} {size}"):
+    if _is_told_already(workspace, request, f"{request.source} {_length(request.transcript)}"):
         return HookAnswer(thread=request.thread)
     asked = ask_at_start(workspace, request.thread, request.source)
     room = len(asked.encode() if request.in_bytes else asked)
@@ -241,7 +239,7 @@ def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
 
 def _files_told(workspace: Workspace, files: Sequence[ToolFile]) -> str:
     """Return what is touched, in a few words."""
-    from pmem.core.shortening import shortened
+    from pmem.core.lines import shortened
     from pmem.core.visible import one_visible_line
 
     first, *more = dict.fromkeys(each.path for each in files)
@@ -313,6 +311,11 @@ def _still_holds_start(workspace: Workspace, request: HookRequest) -> bool:
         return False
     known = workspace.own.shown.known(request.thread)
     return any(key.startswith(STARTED) for key in known)
+
+
+def _length(path: str) -> int:
+    """Return how long a transcript is: one that has grown is of another start, however soon."""
+    return os.path.getsize(path) if os.path.isabs(path) and os.path.isfile(path) else 0
 
 
 def _note_shown_of_own(

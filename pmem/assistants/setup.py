@@ -46,7 +46,7 @@ from pmem.errors import (
 )
 from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals, write_file
-from pmem.values.requests import NoArguments, SetupRequest
+from pmem.values.fields import NoArguments, SetupRequest
 
 MOST_BYTES: Final = 4_000_000
 BACKUP: Final = ".pmem.bak"

@@ -7,14 +7,12 @@ from pmem.assistants.trial import can_serve
 from pmem.core.context.naming import naming
 from pmem.core.context.parts import YOURS, Item, ShownItem
 from pmem.core.context.writing import fence_of
-from pmem.core.dead_ends import warns
 from pmem.core.filters import Filter
-from pmem.core.outcomes import failed
+from pmem.core.outcomes import failed, warns
 from pmem.core.own_words import AT_START, KEEP
 from pmem.core.selection import Selection
 from pmem.core.visible import one_visible_line
 from pmem.project.caller import serving
-from pmem.project.project_name import project_name
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import BuiltContext
 from pmem.values.records import Memory, MemoryType
@@ -59,7 +57,7 @@ def start_text(workspace: Workspace, built: BuiltContext) -> str:
 
 
 def _first_line(workspace: Workspace, shown: int, total: int) -> str:
-    name = one_visible_line(workspace.mask.text(project_name(workspace)))[:_NAME]
+    name = one_visible_line(workspace.mask.text(workspace.project_name))[:_NAME]
     rest = "tool `search`" if can_serve() else "`pmem search`"
     many = f"all {shown}" if shown >= total else f"{shown} of {total}; the rest: {rest}"
     return f"{AT_START} ({name}, {many}). {KEEP}"

@@ -11,15 +11,13 @@ from pmem.assistants.tool_calls import ToolFile
 from pmem.core.context.naming import naming
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
-from pmem.core.dead_ends import warns
 from pmem.core.filters import Filter, cited_files
+from pmem.core.lines import shortened
+from pmem.core.outcomes import warns
 from pmem.core.selection import Selection
-from pmem.core.shortening import shortened
-from pmem.core.stopping import may_stop
-from pmem.core.trust import label_of
+from pmem.core.trust import label_of, may_stop
 from pmem.errors import TooLarge
-from pmem.memory.fixes import fix_of
-from pmem.memory.reading import Staleness
+from pmem.memory.reading import Staleness, fix_of
 from pmem.project.caller import serving
 from pmem.project.workspace import Workspace
 from pmem.storage.git.project_files import Unreadable

@@ -6,12 +6,11 @@ from typing import Final
 from textual.content import Content
 
 from pmem.browse.desk import Reading, choices_of
-from pmem.core.history_values import tell_value
+from pmem.core.history_values import tell_value, word_changes
 from pmem.core.inbox import InboxItem, InboxKind
 from pmem.core.journal import JournalStep, one_line
 from pmem.core.trust import Trust, trust_of
 from pmem.core.visible import one_visible_line, subject_before, visible
-from pmem.core.word_changes import word_changes
 from pmem.values.ids import short
 from pmem.values.records import Memory, State
 from pmem.values.times import day

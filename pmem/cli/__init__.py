@@ -22,7 +22,7 @@ def main() -> None:
     from pmem.cli.render import leave
 
     if "_PMEM_COMPLETE" in os.environ:
-        from pmem.cli.completion.shells import answer as completed
+        from pmem.cli.completion import answer as completed
 
         leave(0, completed(os.environ))
     if sys.argv[1:] == ["--version"]:

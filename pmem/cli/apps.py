@@ -4,21 +4,31 @@ from collections.abc import Iterator
 
 import msgspec
 
-from pmem.apps.figures import AppFigures
-from pmem.apps.reading import AppContextRequest, AppListRequest, AppOverview, AppShowRequest
-from pmem.apps.remembering import Remembered, RememberRequest
-from pmem.apps.removal import AppDeleteRequest, Purged, UninstallRequest
+from pmem.apps.reading import (
+    AppContextRequest,
+    AppFigures,
+    AppListRequest,
+    AppOverview,
+    AppShowRequest,
+)
+from pmem.apps.remembering import (
+    AppDeleteRequest,
+    Purged,
+    Remembered,
+    RememberRequest,
+    UninstallRequest,
+)
 from pmem.cli import render
 from pmem.cli.asking import asks, own
-from pmem.cli.panels import figure
+from pmem.cli.screens.drawing import figure
 from pmem.cli.session import Answer, CommandSession, Line, listed
 from pmem.core.secrets import unsecret
 from pmem.errors import UsageError
 from pmem.memory.app_memories import AppMemory, AppRequest, room_notes
 from pmem.operations import table
+from pmem.values.fields import AtRequest, NoArguments
 from pmem.values.ids import short
 from pmem.values.records import State
-from pmem.values.requests import AtRequest, NoArguments
 from pmem.values.times import day
 
 

@@ -152,15 +152,11 @@ def _own_field(parameter: inspect.Parameter) -> _Field:
 @cache
 def completing(what: Completes) -> Callable[..., list[tuple[str, str]]] | None:
     """Return what completes a value in a shell, as Typer takes it."""
-    if not what:
-        return None
 
     def found(ctx: typer.Context, _words: list[str], incomplete: str) -> list[tuple[str, str]]:
-        from pmem.cli.completion.candidates import candidates
+        return ctx.obj.candidates(what, ctx, incomplete)  # type: ignore[no-any-return]
 
-        return candidates(what, ctx, incomplete)
-
-    return found
+    return found if what else None
 
 
 def asks(

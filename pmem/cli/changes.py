@@ -1,21 +1,29 @@
 """The commands that change single records, take them out of recall and bring them back."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
+import msgspec
+
 from pmem.cli.asking import asks, own
-from pmem.cli.drafts import WrittenText, kept_draft, write_draft
 from pmem.cli.memory import (
     EXIT_CODES,
+    WrittenText,
     added_lines,
     added_note,
+    kept_draft,
     link_words,
     memory_line,
     neighbour_lines,
     title_of,
+    write_draft,
 )
 from pmem.cli.render import can_ask, drawn
+from pmem.cli.screens.drawing import ScreenView, view_of
+from pmem.cli.screens.stories import change_screen
 from pmem.cli.session import Answer, CommandSession, Line
+from pmem.core.operations import command_of
 from pmem.errors import NotFound, UsageError
 from pmem.memory.changes import ChangedRecords, RecordsRequest, RestoreRequest
 from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
@@ -23,7 +31,9 @@ from pmem.memory.links import LINK_TYPES
 from pmem.memory.reading import ShowRequest
 from pmem.memory.requests import Edited, EditRequest, PinRequest
 from pmem.memory.sharing import ShareRequest
+from pmem.memory.undo import Undone, UndoRequest
 from pmem.operations import table
+from pmem.project.workspace import Workspace
 from pmem.values.ids import short
 from pmem.values.records import Memory, Record, Relationship
 
@@ -109,7 +119,7 @@ def rm(session: CommandSession, request: RecordsRequest) -> Answer:
     They can be restored for `purge_days`, 30 by default; then `consolidate` deletes them for good.
     """
     done = session.run(table.REMOVE, request)
-    note = text_stays([short(record.id) for record in done.records])
+    note = _text_stays([short(record.id) for record in done.records])
     lines = [
         _done_line("was removed" if record.id in done.unchanged else "removed", record)
         for record in done.records
@@ -179,7 +189,7 @@ def records_answer(word: str, done: ChangedRecords[R]) -> Answer:
     return Answer(data=done, lines=[_done_line(word, record) for record in done.records])
 
 
-def text_stays(names: Sequence[str]) -> str:
+def _text_stays(names: Sequence[str]) -> str:
     """Say that the text of removed records can still be read, and what takes it out."""
     return (
         f"the text stays on disk until `pmem purge {' '.join(names)}`, or `pmem consolidate` after"
@@ -192,3 +202,82 @@ def _done_line(word: str, record: Record) -> Line:
     if isinstance(record, Memory):
         return [(f"{word} ", "green"), *memory_line(record)]
     return [(f"{word} ", "green"), (short(record.id), "cyan"), (f"  {title_of(record)}", "")]
+
+
+_MOST_CHANGES: Final = 20
+"""Changes of an undone command that are shown."""
+_MOST_DIGITS: Final = 3
+_TEXTS: Final = frozenset({"content", "summary"})
+
+
+@asks(UndoRequest)
+def undo(
+    session: CommandSession,
+    request: UndoRequest,
+    what: str = own(
+        "The last N, or the last one on a record.",
+        "1",
+        shown="[N|REF]",
+        completes="memory",
+        is_argument=True,
+    ),
+) -> Answer:
+    """Undo the last command of this clone.
+
+    Memories, episodes, facts and the standing of conversations become what they were, as a new
+    event: histories grow. What the command had added is deleted for good, unless a commit has
+    it. It refuses if something else has changed the same record since. It does not undo
+    messages, settings or a purge.
+    """
+    is_number = what.isdecimal() and len(what) <= _MOST_DIGITS
+    wanted = {"many": int(what)} if is_number else {"reference": what}
+    request = msgspec.structs.replace(request, **wanted)
+    found = session.run(table.UNDO, request)
+    return Answer(
+        data=found,
+        screen=lambda width: _undone_lines(found, view_of(session, width)),
+        note="" if request.dry_run else "\n".join(_text_left(session.opened, found)),
+    )
+
+
+def _text_left(workspace: Workspace | None, found: Undone) -> Iterator[str]:
+    """Say where a text that was undone can still be read."""
+    changes = [change for command in found.items for change in command.changes]
+    if removed := [change.short for change in changes if change.gone and not change.deleted]:
+        yield _text_stays(removed)
+    if edited := [change.short for change in changes if _TEXTS & change.before.keys()]:
+        yield (
+            "the text before the undo stays in the history:"
+            f" `pmem purge --force {' '.join(edited)}` deletes the memory with it"
+        )
+    staged = [change.staged for change in changes if change.staged]
+    if workspace is not None and staged:
+        paths = " ".join(os.path.relpath(os.path.join(workspace.root, path)) for path in staged)
+        yield f"git has the text staged: `git rm --cached {paths}` unstages it"
+
+
+def _undone_lines(found: Undone, view: ScreenView) -> Iterator[Line]:
+    word = "would undo" if found.dry_run else "undid"
+    for command in found.items:
+        yield [
+            (f"{word}: ", "green"),
+            (command_of(command.operation), "bold"),
+            (f", {view.when(command.at)}", "dim"),
+        ]
+        for fact in command.facts:
+            yield [(f"  {fact}  ", "cyan"), ("the fact is pending again", "yellow")]
+        if command.stays:
+            yield [("  the messages of the conversation stay", "yellow")]
+        for change in command.changes[:_MOST_CHANGES]:
+            yield [(f"  {change.short}  ", "cyan"), (change.text, "")]
+            if change.gone:
+                gone = "deleted" if change.deleted else "removed"
+                yield [(f"    {gone} (that command added it)", "yellow")]
+                continue
+            for name in change.before:
+                if name != "purge_at":
+                    yield from change_screen(name, change.before, change.after, view.width)
+        if len(command.changes) > _MOST_CHANGES:
+            yield [
+                (f"  and {len(command.changes) - _MOST_CHANGES} more; --json has them all", "dim")
+            ]

@@ -92,7 +92,7 @@ _SETTLE: Final = "`pmem inbox` settles what has changed"
 
 def _records(session: CommandSession, options: CheckOptions) -> Report:
     from pmem.upkeep.integrity import CheckRequest
-    from pmem.values.requests import NoArguments
+    from pmem.values.fields import NoArguments
 
     if options.staged:
         done = session.run(table.CHECK_STAGED, NoArguments())
@@ -166,7 +166,7 @@ def _diagnosis(item: "Diagnosis") -> Line:
 
 
 def _merges(session: CommandSession, options: CheckOptions) -> Report:
-    from pmem.values.requests import RangeRequest
+    from pmem.values.fields import RangeRequest
 
     if options.range is None:
         raise UsageError("merges needs a range", "`pmem check merges --range main..HEAD`")

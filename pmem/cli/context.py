@@ -31,5 +31,5 @@ def context(
         data=built,
         raw=built.text and built.text.rstrip("\n") + "\n",
         note="\n".join([*built.notes, note]),
-        receipt=drawn(session, "receipt.receipt_screen", built, note) if request.explain else None,
+        receipt=drawn(session, "lists.receipt_screen", built, note) if request.explain else None,
     )

@@ -1,15 +1,10 @@
 """The commands that keep conversations, and those for what a context sees of one."""
 
-import sys
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Iterator
 
 from pmem.cli import render
 from pmem.cli.asking import asks, own
-from pmem.cli.deciding import judgement_notes
-from pmem.cli.panels import NARROW, bar, figure, panel
 from pmem.cli.render import drawn
-from pmem.cli.screens.wrapping import all_hung
 from pmem.cli.session import Answer, CommandSession, Line, counted, listed
 from pmem.conversation.conversations import (
     ConversationsRequest,
@@ -18,17 +13,19 @@ from pmem.conversation.conversations import (
     SayResult,
     StartRequest,
 )
+from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
 from pmem.conversation.message_changes import MarkRequest, RemoveMessageRequest
 from pmem.conversation.pruning import PruneRequest, Pruning
-from pmem.core.shortening import shortened
+from pmem.core.extraction.episodes import Arc
+from pmem.core.lines import shortened
 from pmem.errors import UsageError
-from pmem.memory.chunking import Transcript
-from pmem.memory.reading import ConversationRequest, LookRequest, current
+from pmem.memory.conversations import ConversationRequest, LookRequest, Transcript, current
+from pmem.memory.facts import Promotion
+from pmem.memory.reading import EpisodeShowRequest, ShownRecord
 from pmem.operations import table
-from pmem.search.usage import ContextUsage
 from pmem.values.ids import short
-from pmem.values.records import Conversation, Message
-from pmem.values.times import day, iso
+from pmem.values.records import Conversation, Episode, EpisodeType, Message
+from pmem.values.times import day
 
 _WITHHELD = "the outcome is not kept: what is said of a person needs a person's consent"
 
@@ -54,7 +51,7 @@ def _consequences(heard: SayResult) -> Iterator[str]:
     for fact in heard.facts:
         if fact.id in promoted:
             yield f"remembered as {short(promoted[fact.id].memory.id)}: {fact.content}"
-            yield from judgement_notes(promoted[fact.id])
+            yield from _judgement_notes(promoted[fact.id])
         else:
             yield f"noted {fact.type} {short(fact.id)} ({fact.confidence:.2f}): {fact.content}"
         if fact.id in unpromoted:
@@ -73,6 +70,15 @@ def _consequences(heard: SayResult) -> Iterator[str]:
             f"the conversation takes {heard.filled:g} % of max_tokens, and what is left is never "
             "pruned; `pmem conversation clear` starts afresh"
         )
+
+
+def _judgement_notes(item: "Promotion") -> Iterator[str]:
+    """Say which memories a promoted fact updates or contradicts, and what to do about it."""
+    if item.neighbours:
+        from pmem.cli.memory import neighbour_lines
+
+        for line in neighbour_lines(item.memory, item.neighbours):
+            yield "".join(text for text, _ in line)
 
 
 @asks(EndRequest)
@@ -193,18 +199,6 @@ def _transcript_lines(shown: Transcript, *, ids: bool) -> Iterator[Line]:
         yield [("outcome: ", "dim"), (conversation.outcome, "")]
 
 
-_LABEL = 18
-_row = partial(figure, width=_LABEL)
-_PARTS = {
-    "system": "system prompt",
-    "memory": "memory",
-    "updates": "updates",
-    "recalled": "recalled",
-    "further": "further memory",
-    "summaries": "summaries",
-    "earlier": "said earlier",
-    "recent": "recent messages",
-}
 _TRIGGERS = {
     "normal": "the conversation passed its first limit",
     "aggressive": "the conversation passed its hard limit",
@@ -230,7 +224,7 @@ def stats(session: CommandSession, request: LookRequest) -> Answer:
             f"the conversation takes {usage.percent_used:g} % of {usage.token_limit:,} tokens, "
             f"and is pruned from {usage.prune_at:.0%} on; what is left may be protected"
         )
-    return Answer(data=found, screen=partial(_drawn, found), note=note)
+    return Answer(data=found, screen=drawn(session, "figures.usage_screen", found), note=note)
 
 
 @asks(PruneRequest)
@@ -276,49 +270,6 @@ def _pruned_note(done: Pruning) -> str:
     return f"nothing to prune: {state}; {further}"
 
 
-def _drawn(found: ContextUsage, width: int) -> Iterable[Line]:
-    """Draw the figures, in a frame where a terminal has the room; a pipe has no columns."""
-    usage = found.usage
-    title = f"Conversation: {usage.title or short(usage.conversation)}"
-    lines = list(_figures(found, max(6, min(20, width - _LABEL - 30))))
-    if NARROW <= width < sys.maxsize:
-        return panel(title, lines, width)
-    return all_hung([[(title, "bold")], *lines], width)
-
-
-def _figures(found: ContextUsage, cells: int) -> Iterator[Line]:
-    """Yield what there is and what a context sees of it, with bars of so many cells."""
-    usage = found.usage
-    yield _row("status", usage.status)
-    parts = [f"{usage.messages_in_context} outside chunks"]
-    parts += [f"{usage.pruned_messages} pruned"] * bool(usage.pruned_messages)
-    parts += [f"{usage.summarised_messages} in chunks"] * bool(usage.summarised_messages)
-    said = f"{usage.total_messages} ({', '.join(parts)}), {usage.total_tokens:,} tokens"
-    yield _row("messages", said)
-    merged = f", {usage.merged_chunks} of them merged" * bool(usage.merged_chunks)
-    yield _row("chunks", f"{usage.chunks}{merged}" if usage.chunks else "none yet")
-    share = usage.percent_used / 100
-    hot = "red" if share >= usage.prune_hard_at else "yellow"
-    colour = hot if share >= usage.prune_at else "green"
-    said = f" {usage.tokens_in_context:,} of {usage.token_limit:,} tokens"
-    yield [*_row("outside chunks", ""), (bar(share, cells), colour), (said, "")]
-    yield _row("", f"{usage.percent_used:g} %, pruned from {usage.prune_at:.0%} on")
-    yield from _bars(usage.tokens_by_role, usage.tokens_in_context, cells)
-    yield _row("next context", f"{found.used:,} of {found.budget:,} tokens, before any recall")
-    yield from _bars({_PARTS[name]: n for name, n in found.parts.items()}, found.used, cells)
-    if usage.oldest_in_context:
-        yield _row("oldest of these", iso(usage.oldest_in_context))
-    yield _row("last prune", iso(usage.last_prune) if usage.last_prune else "never")
-    if usage.pending_facts:
-        yield _row("facts", f"{usage.pending_facts} pending; see `pmem inbox facts`")
-
-
-def _bars(counts: dict[str, int], whole: int, cells: int) -> Iterator[Line]:
-    for name, tokens in counts.items():
-        drawn = (bar(tokens / max(1, whole), cells), "cyan")
-        yield [*_row(f"  {name}", ""), drawn, (f" {tokens:>7,} tokens", "")]
-
-
 @asks(MarkRequest)
 def mark(session: CommandSession, request: MarkRequest) -> Answer:
     """Say how much a message counts, or pin it.
@@ -347,3 +298,59 @@ def remove(session: CommandSession, request: RemoveMessageRequest) -> Answer:
         if made
     ]
     return Answer(data=done, lines=[line], note="\n".join(notes))
+
+
+_TYPE_WIDTH = max(map(len, EpisodeType))
+
+
+@asks(EpisodeRequest)
+def add_episode(session: CommandSession, request: EpisodeRequest) -> Answer:
+    """Add an episode by hand; messages make others by themselves."""
+    made = session.run(table.ADD_EPISODE, request)
+    return Answer(data=made, lines=[[("added ", "green"), *_episode_line(made)]])
+
+
+@asks(EpisodesRequest)
+def list_episodes(session: CommandSession, request: EpisodesRequest) -> Answer:
+    """List episodes, the earliest first."""
+    found = session.run(table.EPISODES, request)
+    screen = drawn(session, "lists.episode_screen", found.items)
+    return listed(found, "no episode; `pmem episode add` adds one", screen=screen)
+
+
+@asks(EpisodeShowRequest)
+def show_episode(session: CommandSession, request: EpisodeShowRequest) -> Answer:
+    """Show an episode."""
+    record = session.run(table.EPISODE, request)
+    screen = drawn(session, "lists.record_screen", ShownRecord(record=record))
+    return Answer(data=record, screen=screen)
+
+
+@asks(LookRequest)
+def arc(session: CommandSession, request: LookRequest) -> Answer:
+    """Show how a conversation went: beginning, middle, end."""
+    found = session.run(table.ARC, request)
+    is_empty = not (found.beginning or found.middle or found.end)
+    note = "no episode yet in this conversation" * is_empty
+    return Answer(data=found, lines=_arc_lines(found), note=note)
+
+
+def _arc_lines(found: Arc) -> Iterator[Line]:
+    key = {episode.id for episode in found.key_moments}
+    for title in ("beginning", "middle", "end"):
+        yield [(title, "bold")]
+        for episode in getattr(found, title):
+            mark = ("★ ", "yellow") if episode.id in key else ("  ", "")
+            yield [("  ", ""), mark, *_episode_line(episode)]
+    if key:
+        yield [("★ key moment: significance of 0.7 or more", "dim")]
+
+
+def _episode_line(episode: Episode) -> Line:
+    """Return an episode as a line of a list."""
+    return [
+        (short(episode.id), "cyan"),
+        (f"  {episode.significance:.2f}", "green"),
+        (f"  {day(episode.created_at)}  {episode.type:<{_TYPE_WIDTH}}", "dim"),
+        (f"  {' '.join(episode.title.split())}", ""),
+    ]

@@ -1,20 +1,32 @@
 """The command that goes through what needs attention, one key each."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from shutil import get_terminal_size
-from typing import Final
+from typing import Annotated, Final
+
+import msgspec
 
 from pmem.cli import render
 from pmem.cli.app import run
 from pmem.cli.asking import asks, own
-from pmem.cli.screens.wrapping import all_hung, cells, wrapped
-from pmem.cli.session import Answer, CommandSession, Line, counted, once_more
+from pmem.cli.render import can_ask, drawn
+from pmem.cli.screens.drawing import all_hung, cells, wrapped
+from pmem.cli.session import Answer, CommandSession, Line, counted, listed, once_more
 from pmem.core.inbox import InboxChoice, InboxItem, InboxKind
+from pmem.errors import Ambiguous, NotFound, Refused, UsageError
+from pmem.memory.changes import RecordsRequest
+from pmem.memory.consent import ApproveRequest, ConfirmRequest, WaitingProposal, WaitingRequest
+from pmem.memory.facts import FactsRequest, PromoteRequest, Promotion
 from pmem.operations import table
+from pmem.operations.outcome import plain_form
+from pmem.storage.local.proposals import ProposalOutcome
 from pmem.upkeep.inbox import Inbox, InboxRequest
-from pmem.values.times import day
+from pmem.values.fields import asked, refs
+from pmem.values.ids import matches, short
+from pmem.values.records import Fact
+from pmem.values.times import day, iso
 
 _EMPTY: Final = "nothing waits for your answer"
 _NONE: Final = "nothing of that kind needs you"
@@ -162,3 +174,215 @@ def _card(item: InboxItem, number: int, many: int) -> Iterator[Line]:
     for text, style in ((item.text, "bold"), (item.why, "")):
         yield from wrapped([("  ", ""), (text, style)], _width(), hang=2)
     yield from _keys(item)
+
+
+_MOST_IDS: Final = 10
+"""Of the ids that a reference fits, so many are named."""
+
+
+class AcceptRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What the command is asked."""
+
+    references: Annotated[tuple[str, ...], refs(shown="[REF]...", completes="decision")] = ()
+    above: Annotated[
+        float | None, asked("Also all pending facts at least this certain.", shown="N")
+    ] = None
+    noted_by: Annotated[
+        str | None, asked("Also all memories that this agent noted.", shown="NAME")
+    ] = None
+    edit: Annotated[bool, asked("First change what each says in your editor.")] = False
+    message: Annotated[
+        str | None, asked("The message by which a person agreed to a proposal.", shown="REF")
+    ] = None
+
+
+class RejectRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be asked no more."""
+
+    references: Annotated[tuple[str, ...], refs(completes="decision")]
+
+
+@asks(AcceptRequest)
+def accept(session: CommandSession, request: AcceptRequest) -> Answer:
+    """Accept facts and proposals as memories, and what agents noted."""
+    if not request.references and request.above is None and request.noted_by is None:
+        raise UsageError("nothing to accept is named", "give a reference, or --above for facts")
+    return _accepted_edited(session, request) if request.edit else _accepted(session, request)
+
+
+def _accepted(session: CommandSession, request: AcceptRequest) -> Answer:
+    from pmem.cli.memory import memory_line
+
+    proposed, others = _sorted(session, request.references)
+    answers: dict[str, Answer] = {}
+    if others or request.above is not None:  # first, as one of them may be unknown
+        facts = PromoteRequest(references=others, above=request.above)
+        answers["facts"] = _promoted(session, facts)
+    if proposed:
+        agreed = ApproveRequest(references=proposed, message=request.message)
+        done = session.run(table.APPROVE, agreed)
+        lines = ([("approved ", "green"), *memory_line(item.memory)] for item in done.items)
+        answers["proposals"] = Answer(data=done, lines=lines)
+    if request.noted_by is not None:
+        kept = session.run(table.CONFIRM, ConfirmRequest(agent=request.noted_by))
+        lines = ([("kept ", "green"), *memory_line(memory)] for memory in kept.items)
+        nothing = f"nothing that {request.noted_by} noted waits to be confirmed"
+        answers["noted"] = listed(kept, nothing, lines=lines)
+    return _together(answers)
+
+
+@asks(RejectRequest)
+def reject(session: CommandSession, request: RejectRequest) -> Answer:
+    """Reject facts and proposals: they are not asked about again."""
+    proposed, others = _sorted(session, request.references)
+    answers: dict[str, Answer] = {}
+    if others:
+        done = session.run(table.REJECT_FACTS, RecordsRequest(references=others))
+        answers["facts"] = Answer(data=done, lines=map(_rejected_line, done.items))
+    if proposed:
+        gone = session.run(table.REJECT, RecordsRequest(references=proposed))
+        answers["proposals"] = Answer(data=gone, lines=map(_decision_line, gone.items))
+    return _together(answers)
+
+
+@asks(FactsRequest)
+def facts(
+    session: CommandSession,
+    request: FactsRequest,
+    every: bool = own("With any standing.", flag="--all"),
+) -> Answer:
+    """List the facts that messages state, the surest first."""
+    if every:
+        request = msgspec.structs.replace(request, standing=None)
+    found = session.run(table.FACTS, request)
+    items = [item.fact for item in found.items]
+    nothing = "no fact was noted yet" if every else f"no fact is {request.standing}"
+    return listed(found, nothing, screen=drawn(session, "lists.fact_screen", items, every=every))
+
+
+@asks(WaitingRequest)
+def proposals(session: CommandSession, request: WaitingRequest) -> Answer:
+    """List what waits for consent or a second signal, oldest first."""
+    found = session.run(table.WAITING, request)
+    lines = chain(map(_decision_line, found.decisions), map(_waiting_line, found.items))
+    return listed(found, "nothing waits for consent", lines=lines)
+
+
+def _sorted(
+    session: CommandSession, references: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the references of proposals, and the others, which name facts."""
+    waiting = [item.id for item in session.run(table.WAITING, WaitingRequest()).items]
+    proposed = tuple(name for name in references if any(matches(name, each) for each in waiting))
+    if proposed:
+        found = session.run(table.FACTS, FactsRequest()).items
+        waiting += (item.fact.id for item in found)
+    for name in proposed:
+        fitting = [short(each) for each in waiting if matches(name, each)]
+        if len(fitting) > 1:
+            raise Ambiguous(
+                f"{name!r} fits {', '.join(fitting[:_MOST_IDS])}", "give more of the id"
+            )
+    return proposed, tuple(name for name in references if name not in proposed)
+
+
+def _together(answers: Mapping[str, Answer]) -> Answer:
+    """Return the answers about proposals and about facts as one."""
+    if len(answers) == 1:
+        return next(iter(answers.values()))
+    return Answer(
+        data={kind: plain_form(answer.data) for kind, answer in answers.items()},
+        lines=chain.from_iterable(answer.lines for answer in answers.values()),
+        note="\n".join(answer.note for answer in answers.values() if answer.note),
+        exit_code=max(answer.exit_code for answer in answers.values()),
+    )
+
+
+def _promoted(session: CommandSession, request: PromoteRequest) -> Answer:
+    done = session.run(table.PROMOTE, request)
+    left = len(request.references) - len(done.items) - len(done.held)
+    notes = [held.told for held in done.held]
+    notes += (f"{short(one.fact)} stays pending: {one.reason}" for one in done.unpromoted)
+    if left > 0:
+        notes.append(f"{left} not promoted: {'a memory' if left == 1 else 'memories'} already")
+    return Answer(
+        data=done,
+        lines=chain.from_iterable(map(_promotion_lines, done.items)),
+        note="\n".join(notes or ([] if done.items else ["nothing to promote"])),
+        exit_code=Refused.exit_code if done.held else 0,
+    )
+
+
+def _accepted_edited(session: CommandSession, request: AcceptRequest) -> Answer:
+    """Accept one fact or proposal as somebody at a terminal changes it in an editor."""
+    from pmem.cli.changes import keep_draft
+    from pmem.cli.memory import kept_draft, write_draft
+
+    if len(request.references) != 1 or request.above is not None:
+        raise UsageError("--edit takes one reference", "accept the others without it")
+    if session.json or not can_ask():
+        raise UsageError("--edit needs a terminal", "`pmem edit REF TEXT` changes it afterwards")
+    draft = write_draft(session, _said_by(session, request.references[0]))
+    with kept_draft(draft):
+        answer = _accepted(session, request)
+    made = [item.memory for item in answer.data.items]
+    lines = keep_draft(session, made[0], draft).lines if made else [[(draft.place, "yellow")]]
+    return msgspec.structs.replace(answer, lines=[*answer.lines, *lines])
+
+
+def _said_by(session: CommandSession, name: str) -> str:
+    """Return what the one pending fact or proposal says that a reference fits."""
+    proposed = session.run(table.WAITING, WaitingRequest()).items
+    facts = (found.fact for found in session.run(table.FACTS, FactsRequest()).items)
+    both: list[WaitingProposal | Fact] = [*proposed, *facts]
+    fitting = [item for item in both if matches(name, item.id)]
+    if len(fitting) != 1:
+        raise NotFound(f"{name!r} is not one pending fact or proposal", "`pmem inbox` shows them")
+    target = getattr(fitting[0], "target", None)
+    if target is not None:
+        raise UsageError(
+            f"{name} changes a memory, so --edit does not go with it",
+            f"approve it, then `pmem edit {short(target)}`",
+        )
+    return fitting[0].content or ""
+
+
+def _rejected_line(fact: Fact) -> Line:
+    text = " ".join(fact.content.split())
+    return [("rejected ", "green"), (short(fact.id), "cyan"), (f"  {text}", "")]
+
+
+def _promotion_lines(item: Promotion) -> Iterator[Line]:
+    from pmem.cli.memory import memory_line, neighbour_lines
+    from pmem.core.lifecycle.neighbours import advice
+
+    word = "promoted " if item.added else "known "
+    fact = short(item.fact.id)
+    yield [(word, "green"), (fact, "cyan"), (" as ", "dim"), *memory_line(item.memory)]
+    beside, told_of = item.beside, {one.link.target for one in item.neighbours}
+    if beside is not None and beside.id not in told_of:
+        yield [(f"  beside {short(beside.id)}: ", "dim"), (" ".join(beside.content.split()), "")]
+        yield [(f"    {advice('updates', beside.id, item.memory.id)}", "dim")]
+    yield from neighbour_lines(item.memory, item.neighbours)
+
+
+def _waiting_line(item: WaitingProposal) -> Line:
+    return [
+        (item.short, "cyan"),
+        (f"  {item.field.replace('_', ' '):<14}", "dim"),
+        (f"  until {iso(item.until.replace(microsecond=0))}", "dim"),
+        (f"  {item.agent or 'a conversation'}: ", "green"),
+        ("" if item.target is None else f"of {short(item.target)}: ", "dim"),
+        (f"{' '.join(item.subject.split())}: " if item.subject else "", "bold"),
+        (" ".join((item.content or "(only people see what it says)").split()), ""),
+        ("  (waits for a second signal)" if item.kind == "signals" else "", "yellow"),
+    ]
+
+
+def _decision_line(item: ProposalOutcome) -> Line:
+    by = f" by {item.actor}" if item.actor else ""
+    return [
+        (f"{item.decision} ", "green" if item.decision == "approved" else "yellow"),
+        (short(item.id), "cyan"),
+        (f"  {item.field.replace('_', ' ')}{by}  {iso(item.at.replace(microsecond=0))}", "dim"),
+    ]

@@ -11,7 +11,7 @@ from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.journal import Wanted
 from pmem.core.operations import LoggedOperation
-from pmem.core.versions import MemoryVersion
+from pmem.core.retention import MemoryVersion
 from pmem.errors import NotFound, UsageError
 from pmem.memory.journal import (
     SHOWN,
@@ -63,12 +63,12 @@ def log(
     if of is not None and is_range:
         if request != EventsRequest():
             raise UsageError("two git revisions go without filters", "leave them out")
-        from pmem.cli.changelog import changelog_answer
+        from pmem.cli.review import changelog_answer
 
         return changelog_answer(session, of, format)
     try:
         if of is not None and (git or versions):
-            from pmem.cli.changelog import provenance_answer
+            from pmem.cli.review import provenance_answer
 
             asked = HistoryRequest(reference=of, at=request.at, revision=request.revision)
             return provenance_answer(session, asked) if git else _texts(session, asked)

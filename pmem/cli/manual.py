@@ -1,5 +1,7 @@
 """`pmem help`: a command's help, a document, what is about a word, or all of them."""
 
+import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -8,17 +10,14 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 
 from pmem.cli.asking import completing
-from pmem.cli.documents import (
-    ENDING,
-    documents,
-    find_document,
-    read_table,
-    sections,
-    text_of,
-)
 from pmem.cli.session import Answer, CommandSession, Line
+from pmem.core.lines import split_lines
 from pmem.errors import NotFound
 
+ENDING: Final = ".md"
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_INDEX: Final = "README"
+"""The document that lists the others, one to a line, below a heading for each section."""
 _MOST: Final = 8
 """How many commands, and how many documents, are listed for a word."""
 _FEW: Final = 3
@@ -58,23 +57,15 @@ def help_(
     wanted = " ".join(words)
     name = find_document(wanted)
     if name is None:
-        found_by = _found_by(words)
-        if found_by is None:
-            sentence = f"there is no command or document {wanted!r}"
-            raise NotFound(sentence, _nearest(ctx, wanted))
-        return found_by
+        return _found_by(ctx, words)
     text = text_of(name)
     title = text.partition("\n")[0].removeprefix("# ")
     return Answer(data={"document": name, "title": title, "text": text}, raw=text)
 
 
-reference = cache(read_table)
-
-
 def _overview(session: CommandSession) -> Answer:
     if session.json:
-        found = reference()
-        return Answer(data={**found, "documents": documents()})
+        return Answer(data={**reference(), "documents": documents()})
     contents = {
         section: {name + ENDING: title for name, title in titles.items()}
         for section, titles in sections().items()
@@ -93,12 +84,13 @@ def _documents_on(words: list[str]) -> str:
     return f"see also {', '.join(found[:_FEW])}" if found else ""
 
 
-def _found_by(words: list[str]) -> Answer | None:
-    """List the commands and documents that are about some words; None where none is."""
+def _found_by(ctx: Any, words: list[str]) -> Answer:
+    """List the commands and documents that are about some words."""
     commands = find_commands(words, reference()["commands"])
     parts = {part.document + ENDING: part.heading for part in find_sections(words)}
     if not commands and not parts:
-        return None
+        wanted = " ".join(words)
+        raise NotFound(f"there is no command or document {wanted!r}", _nearest(ctx, wanted))
     told = {"commands": commands, "documents": parts}
     left = sum(max(0, len(found) - _MOST) for found in told.values())
     more = f"; {left} more were found: add a word" if left else ""
@@ -157,7 +149,9 @@ def find_sections(words: Sequence[str], *, named: bool = False) -> list[FoundSec
     """
     wanted = [_pattern(word) for word in words]
     parts = [part for name in documents() if name != "commands" for part in _sections_of(name)]
-    found = [part for part in parts if _has_all(wanted, f"{_last(part.document)} {part.heading}")]
+    titles = [part.document.rpartition("/")[2].replace("-", " ") for part in parts]
+    named_so = [f"{title} {part.heading}" for title, part in zip(titles, parts, strict=True)]
+    found = [part for part, text in zip(parts, named_so, strict=True) if _has_all(wanted, text)]
     if not found and not named:
         found = [part for part in parts if _has_all(wanted, part.text)]
     return list({part.document: part for part in reversed(found)}.values())[::-1]
@@ -194,5 +188,50 @@ def _has_all(wanted: Iterable[re.Pattern[str]], text: str) -> bool:
     return all(each.search(low) for each in wanted)
 
 
-def _last(name: str) -> str:
-    return name.rpartition("/")[2].replace("-", " ")
+@cache
+def reference() -> dict[str, Any]:
+    """Return the table of all commands, as docs/generate.py made it of their functions."""
+    with open(os.path.join(_PACKAGE, "cli", "reference.json"), encoding="utf-8") as file:
+        return json.load(file)  # type: ignore[no-any-return]
+
+
+def sections() -> dict[str, dict[str, str]]:
+    """Return the documents as the index lists them: for each section their names and titles."""
+    found: dict[str, dict[str, str]] = {}
+    for line in split_lines(text_of(_INDEX)):
+        if line.startswith("## "):
+            found[line[3:]] = {}
+        elif line.startswith("- ["):
+            title, _, rest = line[3:].partition("](")
+            found[list(found)[-1]][rest.partition(")")[0].removesuffix(ENDING)] = title
+    return found
+
+
+def documents() -> list[str]:
+    """Return the names of the documents that the index lists, in its order."""
+    return [name for titles in sections().values() for name in titles]
+
+
+def find_document(name: str) -> str | None:
+    """Return the document that `merging`, `docs/how-to/install.md` or `install` means."""
+    from glob import iglob
+
+    wanted = name.removeprefix("../").removeprefix("docs/").removesuffix(ENDING)
+    paths = iglob(f"**/*{ENDING}", root_dir=_folder(), recursive=True)
+    pages = {path.removesuffix(ENDING).replace(os.sep, "/") for path in paths}
+    if wanted in pages:
+        return wanted
+    alike = [page for page in pages if page.rpartition("/")[2].lower() == wanted.lower()]
+    return alike[0] if len(alike) == 1 else None
+
+
+def text_of(name: str) -> str:
+    """Return what a document says."""
+    with open(os.path.join(_folder(), name + ENDING), encoding="utf-8") as file:
+        return file.read()
+
+
+def _folder() -> str:
+    """Return where the documents are: in the package, or beside it in a clone."""
+    inside = os.path.join(_PACKAGE, "docs")
+    return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(_PACKAGE), "docs")

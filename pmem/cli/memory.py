@@ -1,24 +1,27 @@
 """The commands that add memories and show records."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+import shlex
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from pmem.cli.asking import asks, own, scoped
-from pmem.cli.drafts import WrittenText, kept_draft, read_draft
-from pmem.cli.render import drawn, draws
+from pmem.cli.render import can_ask, drawn, draws
 from pmem.cli.session import Answer, CommandSession, Line, listed, start_of
-from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
+from pmem.core.lifecycle.presence import state_mark, validity_mark
 from pmem.core.lines import split_lines
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.core.visible import subject_before
-from pmem.errors import InvalidValue, UsageError
+from pmem.errors import InvalidValue, PmemError, StorageRefused, UsageError
 from pmem.memory.reading import ListRequest, MessageRef, ShowRequest
 from pmem.memory.requests import AddAllRequest, Added, AddRequest
 from pmem.operations import table
-from pmem.values.bounds import LINE_BYTES
+from pmem.values.bounds import LINE_BYTES, TEXT_BYTES
 from pmem.values.ids import short
 from pmem.values.records import (
     KINDS,
@@ -35,7 +38,7 @@ from pmem.values.records import (
 
 if TYPE_CHECKING:
     from pmem.core.lifecycle.neighbours import Neighbour
-    from pmem.memory.overviews import Naming
+    from pmem.memory.reading import Naming
 
 SUGGESTED = 9
 """The exit code of `add` when a memory should be updated instead."""
@@ -49,6 +52,34 @@ _NAMELESS = {
     "tags": "no memory has a tag: `pmem edit REF --add-tag TAG`",
     "subjects": "no memory has a subject: `--subject` gives one",
 }
+
+
+_EDITORS: Final = ("editor", "nano", "vim", "vi", "notepad")
+"""Tried in this order where neither VISUAL nor EDITOR names one."""
+_CUT: Final = "# ------------------------ >8 ------------------------"
+_BELOW: Final = f"""
+{_CUT}
+# Write the memory above: one statement, in one or two sentences. What stands below is left out.
+# An empty text changes nothing.
+"""
+
+
+class WrittenText(msgspec.Struct, frozen=True):
+    """A text, and the file that it was written in, if that was done in an editor."""
+
+    text: str
+    path: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it is kept, as a sentence; nothing where no editor wrote it."""
+        return "" if self.path is None else f"your text is in {self.path}"
+
+    def drop(self) -> None:
+        """Remove its file."""
+        if self.path is not None:
+            with suppress(OSError):
+                os.unlink(self.path)
 
 
 @asks(AddRequest, content="")
@@ -76,7 +107,10 @@ def add(
         lines = enumerate(session.read_lines(batch), start=1)
         requests = (batch_request(session, line, at, request) for at, line in lines if line.strip())
         return _add_requests(session, requests, verbose=verbose)
-    draft = read_draft(session, text)
+    if text is not None or session.json or not can_ask():
+        draft = WrittenText(session.input(text, "the text"))
+    else:
+        draft = write_draft(session, "")
     start = start_of(session.present, request.valid_from, request.valid_until)
     request = msgspec.structs.replace(request, content=draft.text, valid_from=start)
     with kept_draft(draft):
@@ -94,7 +128,7 @@ def show(session: CommandSession, request: ShowRequest) -> Answer:
     found = session.run(table.SHOW, request)
     if isinstance(found.record, MessageRef):
         return Answer(data=found, lines=_said_lines(found.record))
-    return Answer(data=found, screen=drawn(session, "record.record_screen", found))
+    return Answer(data=found, screen=drawn(session, "lists.record_screen", found))
 
 
 @asks(ListRequest, without=("speaker",))
@@ -126,7 +160,7 @@ def list_(
 
 def _names_answer(session: CommandSession, of: "Naming") -> Answer:
     """List the tags or the subjects, and how many memories have each."""
-    from pmem.memory.overviews import NamesRequest
+    from pmem.memory.reading import NamesRequest
 
     found = session.run(table.NAMES, NamesRequest(of=of))
     screen = drawn(session, "lists.name_screen", found, of.removesuffix("s"))
@@ -184,9 +218,9 @@ def batch_request(
                     value[field] = session.ahead(value[field])
         request = msgspec.convert(value, AddRequest)
     except msgspec.ValidationError as error:
-        from pmem.core import decode_errors
+        from pmem.core import exactjson
 
-        why = decode_errors.sentence(error)
+        why = exactjson.sentence(error)
         raise InvalidValue(f"line {number} is no memory: {why}", _NOT_ADDED) from None
     agent, force = request.agent or asked.agent, request.force or asked.force
     return msgspec.structs.replace(request, agent=agent, force=force)
@@ -301,3 +335,60 @@ def _said_lines(said: MessageRef) -> Iterator[Line]:
     yield [("", "")]
     for name, text in (("conversation", said.conversation), *fields_of(message)):
         yield [(f"{name.replace('_', ' ') + ':':<14}", "dim"), (text, "")]
+
+
+def write_draft(session: CommandSession, known: str) -> WrittenText:
+    """Return what somebody at a terminal writes in an editor."""
+    path = _ask_editor(known, session.environment)
+    with open(path, "rb") as file:
+        data = file.read(TEXT_BYTES + 1)
+    if len(data) > TEXT_BYTES:
+        raise InvalidValue(f"the text has more than {TEXT_BYTES} bytes", f"it is in {path}")
+    try:
+        text = data.decode().partition(_CUT)[0].strip()
+    except UnicodeDecodeError as error:
+        raise InvalidValue(f"{path} is not UTF-8 at byte {error.start}", "convert it") from None
+    draft = WrittenText(text, path)
+    if not text:
+        draft.drop()
+        raise InvalidValue("the text is empty, so nothing was changed")
+    return draft
+
+
+@contextmanager
+def kept_draft(draft: WrittenText) -> Iterator[None]:
+    """Say where a text stands that could not be used; it is dropped only once it is kept."""
+    try:
+        yield
+    except PmemError as error:
+        error.hint = "; ".join(filter(None, (error.hint, draft.place)))
+        raise
+
+
+def _ask_editor(known: str, environment: Mapping[str, str]) -> str:
+    """Let a person write in an editor; return the file, which only they can read."""
+    import subprocess
+    from tempfile import mkstemp
+
+    handle, path = mkstemp(prefix="pmem-", suffix=".md")
+    with open(handle, "w", encoding="utf-8") as file:
+        file.write(f"{known}\n{_BELOW}")
+    command = [*_editor(environment), path]
+    try:
+        done = subprocess.run(command, check=False)  # noqa: S603 - the person's own editor
+    except OSError as error:
+        raise StorageRefused(f"the editor {command[0]} cannot be run: {error.strerror}") from None
+    if done.returncode:
+        raise StorageRefused(f"the editor {command[0]} failed", f"your text is in {path}")
+    return path
+
+
+def _editor(environment: Mapping[str, str]) -> list[str]:
+    """Return the command of a person's editor."""
+    for name in ("VISUAL", "EDITOR"):
+        with suppress(ValueError):
+            if words := shlex.split(environment.get(name, "")):
+                return words
+    if found := next(filter(shutil.which, _EDITORS), None):
+        return [found]
+    raise UsageError("there is no editor", "set EDITOR, or give the text as an argument")

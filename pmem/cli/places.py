@@ -12,8 +12,7 @@ from pmem.core.error_fingerprint import evidence_of
 from pmem.core.outcomes import how_it_went
 from pmem.core.visible import one_visible_line
 from pmem.errors import UsageError
-from pmem.memory.dead_ends import TriedRequest
-from pmem.memory.outcomes import OutcomeRequest
+from pmem.memory.outcomes import OutcomeRequest, TriedRequest
 from pmem.memory.why import Reason, Why, WhyRequest
 from pmem.operations import table
 from pmem.values.ids import short

@@ -2,20 +2,20 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import msgspec
 
 from pmem.cli.asking import asks, own
+from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.operations import table
 from pmem.project.own_memory import own_folder
 from pmem.project.setup import SettingChangeRequest, SettingRequest
 from pmem.project.workspace import Workspace
 from pmem.values.config import Resolved, known
-from pmem.values.notation import as_text
-from pmem.values.requests import AtRequest, NoArguments
+from pmem.values.fields import AtRequest, NoArguments
+from pmem.values.rules import as_text
 from pmem.values.setting_groups import EVERYDAY, FURTHER
 from pmem.vcs.starting import InitRequest
 
@@ -55,7 +55,7 @@ def _first_import(
     if imports is False or (session.quiet and not imports):
         return [], [next_]
     from pmem.cli import render
-    from pmem.cli.imports import project_imported, sources_of
+    from pmem.cli.exchange import project_imported, sources_of
     from pmem.conversation.project_sources import ProjectImportRequest, find_sources
 
     *more, last = sources_of(find_sources(place)) or [""]
@@ -81,10 +81,11 @@ def _memory_folder(session: CommandSession) -> str:
 @asks(AtRequest)
 def stats(session: CommandSession, request: AtRequest) -> Answer:
     """Show how much there is, and how it is used."""
-    from pmem.cli import dashboard
+    from pmem.cli.screens.figures import stats_note
 
     found = session.run(table.STATS, request)
-    return Answer(data=found, screen=partial(dashboard.screen, found), note=dashboard.note(found))
+    screen = drawn(session, "figures.stats_screen", found)
+    return Answer(data=found, screen=screen, note=stats_note(found))
 
 
 @asks(NoArguments)

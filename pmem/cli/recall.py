@@ -2,23 +2,28 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from pmem.cli.asking import asks, own, scoped
 from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.core.lifecycle.out_of_recall import describe_matches, state_mark, state_option
+from pmem.core.lifecycle.presence import describe_matches, state_mark, state_option
 from pmem.core.retrieval.ranking_settings import Weights
-from pmem.core.snippets import snippet
-from pmem.core.text.terms import terms
+from pmem.core.text.terms import snippet, terms
 from pmem.core.trust import shown
 from pmem.errors import InvalidValue
 from pmem.operations import table
 from pmem.search.hits import Expectation, Related, SearchHit
 from pmem.search.search import SearchRequest, SearchResult
+from pmem.values.bounds import TEXT_BYTES
+from pmem.values.fields import NoArguments
 from pmem.values.ids import short
 from pmem.values.times import day
+
+if TYPE_CHECKING:
+    from pmem.core.queries import Full, Item
 
 _SNIPPET_WORDS = 40
 RELATED_WORDS = 20
@@ -224,3 +229,55 @@ def _reason(found: SearchResult, error: str | None) -> str:
     if found.removed:
         return "nothing found that holds now"
     return "nothing found: no word of the query is in the memory"
+
+
+@asks(NoArguments)
+def query(
+    session: CommandSession,
+    _: NoArguments,
+    file: str = own("The request, a JSON object.", "-", shown="FILE|-", is_argument=True),
+) -> Answer:
+    """Answer an agent's request in JSON, within its allowlist.
+
+    The answer keeps to the budget that the request names, such as
+
+    {"agent": "planner", "query": "deployment plan", "categories": ["tasks"], "filters":
+    {"user_id", "agent_id", "run_id", "actor_id", "role", "category", "pinned", "importance_min",
+    "importance_max", "updated_after", "updated_before"}, "top_k": 3, "threshold": 0.2, "return":
+    "bullets" or "full", "budget_tokens": 512}. Only the query is needed; importance has grades
+    from 1 to 5.
+    """
+    from pmem.core import exactjson
+    from pmem.core.queries import EXAMPLE, parse
+
+    data = b"\n".join(session.read_lines(file, TEXT_BYTES))
+    request = parse(exactjson.read_given(data, "the query", EXAMPLE))
+    found = session.run(table.QUERY, request)
+    return Answer(data=found, lines=_query_lines(found.items), note=found.reason)
+
+
+def _query_lines(items: "tuple[Item, ...]") -> Iterator[Line]:
+    from pmem.core.queries import Bullet
+
+    for number, item in enumerate(items):
+        if isinstance(item, Bullet):
+            yield [(short(item.id), "cyan"), (f" {' '.join(item.text.split())}", "")]
+            continue
+        if number:
+            yield [("", "")]
+        yield from _full_lines(item)
+
+
+def _full_lines(item: "Full") -> Iterator[Line]:
+    """Yield an answer's whole text, and a line for all that is known of it."""
+    from pmem.core.history_values import tell_value
+
+    yield [(item.id, "bold cyan"), (f"  [{item.category}]", "dim")]
+    yield [(item.summary, "")]
+    known = msgspec.to_builtins(item.metadata) | {"score": f"{item.metadata.score:.2f}"}
+    if item.metadata.via is not None:
+        known["via"] = item.metadata.via.phrase
+    for name, value in known.items():
+        if value:
+            text = " ".join(tell_value(name, value).split())
+            yield [(f"{name + ':':<15}", "dim"), (text, "")]

@@ -109,7 +109,7 @@ def drawn(
     def draw(width: int) -> "Iterable[Line]":
         from importlib import import_module
 
-        from pmem.cli.screens.view import view_of
+        from pmem.cli.screens.drawing import view_of
 
         module, _, name = screen.partition(".")
         function = getattr(import_module(f"pmem.cli.screens.{module}"), name)
@@ -132,8 +132,6 @@ def tell(session: "CommandSession", lines: "Iterable[Line]") -> None:
 
 def read_key(prompt: str) -> str:
     """Ask for one key on a terminal; return nothing where there are no keys any more."""
-    from pmem.cli.keys import next_key
-
     _write(sys.stdout, prompt)
     sys.stdout.flush()
     key = next_key(sys.stdin.fileno())
@@ -172,7 +170,7 @@ def _show_lines(
 ) -> None:
     stream = sys.stderr if on_error else sys.stdout
     if stream.isatty():
-        from pmem.cli.screens.wrapping import all_hung
+        from pmem.cli.screens.drawing import all_hung
 
         lines = all_hung(lines, _columns(stream))
     if session.no_color or not stream.isatty():
@@ -199,7 +197,7 @@ def _show_notes(session: "CommandSession", answer: "Answer") -> None:
 
     if place := note_on_place(session):
         print_note(f"pmem: {place}")
-    for problem in session.problems:
+    for problem in dict.fromkeys(each for done in session.outcomes for each in done.problems):
         print_note(f"pmem: left out: {problem.message}")
 
 
@@ -231,3 +229,35 @@ def _write(stream: "TextIO", text: str) -> None:
 def _write_bytes(data: bytes) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
+
+
+_CTRL_D = (b"", b"\x04", b"\0")
+"""What Ctrl-D sends; a zero if it was pressed before anybody asked."""
+_LONGEST_KEY = 32
+
+
+def next_key(terminal: int) -> str:
+    """Return the key that is pressed next; nothing where there are none any more.
+
+    A key that was pressed before it was asked for counts, and one that sends several characters,
+    as an arrow does, is one key.
+    """
+    try:
+        import termios
+        import tty
+    except ImportError:  # Windows
+        from typer import getchar
+
+        return getchar()
+    from select import select
+
+    before = termios.tcgetattr(terminal)
+    tty.setcbreak(terminal, termios.TCSADRAIN)
+    try:
+        data = os.read(terminal, 1)
+        is_sequence = not data.isascii() or data == b"\x1b"
+        while is_sequence and len(data) < _LONGEST_KEY and select([terminal], [], [], 0)[0]:
+            data += os.read(terminal, 1)
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+    return "" if data in _CTRL_D else data.decode("utf-8", "replace")

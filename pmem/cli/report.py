@@ -12,15 +12,15 @@ import msgspec
 from pmem.cli import render
 from pmem.cli.app import run
 from pmem.cli.asking import asks, own
-from pmem.cli.drafts import write_draft
+from pmem.cli.memory import write_draft
 from pmem.cli.session import Answer, CommandSession, Line, needing, once_more
 from pmem.core.secrets import unsecret
 from pmem.errors import Refused, UsageError
 from pmem.operations import table
-from pmem.project.project_name import name_of
+from pmem.project.configuration import name_of
 from pmem.project.setup import SettingRequest
 from pmem.report.collecting import ReportRequest
-from pmem.values.requests import NoArguments
+from pmem.values.fields import NoArguments
 
 if TYPE_CHECKING:
     from pmem.report.document import ReportDocument

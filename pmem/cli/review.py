@@ -1,22 +1,32 @@
 """The command that says what a change has to do with what is remembered."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from functools import partial
 from itertools import groupby
 from typing import Final, Literal
 
+from msgspec.structs import replace
+
 from pmem.cli.asking import asks, own
+from pmem.cli.screens.drawing import Row, drawn_rows, view_of
+from pmem.cli.screens.stories import change_line, field_label
 from pmem.cli.session import Answer, CommandSession, Line, counted
 from pmem.core import findings
+from pmem.core.changelog import About, Changed, ChangeReason, LinkChange
 from pmem.core.findings import Finding
-from pmem.core.markdown import escaped
 from pmem.core.review import ChangedPlace, ReviewFinding, ReviewKind
-from pmem.core.visible import one_visible_line, subject_before
+from pmem.core.visible import escape_markdown, one_visible_line, subject_before
 from pmem.errors import UsageError
+from pmem.memory.journal import HistoryRequest
 from pmem.operations import table
 from pmem.storage.git import repository
+from pmem.values.fields import RangeRequest
 from pmem.values.ids import short
 from pmem.values.records import STORES, Memory
-from pmem.vcs.changelog import End
+from pmem.values.times import iso
+from pmem.vcs.changelog import Changelog, End
+from pmem.vcs.provenance import Provenance, Touch, What
 from pmem.vcs.review import NOW, Reviewed, ReviewRequest
 
 Format = Literal["text", "markdown", "github", "gitlab"]
@@ -126,11 +136,12 @@ def _page(found: Reviewed) -> Iterator[str]:
         yield f"### {_HEADINGS[kind]} ({len(rows)})"
         yield ""
         for each in rows[:_MOST]:
-            yield f"- **{escaped(each.type.replace('_', ' '))}** {escaped(_headline(each))}"
-            places = ", ".join(escaped(_where(place)) for place in each.places[:_MOST])
+            type_ = escape_markdown(each.type.replace("_", " "))
+            yield f"- **{type_}** {escape_markdown(_headline(each))}"
+            places = ", ".join(escape_markdown(_where(place)) for place in each.places[:_MOST])
             left = len(each.places) - _MOST
             places += f" and {left} more" * (left > 0)
-            for line in filter(None, (places, escaped(_more(each)), each.advice)):
+            for line in filter(None, (places, escape_markdown(_more(each)), each.advice)):
                 yield f"  - {line}"
         if len(rows) > _MOST:
             yield f"- and {len(rows) - _MOST} more"
@@ -155,3 +166,148 @@ def _as_finding(each: ReviewFinding, folder: str) -> Finding:
     severity: Literal["warning", "notice"] = "warning" if each.waits else "notice"
     message = ". ".join(filter(None, parts))
     return Finding(first.file, each.kind, message, first.line, severity)
+
+
+_MOST_ENTRIES: Final = 200
+"""Entries under one heading of a Markdown page; GitHub takes no page beyond 1 MiB."""
+_VALUE: Final = 60
+_BODY: Final = 120
+_BODIES: Final = ("content", "summary")
+_REPLACED: Final = (ChangeReason.SUPERSEDED, ChangeReason.MERGED)
+_DONE: Final = {
+    What.ADDED: "green",
+    What.CHANGED: "",
+    What.REMOVED: "red",
+    What.DAMAGED: "red",
+}
+_COLOURS: Final = {
+    "Learned": "green",
+    "Changed": "",
+    "Replaced": "magenta",
+    "Forgotten": "red",
+}
+
+_GAP: Final = ("; ", "")
+
+
+def changelog_answer(session: CommandSession, revisions: str, format_: str) -> Answer:
+    """Show what was learned, changed and forgotten in a range."""
+    found = session.run(table.CHANGELOG, RangeRequest(revisions=revisions)).changelog
+    if format_ == "markdown" and not session.json:
+        return Answer(data=found, raw="".join(f"{line}\n" for line in _changelog_page(found)))
+    ends = f"{_commit_end(found.start.commit)} and {_commit_end(found.end.commit)}"
+    return Answer(
+        data=found,
+        screen=partial(_section_screen, session, found),
+        note="" if found.total else f"nothing changed between {ends}",
+    )
+
+
+def provenance_answer(session: CommandSession, request: HistoryRequest) -> Answer:
+    """Return the commits that touched a record, the newest first."""
+    if isinstance(request.at, datetime):
+        raise UsageError("--git goes with a revision, not with a time")
+    found = session.run(table.PROVENANCE, request)
+    found = replace(found, events=found.events[::-1], commits=found.commits[::-1])
+    note = "" if found.commits else f"no commit has {found.kind} {found.id} yet"
+    return Answer(data=found, lines=_provenance_lines(found), note=note)
+
+
+def _sections(found: Changelog) -> Iterator[tuple[str, list[tuple[About, Line]]]]:
+    """Yield every heading that has entries; what replaces another one is shown once, there."""
+    texts = {entry.id: entry for entry in (*found.changed, *found.learned)}
+    replaced = [entry for entry in found.forgotten if entry.how in _REPLACED]
+    told = {entry.by for entry in replaced}
+    rows: dict[str, list[tuple[About, Line]]] = {name: [] for name in _COLOURS}
+    for new in found.learned:
+        if new.id not in told:
+            restored = " (restored)" * (new.how is ChangeReason.RESTORED)
+            ties = "".join(f"; {tie}" for tie in _ties(new.linked))
+            rows["Learned"].append((new, [*_titled(new), (f"{restored}{ties}", "")]))
+    for changed in found.changed:
+        title = [] if any(name in changed.fields for name in _BODIES) else [_titled(changed)]
+        spans = (span for part in (*title, *_changes_of(changed)) for span in (_GAP, *part))
+        rows["Changed"].append((changed, list(spans)[1:]))
+    for gone in replaced:
+        successor = texts.get(gone.by or "")
+        into = short(gone.by) if gone.by else "nothing"
+        now = f"{successor.text} ({into})" if successor else into
+        word = " (merged)" * (gone.how is ChangeReason.MERGED)
+        rows["Replaced"].append((gone, [*_titled(gone), (f" → {now}{word}", "")]))
+    for gone in found.forgotten:
+        if gone.how not in _REPLACED:
+            rows["Forgotten"].append((gone, [*_titled(gone), (f" ({gone.how})", "")]))
+    yield from ((heading, entries) for heading, entries in rows.items() if entries)
+
+
+def _changes_of(entry: Changed | Touch) -> Iterator[Line]:
+    """Yield what has changed in a record, texts word by word; then its links."""
+    for name, change in entry.fields.items():
+        is_body = name in _BODIES
+        told = change_line(
+            name, {name: change.before}, {name: change.after}, _BODY if is_body else _VALUE
+        )
+        yield told if is_body else [field_label(name), *told]
+    for tie in (*_ties(entry.linked), *_ties(entry.unlinked, "no longer ")):
+        yield [(tie, "dim")]
+
+
+def _ties(links: Iterable[LinkChange], word: str = "") -> Iterator[str]:
+    return (f"{word}{link.type.replace('_', ' ')} {short(link.target)}" for link in links)
+
+
+def _titled(entry: About) -> Line:
+    return [(subject_before(entry.subject, entry.text), "bold"), (entry.text, "")]
+
+
+def _type_of(entry: About) -> str:
+    """Return the type of what an entry is about: of a memory as `--type` takes it."""
+    return entry.type if entry.kind == "memory" else entry.type.replace("_", " ")
+
+
+def _section_screen(session: CommandSession, found: Changelog, width: int) -> Iterator[Line]:
+    """Draw every heading that has entries, and its entries."""
+    for heading, rows in _sections(found):
+        yield [(heading, f"bold {_COLOURS[heading]}".strip()), (f"  {len(rows)}", "dim")]
+        drawn = (
+            Row([("  " + entry.short, "cyan"), (_type_of(entry), "dim")], said)
+            for entry, said in rows
+        )
+        yield from drawn_rows(drawn, view_of(session, width), most=0)
+
+
+def _changelog_page(found: Changelog) -> Iterator[str]:
+    """Yield the lines of a Markdown page."""
+    parts = list(_sections(found))
+    said = ", ".join(f"{len(rows)} {heading.lower()}" for heading, rows in parts)
+    end = _commit_end(found.end.commit)
+    yield f"## Memory: {said or 'nothing changed'}"
+    yield ""
+    yield f"`{_commit_end(found.start.commit)}` to {f'`{end}`' if found.end.commit else end}"
+    for heading, rows in parts:
+        yield ""
+        yield f"### {heading} ({len(rows)})"
+        yield ""
+        for entry, line in rows[:_MOST_ENTRIES]:
+            text = escape_markdown("".join(part for part, _ in line))
+            yield f"- **{escape_markdown(_type_of(entry))}** {text} `{entry.short}`"
+        if len(rows) > _MOST_ENTRIES:
+            yield f"- and {len(rows) - _MOST_ENTRIES} more"
+
+
+def _commit_end(commit: str | None) -> str:
+    return "the working tree" if commit is None else repository.short(commit)
+
+
+def _provenance_lines(found: Provenance) -> Iterator[Line]:
+    for touch in found.commits:
+        here = found.origin is not None and touch.commit == found.origin.commit
+        yield [
+            (repository.short(touch.commit), "cyan"),
+            (f"  {iso(touch.at)}", "dim"),
+            (f"  {touch.what:<8} ", _DONE[touch.what]),
+            (touch.author, "cyan"),
+            (f"  {' '.join(touch.subject.split())}", ""),
+            ("  (the present content)" if here else "", "green"),
+        ]
+        yield from ([("    ", ""), *change] for change in _changes_of(touch))

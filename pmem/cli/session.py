@@ -4,7 +4,7 @@ import os
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -13,15 +13,22 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
 import msgspec
 
 from pmem.core.lines import file_lines
-from pmem.errors import FileNotRead, InvalidValue, NotFound, PmemError, UsageError, not_utf8
+from pmem.errors import (
+    FileNotRead,
+    InvalidValue,
+    NoProject,
+    NotFound,
+    PmemError,
+    UsageError,
+    not_utf8,
+)
 from pmem.operations.operation import Operation
 from pmem.operations.outcome import Outcome
 from pmem.operations.pipeline import run, writes_of
-from pmem.project.caller import Caller
+from pmem.project.caller import NOBODY, Caller
 from pmem.project.configuration import folder_name
 from pmem.project.discovery import discover
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import Problem
 from pmem.values.bounds import LINES_BYTES, TEXT_BYTES
 from pmem.values.times import HOW_TO_WRITE_A_TIME, in_utc, is_date, parse_time
 
@@ -105,9 +112,14 @@ class CommandSession:
     def found_root(self) -> str:
         """The memory folder's path; that of one's own memory may be to be made."""
         if self.mine:
-            from pmem.cli.own import own_root
+            from pmem.project.discovery import check_borders
+            from pmem.project.own_memory import own_folder
 
-            return own_root(self.directory, self.environment)
+            if self.directory != (self.environment.get("PMEM_DIR") or None):
+                raise UsageError("--mine and -C name two memories", "leave out one of them")
+            folder = own_folder(self.environment)
+            check_borders(folder, self.environment)
+            return folder
         return discover(self.directory or os.getcwd(), self.folder_name, self.environment)
 
     def opened_anew(self, root: str, shared: "Shared | None" = None) -> Workspace:
@@ -138,19 +150,16 @@ class CommandSession:
     def run(self, operation: Operation[Q, A], request: Q, workspace: Workspace | None = None) -> A:
         """Run an operation on this place's memory; keep what is to be told beside its answer."""
         if self.mine and workspace is None:
-            from pmem.cli.own import see_to_own
-
-            see_to_own(self.workspace, operation)
+            _see_to_own(self.workspace, operation)
         place = workspace or self.workspace
         try:
             outcome = run(place, operation, request, self.caller)
         except InvalidValue as error:
             raise _explain_moment(request, error) from None
         except NotFound as error:
-            if not self.mine:
-                from pmem.cli.own import name_own
-
-                name_own(error, request, place)
+            reference = getattr(request, "reference", None)
+            if reference and not self.mine and place.caller == NOBODY:
+                _look_in_own(error, reference, place)
             raise
         self.outcomes.append(outcome)
         self.changes = self.changes or writes_of(operation, request) != ""
@@ -167,11 +176,6 @@ class CommandSession:
             return {"at": self.time(text)}
         except InvalidValue:
             return {"revision": text}
-
-    @property
-    def problems(self) -> Iterable[Problem]:
-        """The files met so far that could not be used, in the present and in the past."""
-        return dict.fromkeys(problem for done in self.outcomes for problem in done.problems)
 
     @property
     def broken_settings(self) -> str:
@@ -261,7 +265,6 @@ class CommandSession:
 
 
 def _place(workspace: Workspace, pattern: str) -> str:
-    """Return a place as it is seen from the project's top."""
     if os.sep == "\\":  # as a shell of Windows completes a path
         pattern = pattern.replace(os.sep, "/")
     bare = pattern.removeprefix("!")
@@ -326,6 +329,28 @@ def _explain_moment(request: object, error: InvalidValue) -> InvalidValue:
         f"{text!r} is neither a time nor a git revision: {error.reason}",
         UNSHALLOW if error.hint == UNSHALLOW else hint,
     )
+
+
+def _see_to_own(workspace: Workspace, operation: Operation[Any, Any]) -> None:
+    """Make the memory of one's own where there is none and something is to be kept in it."""
+    from pmem.project.own_memory import START, check_owner, start_own
+
+    if not os.path.isdir(workspace.root):
+        check_owner(workspace)
+        if workspace.read_only or not (operation.writes and operation.gate):
+            raise NoProject(f"there is no memory of your own at {workspace.root}", START)
+        start_own(workspace.environment)
+
+
+def _look_in_own(error: NotFound, reference: str, workspace: Workspace) -> None:
+    """Let an error say that a reference means something of one's own, where it does."""
+    from pmem.project.own_memory import own_folder
+
+    folder = own_folder(workspace.environment)
+    if os.path.isdir(folder):
+        with suppress(PmemError):
+            Workspace(folder, environment=workspace.environment, read_only=True).resolve(reference)
+            error.hint = f"your own memory has {reference}: add --mine"
 
 
 @contextmanager

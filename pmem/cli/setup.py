@@ -1,8 +1,8 @@
 """The commands that connect git, shells, rule files and coding assistants."""
 
 import os
-from collections.abc import Iterable
-from typing import Any, Final, Literal
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 
@@ -12,11 +12,13 @@ from pmem.assistants.harnesses import HARNESSES, Scope
 from pmem.cli.asking import AskedCommand, asks, own
 from pmem.cli.hook import answer
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.errors import NoProject, ReadOnly, UsageError
+from pmem.core import managed_block
+from pmem.errors import NoProject, ReadOnly, Refused, UsageError
 from pmem.operations import table
 from pmem.project.discovery import discover
 from pmem.project.workspace import Workspace
-from pmem.values.requests import NoArguments, SetupRequest
+from pmem.storage.files.durable import refusals, write_file
+from pmem.values.fields import NoArguments, SetupRequest
 from pmem.vcs import gitsetup, hooksetup
 from pmem.vcs.rule_files import HOSTS, RulesRequest
 
@@ -110,22 +112,97 @@ def completion(
     It writes a block into a file that the shell reads, and names the file. While you type, the
     shell asks pmem, which reads the memory's index and writes nothing.
     """
-    from pmem.cli.completion import installing, shells
+    from pmem.cli.completion import script
 
     _check_one_way(request, print_)
-    name = shell or installing.shell_of(session.environment)
+    name = shell or _shell_of(session.environment)
+    text = script(name)
     if print_:
-        script = shells.script(name)
-        return Answer(data={"shell": name, "script": script}, raw=script)
+        return Answer(data={"shell": name, "script": text}, raw=text)
     if session.read_only and not request.check:
         raise ReadOnly
-    before = installing.look(name, session.environment)
+    path = completion_file(name, session.environment)
+    block = f"{managed_block.BEGIN}\n{text}{managed_block.END}\n"
+    before = _block_in(path)
     if not request.check:
-        installing.change(name, session.environment, remove=request.remove)
-    found = installing.look(name, session.environment)
-    was_there = before.state != "missing" if request.remove else None
+        _put_block(path, None if request.remove else block)
+    now = _block_in(path)
+    state: Literal["set", "missing", "differs"]
+    state = "set" if now == block else "differs" if now else "missing"
+    was_there = before is not None if request.remove else None
     note = "" if request.check or request.remove else f"open a new {name} to see it"
-    return _answer(request, found, [_line(found.state, found.path, was_there)], note)
+    found = CompletionSetup(shell=name, path=path, state=state)
+    return _answer(request, found, [_line(state, path, was_there)], note)
+
+
+class CompletionSetup(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the file that a shell reads has pmem's script."""
+
+    shell: str
+    path: str
+    state: Literal["set", "missing", "differs"]
+
+    @property
+    def ok(self) -> bool:
+        """Whether it has."""
+        return self.state == "set"
+
+
+def _shell_of(environment: Mapping[str, str]) -> str:
+    """Return the shell that a person uses."""
+    name = os.path.basename(environment.get("SHELL", "powershell" if os.name == "nt" else ""))
+    if name not in get_args(Shell):
+        wrong = f"there is no completion for {name}" if name else "which shell is yours is not said"
+        raise UsageError(wrong, f"give one of {', '.join(get_args(Shell)[:-1])}")
+    return name
+
+
+def completion_file(shell: str, environment: Mapping[str, str]) -> str:
+    """Return the file that a shell reads when it starts, or when it first completes pmem."""
+    home = environment.get("HOME") or os.path.expanduser("~")
+    config = environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+    if os.name == "nt" and shell in ("powershell", "pwsh"):
+        kind = "PowerShell" if shell == "pwsh" else "WindowsPowerShell"
+        return os.path.join(home, "Documents", kind, "profile.ps1")
+    places = {
+        "bash": (home, ".bashrc"),
+        "zsh": (environment.get("ZDOTDIR") or home, ".zshrc"),
+        "fish": (config, "fish", "completions", "pmem.fish"),
+    }
+    return os.path.join(*places.get(shell, (config, "powershell", "profile.ps1")))
+
+
+def _block_in(path: str) -> str | None:
+    """Return pmem's block in a file; None where there is none."""
+    try:
+        return managed_block.found(_text_in(path))
+    except managed_block.Unclear:
+        raise Refused(f"{path} has half a block of pmem's", "fix it by hand") from None
+
+
+def _text_in(path: str) -> str:
+    """Return a file's text, every byte of it kept; an empty one where there is no file."""
+    if not os.path.exists(path):
+        return ""
+    with refusals(path), open(path, "rb") as file:
+        return file.read().decode("utf-8", "surrogateescape")
+
+
+def _put_block(path: str, block: str | None) -> None:
+    """Put a block in place of the one that is there; without one, a file that is then empty goes.
+
+    A link stays one: people keep such files elsewhere.
+    """
+    if _block_in(path) == block:
+        return
+    text = managed_block.without(_text_in(path))
+    end = "" if not text or text.endswith("\n") else "\n"
+    text = text if block is None else text + end + block
+    with refusals(path):
+        if text or os.path.islink(path):
+            write_file(os.path.realpath(path), text.encode("utf-8", "surrogateescape"))
+        else:
+            os.unlink(path)
 
 
 def _answer(request: SetupRequest, found: Any, lines: Iterable[Line], note: str) -> Answer:

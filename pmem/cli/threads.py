@@ -17,8 +17,8 @@ from pmem.search.threads import (
     SaveRequest,
     ThreadRequest,
 )
+from pmem.values.fields import NoArguments
 from pmem.values.records import dump_line
-from pmem.values.requests import NoArguments
 from pmem.values.times import iso
 
 _EXAMPLE: Final = 'give one object, such as {"context": "step 3"}'

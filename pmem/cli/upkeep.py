@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from pmem.cli.asking import asks, own
-from pmem.cli.event_words import sides
+from pmem.cli.screens.stories import sides
 from pmem.cli.session import Answer, CommandSession, Line, counted
 from pmem.core.journal import one_line
 from pmem.core.lifecycle.plan import Action

@@ -9,11 +9,16 @@ from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line, listed
 from pmem.errors import InvalidValue
 from pmem.operations import table
-from pmem.upkeep.work.applying import AnsweredWork, WorkAnswer, WorkAnswersRequest
-from pmem.upkeep.work.handing_out import WorkListRequest, WorkRequest
+from pmem.upkeep.work.doing import (
+    AnsweredWork,
+    WorkAnswer,
+    WorkAnswersRequest,
+    WorkListRequest,
+    WorkRequest,
+)
 from pmem.upkeep.work.trying import ModelTestRequest, ModelTrial
+from pmem.values.fields import NoArguments
 from pmem.values.records import dump_line
-from pmem.values.requests import NoArguments
 
 MOVED, REFUSED = 9, 3
 """Exit codes: something has to be looked at first; an answer is not allowed."""

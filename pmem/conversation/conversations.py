@@ -12,10 +12,18 @@ from pmem.core import checks
 from pmem.core.chunking import fitting
 from pmem.core.retention import changed
 from pmem.errors import InvalidValue
-from pmem.memory.chunking import Transcript, extend, unfold
+from pmem.memory.conversations import (
+    ConversationRequest,
+    LookRequest,
+    Transcript,
+    current,
+    extend,
+    target,
+    unfold,
+)
 from pmem.memory.facts import Promotion, UnpromotedFact, promoted_at_once
 from pmem.memory.noted_facts import left_out, new_facts, noted
-from pmem.memory.reading import ConversationRequest, LookRequest, MessageRef, current, target
+from pmem.memory.reading import MessageRef
 from pmem.project.workspace import Workspace
 from pmem.values.bounds import MESSAGE_CHARACTERS
 from pmem.values.fields import AsOf, asked

@@ -9,19 +9,17 @@ import msgspec
 
 from pmem.conversation.note_files import note_files
 from pmem.core.lifecycle.states import closed, moved
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped, UnusedPart
 from pmem.interchange.adr import DecisionRecord, RecordName, folded_title, read_decision
 from pmem.memory.lifecycle import SupersedeByRequest, supersede_by
 from pmem.memory.memories import add, edit_from
 from pmem.memory.requests import AddRequest, EditRequest
-from pmem.project.events import event_of
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
-from pmem.values.fields import DryRun, asked
+from pmem.values.fields import Admit, DryRun, as_it_is, asked
 from pmem.values.records import EventKind, Memory, MemoryType, Source, State
-from pmem.values.requests import Admit, as_it_is
 
 KIND: Final = "adr"
 """The kind of source that such memories have."""
@@ -163,7 +161,7 @@ class _DecisionImport:
         self.counts["archived"] += 1
         if not self._request.dry_run:
             now = self._workspace.now()
-            event = event_of(self._workspace, EventKind.ARCHIVE, reason=f"its record {why}")
+            event = self._workspace.event(EventKind.ARCHIVE, reason=f"its record {why}")
             event = msgspec.structs.replace(event, source=KIND)
             self._workspace.memories.put(moved(memory, event, valid_until=closed(memory, now)))
 

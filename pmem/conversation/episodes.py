@@ -10,13 +10,13 @@ import msgspec
 from pmem.core import checks
 from pmem.core.extraction.episodes import REACH, Arc, Moment, arc, moments
 from pmem.core.filters import Filter, rejected_by
+from pmem.core.lines import shortened
 from pmem.core.policy import EVENT
-from pmem.core.shortening import shortened
 from pmem.core.text.speech import is_talk
 from pmem.errors import Damaged, InvalidValue, NotFound
-from pmem.memory.reading import LookRequest, ShowRequest, conversation_named, target
+from pmem.memory.conversations import LookRequest, conversation_named, target
+from pmem.memory.reading import ShowRequest
 from pmem.project.caller import reaches
-from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.values.fields import AsOf, OfConversation, asked
 from pmem.values.ids import derived_id
@@ -337,6 +337,6 @@ def _episode(workspace: Workspace, at: datetime, summary: str, **fields: object)
         created_at=at,
         updated_at=at,
         tokens=workspace.count(summary),
-        history=(msgspec.structs.replace(event_of(workspace, EventKind.ADD), at=at),),
+        history=(msgspec.structs.replace(workspace.event(EventKind.ADD), at=at),),
         **fields,  # type: ignore[arg-type]
     )

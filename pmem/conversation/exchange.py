@@ -13,20 +13,17 @@ import msgspec
 from pmem.conversation import transcripts
 from pmem.core.apps.deciding import AppDecision
 from pmem.core.chunking import by_conversation, repeated
-from pmem.core.exactjson import reread
 from pmem.core.filters import EVERYTHING
+from pmem.core.lines import shortened
 from pmem.core.policy import app_of
 from pmem.core.retention import changed
 from pmem.core.secrets import unsecret
-from pmem.core.shortening import shortened
 from pmem.core.trust import Trust, modest, trust_of
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.interchange import Skipped, arrays, messages
 from pmem.interchange.sessions import RECOGNISED_BY, recognise
 from pmem.memory.app_limit import make_room
-from pmem.memory.chunking import read_once
-from pmem.project.events import event_of
-from pmem.project.project_name import project_name
+from pmem.memory.conversations import read_once
 from pmem.project.references import living
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
@@ -35,7 +32,7 @@ from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.store import Store
 from pmem.values.bounds import MESSAGE_CHARACTERS
 from pmem.values.defaults import HALF_LIFE_DAYS
-from pmem.values.fields import asked
+from pmem.values.fields import Admit, AtRequest, Progress, as_it_is, asked, ignore_progress
 from pmem.values.ids import short
 from pmem.values.programs import TITLES
 from pmem.values.records import (
@@ -55,7 +52,6 @@ from pmem.values.records import (
     dump_line,
     plain,
 )
-from pmem.values.requests import Admit, AtRequest, Progress, as_it_is, ignore_progress
 
 STDIN: Final = "-"
 MOST_ARRAY_BYTES: Final = 512 * 1024 * 1024
@@ -238,7 +234,7 @@ def import_arrays(workspace: Workspace, request: ArraysRequest) -> Imported:
     parsed = arrays.parse(_array_files(request.folder))
     total = sum(len(records) for records in parsed.records.values())
     counts = {"added": 0, "updated": 0, "unchanged": 0}
-    event = msgspec.structs.replace(event_of(workspace, EventKind.UPDATE), source=_ARRAYS)
+    event = msgspec.structs.replace(workspace.event(EventKind.UPDATE), source=_ARRAYS)
     is_doubted = request.untrusted or workspace.caller.agent is not None
     doubt = _doubt_of(workspace, event) if is_doubted else None
     refused: list[Skipped] = []
@@ -279,7 +275,7 @@ def export_arrays(workspace: Workspace, request: ExportRequest) -> Exported:
     from pmem.interchange import multi_tier
 
     return Exported(
-        files=multi_tier.write(records, project_name(workspace), workspace.now(), HALF_LIFE_DAYS)
+        files=multi_tier.write(records, workspace.project_name, workspace.now(), HALF_LIFE_DAYS)
     )
 
 
@@ -320,7 +316,9 @@ def json_lines(values: Iterable[Any]) -> bytes:
 
 def one_document(files: dict[str, bytes]) -> bytes:
     """Join array files into one JSON object with a key per store, for a pipe."""
-    return dump({name.removesuffix(".json"): reread(data) for name, data in files.items()})
+    return dump(
+        {name.removesuffix(".json"): msgspec.json.decode(data) for name, data in files.items()}
+    )
 
 
 def tell_part(progress: Progress, before: int, total: int, done: int) -> None:

@@ -10,22 +10,21 @@ import msgspec
 
 from pmem.conversation.exchange import with_token_count
 from pmem.conversation.transcripts import append, conversation_of
-from pmem.core.dead_ends import COMMIT
 from pmem.core.extraction.commits import CommitClaim, plain_subject, proposals_of, reverted_subject
 from pmem.core.extraction.facts import key
+from pmem.core.outcomes import COMMIT
 from pmem.core.places import exact_place
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped
-from pmem.memory.chunking import unfold
+from pmem.memory.conversations import unfold
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.git.commits import HEAD, CommitText, files_of, read_commits
 from pmem.storage.git.repository import limits_of_history
 from pmem.values.bounds import MESSAGE_CHARACTERS
-from pmem.values.fields import DryRun, asked
+from pmem.values.fields import Admit, DryRun, Progress, as_it_is, asked, ignore_progress
 from pmem.values.ids import derived_id, short
 from pmem.values.records import Conversation, Fact, Message, Role
-from pmem.values.requests import Admit, Progress, as_it_is, ignore_progress
 from pmem.values.times import UNDATED
 
 NAME: Final = "git history"

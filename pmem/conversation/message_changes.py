@@ -9,9 +9,8 @@ from pmem.core import checks
 from pmem.core.filters import EVERYTHING
 from pmem.core.retention import changed
 from pmem.errors import InvalidValue
-from pmem.memory.chunking import unfold
+from pmem.memory.conversations import unfold
 from pmem.memory.reading import MessageRef, message_named
-from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.values.fields import asked
 from pmem.values.ids import short
@@ -66,7 +65,7 @@ def mark(workspace: Workspace, request: MarkRequest) -> MessageRef:
         left = tuple(identifier for identifier in renewed.pruned if identifier != message.id)
         renewed = msgspec.structs.replace(renewed, pruned=left)
     was = {name: getattr(before.message, name) for name in fields}
-    event = event_of(workspace, EventKind.UPDATE, message=message.id, **fields, was=was)
+    event = workspace.event(EventKind.UPDATE, message=message.id, **fields, was=was)
     workspace.conversations.put(changed(renewed, event))
     return MessageRef(message=message, conversation=conversation.id)
 
@@ -83,7 +82,7 @@ def remove(workspace: Workspace, request: RemoveMessageRequest) -> RemovedMessag
     if old.removed:
         raise InvalidValue(f"the text of message {short(old.id)} was removed before")
     conversation = workspace.conversations.get(found.conversation)
-    event = event_of(workspace, EventKind.UPDATE, removed_message=old.id)
+    event = workspace.event(EventKind.UPDATE, removed_message=old.id)
     reason = checks.word(request.reason, "a reason") or ""
     message = Message(
         id=old.id,

@@ -21,15 +21,13 @@ from pmem.memory.citations import VerifyRequest, verify
 from pmem.memory.memories import add, edit_from
 from pmem.memory.proposals import needs_leave
 from pmem.memory.requests import AddRequest, EditRequest
-from pmem.project.events import event_of
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.files.worktree import name_in
-from pmem.values.fields import asked
+from pmem.values.fields import Admit, as_it_is, asked
 from pmem.values.ids import short
 from pmem.values.programs import TITLES
 from pmem.values.records import EventKind, Memory, Source, State
-from pmem.values.requests import Admit, as_it_is
 
 
 class NotesRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -207,7 +205,7 @@ class _NotesImport:
         if self._dry_run:
             return
         now, why = self._workspace.now(), f"its rule is gone from {one.file}"
-        event = event_of(self._workspace, EventKind.ARCHIVE, reason=why)
+        event = self._workspace.event(EventKind.ARCHIVE, reason=why)
         event = msgspec.structs.replace(event, source=KIND)
         self._workspace.memories.put(moved(one.memory, event, valid_until=closed(one.memory, now)))
 
@@ -319,13 +317,13 @@ def _change(
 ) -> None:
     """Change a memory as its rule has changed, and bring it back if the rule is back."""
     if one.was_gone:
-        event = msgspec.structs.replace(event_of(workspace, EventKind.RESTORE), source=KIND)
+        event = msgspec.structs.replace(workspace.event(EventKind.RESTORE), source=KIND)
         workspace.memories.put(restored(one.memory, event))
     if wanted is not None:
         edit_from(workspace, wanted, KIND)
     if rule.file != one.file:
         source = Source(kind=KIND, file=rule.file, lines=_lines(rule.note))
-        event = msgspec.structs.replace(event_of(workspace, EventKind.UPDATE), source=KIND)
+        event = msgspec.structs.replace(workspace.event(EventKind.UPDATE), source=KIND)
         memory = workspace.memories.get(one.memory.id)
         workspace.memories.put(changed(memory, event, source=source))
 

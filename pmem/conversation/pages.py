@@ -14,8 +14,7 @@ from pmem.core.outcomes import told_with
 from pmem.core.pages import MARK, write_pages
 from pmem.errors import InvalidValue, StorageRefused
 from pmem.project.workspace import Workspace
-from pmem.values.fields import asked
-from pmem.values.requests import AtRequest
+from pmem.values.fields import AtRequest, asked
 
 
 class MarkdownRequest(AtRequest, frozen=True, kw_only=True):

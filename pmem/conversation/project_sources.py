@@ -26,10 +26,9 @@ from pmem.interchange.notes import is_of_project, read_notes
 from pmem.project.workspace import Workspace
 from pmem.storage.files.worktree import name_in
 from pmem.storage.git.project_files import Unreadable
-from pmem.values.fields import DryRun
+from pmem.values.fields import Admit, DryRun, Progress, as_it_is, ignore_progress
 from pmem.values.programs import SessionProgram
 from pmem.values.records import State
-from pmem.values.requests import Admit, Progress, as_it_is, ignore_progress
 
 _RECORD: Final = re.compile(r"(?:adr[-_]?)?\d{1,8}[-_. ].*\.(?:md|markdown)", re.IGNORECASE)
 _LOOKED_AT: Final = 3

@@ -1,12 +1,13 @@
 """Pruning conversations: which of the messages outside chunks a context leaves out."""
 
+from collections import Counter
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Annotated, Final
 
 import msgspec
 
-from pmem.core.conversation_statistics import ConversationStatistics, statistics
 from pmem.core.pruning.plan import (
     THRESHOLDS,
     PruningRules,
@@ -17,13 +18,12 @@ from pmem.core.pruning.plan import (
     rules_for,
 )
 from pmem.errors import InvalidValue
-from pmem.memory.reading import ConversationRequest, LookRequest, target
-from pmem.project.events import event_of
+from pmem.memory.conversations import ConversationRequest, LookRequest, target
 from pmem.project.workspace import Workspace
 from pmem.values.config import Settings
 from pmem.values.fields import DryRun, asked
 from pmem.values.ids import short
-from pmem.values.records import Conversation, EventKind, Message
+from pmem.values.records import Chunk, Conversation, EventKind, Message
 
 _PRUNED: Final = "pruned"
 """What the detail of an event says of pruning: ids of messages by the reason."""
@@ -99,6 +99,27 @@ class PrunedListing(msgspec.Struct, frozen=True, kw_only=True):
     unexplained: int
 
 
+class ConversationStatistics(msgspec.Struct, frozen=True, kw_only=True):
+    """What a conversation holds and what of it a context shows.
+
+    Every message is in the context, pruned, or summarised in a chunk. The numbers by role are
+    those of the context.
+    """
+
+    total_messages: int
+    messages_in_context: int
+    pruned_messages: int
+    summarised_messages: int
+    total_tokens: int
+    tokens_in_context: int
+    token_limit: int
+    percent_used: float
+    tokens_by_role: dict[str, int]
+    messages_by_role: dict[str, int]
+    oldest_in_context: datetime | None
+    last_prune: datetime | None
+
+
 class Usage(ConversationStatistics, frozen=True, kw_only=True):
     """What a conversation holds, what of it a context shows, and what may still go in."""
 
@@ -123,7 +144,7 @@ def prune(workspace: Workspace, request: PruneRequest) -> Pruning:
 
 def list_pruned(workspace: Workspace, request: LookRequest) -> PrunedListing:
     """Return which messages were pruned from a conversation, when, and why."""
-    from pmem.memory.chunking import unfold
+    from pmem.memory.conversations import unfold
 
     found = unfold(workspace, target(workspace, request.conversation))
     conversation = found.conversation
@@ -206,7 +227,7 @@ def window(conversation: Conversation) -> tuple[Message, ...]:
 
 def usage(workspace: Workspace, reference: str | None) -> Usage:
     """Count what a conversation holds, the latest active one by default, and what it shows."""
-    from pmem.memory.chunking import read_whole
+    from pmem.memory.conversations import read_whole
 
     settings = workspace.settings
     conversation, chunks = read_whole(workspace, target(workspace, reference))
@@ -307,7 +328,7 @@ def _without_pruned(
     reasons: dict[str, list[str]] = {}
     for item in done.pruned:
         reasons.setdefault(item.reason, []).append(item.id)
-    event = event_of(workspace, EventKind.UPDATE, **{"trigger": done.trigger, _PRUNED: reasons})
+    event = workspace.event(EventKind.UPDATE, **{"trigger": done.trigger, _PRUNED: reasons})
     return msgspec.structs.replace(
         conversation,
         pruned=(*conversation.pruned, *(item.id for item in done.pruned)),
@@ -324,3 +345,34 @@ def _due(settings: Settings, conversation: Conversation, given: PruningRules) ->
 
 def _rules_for(settings: Settings, trigger: Trigger, given: PruningRules) -> PruningRules:
     return rules_for(trigger, given, settings.conversation_tokens)
+
+
+def statistics(
+    recent: Sequence[Message],
+    gone: Collection[str],
+    chunks: Sequence[Chunk],
+    limit_tokens: int,
+    last_prune: datetime | None = None,
+) -> ConversationStatistics:
+    """Count what a conversation holds and what of it a context shows."""
+    left = frozenset(gone)
+    live = [message for message in recent if message.id not in left]
+    by_role: Counter[str] = Counter()
+    for message in live:
+        by_role[message.role.value] += message.tokens
+    tokens = by_role.total()
+    summarised = [message for chunk in chunks for message in chunk.messages]
+    return ConversationStatistics(
+        total_messages=len(recent) + len(summarised),
+        messages_in_context=len(live),
+        pruned_messages=len(recent) - len(live),
+        summarised_messages=len(summarised),
+        total_tokens=sum(message.tokens for message in (*recent, *summarised)),
+        tokens_in_context=tokens,
+        token_limit=limit_tokens,
+        percent_used=round(100 * tokens / limit_tokens, 1) if limit_tokens else 0.0,
+        tokens_by_role=dict(sorted(by_role.items())),
+        messages_by_role=dict(sorted(Counter(m.role.value for m in live).items())),
+        oldest_in_context=live[0].created_at if live else None,
+        last_prune=last_prune,
+    )

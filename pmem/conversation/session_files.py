@@ -11,7 +11,7 @@ from hashlib import sha256
 from importlib import import_module
 from typing import IO, Any, Final, NamedTuple
 
-from pmem.core.names import composed
+from pmem.core.lines import composed
 from pmem.errors import FileNotRead, InvalidValue
 from pmem.interchange.sessions import (
     LOOKED_AT,

@@ -39,10 +39,9 @@ from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.local.noted_transcripts import NotedTranscript
 from pmem.values.bounds import MESSAGE_CHARACTERS
-from pmem.values.fields import DryRun, asked
+from pmem.values.fields import Admit, DryRun, Progress, as_it_is, asked, ignore_progress
 from pmem.values.programs import FORMS, TITLES, SessionProgram
 from pmem.values.records import Chunk, Conversation, Message, Role
-from pmem.values.requests import Admit, Progress, as_it_is, ignore_progress
 
 BATCH: Final = 500
 """Messages that are taken in by one commit."""

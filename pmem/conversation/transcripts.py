@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from pmem.conversation.episodes import noticed_at_import
 from pmem.errors import NotFound
-from pmem.memory.chunking import extend, merged, summarised, unfold
+from pmem.memory.conversations import extend, merged, summarised, unfold
 from pmem.memory.noted_facts import new_facts, noted, stated
 from pmem.project.workspace import Workspace
 from pmem.values.ids import derived_id

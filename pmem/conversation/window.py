@@ -7,7 +7,7 @@ import msgspec
 
 from pmem.conversation.pruning import gone, window
 from pmem.errors import Damaged, NotFound, StorageRefused
-from pmem.memory.reading import conversation_named, current
+from pmem.memory.conversations import conversation_named, current
 from pmem.project.workspace import Workspace
 from pmem.values.records import Chunk, Conversation, Message, Role, Status
 
@@ -144,7 +144,7 @@ def _read_chunks(workspace: Workspace, conversation: Conversation) -> _ReadConve
 
     if not may_repeat(conversation, {place: each for place, each in found.items() if each}):
         return _ReadConversation(conversation, read)
-    from pmem.memory.chunking import read_whole
+    from pmem.memory.conversations import read_whole
 
     try:
         whole = read_whole(workspace, conversation)

@@ -123,12 +123,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compare(before: Records, after: Records) -> Difference:
-    """Return what differs between two states of a memory.
-
-    Args:
-        before: The earlier records by id.
-        after: The later ones.
-    """
+    """Return what differs between two states of a memory."""
     gone = sorted(_forgotten(before, after), key=_order)
     replaced: dict[str, list[str]] = {}
     for entry in gone:
@@ -148,12 +143,7 @@ def compare(before: Records, after: Records) -> Difference:
 
 
 def changed_fields(before: Record, after: Record) -> dict[str, FieldChange]:
-    """Return the fields in which a record differs, in their order on disk.
-
-    Args:
-        before: The earlier record.
-        after: The later one, of the same type.
-    """
+    """Return the fields in which a record differs, in their order on disk."""
     return {
         name: FieldChange(before=json_value(was), after=json_value(became))
         for name in after.__struct_fields__
@@ -163,12 +153,7 @@ def changed_fields(before: Record, after: Record) -> dict[str, FieldChange]:
 
 
 def links(before: Record, after: Record) -> tuple[tuple[LinkChange, ...], tuple[LinkChange, ...]]:
-    """Return the links that were made or made anew, and those that were cut.
-
-    Args:
-        before: The earlier record.
-        after: The later one.
-    """
+    """Return the links that were made or made anew, and those that were cut."""
     known, now = _links_of(before), _links_of(after)
     made = tuple(
         _link(tie) for key, tie in now.items() if _strength(known.get(key)) != tie.strength
@@ -177,11 +162,7 @@ def links(before: Record, after: Record) -> tuple[tuple[LinkChange, ...], tuple[
 
 
 def about(record: Kept) -> dict[str, Any]:
-    """Return which record this is, as the fields of `About`.
-
-    Args:
-        record: The record.
-    """
+    """Return which record this is, as the fields of `About`."""
     subject, text = (
         (record.subject, record.content)
         if isinstance(record, Memory)

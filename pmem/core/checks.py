@@ -20,11 +20,6 @@ MOST_TOOL_LEVELS = 32
 def text(value: str, what: str, most: int) -> str:
     """Return a text without the space around it.
 
-    Args:
-        value: As it came in.
-        what: What it is, for the error's sentence.
-        most: Characters at the most.
-
     Raises:
         InvalidValue: It is no text, empty, too long or no valid Unicode.
     """
@@ -57,10 +52,6 @@ def limit(value: int) -> None:
 def share(what: str, value: float) -> float:
     """Return a number between 0 and 1.
 
-    Args:
-        what: What it is, for the error's sentence.
-        value: The number.
-
     Raises:
         InvalidValue: It lies outside, or is no number at all.
     """
@@ -71,11 +62,6 @@ def share(what: str, value: float) -> float:
 
 def category(name: str, allowed: Categories, most: int) -> str:
     """Return a category without the space around it.
-
-    Args:
-        name: As it came in.
-        allowed: The project's vocabulary.
-        most: Characters at the most.
 
     Raises:
         InvalidValue: It is empty, too long, more than one line, or unknown where the vocabulary
@@ -96,12 +82,7 @@ def category(name: str, allowed: Categories, most: int) -> str:
 
 
 def meant_category(name: str, allowed: Categories) -> str | None:
-    """Return the known category that a new one may be a typing mistake for, or None.
-
-    Args:
-        name: A category that is not refused.
-        allowed: The project's vocabulary.
-    """
+    """Return the known category that a new one may be a typing mistake for, or None."""
     if name in allowed.names:
         return None
     from difflib import get_close_matches
@@ -111,10 +92,6 @@ def meant_category(name: str, allowed: Categories) -> str | None:
 
 def nesting(value: Any, most: int) -> Any:
     """Return JSON that is nested no deeper than a record can hold it.
-
-    Args:
-        value: The JSON as Python has it.
-        most: Levels at the most.
 
     Raises:
         InvalidValue: It is nested deeper.
@@ -129,9 +106,6 @@ def nesting(value: Any, most: int) -> Any:
 
 def json(value: Any) -> Any:
     """Return what can be written as JSON and read back as it was.
-
-    Args:
-        value: What may be JSON; it is not nested in itself.
 
     Raises:
         InvalidValue: It is none.
@@ -164,9 +138,6 @@ def is_unicode(word: str) -> bool:
 @contextmanager
 def named(where: str) -> Iterator[None]:
     """Say in refusals where the value stands; an empty name says nothing.
-
-    Args:
-        where: Such as `line 3`.
 
     Raises:
         InvalidValue: What is inside raised it.

@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from pmem.core.crowding import is_crowded
 from pmem.core.text.speech import Speech, speech_of
 from pmem.errors import InvalidValue
-from pmem.values.bounds import MESSAGE_BYTES, MESSAGES_BYTES, RECORD_VALUES
+from pmem.values.bounds import MESSAGE_BYTES, MESSAGES_BYTES, RECORD_VALUES, is_crowded
 from pmem.values.ids import short
 from pmem.values.records import Chunk, Conversation, Fact, Message, Standing, dump
 
@@ -31,19 +30,12 @@ class Whole(NamedTuple):
 
 
 def size_of(message: Message) -> int:
-    """Return how many bytes a message takes in its record's file.
-
-    Args:
-        message: With its tool's call and result.
-    """
+    """Return how many bytes a message takes in its record's file."""
     return _in_record(dump(message))
 
 
 def fitting(message: Message) -> Message:
     """Return a message that a record can hold.
-
-    Args:
-        message: With its tool's call and result.
 
     Raises:
         InvalidValue: It is too large.
@@ -172,10 +164,6 @@ def may_repeat(conversation: Conversation, chunks: Mapping[int, Chunk]) -> bool:
 
     Where two branches went on with it, the chunks of one of them are numbered as those of the
     other are, and so stand elsewhere than their numbers say.
-
-    Args:
-        conversation: As it is kept.
-        chunks: Some of its chunks by their places, counted from zero.
     """
     recent = {message.id for message in conversation.recent_messages}
     return any(
@@ -185,12 +173,7 @@ def may_repeat(conversation: Conversation, chunks: Mapping[int, Chunk]) -> bool:
 
 
 def repeated(chunks: Iterable[Chunk], recent: Iterable[Message] = ()) -> set[str]:
-    """Return the ids of the messages that stand in several places.
-
-    Args:
-        chunks: Chunks, of whatever conversations.
-        recent: Messages outside of them.
-    """
+    """Return the ids of the messages that stand in several places."""
     seen: set[str] = set()
     found: set[str] = set()
     for message in chain(chain.from_iterable(chunk.messages for chunk in chunks), recent):

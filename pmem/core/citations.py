@@ -99,11 +99,7 @@ class Content:
         return len(self._raw)
 
     def digest(self, lines: Lines | None = None) -> str:
-        """Return what recognises the text of lines, or of the whole file.
-
-        Args:
-            lines: Which ones; they must be there.
-        """
+        """Return what recognises the text of lines, or of the whole file."""
         start, end = (0, self.size) if lines is None else (lines[0] - 1, lines[1])
         cut = self._cut(start, end)
         checksums = [zlib.crc32(line) for line in cut] or [0]
@@ -115,12 +111,7 @@ class Content:
         return not self.is_binary and 1 <= lines[0] <= lines[1] <= self.size
 
     def folded(self, lines: Lines | None, file: str) -> str | None:
-        """Return what recognises a text in another layout; None where it is too long or binary.
-
-        Args:
-            lines: Which lines; they must be there. None for the whole file.
-            file: The name of the file, which tells how it is written.
-        """
+        """Return what recognises a text in another layout; None where it is too long or binary."""
         start, end = (0, self.size) if lines is None else (lines[0] - 1, lines[1])
         if self.is_binary or not self._effort.spend(end - start):
             return None
@@ -128,11 +119,7 @@ class Content:
         return folding.folded_digest(text, language_of(suffix_of(file)))
 
     def folded_places(self, cited: Citation) -> Iterator[Lines]:
-        """Yield where a text stands in another layout, the nearest first.
-
-        Args:
-            cited: What cites it; its lines are those where it was.
-        """
+        """Yield where a text stands in another layout, the nearest first."""
         if cited.folded is None or cited.lines is None or self.is_binary:
             return
         wanted = folding.bare_of(cited.folded)
@@ -147,10 +134,7 @@ class Content:
     def is_within(self, at: int, symbol: definitions.Symbol, file: str) -> bool:
         """Tell whether a line stands in all that a symbol names.
 
-        Args:
-            at: The line, counted from zero.
-            symbol: The symbol.
-            file: The name of the file, which tells how it is written.
+        `at` counts from zero.
         """
         if definitions.is_within(self.lines, at, symbol):
             return True
@@ -171,19 +155,12 @@ class Content:
     def places(self, digest: str, size: int, near: int) -> Iterator[int]:
         """Yield where a text begins, the nearest first; of two as near, the one above.
 
-        Args:
-            digest: The text's.
-            size: How many lines it has.
-            near: The line, counted from one, to begin at.
+        `near` counts from one.
         """
         return self.nearest(self.starts(first_of(digest)), digest, size, near)
 
     def common(self, firsts: Iterable[int]) -> frozenset[int]:
-        """Return those checksums that lines of it have.
-
-        Args:
-            firsts: Checksums of lines.
-        """
+        """Return those checksums that lines of it have."""
         return frozenset() if self.is_binary else self._known.intersection(firsts)
 
     def starts(self, first: int) -> Sequence[int]:
@@ -248,11 +225,7 @@ class Content:
 
 
 def each_once(citations: Iterable[Citation]) -> tuple[Citation, ...]:
-    """Return citations without repetition: of each place, and each constant, the last one.
-
-    Args:
-        citations: The citations, in order.
-    """
+    """Return citations without repetition: of each place, and each constant, the last one."""
     return tuple({_named_place(cited): cited for cited in citations}.values())
 
 
@@ -264,10 +237,6 @@ def _named_place(cited: Citation) -> str:
 
 def judged(cited: Citation, here: Content) -> FileRange | None:
     """Return where a cited text stands in its own file; the nearest place if it has moved.
-
-    Args:
-        cited: The citation.
-        here: What its file holds.
 
     Returns:
         The place, or None when the text is not in the file.
@@ -285,11 +254,7 @@ def judged(cited: Citation, here: Content) -> FileRange | None:
 
 
 def constant_of(cited: Citation) -> tuple[definitions.Symbol, bytes] | None:
-    """Return the name and the value that are cited; None where it is no constant.
-
-    Args:
-        cited: The citation.
-    """
+    """Return the name and the value that are cited; None where it is no constant."""
     name, equals, value = (cited.symbol or "").partition("=")
     symbol = definitions.parse_symbol(name) if equals else None
     return None if symbol is None else (symbol, value.encode())
@@ -298,13 +263,7 @@ def constant_of(cited: Citation) -> tuple[definitions.Symbol, bytes] | None:
 def values_of(
     cited: Citation, here: Content, symbol: definitions.Symbol
 ) -> list[constants.Assignment]:
-    """Return what a file gives to a cited constant; nothing where it has none of that name.
-
-    Args:
-        cited: The citation.
-        here: What the file holds.
-        symbol: The constant's name.
-    """
+    """Return what a file gives to a cited constant; nothing where it has none of that name."""
     if here.is_binary or not here.mentions(symbol.name):
         return []
     near = (cited.lines or (1, 1))[0] - 1
@@ -314,14 +273,7 @@ def values_of(
 def stated(
     cited: Citation, here: Content, symbol: definitions.Symbol, value: bytes
 ) -> Lines | None:
-    """Return where a constant is given the cited value, if it is given no other.
-
-    Args:
-        cited: The citation.
-        here: What its file holds.
-        symbol: The constant's name.
-        value: The value.
-    """
+    """Return where a constant is given the cited value, if it is given no other."""
     language = language_of(suffix_of(cited.file))
     found = values_of(cited, here, symbol)
     if not found or not all(constants.same_value(one.value, value, language) for one in found):
@@ -389,13 +341,7 @@ class Hunt:
                 alike.append((cited, cited.lines))
 
     def look(self, file: str, content: Content, blob: str) -> None:
-        """Look into a file.
-
-        Args:
-            file: Its name, relative to the top of the project.
-            content: What it holds.
-            blob: Git's name of that.
-        """
+        """Look into a file."""
         self.work += content.size
         if self._files:
             digest = content.digest()
@@ -422,9 +368,7 @@ class Hunt:
     def found(self, cited: Citation, *, everywhere: bool) -> FileRange | None:
         """Return where a lost text stands, if that is beyond doubt.
 
-        Args:
-            cited: The citation.
-            everywhere: Every file was looked into, so that what was seen once is there once.
+        With `everywhere` every file was looked into: what was seen once is there once.
         """
         seen = self._seen.get(cited, ())
         if not seen:
@@ -455,20 +399,12 @@ class Hunt:
 
 
 def first_of(digest: str) -> int:
-    """Return the checksum of a text's first line; one that pmem never wrote fits no line.
-
-    Args:
-        digest: The text's.
-    """
+    """Return the checksum of a text's first line; one that pmem never wrote fits no line."""
     return _number(digest.partition("-")[0])
 
 
 def suffix_of(file: str) -> str:
-    """Return the end of a file's name from its last dot on.
-
-    Args:
-        file: Its path, with slashes.
-    """
+    """Return the end of a file's name from its last dot on."""
     return _parts(file)[2]
 
 

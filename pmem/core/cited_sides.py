@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from pmem.core.citations import CitationState, Content, constant_of, values_of
+from pmem.core.lines import shortened
 from pmem.core.secrets import find_named, redacted, unsecret
-from pmem.core.shortening import shortened
 from pmem.values.records import Citation
 
 _SHOWN: Final = 60
@@ -37,11 +37,7 @@ class Sides(NamedTuple):
         return f"cited {was}, the code says {now}"
 
     def old_value_in(self, text: str) -> str:
-        """Return an old value that a memory's text still has; nothing if it has a new one, too.
-
-        Args:
-            text: What the memory says.
-        """
+        """Return an old value that a memory's text still has; nothing if it has a new one, too."""
         was, now = self._values(self.was), self._values(self.now)
         if any(_has(text, value) for value in now if value not in was):
             return ""
@@ -64,12 +60,7 @@ def _has(text: str, value: str) -> bool:
 
 
 def sides_of_constant(cited: Citation, here: Content) -> Sides | None:
-    """Return a constant's value as it is cited and as a file has it; None where it is no constant.
-
-    Args:
-        cited: The citation.
-        here: What the file holds.
-    """
+    """Return a constant's value as it is cited and as a file has it; None for no constant."""
     constant = constant_of(cited)
     found = values_of(cited, here, constant[0]) if constant else []
     if constant is None or not found:
@@ -81,12 +72,7 @@ def sides_of_constant(cited: Citation, here: Content) -> Sides | None:
 
 
 def sides_of_lines(was: Sequence[str], now: Sequence[str]) -> Sides | None:
-    """Return the lines in which two texts differ, each on one line; None if one side has none.
-
-    Args:
-        was: The lines that were cited.
-        now: Those in their place.
-    """
+    """Return the lines in which two texts differ, each on one line; None if one side has none."""
     before, after = ([line.strip() for line in lines] for lines in (was, now))
     while before and after and before[0] == after[0]:
         before, after = before[1:], after[1:]
@@ -97,13 +83,7 @@ def sides_of_lines(was: Sequence[str], now: Sequence[str]) -> Sides | None:
 
 
 def what_became(place: str, state: CitationState, sides: Sides | None) -> str:
-    """Say what became of a citation: both sides where they are known, else its state.
-
-    Args:
-        place: What is cited.
-        state: What became of it.
-        sides: What was cited, and what is there now.
-    """
+    """Say what became of a citation: both sides where they are known, else its state."""
     if sides is None:
         return f"{place} {state}"
     return f"{place.partition('=')[0] if sides.is_value else place}: {sides.said}"

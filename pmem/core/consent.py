@@ -13,11 +13,34 @@ from functools import lru_cache
 from typing import Final
 
 from pmem.core import trust
-from pmem.core.given_names import GIVEN_NAMES
 from pmem.core.text.terms import fold
-from pmem.core.text.words import NUMBER_WORDS, STOP_WORDS
-from pmem.core.towns import TOWNS
+from pmem.core.text.words import GIVEN_NAMES, NUMBER_WORDS, STOP_WORDS
 from pmem.values.records import Episode, EventKind, Memory
+
+TOWNS: Final = tuple(
+    """
+Aachen Aberdeen Accra Adelaide Algiers Amman Amsterdam Ankara Antwerp Athens Atlanta Auckland
+Augsburg Austin Baghdad Baltimore Bangalore Bangkok Barcelona Basel Beijing Beirut Belfast Belgrade
+Bengaluru Bergen Berlin Bern Bielefeld Bilbao Birmingham Bochum Bogota Bologna Bonn Bordeaux Boston
+Brasilia Bratislava Bremen Brighton Brisbane Bristol Brno Brussels Bucharest Budapest Cairo Calgary
+Cambridge Canberra Cardiff Caracas Casablanca Charlotte Chennai Chicago Cologne Copenhagen Cork
+Dakar Dallas Damascus Delhi Denver Detroit Dhaka Dortmund Dresden Dubai Dublin Duisburg Durban
+Edinburgh Eindhoven Essen Florence Frankfurt Freiburg Fukuoka Gdansk Genoa Ghent Glasgow Gothenburg
+Graz Grenoble Groningen Hamburg Hanoi Hanover Havana Helsinki Houston Hyderabad Innsbruck Istanbul
+Jakarta Jerusalem Johannesburg Kampala Karachi Karlsruhe Kathmandu Khartoum Kiel Kigali Kinshasa
+Kolkata Krakow Kyiv Kyoto Lagos Lahore Lausanne Leeds Leicester Leipzig Lille Lima Linz Lisbon
+Liverpool Ljubljana London Luanda Lucerne Luxembourg Lviv Lyon Madrid Malaga Malmo Manchester Manila
+Mannheim Marseille Melbourne Memphis Miami Milan Minneapolis Minsk Montevideo Montpellier Montreal
+Moscow Mumbai Munich Nagoya Nairobi Nantes Naples Nashville Nice Nuremberg Odessa Osaka Oslo Ottawa
+Oxford Palermo Paris Perth Philadelphia Pittsburgh Porto Potsdam Poznan Prague Pretoria Pune Quito
+Reykjavik Riga Rome Rotterdam Salzburg Santiago Sarajevo Seattle Seoul Seville Shanghai Sheffield
+Shenzhen Singapore Skopje Sofia Stockholm Strasbourg Stuttgart Sydney Taipei Tallinn Tampere Tbilisi
+Tehran Tokyo Toronto Toulouse Tripoli Tunis Turin Turku Uppsala Utrecht Valencia Vancouver Venice
+Verona Vienna Vilnius Warsaw Wellington Winnipeg Wroclaw Yerevan York Zagreb Zurich
+""".split()
+)
+"""One word each, without marks above letters."""
+
 
 PEOPLE: Final = frozenset(("person", "profile", "relationships"))
 """Categories in which a name is a person's."""
@@ -262,15 +285,7 @@ def sensitive(
     subject: str | None = None,
     tags: Iterable[str] = (),
 ) -> str | None:
-    """Return the field that needs consent before this is remembered, or None.
-
-    Args:
-        text: What is to be remembered.
-        fields: The fields that need consent (the setting `consent.fields`).
-        category: What it is filed under.
-        subject: Whom or what it is about.
-        tags: Its tags.
-    """
+    """Return the field that needs consent before this is remembered, or None."""
     named = [_label(name) for name in (subject, *tags) if name]
     folded = _join_lines(text)
     about_person = _label(category) in PEOPLE
@@ -281,23 +296,13 @@ def sensitive(
 
 
 def benign(fields: Collection[str], names: Iterable[str]) -> str | None:
-    """Return the field of which an agent needs two signals, or None; names alone tell.
-
-    Args:
-        fields: The fields (the setting `consent.two_signals`).
-        names: The category, the subject and the tags of what is to be remembered.
-    """
+    """Return the field of which an agent needs two signals, or None; names alone tell."""
     named = {_label(name) for name in names}
     return next((field for field in fields if _label(field) in named), None)
 
 
 def field_of(record: Memory | Episode, fields: Collection[str]) -> str | None:
-    """Return the sensitive field that a record is about, or None.
-
-    Args:
-        record: A memory or an episode.
-        fields: The fields that need consent.
-    """
+    """Return the sensitive field that a record is about, or None."""
     if isinstance(record, Episode):
         texts = (record.title, record.summary, record.context, record.outcome or "")
         return sensitive("\n".join(texts), fields, tags=record.tags)
@@ -314,11 +319,6 @@ def unagreed(
 
     An event that says that somebody agreed proves nothing: only people approve, and they are not
     asked.
-
-    Args:
-        record: A memory or an episode as it is about to be written.
-        old: As it was; None for one that is new, of which every event is.
-        fields: The fields that need consent.
     """
     events = record.history[len(old.history) if old is not None else 0 :]
     told = any(

@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from pmem.core.grades import grade
 from pmem.core.trust import Trust, shown, trust_of
+from pmem.values.defaults import grade
 from pmem.values.records import Event, EventKind, Memory, State
 
 MOST: Final = 3
@@ -62,12 +62,7 @@ class MemoryNews(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def fingerprint(memory_id: str, event: Event) -> int:
-    """Return a number of 64 bits that stands for an event.
-
-    Args:
-        memory_id: The memory that it happened to.
-        event: What happened. Everything in it counts; where it stands in a history does not.
-    """
+    """Return a number of 64 bits that stands for an event."""
     from hashlib import blake2b  # a context without a thread needs none
 
     whole = memory_id.encode() + b"\0" + _EVENT.encode(event)
@@ -84,10 +79,6 @@ def changes(memories: Collection[Memory], seen: Collection[int]) -> list[MemoryN
 
     A memory that another one took over makes no change where the other one tells of it: of a
     merge the survivor is told, and of a replacement the new memory.
-
-    Args:
-        memories: All of them, whatever their state.
-        seen: The fingerprints of the events that the thread knows.
     """
     heirs = _heirs(memories)
     found = []
@@ -106,11 +97,7 @@ def seen_with(
 ) -> set[int]:
     """Return the fingerprints of what a thread has seen once it was told some of the changes.
 
-    Args:
-        memories: All of them, whatever their state.
-        new: Everything that is new to it, see `changes`.
-        told: The memories of the changes that it is told. The others wait, and so does what
-            their memories took over.
+    The others wait, and so does what their memories took over.
     """
     waiting = {change.id for change in new}.difference(told)
     heirs = _heirs(memories)
@@ -127,11 +114,6 @@ def seen_with(
 
 def header(revision: int, new: Sequence[MemoryNews], most: int = MOST) -> list[str]:
     """Write the lines that tell a model what has changed; none when nothing has.
-
-    Args:
-        revision: The thread's revision before these changes.
-        new: The changes, the newest first.
-        most: Bullets at the most.
 
     Returns:
         A headline, which says how many changes there are where not all are shown, and one line

@@ -1,22 +1,18 @@
 """What recognises an error that was seen before: a digest of its telling line, details masked.
 
 The telling line is the last exception of a trace, else the first line that says `error:` or the
-like, else the last line; one that says next to nothing is passed over. What a log, a test runner or
-a compiler puts before it is left out (see `error_forms`), so that the same error is the same in
-each of them. Masked are numbers and times, paths, and what stands in quotes, so that the same
-mistake elsewhere is the same; quotes count where little else is said. A digest stands in memories
-that go from clone to clone: what was kept is looked for as it was kept, by `evidence_of` in full.
-Time is linear.
+like, else the last line; one that says next to nothing is passed over. What a log, a test runner
+or a compiler puts before it is left out, so that the same error is the same in each of them.
+Masked are numbers and times, paths, and what stands in quotes, so that the same mistake elsewhere
+is the same; quotes count where little else is said. Time is linear.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from hashlib import blake2b
-from typing import Final, NamedTuple
+from typing import Final
 
-from pmem.core.error_forms import essence
-
-_MARK: Final = "error:"  # as in `core.dead_ends`, which a hook has no time to load
+_MARK: Final = "error:"  # as in `core.outcomes`, which a hook has no time to load
 DIGITS: Final = 16
 """Hexadecimal digits of a fingerprint."""
 _BYTES: Final = DIGITS // 2
@@ -46,6 +42,35 @@ _TRACE: Final = "Traceback (most recent call last):"
 _PANIC: Final = " panicked at "
 _WENT_WRONG: Final = "* What went wrong:"
 
+_MOST_BEFORE: Final = 8
+"""So many things before an error are left out at the most."""
+_BEFORE: Final = tuple(
+    map(
+        re.compile,
+        (
+            r"\s+",
+            r"(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?"
+            r"(?: ?(?:Z|[+-]\d\d:?\d\d|UTC))?:?\s+",
+            r"\[[^\[\]]{1,60}\]:?\s+",
+            r"npm (?:ERR!|error)\s+",
+            r"FAILED \S{1,300} - ",
+            r"E\s+",
+            r"(?:Uncaught|Caused by:|Unhandled exception\.)\s+",
+            r"[\w.-]{1,30}:\s+(?=(?i:error|fatal)\b)",
+            r"[^\s:()]{1,300}[:(]\d{1,7}(?:[:,]\d{1,7})?\)?:?\s+(?:-\s+)?",
+            r"\d{1,7}:\d{1,7}\s+",
+            r"(?i:error|fatal|critical|severe)(?:\s*[:!]\s*|\s+)",
+            r"(?:WARN|INFO|DEBUG)\w{0,4}:?\s+",
+            r"\|\s+",
+        ),
+    )
+)
+_NAMED: Final = re.compile(r"(?<![\w.$])[A-Za-z_][\w.$]{0,200}(?:Error|Exception)(?: \[\w+\])?: ")
+_PANICKED: Final = re.compile(r"thread '[^']{0,100}'(?: \(\d+\))? panicked at ")
+_OLD_PANICKED: Final = re.compile(r"'(.{1,400})', [^\s,']{1,300}:\d+:\d+\Z")
+_PLACE: Final = re.compile(r"[^\s:]{1,300}:\d+:\d+:\s*")
+_SEARCHED: Final = 200
+
 _QUOTED: Final = (
     r'"[^"]*"|`[^`\u2018\u2019]*[`\u2019]|\'[^\']*\'(?!\w)|\u2018[^\u2018\u2019]*\u2019'
     r"|\u201c[^\u201c\u201d]*\u201d|\u00ab[^\u00ab\u00bb]*\u00bb"
@@ -57,14 +82,13 @@ _FILE_AND_LINE: Final = re.compile(r"[^:]+\.\w{1,5}:\d")
 _RUN: Final = re.compile(r"[0-9A-Za-z_]+")
 _NUMBER: Final = re.compile(r"(?<!\w)[+-]?0(?:[.,:+-]0)*")
 _LETTERS: Final = re.compile(r"[A-Z]{1,8}\d{2,6}|[^\W\d_]{2,}")
+_CODE: Final = re.compile(r"[A-Z]{1,8}\d{2,6}|E[A-Z]{4,14}")
 _HEX: Final = frozenset("0123456789abcdefABCDEF")
 _SAY_NOTHING: Final = frozenset(
     "error errors err exception fatal fail failed failure assert assertionerror exit exited code"
     " status command make makefile npm path errno syscall build at in on of to the an with"
     " line".split()
 )
-
-
 _VAGUE: Final = _SAY_NOTHING | frozenset(
     "solve process did not complete successfully returned non zero subprocess calledprocesserror"
     " task script job step goal execute execution run running target recipe for stopped ended"
@@ -74,53 +98,24 @@ _VAGUE: Final = _SAY_NOTHING | frozenset(
 
 
 def fingerprint(text: str) -> str | None:
-    """Return what recognises an error.
-
-    Args:
-        text: What a program wrote as it failed, whole; colours and the like count for nothing.
-
-    Returns:
-        Hexadecimal digits; None where no line says enough to be told from others.
-    """
-    return _digest(_telling(_candidates(text), _NOW)[1])
+    """Return what recognises an error, in hexadecimal; None where no line says enough."""
+    said = _telling(text)[1].encode("utf-8", "replace")
+    return blake2b(said, digest_size=_BYTES).hexdigest() if said else None
 
 
 def evidence_of(text: str) -> tuple[str, ...]:
-    """Return an error as memories may name it, `error:` and a fingerprint; nothing without one.
-
-    Args:
-        text: What a program wrote as it failed.
-
-    Returns:
-        First what a memory is to name; behind it what one names that was kept before forms of
-        errors were told apart.
-    """
-    lines = list(_candidates(text))
-    found = (_digest(_telling(lines, way)[1]) for way in (_NOW, _EARLY))
-    return tuple(_MARK + each for each in dict.fromkeys(found) if each is not None)
-
-
-def _digest(said: str) -> str | None:
-    data = said.encode("utf-8", "replace")
-    return blake2b(data, digest_size=_BYTES).hexdigest() if said else None
+    """Return an error as memories may name it, `error:` and a fingerprint; nothing without one."""
+    found = fingerprint(text)
+    return () if found is None else (_MARK + found,)
 
 
 def telling_line(text: str) -> str:
-    """Return the line of an error that tells it from others; empty where none does.
-
-    Args:
-        text: What a program wrote as it failed.
-    """
-    return _telling(_candidates(text), _NOW)[0]
+    """Return the line of an error that tells it from others; empty where none does."""
+    return _telling(text)[0]
 
 
 def masked(line: str, *, keeps_quoted: bool = False) -> str:
-    """Return a line without what differs from one time to the next.
-
-    Args:
-        line: One line.
-        keeps_quoted: Mask only the numbers and paths in what stands in quotes.
-    """
+    """Return a line without what differs from one time to the next."""
     pieces = _BARE_PIECES if keeps_quoted else _PIECES
     return pieces.sub(_masked_piece, line[:_LONGEST_LINE]).strip()[:_TELLING]
 
@@ -185,40 +180,48 @@ def _candidates(text: str) -> Iterator[str]:
     yield next((line for line in reversed(lines) if line.strip()), "")
 
 
-class _Way(NamedTuple):
-    """How the telling line is read: what of it counts, and which words and codes tell."""
-
-    form: Callable[[str], str]
-    vague: frozenset[str]
-    codes: re.Pattern[str]
-
-
-_NOW: Final = _Way(essence, _VAGUE, re.compile(r"[A-Z]{1,8}\d{2,6}|E[A-Z]{4,14}"))
-_EARLY: Final = _Way(str, _SAY_NOTHING, re.compile(r"[A-Z]{1,8}\d{2,6}"))
-"""As errors were read before their forms were told apart: for what was kept then."""
-
-
-def _telling(lines: Iterable[str], way: _Way) -> tuple[str, str]:
+def _telling(text: str) -> tuple[str, str]:
     """Return the first line that says enough, and what counts of it; two empty texts for none."""
-    for line in lines:
-        said = way.form(line)
-        for keeps_quoted, nothing in ((False, way.vague), (True, _SAY_NOTHING)):
+    for line in _candidates(text):
+        said = essence(line)
+        for keeps_quoted, nothing in ((False, _VAGUE), (True, _SAY_NOTHING)):
             left = masked(said, keeps_quoted=keeps_quoted)
-            if _is_telling(left, nothing, way.codes):
+            if _is_telling(left, nothing):
                 return line.strip(), left
     return "", ""
 
 
-def _is_telling(said: str, nothing: frozenset[str], codes: re.Pattern[str]) -> bool:
+def _is_telling(said: str, nothing: frozenset[str]) -> bool:
     """Tell whether enough words are left; a code such as `E0382` is enough by itself.
 
     Letters without spaces between words count in pairs.
     """
     words = {word for word in _LETTERS.findall(said) if word.lower() not in nothing}
-    if any(map(codes.fullmatch, words)):
+    if any(map(_CODE.fullmatch, words)):
         return True
     return sum(map(_weight, {word.lower() for word in words})) >= _LEAST_WORDS
 
 
 def _weight(word: str) -> int:
     return 1 if word.isascii() else len(word) // 2
+
+
+def essence(line: str) -> str:
+    """Return what a line says of an error, whoever reports it."""
+    panic = _PANICKED.match(line)
+    if panic:
+        rest = line[panic.end() :]
+        old = _OLD_PANICKED.match(rest)
+        return f"panicked: {old[1] if old else _PLACE.sub('', rest, count=1)}"
+    left = _without_before(line)
+    named = _NAMED.search(left[:_SEARCHED])
+    return left[named.start() :] if named else left
+
+
+def _without_before(line: str) -> str:
+    for _ in range(_MOST_BEFORE):
+        found = next((match for each in _BEFORE if (match := each.match(line))), None)
+        if found is None or found.end() == len(line):
+            return line
+        line = line[found.end() :]
+    return line

@@ -1,18 +1,16 @@
-"""Reading JSON from outside: whole numbers of any size as they stand, and sentences of our own.
-
-orjson reads, and turns whole numbers beyond 64 bits into others; where a text may have some, the
-standard library reads it again.
-"""
+"""Reading JSON from outside: whole numbers of any size as they stand, and sentences of our own."""
 
 import re
 from codecs import BOM_UTF8
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
-import orjson
+import msgspec
 
 from pmem.errors import InvalidValue
 
-_LONG_NUMBER: Final = re.compile(rb"[0-9]{19}")
+_BYTE: Final = re.compile(r"\(byte (\d+)\)")
 _TOO_DEEP: Final = "it is nested too deep"
 
 
@@ -23,21 +21,17 @@ class InexactJson(ValueError):
 def read(data: bytes | str) -> Any:
     """Read JSON that came from outside.
 
-    Args:
-        data: UTF-8.
-
     Raises:
         InexactJson: It is none, is nested too deep, or has a number beyond all reason.
     """
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     raw = raw.removeprefix(BOM_UTF8)
     try:
-        value = orjson.loads(raw)
-        return reread(raw) if _LONG_NUMBER.search(raw) else value
+        return msgspec.json.decode(raw)
     except RecursionError:
         raise InexactJson(_TOO_DEEP) from None
-    except orjson.JSONDecodeError as error:
-        raise InexactJson(_why(raw, error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InexactJson(_why(raw, str(error))) from None
 
 
 def read_given(data: bytes | str, what: str, hint: str) -> Any:
@@ -48,27 +42,89 @@ def read_given(data: bytes | str, what: str, hint: str) -> Any:
         raise InvalidValue(f"{what} is not valid JSON: {error}", hint) from None
 
 
-def reread(data: bytes) -> Any:
-    """Read JSON that pmem has just written, which may have numbers of any size."""
-    if not _LONG_NUMBER.search(data):
-        return orjson.loads(data)
-    import json
-
-    return json.loads(data)
-
-
-def _why(data: bytes, error: orjson.JSONDecodeError) -> str:
+def _why(data: bytes, error: str) -> str:
     if not data.strip():
         return "it is empty"
     try:
-        text = data.decode()
+        data.decode()
     except UnicodeDecodeError as wrong:
         return f"it is not UTF-8 at byte {wrong.start}"
-    if "depth" in error.msg or "recursion" in error.msg:
-        return _TOO_DEEP
-    if "infinity" in error.msg:
+    if "out of range" in error:
         return "it has a number too large to be kept"
-    if error.pos >= len(text.rstrip()):
+    place = _BYTE.search(error)
+    if place is None or int(place[1]) >= len(data.rstrip()):
         return "it ends too soon"
-    line = f"line {error.lineno}, " if "\n" in text.strip() else ""  # else others name the line
-    return f"the mistake is at {line}column {error.colno}"
+    before = data[: int(place[1])].decode(errors="ignore")
+    line = f"line {before.count(chr(10)) + 1}, " if b"\n" in data.strip() else ""
+    return f"the mistake is at {line}column {len(before) - before.rfind(chr(10))}"
+
+
+_NAMES: Final = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "datetime": "a time",
+    "null": "null",
+    "bytes": "bytes",
+}
+"""Types, as error sentences call them."""
+_BOUND: Final = re.compile(r"Expected `(\w+)`( of length)?( [<>]=)? (\S+?)(?:, got \S+)?")
+_BOUNDS: Final = {" >=": "at least ", " <=": "at most ", None: ""}
+_AT: Final = " - at "
+_QUOTED: Final = re.compile(r"`([^`]*)`")
+
+
+def sentence(
+    error: Exception,
+    choices: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    name: str = "",
+) -> str:
+    """Say what is wrong with a value: `content must be text, not a whole number`."""
+    what, place = _split_error(str(error), name)
+    quoted = _QUOTED.search(what)
+    key = quoted[1] if quoted else ""
+    if what.startswith("Object missing"):
+        return f"{place or 'it'} has no `{key}`"
+    if what.startswith("Object contains unknown"):
+        return f"{place or 'it'} has the unknown key `{key}`"
+    if place in choices:
+        return f"{place} must be one of {', '.join(choices[place])}"
+    if what.startswith("Invalid enum value"):
+        return f"{place or 'it'} cannot be {what.removeprefix('Invalid enum value ')}"
+    if "datetime" in what:
+        zone = " with a zone," * ("zone" in what)
+        return f"{place or 'it'} must be a time{zone} such as 2026-11-21T14:30:00Z"
+    return f"{place or 'it'} {_must(what)}"
+
+
+def _must(what: str) -> str:
+    """Turn `Expected ...` into what a value must be."""
+    bound = _BOUND.fullmatch(what)
+    if bound:
+        type_, has_length, side, number = bound.groups()
+        unit = {"str": " characters", "array": " items"}.get(type_, "")
+        verb = "have" if has_length else "be"
+        return f"must {verb} {_BOUNDS[side]}{number}{unit if has_length else ''}"
+    wanted, _, got = what.removeprefix("Expected ").replace("`", "").partition(", got ")
+    if not got:
+        return f"is not allowed: {what}"
+    names = [_NAMES.get(name, name) for name in wanted.split(" | ") if name != "null"]
+    is_fraction = got == "float" and "int" in wanted.split(" | ")
+    other = "one with a fraction" if is_fraction else _NAMES.get(got, got)
+    return f"must be {' or '.join(names or ['null'])}, not {other}"
+
+
+def _split_error(error: str, name: str) -> tuple[str, str]:
+    """Part an error into what it is and where."""
+    what, _, path = error.rpartition(_AT)
+    return (what, _place(path, name)) if path.startswith(("`$", "`key")) else (error, name)
+
+
+def _place(path: str, name: str) -> str:
+    """Return where a value stands: `history[0].at` for "`$.history[0].at`"."""
+    if path.startswith("`key` in "):
+        return f"a key of {_place(path.removeprefix('`key` in '), name) or 'it'}"
+    return (name + path.strip("`").removeprefix("$")).removeprefix(".")

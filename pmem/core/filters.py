@@ -103,10 +103,6 @@ _Test = Callable[[Any, Any], bool]
 def rejected_by(record: Searchable, wanted: Filter) -> str | None:
     """Name the first filter that a record fails.
 
-    Args:
-        record: A record or a message.
-        wanted: The filters.
-
     Returns:
         The field's name, in the words of the command line, or None when all let it pass.
     """
@@ -114,11 +110,7 @@ def rejected_by(record: Searchable, wanted: Filter) -> str | None:
 
 
 def judge_of(wanted: Filter) -> Callable[[Searchable], str | None]:
-    """Return what names the first filter that a record fails, for many records.
-
-    Args:
-        wanted: The filters.
-    """
+    """Return what names the first filter that a record fails, for many records."""
     asked = [(field, test, getattr(wanted, field)) for field, test in _TESTS.items()]
     asked = [one for one in asked if one[2] is not None and one[2] != ()]
 
@@ -206,9 +198,7 @@ def importance_of(record: Any) -> float:
 def covers(record: Any, path: str) -> bool:
     """Tell whether a record applies to a file by its places, or cites it or a file below it.
 
-    Args:
-        record: A memory, or what stands for one and has its `places` and the files `cited`.
-        path: Seen from the top of the project; a folder's ends with a slash.
+    `path` is seen from the top of the project; a folder's ends with a slash.
     """
     places = getattr(record, "places", ())
     if places:

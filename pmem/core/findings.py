@@ -56,11 +56,7 @@ class FolderPlace(msgspec.Struct, frozen=True):
 
 
 def text(finding: Finding) -> tuple[str, str, str]:
-    """Tell a finding as one line that editors understand: where, the code, the sentence.
-
-    Args:
-        finding: What to tell.
-    """
+    """Tell a finding as one line that editors understand: where, the code, the sentence."""
     line = "" if finding.line is None else f"{finding.line}:"
     return (
         f"{one_visible_line(finding.path)}:{line} ",
@@ -72,9 +68,7 @@ def text(finding: Finding) -> tuple[str, str, str]:
 def github(findings: Sequence[Finding], place: FolderPlace | None) -> str:
     """Tell findings as workflow commands of GitHub Actions, which shows them at their lines.
 
-    Args:
-        findings: What to tell.
-        place: Where the memory folder is; None for paths that begin at the repository's top.
+    Without `place`, paths begin at the top of the repository.
     """
     return "".join(_command(finding, place) for finding in findings)
 
@@ -82,9 +76,7 @@ def github(findings: Sequence[Finding], place: FolderPlace | None) -> str:
 def gitlab(findings: Sequence[Finding], place: FolderPlace | None) -> str:
     """Tell findings as a Code Quality report of GitLab.
 
-    Args:
-        findings: What to tell.
-        place: Where the memory folder is; None for paths that begin at the repository's top.
+    Without `place`, paths begin at the top of the repository.
     """
     times: Counter[str] = Counter()
     report = []
@@ -106,11 +98,7 @@ def gitlab(findings: Sequence[Finding], place: FolderPlace | None) -> str:
 
 
 def line_of_damage(data: bytes) -> int | None:
-    """Return the line at which a record's file goes wrong; None where no line is to blame.
-
-    Args:
-        data: What the file holds.
-    """
+    """Return the line at which a record's file goes wrong; None where no line is to blame."""
     marked = line_of_markers(data)
     if marked is not None:
         return marked
@@ -126,32 +114,19 @@ def line_of_damage(data: bytes) -> int | None:
 
 
 def line_of_markers(data: bytes) -> int | None:
-    """Return the line of the first of git's conflict markers that open or close a conflict.
-
-    Args:
-        data: What the file holds.
-    """
+    """Return the line of the first of git's conflict markers that open or close a conflict."""
     places = [place for place in _marks(data) if place >= 0]
     return _line_at(data, min(places)) if places else None
 
 
 def has_conflict(data: bytes) -> bool:
-    """Tell whether a text has a whole conflict of git's, from an opening to a closing marker.
-
-    Args:
-        data: What the file holds.
-    """
+    """Tell whether a text has a whole conflict of git's, from an opening to a closing marker."""
     opening, closing = _marks(data)
     return 0 <= opening < closing
 
 
 def line_of_field(data: bytes, field: str) -> int | None:
-    """Return the line on which a field of a record stands.
-
-    Args:
-        data: What the file holds.
-        field: The field's name.
-    """
+    """Return the line on which a field of a record stands."""
     key = f'"{field}":'.encode()
     written = data.find(b"\n  " + key)
     place = data.find(key) if written < 0 else written + 1
@@ -159,12 +134,7 @@ def line_of_field(data: bytes, field: str) -> int | None:
 
 
 def line_of_value(data: bytes, value: str) -> int | None:
-    """Return the line of the first text that is a value and nothing else.
-
-    Args:
-        data: What the file holds.
-        value: The text; without characters that JSON escapes.
-    """
+    """Return the line of the first text that is a value and nothing else."""
     place = data.find(f'"{value}"'.encode("utf-8", "backslashreplace"))
     return None if place < 0 else _line_at(data, place)
 

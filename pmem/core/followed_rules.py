@@ -69,11 +69,6 @@ def followed(memory: Memory) -> FollowedRule:
 
 
 def repeats_rule(memory: Memory, files: Collection[str]) -> bool:
-    """Tell whether a memory says what a rule of these instruction files says.
-
-    Args:
-        memory: The memory.
-        files: Relative to the memory's project, with slashes.
-    """
+    """Tell whether a memory says what a rule of these instruction files says."""
     is_theirs = memory.source.kind == KIND and memory.source.file in files
     return is_theirs and not followed(memory).is_edited

@@ -42,10 +42,7 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
 def by_age(made_after: Callable[[datetime], int], made: int, now: datetime) -> dict[str, int]:
     """Count how many things are how old; what is yet to come counts as of today.
 
-    Args:
-        made_after: Returns how many were made after a moment.
-        made: How many there are in all.
-        now: The present.
+    `made_after` returns how many were made after a moment, `made` is how many there are.
 
     Returns:
         Counts by bucket: the last 24 hours, 7, 30, 91 and 365 days, and whatever is older. Each
@@ -62,10 +59,7 @@ def by_age(made_after: Callable[[datetime], int], made: int, now: datetime) -> d
 def growth(times: Iterable[datetime] | Mapping[datetime, int], now: datetime) -> Growth:
     """Return how many things were made in each period from the first to the present.
 
-    Args:
-        times: When they were made, or how many at which times. What came without a time counts in
-            the first period.
-        now: The present; where clocks ran ahead, the last period is that of the latest time.
+    What came without a time counts in the first period.
 
     Returns:
         Periods of the shortest length of which there are no more than 60. Weeks begin on

@@ -1,6 +1,7 @@
 """The values that a history holds, in words: no key, no digest, nothing as JSON has it."""
 
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Any, Final, Literal, NamedTuple
 
 from pmem.core.journal import one_line
 from pmem.values.ids import is_id, short
@@ -15,13 +16,7 @@ _DAY: Final = len("2026-11-21")
 
 
 def say_value(name: str, value: Any, most: int) -> str:
-    """Return a value from a history, as JSON holds it, in words.
-
-    Args:
-        name: Its field.
-        value: The value.
-        most: Characters of it.
-    """
+    """Return a value from a history, as JSON holds it, in words."""
     if isinstance(value, dict):
         return one_line(_said_of(value, most), most) or "none"
     if isinstance(value, list | tuple):
@@ -75,3 +70,34 @@ def _said_of(value: dict[str, Any], most: int) -> str:
         return say_place(value)
     parts = (f"{key.replace('_', ' ')} {say_value(key, part, most)}" for key, part in value.items())
     return ", ".join(parts)
+
+
+WordFate = Literal["same", "removed", "added"]
+MOST_WORDS: Final = 2_000
+"""Of longer texts all words count as changed: comparing them takes too long."""
+
+
+class WordChange(NamedTuple):
+    """Words in a row that share a fate, joined by spaces."""
+
+    fate: WordFate
+    text: str
+
+
+def word_changes(before: str, after: str) -> Iterator[WordChange]:
+    """Yield the words of both texts, in an order in which either can be read."""
+    from difflib import SequenceMatcher
+
+    old, new = before.split(" "), after.split(" ")
+    if max(len(old), len(new)) > MOST_WORDS:
+        yield WordChange("removed", before)
+        yield WordChange("added", after)
+        return
+    for tag, start, end, from_, to in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield WordChange("same", " ".join(old[start:end]))
+            continue
+        if end > start:
+            yield WordChange("removed", " ".join(old[start:end]))
+        if to > from_:
+            yield WordChange("added", " ".join(new[from_:to]))

@@ -125,14 +125,8 @@ def inbox_item(
 ) -> InboxItem:
     """Make an item, with the commands that settle it.
 
-    Args:
-        kind: Why it needs attention.
-        identifier: The record, the fact or the proposal.
-        text: What it says.
-        why: What is the matter with it.
-        since: Since when.
-        other: What else its commands name; those that name something else are left out without it.
-        without: Keys of commands that would be refused.
+    Commands that name `other` are left out where there is none, and those with a key of
+    `without`.
     """
     name = short(identifier)
     known = (

@@ -161,9 +161,6 @@ _HIDDEN: Final = re.compile(
 def instruction_in(texts: Iterable[str]) -> str | None:
     """Say what in texts speaks to the model that reads them, the first that is found.
 
-    Args:
-        texts: What a record says, field by field.
-
     Returns:
         Such as `commands the reader`; None where nothing is found.
     """

@@ -25,11 +25,6 @@ class Unclear(Exception):
 def found(text: str, begin: str = BEGIN, end: str = END) -> str | None:
     """Return the block that stands in a text, with its markers; None where there is none.
 
-    Args:
-        text: The whole text.
-        begin: How the line before the block begins.
-        end: How the line behind it begins.
-
     Raises:
         Unclear: Its markers do not make one block.
     """
@@ -38,11 +33,7 @@ def found(text: str, begin: str = BEGIN, end: str = END) -> str | None:
 
 
 def others_words(data: bytes) -> bytes:
-    """Return a file's bytes with an empty line for each line that says what the memory says.
-
-    Args:
-        data: What the file holds.
-    """
+    """Return a file's bytes with an empty line for each line that says what the memory says."""
     if not any(mark in data for mark in _REMEMBERED):
         return data
     text = data.decode("latin-1")
@@ -58,9 +49,6 @@ def others_words(data: bytes) -> bytes:
 def without(text: str) -> str:
     """Return a text without its block, as it was before that was put in.
 
-    Args:
-        text: The whole text.
-
     Raises:
         Unclear: Its markers do not make one block.
     """
@@ -69,22 +57,13 @@ def without(text: str) -> str:
 
 
 def after_first_line(text: str, block: str) -> str:
-    """Put a block below the first line of a script, where nothing before it leaves.
-
-    Args:
-        text: A script.
-        block: Whole lines, markers included.
-    """
+    """Put a block below the first line of a script, where nothing before it leaves."""
     first, end, rest = text.partition("\n")
     return first + (end or "\n") + block + rest
 
 
 def is_shell_script(text: str) -> bool:
-    """Tell whether a file is a script for a POSIX shell.
-
-    Args:
-        text: What it holds.
-    """
+    """Tell whether a file is a script for a POSIX shell."""
     first = text.partition("\n")[0]
     if not first.startswith("#!") or "\0" in text:
         return False
@@ -94,10 +73,6 @@ def is_shell_script(text: str) -> bool:
 
 def first_repository(text: str, block: str) -> str | None:
     """Put an entry in front of the repositories that a pre-commit configuration lists.
-
-    Args:
-        text: YAML; nothing but the new lines is changed.
-        block: The entry, not indented, markers included.
 
     Returns:
         The new text, or None where the list is not written line by line below `repos:`, so that
@@ -128,9 +103,7 @@ def _indent(lines: list[str]) -> str | None:
 def at_end(text: str | None, block: str) -> str:
     """Put a block at the end of a text; a text without a final line end stays without one.
 
-    Args:
-        text: The whole text; None for a file that is made for the block.
-        block: Whole lines, markers included.
+    The text is None for a file that is made for the block.
     """
     newline = "\r\n" if text and "\r\n" in text else "\n"
     lines = block.replace("\n", newline)
@@ -141,12 +114,6 @@ def at_end(text: str | None, block: str) -> str:
 
 def replaced(text: str, block: str, begin: str, end: str) -> str:
     """Put a block in the place of the one that stands in a text.
-
-    Args:
-        text: The whole text.
-        block: Whole lines, markers included.
-        begin: How the first line of the block begins.
-        end: How its last line begins.
 
     Raises:
         Unclear: There is none, or its markers do not make one block.
@@ -162,11 +129,6 @@ def replaced(text: str, block: str, begin: str, end: str) -> str:
 
 def without_end(text: str, begin: str, end: str) -> str | None:
     """Take out what `at_end` put in.
-
-    Args:
-        text: The whole text.
-        begin: How the first line of the block begins.
-        end: How its last line begins.
 
     Returns:
         The text as it was before; None where there was none.

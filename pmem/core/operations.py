@@ -69,60 +69,31 @@ class OperationCount(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def operation(at: datetime, node: Node, op: str, told: Mapping[str, Any]) -> LoggedOperation:
-    """Return an operation.
-
-    Args:
-        at: When it ran.
-        node: Which part of pmem did it.
-        op: What it did.
-        told: Further fields.
-    """
+    """Return an operation."""
     return LoggedOperation(ts=at, node=node, op=op, **told)
 
 
 def write_name(operation: str) -> str:
-    """Return what the log calls a write: a part of pmem, a colon, and what it did.
-
-    Args:
-        operation: The operation's name.
-    """
+    """Return what the log calls a write: a part of pmem, a colon, and what it did."""
     return _WRITES.get(operation, f"hotpath:{operation}")
 
 
 def written(
     record: Memory | Episode, old: Memory | Episode | None, node: Node
 ) -> Iterator[LoggedOperation]:
-    """Yield what a write did to a memory or an episode.
-
-    Args:
-        record: As it was written.
-        old: As it was before, where that is known.
-        node: Which part of pmem wrote a memory; what upkeep planned is its own, whoever does it.
-    """
+    """Yield what a write did to a memory or an episode."""
     events = _new_events(record, old)
     for event in [event for event in events if event.event is EventKind.ADD] or events:
         yield _write_operation(record, event, node)
 
 
 def removed(identifier: str, at: datetime, actor: str, node: Node) -> LoggedOperation:
-    """Return what deleting a record for good did.
-
-    Args:
-        identifier: The record's id.
-        at: When.
-        actor: Who did it.
-        node: Which part of pmem.
-    """
+    """Return what deleting a record for good did."""
     return LoggedOperation(ts=at, node=node, op="purge", memory=identifier, actor=actor)
 
 
 def counts(operations: Iterable[LoggedOperation], now: datetime) -> tuple[OperationCount, ...]:
-    """Count what ran on each of the last days.
-
-    Args:
-        operations: What ran.
-        now: The present.
-    """
+    """Count what ran on each of the last days."""
     first = now.toordinal() - DAYS + 1
     found = Counter(
         (item.ts.date().isoformat(), item.node, item.op, item.status)
@@ -156,3 +127,33 @@ def _write_operation(record: Memory | Episode, event: Event, node: Node) -> Logg
         sim=max(links, default=None),
         user=record.scope.user,
     )
+
+
+_COMMANDS: Final = {
+    "add_all": "add",
+    "confirm": "inbox accept",
+    "consent.approve": "inbox accept",
+    "consent.reject": "inbox reject",
+    "doctor": "check --fix",
+    "facts.promote": "inbox accept",
+    "facts.reject": "inbox reject",
+    "import.project": "import auto",
+    "link": "edit --link",
+    "pin": "edit --pin",
+    "repair": "resolve",
+    "settle": "resolve",
+    "setup.assistant": "setup",
+    "supersede": "edit --supersede",
+    "supersede_by": "edit --superseded-by",
+    "sweep": "consolidate",
+    "sync": "db sync",
+    "unlink": "edit --unlink",
+    "verify": "check --fix",
+    "verify.accept": "check --accept",
+}
+"""Of operations whose names are not those of their commands."""
+
+
+def command_of(operation: str) -> str:
+    """Return the command of an operation."""
+    return _COMMANDS.get(operation, operation.replace(".", " "))

@@ -40,11 +40,7 @@ _FIRST: Final = 1000
 
 
 def without_own_words(text: str) -> str:
-    """Return what a tool answered without what pmem's hooks put into it.
-
-    Args:
-        text: What an assistant kept of it.
-    """
+    """Return what a tool answered without what pmem's hooks put into it."""
     kept: list[str] = []
     here = 0
     while (found := _BEGINS.search(text, here)) is not None:
@@ -57,9 +53,5 @@ def without_own_words(text: str) -> str:
 
 
 def is_own_answer(text: str) -> bool:
-    """Tell whether a text is what one of pmem's tools answered, whatever its server is called.
-
-    Args:
-        text: What an assistant kept of it, also within JSON.
-    """
+    """Tell whether a text is what one of pmem's tools answered, whatever its server is called."""
     return _ANSWER.search(text, 0, _FIRST) is not None

@@ -12,8 +12,8 @@ from typing import Final, Protocol, TypeVar
 
 from pmem.core.filters import fold
 from pmem.core.lines import split_lines
-from pmem.core.markdown import escaped
 from pmem.core.trust import shown, trust_of
+from pmem.core.visible import escape_markdown
 from pmem.values.ids import short
 from pmem.values.records import Memory, MemoryType
 from pmem.values.times import day
@@ -40,10 +40,6 @@ S = TypeVar("S", bound=OnSubject)
 def write_pages(memories: Iterable[Memory], *, by_subject: bool) -> dict[str, str]:
     """Write memories as Markdown.
 
-    Args:
-        memories: Which ones, as they are to be shown.
-        by_subject: Whether each subject has a page of its own.
-
     Returns:
         The pages by file name; `INDEX` has what is on no other page.
     """
@@ -55,7 +51,7 @@ def write_pages(memories: Iterable[Memory], *, by_subject: bool) -> dict[str, st
         for memory in those
     }
     pages = {
-        page_name(subject, "md"): _page(escaped(subject), _bullets(those, files))
+        page_name(subject, "md"): _page(escape_markdown(subject), _bullets(those, files))
         for subject, those in subjects.items()
         if by_subject
     }
@@ -73,12 +69,7 @@ def group_by_subject(items: Iterable[S]) -> dict[str, list[S]]:
 
 
 def page_name(subject: str, ending: str) -> str:
-    """Return a subject's file name: readable, safe on every system, and no other subject's.
-
-    Args:
-        subject: Any text.
-        ending: What follows the dot.
-    """
+    """Return a subject's file name: readable, safe on every system, and no other subject's."""
     known = fold(subject)
     plain = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in known)
     words = "-".join(filter(None, plain.split("-")))[:_LONGEST_NAME].strip("-")
@@ -100,10 +91,10 @@ def _index(
     if by_subject and subjects:
         yield from ("", "## Subjects", "")
         for subject, those in subjects.items():
-            yield f"- [{escaped(subject)}]({page_name(subject, 'md')}) ({len(those)})"
+            yield f"- [{escape_markdown(subject)}]({page_name(subject, 'md')}) ({len(those)})"
     else:
         for subject, those in subjects.items():
-            yield from ("", f"## {escaped(subject)}")
+            yield from ("", f"## {escape_markdown(subject)}")
             yield from _bullets(those, files)
     for type_ in MemoryType:
         those = [memory for memory in known if memory.type is type_ and not memory.subject]
@@ -115,7 +106,9 @@ def _index(
 def _bullets(memories: Iterable[Memory], files: Mapping[str, str]) -> Iterator[str]:
     yield ""
     for memory in memories:
-        text = "<br>".join(escaped(line) for line in split_lines(memory.content) if line.strip())
+        text = "<br>".join(
+            escape_markdown(line) for line in split_lines(memory.content) if line.strip()
+        )
         anchor = f'<a id="{_anchor(memory.id)}"></a>'
         yield f"- {anchor}**{_plain(memory.type)}** {shown(trust_of(memory))}{text}\\"
         yield f"  {'; '.join(_details(memory, files))}"
@@ -124,26 +117,26 @@ def _bullets(memories: Iterable[Memory], files: Mapping[str, str]) -> Iterator[s
 def _details(memory: Memory, files: Mapping[str, str]) -> Iterator[str]:
     """Yield what belongs to a memory beside its text: id, day, writer, files, tags, links."""
     writer = memory.history[0].actor if memory.history else ""
-    by = f" by {escaped(writer)}" if writer else ""
-    yield f"{escaped(short(memory.id))}, {day(memory.created_at).strip()}{by}"
+    by = f" by {escape_markdown(writer)}" if writer else ""
+    yield f"{escape_markdown(short(memory.id))}, {day(memory.created_at).strip()}{by}"
     if memory.valid_until:
         yield f"valid until {day(memory.valid_until).strip()}"
     if memory.places:
-        yield f"for {', '.join(map(escaped, memory.places))}"
+        yield f"for {', '.join(map(escape_markdown, memory.places))}"
     if memory.citations:
-        yield f"cites {', '.join(escaped(cited.place) for cited in memory.citations)}"
+        yield f"cites {', '.join(escape_markdown(cited.place) for cited in memory.citations)}"
     if memory.tags:
-        yield f"tags {', '.join(map(escaped, memory.tags))}"
+        yield f"tags {', '.join(map(escape_markdown, memory.tags))}"
     for link in memory.relationships:
         if link.target in files:
             page = files[link.target]
             place = "" if page == files[memory.id] else page
-            name = escaped(short(link.target))
+            name = escape_markdown(short(link.target))
             yield f"{_plain(link.type)} [{name}]({place}#{_anchor(link.target)})"
 
 
 def _plain(name: str) -> str:
-    return escaped(name.replace("_", " "))
+    return escape_markdown(name.replace("_", " "))
 
 
 def _anchor(identifier: str) -> str:

@@ -20,8 +20,7 @@ import msgspec
 
 from pmem.core.chunking import each_once
 from pmem.core.filters import created
-from pmem.core.retention import as_of, json_value
-from pmem.core.undo import Unwinding
+from pmem.core.retention import Unwinding, as_of, json_value
 from pmem.values.ids import moment_of
 from pmem.values.records import (
     Chunk,
@@ -72,11 +71,6 @@ def past(record: Record, at: datetime, around: Around) -> Record | None:
 
     A record of a kind that tells nothing of its past was what it is.
 
-    Args:
-        record: The record as it is.
-        at: The moment; what happened at that very moment has happened.
-        around: What is kept around it.
-
     Raises:
         msgspec.ValidationError, LookupError, TypeError, AttributeError, ValueError: A history
             holds what pmem never wrote.
@@ -93,11 +87,7 @@ def past(record: Record, at: datetime, around: Around) -> Record | None:
 
 
 def begun(record: Record) -> datetime:
-    """Return since when a record has existed.
-
-    Args:
-        record: The record as it is.
-    """
+    """Return since when a record has existed."""
     return made_at(record) if isinstance(record, Chunk) else created(record)
 
 
@@ -106,9 +96,6 @@ def made_at(chunk: Chunk) -> datetime:
 
     The id of an imported chunk has its first message's time; such a chunk counts as made when
     all its messages had been said.
-
-    Args:
-        chunk: The chunk.
     """
     said = (message.created_at for message in chunk.messages)
     return max(filter(None, (chunk.created_at, moment_of(chunk.id), *said)))

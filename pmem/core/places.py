@@ -4,18 +4,19 @@
 project's top, as in `/setup.py` and `src/billing/**`. A pattern that fits a folder fits all that
 is in it, and of several the last one that fits decides: `!` takes files out again.
 
-A pattern may come from anybody's repository. So matching only ever goes back to the last star: it
-takes no longer than the length of the pattern times that of the path.
+A pattern may come from anybody's repository. Matching takes no longer than the length of the
+pattern times that of the path.
 
 Source: the section "Pattern format" of git's documentation of gitignore.
 """
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import takewhile
 from typing import Final
 
-from pmem.core.names import composed
+from pmem.core.lines import composed
 from pmem.errors import InvalidValue, NotFound
 
 MOST_PLACES: Final = 50
@@ -25,14 +26,12 @@ _ANY_DEPTH: Final = "**"
 _BRACES: Final = re.compile(r"\{[^{}]*,[^{}]*\}")
 _SIGNS: Final = frozenset("*?[\\")
 _BACKSLASH: Final = re.compile(r"\\[0-9A-Za-z_]")
+_ESCAPED: Final = re.compile(r"\\(.)|\[\^")
 _LIKE: Final = "write it as src/billing/** or *.sql"
 
 
 def check_places(patterns: Iterable[str]) -> tuple[str, ...]:
     """Return patterns without the space around them, each once.
-
-    Args:
-        patterns: As somebody gave them.
 
     Raises:
         InvalidValue: One is no pattern or can fit no file, or there are too many.
@@ -50,9 +49,7 @@ def check_places(patterns: Iterable[str]) -> tuple[str, ...]:
 def applies(patterns: Sequence[str], path: str) -> bool:
     """Tell whether a memory with these places applies to a file.
 
-    Args:
-        patterns: The memory's places.
-        path: The file, seen from the project's top, with slashes.
+    `path` is seen from the project's top.
     """
     parts = composed(path).split("/")
     for pattern in reversed(patterns):
@@ -64,30 +61,20 @@ def applies(patterns: Sequence[str], path: str) -> bool:
 def applies_within(patterns: Sequence[str], path: str) -> bool:
     """Tell whether a memory with these places applies to a file, or to what is in a folder.
 
-    Args:
-        patterns: The memory's places.
-        path: A file as in `applies`, or a folder with a slash at its end: one counts where all
-            that is in it does, or where a pattern leads into it.
+    A folder, with a slash at its end, counts where all that is in it does, or a pattern leads
+    into it.
     """
     leads = path.endswith("/") and any(one.removeprefix("/").startswith(path) for one in patterns)
     return leads or applies(patterns, path)
 
 
 def exact_place(file: str) -> str:
-    """Return the pattern that fits one file, or one folder, and no other.
-
-    Args:
-        file: Seen from the project's top, with slashes.
-    """
+    """Return the pattern that fits one file, or one folder, and no other."""
     return "/" + re.sub(r"([\\*?\[\]])", r"\\\1", file)
 
 
 def beginning(pattern: str) -> str:
-    """Return the folder or file with which the path of all that a pattern fits begins, if any.
-
-    Args:
-        pattern: One that takes nothing out again.
-    """
+    """Return the folder or file with which the path of all that a pattern fits begins, if any."""
     parts = pattern.rstrip("/").split("/")
     if len(parts) == 1:
         return ""
@@ -99,11 +86,6 @@ def changed_places(
     known: Sequence[str], more: Iterable[str], fewer: Iterable[str]
 ) -> tuple[str, ...]:
     """Return a memory's places once some are added and others taken away.
-
-    Args:
-        known: Those it has.
-        more: Those that it is to have as well.
-        fewer: Those that are to go.
 
     Raises:
         InvalidValue: One is no pattern, or there are too many.
@@ -141,11 +123,6 @@ def seen_from(pattern: str, here: str, top: str) -> str:
     One that begins with `./` or `../` is seen from the current folder, and one that begins with
     the project's own path loses that; all others are seen from the top already.
 
-    Args:
-        pattern: As somebody gave it.
-        here: The current folder, seen from the top, with slashes; empty at the top.
-        top: The top's absolute path, with slashes.
-
     Raises:
         InvalidValue: It leads out of the project.
     """
@@ -169,9 +146,7 @@ def seen_from(pattern: str, here: str, top: str) -> str:
 def fits(pattern: str, parts: Sequence[str]) -> bool:
     """Tell whether a pattern fits a file, or a folder that it is in.
 
-    Args:
-        pattern: One that takes nothing out again.
-        parts: The names that lead to the file from the project's top, composed.
+    `pattern` takes nothing out again; `parts` are composed names.
     """
     is_folder = pattern.endswith("/")
     wanted = composed(pattern).rstrip("/").split("/")
@@ -193,7 +168,7 @@ def _fits_parts(wanted: Sequence[str], parts: Sequence[str]) -> bool:
         if here < len(wanted) and wanted[here] == _ANY_DEPTH:
             here += 1
             back = (here, there)
-        elif here < len(wanted) and _fits_part(wanted[here], parts[there]):
+        elif here < len(wanted) and _fits_name(wanted[here], parts[there]):
             here, there = here + 1, there + 1
         elif back is not None:
             back = (back[0], back[1] + 1)
@@ -203,51 +178,21 @@ def _fits_parts(wanted: Sequence[str], parts: Sequence[str]) -> bool:
     return all(part == _ANY_DEPTH for part in wanted[here:])
 
 
-def _fits_part(wanted: str, part: str) -> bool:
-    """Tell whether a pattern without slashes fits one name."""
-    here = there = 0
-    back: tuple[int, int] | None = None
-    while there < len(part):
-        if here < len(wanted) and wanted[here] == "*":
-            here += 1
-            back = (here, there)
-            continue
-        after = _fits_character(wanted, here, part[there])
-        if after:
-            here, there = after, there + 1
-        elif back is not None:
-            back = (back[0], back[1] + 1)
-            here, there = back
-        else:
-            return False
-    return not wanted[here:].strip("*")
+def _fits_name(part: str, name: str) -> bool:
+    """Tell whether a pattern without slashes fits one name, in the time of both their lengths."""
+    return part == name or (not _SIGNS.isdisjoint(part) and bool(_regex(part).match(name)))
 
 
-def _fits_character(wanted: str, here: int, letter: str) -> int:
-    """Return where a pattern goes on after a letter that it fits, or 0 where it does not."""
-    if here >= len(wanted):
-        return 0
-    sign = wanted[here]
-    if sign == "?":
-        return here + 1
-    if sign == "[":
-        end = wanted.find("]", here + 2 + (wanted[here + 1 : here + 2] in ("!", "^")))
-        if end > 0:
-            return end + 1 if _is_among(wanted[here + 1 : end], letter) else 0
-    if sign == "\\" and here + 1 < len(wanted):
-        return here + 2 if wanted[here + 1] == letter else 0
-    return here + 1 if sign == letter else 0
+@lru_cache(maxsize=512)
+def _regex(part: str) -> re.Pattern[str]:
+    from fnmatch import translate
+
+    return re.compile(translate(_ESCAPED.sub(_without_backslash, part)))
 
 
-def _is_among(letters: str, letter: str) -> bool:
-    """Tell whether a letter is one of those in brackets."""
-    is_negated = letters[0] in ("!", "^")
-    letters = letters[is_negated:]
-    found, here = False, 0
-    while here < len(letters):
-        first = last = letters[here]
-        if letters[here + 1 : here + 2] == "-" and here + 2 < len(letters):
-            last, here = letters[here + 2], here + 2
-        found = found or first <= letter <= last
-        here += 1
-    return found is not is_negated
+def _without_backslash(found: re.Match[str]) -> str:
+    """Write an escaped sign, or the start of a negated set, as `fnmatch` has it."""
+    sign = found[1]
+    if sign is None:
+        return "[!"
+    return f"[{sign}]" if sign in "*?[" else sign

@@ -85,11 +85,7 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
         return f"its allowlist has {named}" if named else "its allowlist is empty"
 
     def refusal(self, what: str) -> tuple[str, str]:
-        """Return why something that takes in all records is refused, and what to do.
-
-        Args:
-            what: What is to be done.
-        """
+        """Return why something that takes in all records is refused, and what to do."""
         if self.categories is None:
             return f"{self.who} may not {what}: that takes in every app", "run it without PMEM_APP"
         return (
@@ -107,10 +103,7 @@ def reach_of(
 ) -> Reach:
     """Return what an agent, or an app, may see.
 
-    Args:
-        agent: Its name; None is nobody in particular, such as a person.
-        allowlists: The categories of each agent; without any there is no policy.
-        app: The app that asks, if it is one.
+    An agent of None is a person; without allowlists there is no policy.
 
     Raises:
         Refused: There are allowlists, and none is this agent's.
@@ -127,10 +120,6 @@ def reach_of(
 def serving(reach: Reach, app: str | None) -> Reach:
     """Return the part of a reach that one app may see, or nobody's app where it is None.
 
-    Args:
-        reach: What whoever asks may see; where an app asks, that is the app.
-        app: For which app something is.
-
     Raises:
         Refused: Another app asks.
     """
@@ -143,11 +132,6 @@ def serving(reach: Reach, app: str | None) -> Reach:
 
 def who_asks(pinned: str | None, named: str | None, variable: str) -> str | None:
     """Return who asks.
-
-    Args:
-        pinned: Who asks, as the environment has it.
-        named: Who asks, as the request says.
-        variable: The environment's variable, for the error's sentence.
 
     Raises:
         Refused: They differ: nobody may ask as somebody else.
@@ -178,8 +162,6 @@ def is_procedural(record: Any) -> bool:
 def tells_how(type_: MemoryType, category: str | None) -> bool:
     """Tell whether a memory of a type and a category tells how something is done.
 
-    Args:
-        type_: The type.
-        category: The category; None where the type decides.
+    Without a category the type decides.
     """
     return type_ is MemoryType.PROCEDURE or category == PROCEDURAL

@@ -1,28 +1,31 @@
 """The request and the answer of `query`, the one tool by which agents ask for memories.
 
-Importance has the grades of `core.grades` here.
+Importance has the grades of `values.defaults` here.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
+from msgspec import Meta
 
-from pmem.core import decode_errors
+from pmem.core import exactjson
 from pmem.core.filters import Filter
-from pmem.core.grades import GRADES, grade, lowest
 from pmem.core.policy import category_of
 from pmem.core.retrieval.documents import shown_text
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import InvalidValue, PmemError
+from pmem.values.defaults import GRADES, grade, lowest
 from pmem.values.ids import short
 from pmem.values.records import Episode, Message, Part
 
 EXAMPLE: Final = 'such as {"query": "deployment plan"}'
 Form = Literal["bullets", "full"]
 Level = Literal["low", "medium", "high"]
+_Positive = Annotated[int, Meta(ge=1)]
+_Grade = Annotated[int, Meta(ge=1, le=GRADES)]
 _CHOICES: Final = {"return": get_args(Form), "filters.trust": get_args(Level)}
 """What may stand where only some words may."""
 
@@ -38,8 +41,8 @@ class QueryFilters(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
     category: str | None = None
     pinned: bool | None = None
     trust: Level | None = None
-    importance_min: int | None = None
-    importance_max: int | None = None
+    importance_min: _Grade | None = None
+    importance_max: _Grade | None = None
     updated_after: str | None = None
     updated_before: str | None = None
 
@@ -56,21 +59,16 @@ class QueryRequest(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
     query: str
     categories: tuple[str, ...] = ()
     filters: QueryFilters = QueryFilters()
-    top_k: int | None = None
-    threshold: float = 0.0
+    top_k: _Positive | None = None
+    threshold: Annotated[float, Meta(ge=0, le=1)] = 0.0
     form: Form = msgspec.field(default="bullets", name="return")
-    budget_tokens: int | None = None
-
-    @property
-    def named(self) -> tuple[str, ...]:
-        """Every category that it names, also as a filter."""
-        only = self.filters.category
-        return self.categories if only is None else (*self.categories, only)
+    budget_tokens: _Positive | None = None
 
     @property
     def named_categories(self) -> tuple[str, ...]:
-        """The categories that whoever asks must be allowed to see."""
-        return self.named
+        """Every category that it names, also as a filter; whoever asks must see it."""
+        only = self.filters.category
+        return self.categories if only is None else (*self.categories, only)
 
     @property
     def named_caller(self) -> tuple[str | None, None]:
@@ -150,36 +148,27 @@ Item = Bullet | Full
 
 
 def parse(value: Any) -> QueryRequest:
-    """Read a request.
-
-    Args:
-        value: What JSON made of it.
+    """Read a request from what JSON made of it; what is null says nothing.
 
     Raises:
-        InvalidValue: It has a key that requests do not have, or a value of another type.
+        InvalidValue: It has a key that requests do not have, or a value that they cannot have.
     """
     if not isinstance(value, Mapping):
         raise InvalidValue("a query is a JSON object", EXAMPLE)
-    _check_known(value, QueryRequest, "a query")
-    filters = value.get("filters")
-    if isinstance(filters, Mapping):
-        _check_known(filters, QueryFilters, "a query's filters")
-        value = {**value, "filters": _without_nulls(filters)}
+    given = {name: part for name, part in value.items() if part is not None}
     try:
-        request = msgspec.convert(_without_nulls(value), QueryRequest)
+        return msgspec.convert(given, QueryRequest)
     except msgspec.ValidationError as error:
+        of = QueryFilters if "$.filters" in str(error) else QueryRequest
+        known = f"there are {', '.join(of.__struct_encode_fields__)}"
         raise InvalidValue(
-            f"this is no query: {decode_errors.sentence(error, _CHOICES)}", EXAMPLE
+            f"this is no query: {exactjson.sentence(error, _CHOICES)}",
+            known if "unknown field" in str(error) else EXAMPLE,
         ) from None
-    return _check_ranges(request)
 
 
 def filter_of(request: QueryRequest, time: Callable[[str], datetime]) -> Filter:
     """Return what the records must be that answer a request.
-
-    Args:
-        request: The request.
-        time: Reads a time.
 
     Raises:
         InvalidValue: A time is none.
@@ -201,15 +190,7 @@ def filter_of(request: QueryRequest, time: Callable[[str], datetime]) -> Filter:
 
 
 def item_of(document: Any, kind: str, score: float, form: Form, via: Via | None = None) -> Item:
-    """Return a document as an answer.
-
-    Args:
-        document: A record, or a message.
-        kind: What it is.
-        score: How well it answers.
-        form: How much to say.
-        via: What brings it along, where it does not answer by itself.
-    """
+    """Return a document as an answer."""
     category = category_of(document)
     text = shown_text(document)
     if form == "bullets":
@@ -227,13 +208,7 @@ def item_of(document: Any, kind: str, score: float, form: Form, via: Via | None 
 def within_lengths(
     items: Iterable[Item], modes: Mapping[str, str], lengths: Mapping[str, int]
 ) -> Iterator[Item]:
-    """Yield answers, of a category that contexts show by `rag` so many at the most.
-
-    Args:
-        items: The best first.
-        modes: How contexts show categories.
-        lengths: How many of a category there may be.
-    """
+    """Yield answers, of a category that contexts show by `rag` so many at the most."""
     seen: Counter[str] = Counter()
     for item in items:
         seen[item.category] += 1
@@ -247,12 +222,8 @@ def within_budget(
 ) -> tuple[list[Item], int]:
     """Return the answers that fit a budget, and how many did not.
 
-    A bullet counts as its line, a full answer as its JSON.
-
-    Args:
-        items: The best first; one that is too long leaves its room to the next.
-        budget: In tokens; None is without end.
-        count: Counts a text's tokens.
+    A bullet counts as its line, a full answer as its JSON. None is no budget. One that is too
+    long leaves its room to the next.
     """
     if budget is None:
         return list(items), 0
@@ -298,41 +269,6 @@ def _metadata(document: Any, kind: str, score: float, via: Via | None) -> Metada
         trust=trust_of(document),
         via=via,
     )
-
-
-def _check_known(value: Mapping[Any, Any], class_: type[msgspec.Struct], what: str) -> None:
-    known = class_.__struct_encode_fields__
-    for key in value:
-        if key not in known:
-            raise InvalidValue(f"{what} has no key {key!r}", f"there are {', '.join(known)}")
-
-
-def _without_nulls(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what is null: it says the same as nothing."""
-    return {key: part for key, part in value.items() if part is not None}
-
-
-def _check_ranges(request: QueryRequest) -> QueryRequest:
-    """See that every number lies in its range.
-
-    Raises:
-        InvalidValue: One does not.
-    """
-    least: tuple[tuple[str, int | None], ...] = (
-        ("top_k", request.top_k),
-        ("budget_tokens", request.budget_tokens),
-    )
-    for name, number in least:
-        if number is not None and number < 1:
-            raise InvalidValue(f"{name} must be at least 1, not {number}")
-    if not 0 <= request.threshold <= 1:
-        raise InvalidValue(f"threshold must lie between 0 and 1, not {request.threshold:g}")
-    asked = request.filters
-    for name in ("importance_min", "importance_max"):
-        number = getattr(asked, name)
-        if number is not None and not 1 <= number <= GRADES:
-            raise InvalidValue(f"{name} must lie between 1 and {GRADES}, not {number}")
-    return request
 
 
 def _moment(name: str, text: str | None, time: Callable[[str], datetime]) -> datetime | None:

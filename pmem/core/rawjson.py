@@ -9,8 +9,7 @@ from collections import Counter
 from json.encoder import encode_basestring
 from typing import Any
 
-from pmem.core.crowding import is_crowded, is_too_deep
-from pmem.values.bounds import RECORD_LEVELS, RECORD_VALUES
+from pmem.values.bounds import RECORD_LEVELS, RECORD_VALUES, is_crowded, is_too_deep
 from pmem.values.json_layout import fold_lists
 
 
@@ -31,9 +30,6 @@ class _Number(float):
 
 def load(data: bytes) -> dict[str, Any]:
     """Read a JSON object.
-
-    Args:
-        data: UTF-8.
 
     Raises:
         NotJson: It is anything else, or has a key twice, is nested too deep, or crowded.
@@ -56,9 +52,6 @@ def load(data: bytes) -> dict[str, Any]:
 
 def dump(value: Any) -> bytes:
     """Write JSON as the files on disk are.
-
-    Args:
-        value: What `load` returned, or a part of several such values.
 
     Raises:
         NotJson: It cannot be written as UTF-8, or is nested too deep.

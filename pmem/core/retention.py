@@ -5,14 +5,12 @@ Everything before the last step can be restored, because each event keeps what i
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
 import msgspec
 
-from pmem.core.exactjson import reread
-from pmem.core.undo import Unwinding
 from pmem.values.records import (
     Conversation,
     Episode,
@@ -24,6 +22,72 @@ from pmem.values.records import (
 )
 from pmem.values.times import shifted
 
+TAKES_BACK: Final = "undo"
+"""What an event's detail has that takes a command back: which one."""
+BRANCH: Final = "branch"
+"""Where a merge's event says, by field, when the branch whose value it did not take changed it."""
+
+
+class _Other:
+    """A value that a merge did not take, and when its branch changed it."""
+
+    def __init__(self, value: Any, times: frozenset[datetime]) -> None:
+        self.value = value
+        self.times = times
+
+
+class Unwinding:
+    """The fields of a record on the way back.
+
+    Args:
+        state: Their present values, as JSON; each step back changes them in place.
+    """
+
+    def __init__(self, state: dict[str, Any]) -> None:
+        self.state = state
+        self._others: dict[str, list[_Other]] = {}
+
+    def undo(self, event: Event) -> dict[str, Any]:
+        """Take an event back: the newest that is left.
+
+        Returns:
+            What the event led to, by the field.
+        """
+        merged = _times(event)
+        known = [field for field in event.before if field in self.state]
+        return {field: self._undo(field, event, merged.get(field)) for field in known}
+
+    def _undo(self, field: str, event: Event, merged: frozenset[datetime] | None) -> Any:
+        others = self._others.setdefault(field, [])
+        inmost = reversed(others)  # a branch may itself have been merged from others
+        other = next((other for other in inmost if event.at in other.times), None)
+        led_to = self.state[field] if other is None else other.value
+        earlier = event.before[field]
+        if merged is not None:
+            others.append(_Other(earlier, merged))
+            return led_to
+        for one in others:  # branches share what happened before they parted
+            if one is other or one.value == led_to:
+                one.value = earlier
+        if other is None or self.state[field] == led_to:
+            self.state[field] = earlier
+        return led_to
+
+
+def _times(event: Event) -> dict[str, frozenset[datetime]]:
+    """Return when the other branch changed the fields that a merge decided; often nothing."""
+    told = event.detail.get(BRANCH)
+    if not isinstance(told, Mapping):
+        return {}
+    try:
+        return {
+            field: frozenset(datetime.fromisoformat(time) for time in times)
+            for field, times in told.items()
+        }
+    except (TypeError, ValueError):  # written by another program
+        return {}
+
+
 SECONDS_A_DAY: Final = 86_400
 ACCESS_BOOST: Final = 0.1
 MOST_ACCESS_BOOST: Final = 0.5
@@ -34,13 +98,7 @@ Noted = TypeVar("Noted", bound=Memory | Episode | Conversation)
 
 
 def changed(record: Noted, event: Event, **fields: Any) -> Noted:
-    """Return a record with some fields replaced and the event in its history.
-
-    Args:
-        record: The record as it was.
-        event: What happens; the earlier value of every changed field is added to it.
-        fields: New values by field.
-    """
+    """Return a record with some fields replaced and the event in its history."""
     before = {
         name: json_value(getattr(record, name))
         for name, value in fields.items()
@@ -53,14 +111,7 @@ def changed(record: Noted, event: Event, **fields: Any) -> Noted:
 
 
 def linked(memory: Memory, link: Relationship, actor: str, at: datetime) -> Memory:
-    """Return a memory with one more link, or with a new strength for one that it has.
-
-    Args:
-        memory: Where the link starts.
-        link: The link, its `created_at` set.
-        actor: Who links.
-        at: When.
-    """
+    """Return a memory with one more link, or with a new strength for one that it has."""
     others = tuple(known for known in memory.relationships if not same_link(known, link))
     earlier = [json_value(known) for known in memory.relationships if same_link(known, link)]
     event = Event(
@@ -77,12 +128,7 @@ def unlinked(
 ) -> Memory:
     """Return a memory without its links to some others.
 
-    Args:
-        memory: Where the links start.
-        targets: Where they lead.
-        type_: Only links of this type; None means every type.
-        actor: Who unlinks.
-        at: When.
+    Without a type, links of every type.
     """
     cut: list[Relationship] = []
     kept: list[Relationship] = []
@@ -103,10 +149,6 @@ def as_of(record: Kept, at: datetime) -> Kept | None:
 
     Later events are undone from the last in the list to the first, also where a clock that ran
     backwards has put earlier ones between them.
-
-    Args:
-        record: The record as it is.
-        at: The moment; events at that very moment have happened.
     """
     if record.created_at > at:
         return None
@@ -115,18 +157,13 @@ def as_of(record: Kept, at: datetime) -> Kept | None:
 
 
 def before_event(record: Noted, place: int) -> Noted:
-    """Return a record as it was before an event of its history, and all that came later.
-
-    Args:
-        record: The record as it is.
-        place: The event's place in the history; with their number it is what it is.
-    """
+    """Return a record as it was before an event of its history, and all that came later."""
     return _without_events(record, range(place, len(record.history)))
 
 
 def _without_events(record: Noted, places: Collection[int]) -> Noted:
     """Return a record without some events, undone from the last in the list to the first."""
-    state: dict[str, Any] = reread(dump_line(record))
+    state: dict[str, Any] = json_value(record)
     unwinding = Unwinding(state)
     for place, event in reversed(list(enumerate(record.history))):
         if place in places:
@@ -152,25 +189,13 @@ def decay(last_access: datetime, accesses: int, now: datetime, half_life_days: f
     """Return how present a memory still is, between 0 and 1 (S2's decay function).
 
     `0.5 ** (days / half_life) + min(0.1 * accesses, 0.5)`, at most 1.
-
-    Args:
-        last_access: When it was last recalled, or made.
-        accesses: How often it was recalled.
-        now: The present; a clock that ran backwards counts as no time passed.
-        half_life_days: Days without recall that halve it.
     """
     faded = float(0.5 ** (age_in_days(last_access, now) / half_life_days))
     return min(1.0, faded + min(accesses * ACCESS_BOOST, MOST_ACCESS_BOOST))
 
 
 def days_until(below: float, importance: float, half_life_days: float) -> float:
-    """Return the days without recall until importance times presence can be below a limit.
-
-    Args:
-        below: The limit.
-        importance: From 0 to 1.
-        half_life_days: See `decay`.
-    """
+    """Return the days without recall until importance times presence can be below a limit."""
     if importance < below or importance <= 0:
         return 0.0
     return half_life_days * math.log2(importance / below) if below > 0 else math.inf
@@ -183,7 +208,7 @@ def purge_time(at: datetime, days: int) -> datetime:
 
 def json_value(value: Any) -> Any:
     """Return a value as it reads back from JSON."""
-    return reread(dump_line(value))
+    return msgspec.json.decode(dump_line(value))
 
 
 def _begun(record: Noted) -> datetime:
@@ -202,11 +227,6 @@ def undo_links(state: dict[str, Any], event: Event, earlier: Sequence[Event]) ->
 
     Each link that is made goes to the end; so what is put back goes before those that were made
     after it.
-
-    Args:
-        state: The record's fields as JSON; its links change in place.
-        event: What happened.
-        earlier: What happened before it.
     """
     link, removed = event.detail.get("link"), event.detail.get("removed", [])
     if link is None and not removed:
@@ -224,3 +244,48 @@ def undo_links(state: dict[str, Any], event: Event, earlier: Sequence[Event]) ->
 
 def _ends(link: dict[str, Any]) -> tuple[Any, Any]:
     return (link["target"], link["type"])
+
+
+CONVERSATION: Final = "conversation"
+"""Where an event says from which conversation a change comes."""
+_CONTENT: Final = "content"
+
+
+class MemoryVersion(msgspec.Struct, frozen=True, kw_only=True):
+    """One text that a memory has had: its number from 1 on, since when, by whom, and from where."""
+
+    number: int
+    content: str
+    created_at: datetime
+    actor: str
+    conversation: str | None = None
+
+
+def versions(memory: Memory) -> tuple[MemoryVersion, ...]:
+    """Return all that a memory has said, the first version first."""
+    changes = [event for event in memory.history if _CONTENT in event.before]
+    texts = [*(event.before[_CONTENT] for event in changes), memory.content]
+    first = memory.history[0].actor if memory.history else ""
+    begun = (memory.created_at, first, memory.source.conversation)
+    later = [(event.at, event.actor, event.detail.get(CONVERSATION)) for event in changes]
+    return tuple(
+        MemoryVersion(
+            number=number,
+            content=_as_text(text),
+            created_at=at,
+            actor=actor,
+            conversation=conversation,
+        )
+        for number, (text, (at, actor, conversation)) in enumerate(
+            zip(texts, [begun, *later], strict=True), start=1
+        )
+    )
+
+
+def version_number(memory: Memory) -> int:
+    """Return the number of a memory's version: 1 as long as its text was not changed."""
+    return 1 + sum(_CONTENT in event.before for event in memory.history)
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else str(value)

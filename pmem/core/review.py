@@ -6,11 +6,10 @@ from typing import Any, Final
 
 import msgspec
 
-from pmem.core.dead_ends import warns
 from pmem.core.filters import fold
 from pmem.core.journal import one_line
-from pmem.core.lifecycle.neighbours import JUDGED
-from pmem.core.lifecycle.scopes import may_meet
+from pmem.core.lifecycle.neighbours import JUDGED, may_meet
+from pmem.core.outcomes import warns
 from pmem.values.ids import short
 from pmem.values.records import Memory, MemoryType
 
@@ -124,13 +123,7 @@ _GONE: Final = (
 
 
 def finding(kind: ReviewKind, memory: Memory, **fields: Any) -> ReviewFinding:
-    """Return what a change has to do with a memory.
-
-    Args:
-        kind: What that is.
-        memory: The memory.
-        fields: Further fields of the finding.
-    """
+    """Return what a change has to do with a memory."""
     return ReviewFinding(
         kind=kind,
         id=memory.id,
@@ -143,11 +136,7 @@ def finding(kind: ReviewKind, memory: Memory, **fields: Any) -> ReviewFinding:
 
 
 def most_important(findings: Iterable[ReviewFinding]) -> tuple[ReviewFinding, ...]:
-    """Return each memory's most important finding, the most important first.
-
-    Args:
-        findings: All of them.
-    """
+    """Return each memory's most important finding, the most important first."""
     ordered = sorted(findings, key=_rank)
     first = {found.id: found for found in reversed(ordered)}
     return tuple(found for found in ordered if first[found.id] is found)
@@ -171,10 +160,6 @@ def clashes(memory: Memory, others: Iterable[Memory]) -> list[Memory]:
     """Return the memories that say something else on a memory's subject to the same people.
 
     Where somebody linked two of them, both hold; links that pmem makes by judging do not say so.
-
-    Args:
-        memory: The memory; one without a subject clashes with none.
-        others: Memories that may clash, with or without a subject.
     """
     subject = fold(memory.subject or "")
     if not subject:

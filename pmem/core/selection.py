@@ -76,16 +76,24 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
         return lambda record: fails(record) is None and self._admits(record)
 
     def _admits(self, record: Record) -> bool:
+        def value(name: str) -> Any:
+            return COLUMNS[name].value(record)
+
         return (
             self.reach.admits(record)
-            and (self.holding_at is None or _holds(record, self.holding_at))
+            and self._holds(record)
             and getattr(record, "category", None) not in self.outside
             and (self.procedures or not is_procedural(record))
             and (not self.ids or record.id in self.ids)
-            and (not self.subjects or COLUMNS["subject"].value(record) in self.subjects)
-            and all(_reaches(record, name, value) for name, value in self.least)
-            and all(_is_below(record, name, value) for name, value in self.below)
+            and (not self.subjects or value("subject") in self.subjects)
+            and all((own := value(name)) is not None and own >= at for name, at in self.least)
+            and all((own := value(name)) is not None and own < at for name, at in self.below)
         )
+
+    def _holds(self, record: Record) -> bool:
+        if self.holding_at is None or not isinstance(record, Memory):
+            return True
+        return record.state is not State.ACTIVE or valid_at(record, self.holding_at)
 
 
 ALL: Final = Selection()
@@ -109,23 +117,14 @@ def selected_among(
 ) -> list[R]:
     """Select records without an index.
 
-    Args:
-        records: Some records, by ascending id.
-        selection: What they must be.
-        order: What they are sorted by.
-        limit: So many at the most.
+    They come by ascending id.
     """
     found = filter(selection.judge(), records)
     return in_order(found, order)[:limit]
 
 
 def in_order(records: Iterable[R], order: Order) -> list[R]:
-    """Sort records; equals stay in the order in which they come.
-
-    Args:
-        records: By ascending id.
-        order: What they are sorted by.
-    """
+    """Sort records; equals stay in the order in which they come."""
     found = list(records)
     for name in reversed(order):
         column = COLUMNS[name.removeprefix("-")].value
@@ -141,27 +140,6 @@ def day_of(number: int) -> datetime:
 def ticks(at: datetime) -> int:
     """Return a moment as the columns keep it."""
     return (at - UNDATED) // _TICK
-
-
-def _holds(record: Record, at: datetime) -> bool:
-    if not isinstance(record, Memory) or record.state is not State.ACTIVE:
-        return True
-    return valid_at(record, at)
-
-
-def _reaches(record: Record, name: str, value: Any) -> bool:
-    own = COLUMNS[name].value(record)
-    return own is not None and own >= value
-
-
-def _is_below(record: Record, name: str, value: Any) -> bool:
-    own = COLUMNS[name].value(record)
-    return own is not None and own < value
-
-
-def _sortable(value: Any) -> tuple[bool, Any]:
-    """Let nothing come before everything."""
-    return (value is not None, value)
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -180,12 +158,22 @@ class Column(msgspec.Struct, frozen=True):
     sql: str = ""
 
 
-def _time(field: str) -> Callable[[Any], int | None]:
-    def column(record: Any) -> int | None:
+def _sortable(value: Any) -> tuple[bool, Any]:
+    """Let nothing come before everything."""
+    return (value is not None, value)
+
+
+def _time(field: str) -> Column:
+    def value(record: Any) -> int | None:
         at = getattr(record, field, None)
         return None if at is None else ticks(at)
 
-    return column
+    return Column("integer", value)
+
+
+def _has(field: str) -> Column:
+    """Hold 1 where a record has something in a field."""
+    return Column("integer", lambda record: 1 if getattr(record, field, None) else None)
 
 
 def _field(type_: str, field: str, missing: Any = None) -> Column:
@@ -210,28 +198,23 @@ def _happened(record: Any) -> int:
     return ticks(max(map(_AT, history)) if history else created(record))
 
 
-def _has_condition(record: Any) -> int | None:
-    """Return 1 where a record is to be looked at again when something comes true."""
-    return 1 if getattr(record, "review_if", None) else None
-
-
-def _cites(record: Any) -> int | None:
-    """Return 1 where a record cites anything."""
-    return 1 if getattr(record, "citations", None) else None
-
-
 def _disputed(record: Any) -> int | None:
     """Return in how many fields two branches contradict each other; None where in none."""
     history = getattr(record, "history", ())
     if not any(event.event is EventKind.MERGE and event.source == _GIT for event in history):
         return None  # as nearly always
-    from pmem.core.threeway.conflicts import open_conflicts
+    from pmem.core.threeway.history import open_conflicts
 
     return len(open_conflicts(plain(history))) or None
 
 
-def _access(record: Any) -> Access | None:
-    return getattr(record, "access", None)
+def _accesses(record: Any) -> int:
+    return min(getattr(record, "access", Access()).count, _MOST)
+
+
+def _last_access(record: Any) -> int | None:
+    at = getattr(record, "access", Access()).last_at
+    return None if at is None else ticks(at)
 
 
 def _touched(record: Any) -> int:
@@ -239,27 +222,12 @@ def _touched(record: Any) -> int:
     return ticks(created(record)) if at is None else at
 
 
-def _day(record: Any) -> int:
-    return ticks(created(record)) // _DAY
-
-
-def _used(record: Any) -> int:
-    is_kept = isinstance(record, Memory | Episode)
-    return ticks(last_use(record) if is_kept else created(record))
-
-
 def _worth(record: Any) -> float:
     return TYPE_WORTH[record.type] if isinstance(record, Memory) else 0.0
 
 
-def _accesses(record: Any) -> int:
-    access = _access(record)
-    return 0 if access is None else min(access.count, _MOST)
-
-
-def _last_access(record: Any) -> int | None:
-    access = _access(record)
-    return None if access is None or access.last_at is None else ticks(access.last_at)
+def _used(record: Any) -> int:
+    return ticks(last_use(record) if isinstance(record, Memory | Episode) else created(record))
 
 
 COLUMNS: Final[dict[str, Column]] = {
@@ -281,12 +249,12 @@ COLUMNS: Final[dict[str, Column]] = {
     "trust": Column("integer", _trust),
     "created": Column("integer", lambda record: ticks(created(record))),
     "updated": Column("integer", lambda record: ticks(updated(record))),
-    "valid_from": Column("integer", _time("valid_from")),
-    "valid_until": Column("integer", _time("valid_until")),
-    "purge_at": Column("integer", _time("purge_at")),
-    "review_at": Column("integer", _time("review_at")),
-    "review_if": Column("integer", _has_condition),
-    "cites": Column("integer", _cites),
+    "valid_from": _time("valid_from"),
+    "valid_until": _time("valid_until"),
+    "purge_at": _time("purge_at"),
+    "review_at": _time("review_at"),
+    "review_if": _has("review_if"),
+    "cites": _has("citations"),
     "disputed": Column("integer", _disputed),
     "tokens": Column("integer", lambda record: min(getattr(record, "tokens", 0), _MOST), "tokens"),
     "worth": Column("real", _worth),
@@ -297,7 +265,7 @@ COLUMNS: Final[dict[str, Column]] = {
     "last_access": Column("integer", _last_access),
     "touched": Column("integer", _touched, sql="coalesce(last_access, created)"),
     "used": Column("integer", _used),
-    "day": Column("integer", _day, sql=_SQL_DAY),
+    "day": Column("integer", lambda record: ticks(created(record)) // _DAY, sql=_SQL_DAY),
 }
 """The values of records that can be compared, by name."""
 

@@ -29,13 +29,8 @@ def merge_settings(base: Values | None, ours: Values, theirs: Values) -> Setting
     """Merge two branches' settings, each by its name.
 
     What one side changed is taken. Lists merge by their entries. Where both sides changed one
-    setting to different values, the stricter holds if it guards something, else ours.
-
-    Args:
-        base: What both came from; None where that is not known, and what guards is then not
-            taken from one side alone.
-        ours: Our side.
-        theirs: The other side.
+    setting to different values, the stricter holds if it guards something, else ours. Where the
+    base is not known, what guards is not taken from one side alone.
     """
     values: dict[str, Any] = {}
     conflicts = {}
@@ -58,12 +53,7 @@ def merge_settings(base: Values | None, ours: Values, theirs: Values) -> Setting
 
 
 def good_settings(ours: Values, theirs: Values) -> dict[str, Any]:
-    """Return what to go on with while a merge is open: ours, but no guard lower than theirs.
-
-    Args:
-        ours: Our side.
-        theirs: The other side.
-    """
+    """Return what to go on with while a merge is open: ours, but no guard lower than theirs."""
     found = dict(ours)
     for name in {*ours, *theirs}:
         if is_guard(name) and ours.get(name) != theirs.get(name):

@@ -87,12 +87,7 @@ _SENTENCES: Final[dict[Rule, str]] = {
 
 
 def lints(text: str, *, episodic: bool = False) -> list[Lint]:
-    """Return the rules that a text breaks, each once, in a fixed order.
-
-    Args:
-        text: What a memory, or an episode, is to say.
-        episodic: It says what happened.
-    """
+    """Return the rules that a text breaks, each once, in a fixed order."""
     stripped = text.strip()
     found = list(_of_size(stripped))
     if stripped and _is_english(stripped):
@@ -105,9 +100,6 @@ def lints_of_steps(text: str) -> list[Lint]:
     """Return the rules that a text breaks that is to tell how something is done.
 
     It may stand in several sentences: numbered steps, each in the imperative.
-
-    Args:
-        text: What a procedure is to say.
     """
     if not _is_english(text):
         return []

@@ -120,10 +120,7 @@ class BudgetCounter(NamedTuple):
 def counter(name: Tokenizer) -> Callable[[str], int]:
     """Return what counts the tokens of a text that is kept.
 
-    Args:
-        name: `estimate` needs nothing, and `auto` is the same here, so that a record's count is
-            the same in every clone; the others count exactly with that vocabulary, through the
-            library of the extra `tokens`.
+    `auto` is `estimate` here, so that a record has the same count in every clone.
 
     Raises:
         InvalidValue: There is no tokenizer of that name, or its library is not installed.
@@ -140,8 +137,7 @@ def counter(name: Tokenizer) -> Callable[[str], int]:
 def budget_counter(name: Tokenizer) -> BudgetCounter:
     """Return what counts a text that must keep a budget.
 
-    Args:
-        name: `auto` counts by `PREFERRED` where its library is installed, and estimates elsewhere.
+    `auto` counts by `PREFERRED` where its library is installed, and estimates elsewhere.
 
     Raises:
         InvalidValue: As from `counter`.
@@ -159,8 +155,7 @@ def budget_counter(name: Tokenizer) -> BudgetCounter:
 def count_tokens(text: str) -> int:
     """Estimate the tokens of a text, without any vocabulary and in linear time.
 
-    Args:
-        text: Any text. What is appended to it never lowers the estimate.
+    What is appended to a text never lowers its estimate.
     """
     if not text:
         return 0
@@ -172,9 +167,6 @@ def count_with_reserve(text: str) -> int:
     """Estimate how many tokens a text has at the most, in linear time.
 
     Of real contexts of many kinds fewer than one in a thousand has more; a short text can.
-
-    Args:
-        text: Any text. What is appended to it never lowers the estimate.
     """
     if not text:
         return 0

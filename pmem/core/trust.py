@@ -12,8 +12,8 @@ from typing import Any, Final, TypeVar
 
 from msgspec.structs import asdict
 
-from pmem.core.shortening import shortened
-from pmem.core.undo import TAKES_BACK
+from pmem.core.lines import shortened
+from pmem.core.retention import TAKES_BACK
 from pmem.errors import InvalidValue
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
 from pmem.values.records import (
@@ -67,11 +67,7 @@ _FILES: Final = frozenset(("notes", "adr"))
 
 
 def trust_of(record: Any) -> Trust | None:
-    """Return how far a record can be trusted; None where it is no memory and no episode.
-
-    Args:
-        record: Any record, or what stands for one and has its `trust`.
-    """
+    """Return how far a record can be trusted; None where it is no memory and no episode."""
     if isinstance(record, Memory | Episode):
         trust = _begun(record)
         for event in record.history:
@@ -90,10 +86,6 @@ def with_trust(record: Any) -> dict[str, Any]:
 
 def reaches(record: Any, least: str) -> bool:
     """Tell whether a record is trusted at least so far; what has no trust is not.
-
-    Args:
-        record: See `trust_of`.
-        least: The lowest level that will do.
 
     Raises:
         InvalidValue: There is no such level.
@@ -115,11 +107,7 @@ def level_of(name: str) -> int:
 
 
 def lowest(*records: Memory | Episode) -> Trust:
-    """Return the least that one of several records is trusted.
-
-    Args:
-        records: At least one.
-    """
+    """Return the least that one of several records is trusted."""
     return min((trust_of(record) or Trust.LOW for record in records), key=LEVELS.index)
 
 
@@ -127,31 +115,18 @@ R = TypeVar("R", Memory, Episode)
 
 
 def peers(record: R, others: Iterable[R]) -> list[R]:
-    """Return those of others that are trusted at least as far as a record, in their order.
-
-    Args:
-        record: The record.
-        others: Others of its kind.
-    """
+    """Return those of others that are trusted at least as far as a record, in their order."""
     least = trust_of(record) or Trust.LOW
     return [other for other in others if reaches(other, least)]
 
 
 def doubt(record: Memory | Episode) -> int:
-    """Return a number that sorts records, the most trusted first.
-
-    Args:
-        record: The record.
-    """
+    """Return a number that sorts records, the most trusted first."""
     return -LEVELS.index(trust_of(record) or Trust.LOW)
 
 
 def inherited(*records: Memory | Episode) -> dict[str, str]:
-    """Return what an event's detail says of what its record is made of, unless all is trusted.
-
-    Args:
-        records: What it is made of; at least one.
-    """
+    """Return what an event's detail says of what its record is made of, unless all is trusted."""
     trust = lowest(*records)
     return {} if trust is Trust.HIGH else {INHERITED: trust}
 
@@ -162,10 +137,6 @@ def modest(record: Memory | Episode, prominent: Collection[str]) -> dict[str, An
     It is not pinned, was never recalled, and is worth no more than others of its type. What binds
     readers becomes a fact, and what stands among the constraints, or in a category that contexts
     show whole, goes where such memories are by default.
-
-    Args:
-        record: The record.
-        prominent: The categories that contexts show whole.
     """
     if isinstance(record, Episode):
         worth = min(record.significance, _COMMONPLACE)
@@ -183,11 +154,7 @@ def modest(record: Memory | Episode, prominent: Collection[str]) -> dict[str, An
 
 
 def shown(trust: Trust | None) -> str:
-    """Return how a level is told beside a text; nothing where there is nothing to say.
-
-    Args:
-        trust: The level.
-    """
+    """Return how a level is told beside a text; nothing where there is nothing to say."""
     return "" if trust in (None, Trust.HIGH) else f"(trust: {trust}) "
 
 
@@ -243,3 +210,24 @@ def _most(event: Event) -> Trust:
     most = Trust.HIGH if event.event is EventKind.MERGE and not event.agent else Trust.MEDIUM
     made_of = event.detail.get(INHERITED)
     return min(most, Trust(made_of), key=LEVELS.index) if made_of in LEVELS else most
+
+
+_MARK: Final = "stops_edits"
+
+
+def may_be_marked(memory: Memory) -> bool:
+    """Tell whether a person may mark a memory: no agent made it, and no import brought it."""
+    begun = [event for event in memory.history if event.event is EventKind.ADD]
+    return memory.source.kind == "manual" and not any(each.agent or each.source for each in begun)
+
+
+def may_stop(memory: Memory) -> bool:
+    """Tell whether a memory's mark counts.
+
+    It does where a person set it by an edit, and nobody who is trusted less has changed what the
+    memory says since. A history can be forged, so the user's own settings have to allow it as well.
+    """
+    if not memory.stops_edits or not may_be_marked(memory) or trust_of(memory) is not Trust.HIGH:
+        return False
+    marked = [event for event in memory.history if _MARK in event.before]
+    return bool(marked) and not (marked[-1].agent or marked[-1].source)

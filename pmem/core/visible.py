@@ -32,9 +32,6 @@ def visible(text: str) -> str:
 
     Joiners and emoji selectors stay where they shape what is seen, one at a time: between the
     parts of an emoji, behind an emoji, and behind a letter of a script that needs them.
-
-    Args:
-        text: Any text.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -48,20 +45,12 @@ def subject_before(subject: str | None, text: str) -> str:
 
 
 def one_visible_line(text: str) -> str:
-    """Write out what would end a line or move the cursor, besides what `visible` does.
-
-    Args:
-        text: Any text.
-    """
+    """Write out what would end a line or move the cursor, besides what `visible` does."""
     return visible(text).replace("\n", "\\u{a}").replace("\t", "\\u{9}")
 
 
 def escaped(json: str) -> str:
-    r"""Write hidden characters as JSON does, `\\uXXXX`: the text means the same.
-
-    Args:
-        json: JSON, on one line or several.
-    """
+    r"""Write hidden characters as JSON does, `\\uXXXX`: the text means the same."""
     return json if json.isascii() and "\x7f" not in json else _hidden().sub(_as_json, json)
 
 
@@ -78,3 +67,29 @@ def _written_out(found: re.Match[str]) -> str:
 def _as_json(found: re.Match[str]) -> str:
     units = found[0].encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[n : n + 4]}" for n in range(0, len(units), 4))
+
+
+_APART: Final = "&#8203;"
+"""A space without width."""
+_ESCAPED: Final = {
+    **{sign: f"\\{sign}" for sign in "\\`*_[]|~"},
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    "$": "&#36;",
+    "@": f"@{_APART}",
+    "#": f"#{_APART}",
+}
+_SIGNS: Final = str.maketrans(_ESCAPED)
+_ADDRESS: Final = re.compile(r"(:)(//)|(www)(\.)|(gh)(-)(?=\d)", re.IGNORECASE)
+
+
+def escape_markdown(text: str) -> str:
+    """Return one line of Markdown that shows a text as it is, for the middle of a line."""
+    folded = visible(" ".join(text.split())).translate(_SIGNS)
+    return _ADDRESS.sub(_split_match, folded)
+
+
+def _split_match(found: re.Match[str]) -> str:
+    left, right = filter(None, found.groups())
+    return f"{left}{_APART}{right}"

@@ -16,7 +16,7 @@ import msgspec
 
 from pmem.core.retrieval.meaning import pack_vector
 from pmem.core.secrets import unsecret
-from pmem.project.meaning import PACKAGE, is_installed
+from pmem.project.configuration import PACKAGE, is_installed
 from pmem.values.rules import AUTO, VectorRules
 
 Use = Literal["query", "passage"]
@@ -55,11 +55,6 @@ class Embedder(Protocol):
 
 def embed(embedder: Embedder, texts: Sequence[str], use: Use) -> list[bytes]:
     """Return the vectors of texts, packed.
-
-    Args:
-        embedder: What makes them.
-        texts: One or more.
-        use: What the texts are.
 
     Raises:
         EmbeddingFailed: The model failed, or its answer makes no sense.

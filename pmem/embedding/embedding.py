@@ -39,9 +39,6 @@ def embed_missing(workspace: Workspace) -> None:
     """Make the vectors that are missing, and drop those of texts that are gone.
 
     What goes wrong is told in `workspace.notes`: no other work fails with it.
-
-    Args:
-        workspace: Whose records, where a model is chosen; its own `local` folder keeps the vectors.
     """
     try:
         embedder = embedder_of(workspace.settings.vectors)
@@ -58,11 +55,6 @@ class Asked:
     """A question that is embedded once, and only if something that it is asked of has a vector.
 
     What goes wrong is told in `workspace.notes`, and leaves words alone.
-
-    Args:
-        workspace: Where the documents are.
-        question: What is asked.
-        pool: Knows where each document is kept.
     """
 
     def __init__(self, workspace: Workspace, question: str, pool: Pool) -> None:
@@ -83,12 +75,7 @@ class Asked:
         return {number: value for number, value in near.items() if value is not None}
 
     def nearest(self, numbers: Collection[int], most: int) -> list[int]:
-        """Return the memories or episodes among documents that are nearest, the nearest first.
-
-        Args:
-            numbers: Which documents are asked about.
-            most: How many are wanted.
-        """
+        """Return the memories or episodes among documents that are nearest, the nearest first."""
         try:
             embedder = embedder_of(self._workspace.settings.vectors)
             with open_vectors(_local(self._workspace), writes=False) as vectors:
@@ -129,9 +116,6 @@ def embed_written(workspace: Workspace) -> None:
 
     Of many none is made: they wait for `embed_missing`. What goes wrong is told in
     `workspace.notes`.
-
-    Args:
-        workspace: Its `written` says what; its model is the package's own.
     """
     texts = {
         id_: text

@@ -11,7 +11,7 @@ from itertools import pairwise, takewhile
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.core.text.sentences import split_sentences
 from pmem.interchange import UnusedPart
 from pmem.interchange.markdown import (

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from pmem.core import decode_errors, exactjson
+from pmem.core import exactjson
 from pmem.core.checks import nesting
 from pmem.core.lines import MARK
 from pmem.errors import InvalidValue
@@ -118,7 +118,7 @@ def _take(items: Iterable[Placed], renamed: _Renamed, parsed: ParsedArrays) -> N
         except InvalidValue as error:
             parsed.skipped.append(Skipped(where, error.message))
         except msgspec.ValidationError as error:
-            parsed.skipped.append(Skipped(where, f"is no record: {decode_errors.sentence(error)}"))
+            parsed.skipped.append(Skipped(where, f"is no record: {exactjson.sentence(error)}"))
 
 
 def _array(name: str, data: bytes) -> list[Any]:

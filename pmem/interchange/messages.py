@@ -16,8 +16,7 @@ import msgspec
 from pmem.core import exactjson
 from pmem.core.checks import MOST_TOOL_LEVELS, nesting
 from pmem.core.chunking import fitting
-from pmem.core.lines import MARK
-from pmem.core.names import composed
+from pmem.core.lines import MARK, composed
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped
 from pmem.values.bounds import LINE_BYTES

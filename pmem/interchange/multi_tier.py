@@ -50,11 +50,12 @@ def write(
         Chunk: list(map(_chunk, chunks)),
     }
     return {
-        name: dump([_known(entry) for entry in entries[type_]]) for name, type_ in FILES.items()
+        name: dump([_without_none(entry) for entry in entries[type_]])
+        for name, type_ in FILES.items()
     }
 
 
-def _known(fields: Fields) -> Fields:
+def _without_none(fields: Fields) -> Fields:
     """Leave out what is not known: the design's optional fields."""
     return {key: value for key, value in fields.items() if value is not None}
 
@@ -86,7 +87,7 @@ def _memory(memory: Memory, now: datetime, half_life: float) -> Fields:
         "createdAt": memory.created_at,
         "updatedAt": memory.updated_at,
         "metadata": {
-            "source": _known(
+            "source": _without_none(
                 {
                     "type": memory.source.kind,
                     "conversationId": memory.source.conversation,
@@ -183,6 +184,6 @@ def _message(message: Message) -> Fields:
         "role": message.role,
         "content": message.content,
         "timestamp": message.created_at,
-        **_known(told),
+        **_without_none(told),
         "metadata": {"tokens": message.tokens},
     }

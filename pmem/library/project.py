@@ -12,16 +12,15 @@ from pmem.library.typed import checked
 from pmem.operations.operation import A, Operation, Q
 from pmem.operations.pipeline import run
 from pmem.project import setup
-from pmem.project.borders import check_borders
 from pmem.project.caller import Caller
-from pmem.project.discovery import discover
+from pmem.project.discovery import check_borders, discover
 from pmem.project.own_memory import found_or_started
 from pmem.project.views import seen_at
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Backend, Problem
 from pmem.storage.git.revision import Revision
 from pmem.storage.shared import Shared
-from pmem.values.notation import flatten
+from pmem.values.rules import flatten
 
 
 def checked_models(models: Any) -> Any:

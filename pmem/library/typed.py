@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_typ
 
 import msgspec
 
-from pmem.core import decode_errors
+from pmem.core import exactjson
 from pmem.errors import InvalidValue
 from pmem.values.times import in_utc
 
@@ -70,7 +70,7 @@ def _field(name: str, value: Any, owner: Any) -> Any:
     except RecursionError:
         raise InvalidValue(f"{name} is nested too deep") from None
     except msgspec.ValidationError as error:
-        said = decode_errors.sentence(error, name=name)
+        said = exactjson.sentence(error, name=name)
         said = f"{said.removesuffix('null')}None" if said.endswith(", not null") else said
         raise InvalidValue(said) from None
 

@@ -12,6 +12,7 @@ from pmem.core.lines import split_lines
 from pmem.core.retention import changed
 from pmem.errors import InvalidValue
 from pmem.memory.changes import RecordsRequest
+from pmem.memory.citation_watch import as_cited
 from pmem.memory.citations import (
     SOURCE,
     BrokenCitation,
@@ -20,8 +21,6 @@ from pmem.memory.citations import (
     together,
     verify,
 )
-from pmem.memory.cited_sides import as_cited
-from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.storage.git.changed_files import hunks, lines_after
 from pmem.storage.git.project_files import Sources, Unreadable
@@ -48,13 +47,8 @@ class Accepted(msgspec.Struct, frozen=True, kw_only=True):
 def accept(workspace: Workspace, request: RecordsRequest) -> Accepted:
     """Take the text that memories cite as it is now; their histories keep what they cited.
 
-    Where a text stood in a version of its file that git has, its place now follows from what
-    changed around it; else the same lines count.
-
-    Raises:
-        NotFound, Ambiguous: A reference.
-        InvalidValue: What is cited is gone, or nothing says where it is now, or the memory's text
-            still has the old value.
+    Where git has the text that a file had then, its place now follows from what changed around it;
+    else the same lines count.
     """
     found = verify(workspace, VerifyRequest(references=request.references)).items
     by_memory: dict[str, list[BrokenCitation]] = {}
@@ -90,17 +84,13 @@ def _accept_of(
             )
         )
     citations = together((), (new.get(one, one) for one in memory.citations))
-    event = msgspec.structs.replace(event_of(workspace, EventKind.UPDATE), source=SOURCE)
+    event = msgspec.structs.replace(workspace.event(EventKind.UPDATE), source=SOURCE)
     workspace.memories.put(changed(memory, event, citations=citations))
     return accepted
 
 
 def _check_text(memory: Memory, item: BrokenCitation) -> None:
-    """See that a memory's own text does not hold what its citation says no longer.
-
-    Raises:
-        InvalidValue: It does.
-    """
+    """See that a memory's own text does not hold what its citation says no longer."""
     sides = item.sides
     value = "" if sides is None else sides.old_value_in(memory.content)
     if sides is not None and value:
@@ -112,11 +102,7 @@ def _check_text(memory: Memory, item: BrokenCitation) -> None:
 
 
 def _place_now(workspace: Workspace, memory: Memory, cited: Citation, item: BrokenCitation) -> str:
-    """Return what to cite in the place of a citation, with a file seen from the top.
-
-    Raises:
-        InvalidValue: Nothing says so.
-    """
+    """Return what to cite in the place of a citation, with a file seen from the top."""
     if item.now is not None:
         moved = msgspec.structs.replace(cited, file=item.now.file, lines=item.now.lines)
         return moved.place

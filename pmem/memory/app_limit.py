@@ -12,13 +12,14 @@ from pmem.errors import InvalidValue, Locked, StorageRefused
 from pmem.memory.app_memories import (
     CONVERSATIONS,
     AppAnswer,
+    WorkWaits,
+    asks,
     members,
     name_of,
     related_conversations,
     state_of,
     worths_of,
 )
-from pmem.memory.app_models import WorkWaits, asks
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import DeferredWork
 from pmem.values.records import Event, EventKind, Memory, State
@@ -31,9 +32,8 @@ T = TypeVar("T")
 
 
 class Compacted(AppAnswer, frozen=True, kw_only=True):
-    """What a compaction did, and how many memories there are now.
-
-    `deferred` says that a decision is put off, and `reason` why.
+    """What a compaction did, and how many memories there are now; `reason` is why a decision is
+    `deferred`, if one is.
     """
 
     decisions: tuple[AppDecision, ...]
@@ -48,10 +48,6 @@ def compact(workspace: Workspace, app: str) -> Compacted:
 
     The rules decide under the writers' lock, in one commit. A model is asked before it; what
     others have written meanwhile is looked at again.
-
-    Raises:
-        InvalidValue: The app's name is not allowed.
-        Locked, StorageRefused, Refused: See `Workspace.transaction`; nothing changed.
     """
     app, limit = name_of(app), workspace.settings.apps.limit
     if asks(workspace, "compaction"):
@@ -70,11 +66,7 @@ def compact(workspace: Workspace, app: str) -> Compacted:
 
 
 def once_more(attempt: Callable[[], T]) -> T:
-    """Return what an attempt does; where storage refuses, try it once more.
-
-    Raises:
-        Locked, StorageRefused: It did so twice.
-    """
+    """Return what an attempt does; where storage refuses, try it once more."""
     try:
         return attempt()
     except (StorageRefused, Locked):
@@ -111,9 +103,8 @@ def within(workspace: Workspace, app: str) -> list[AppDecision]:
 
 
 def make_room(workspace: Workspace) -> tuple[AppDecision, ...]:
-    """Hold the apps to their limit that a transaction gives more memories, by the rules.
-
-    It is called inside the transaction, with the memories put.
+    """Hold the apps to their limit that a transaction gives more memories, inside it, by the
+    rules.
     """
     grown = {
         change.record.scope.app
@@ -124,11 +115,7 @@ def make_room(workspace: Workspace) -> tuple[AppDecision, ...]:
 
 
 def check_room(workspace: Workspace, app: str) -> None:
-    """See that an app may have one more memory.
-
-    Raises:
-        InvalidValue: It has as many as it may.
-    """
+    """See that an app may have one more memory; an InvalidValue says that it may not."""
     limit = workspace.settings.apps.limit
     if len(members(workspace, app)) >= limit:
         raise InvalidValue(
@@ -169,16 +156,17 @@ def _one_by_one(workspace: Workspace, app: str) -> tuple[list[AppDecision], str]
 def _if_it_holds(
     workspace: Workspace, app: str, seen: Sequence[Memory], decision: AppDecision, *, last: bool
 ) -> AppDecision | None:
-    """Carry a decision out, unless others have changed what it is about.
+    """Carry a decision out, unless others have changed what it is about; return what was done.
 
-    Returns:
-        What was done: the decision, the oldest's end where it is the `last` attempt, or nothing.
+    In the `last` attempt that is the end of the oldest one, then.
     """
     with workspace.transaction():
         kept = members(workspace, app)
         if len(kept) <= workspace.settings.apps.limit:
             return None
-        if _memories_named(seen, decision) != _memories_named(kept, decision):
+        names = (decision.target, decision.merged)
+        was, now = ([one for one in each if one.id in names] for each in (seen, kept))
+        if was != now:
             if not last:
                 return None
             decision = oldest_goes(kept, "other writers changed the memories meanwhile")
@@ -186,42 +174,24 @@ def _if_it_holds(
         return decision
 
 
-def _memories_named(memories: Sequence[Memory], decision: AppDecision) -> list[Memory]:
-    return [memory for memory in memories if memory.id in (decision.target, decision.merged)]
-
-
 def carry_out(workspace: Workspace, kept: Sequence[Memory], decision: AppDecision) -> list[Memory]:
-    """Do what was decided, inside a transaction; return the memories that are left.
+    """Do what was decided, inside a transaction; return the memories that are left."""
+    from pmem.core.lifecycle.states import moved
 
-    Args:
-        kept: The app's memories.
-        decision: What is to become of one of them.
-    """
     by_id = {memory.id: memory for memory in kept}
     target = by_id[decision.target]
     if decision.merged is None:
-        _delete(workspace, target, decision)
+        event = _event(workspace, EventKind.DELETE, decision)
+        end = purge_time(event.at, workspace.settings.purge_days)
+        workspace.memories.put(moved(target, event, purge_at=end))
         return [memory for memory in kept if memory is not target]
     changes = _merge_memories(workspace, kept, target, by_id[decision.merged], decision)
     return [changes.get(memory.id, memory) for memory in kept if memory.id != decision.merged]
 
 
-def _delete(workspace: Workspace, memory: Memory, decision: AppDecision) -> None:
-    from pmem.core.lifecycle.states import moved
-
-    event = _event(workspace, EventKind.DELETE, decision)
-    end = purge_time(event.at, workspace.settings.purge_days)
-    workspace.memories.put(moved(memory, event, purge_at=end))
-
-
 def _event(workspace: Workspace, kind: EventKind, decision: AppDecision) -> Event:
-    return Event(
-        event=kind,
-        at=workspace.now(),
-        actor=workspace.actor,
-        source=SOURCE,
-        detail=_detail(decision),
-    )
+    at, actor = workspace.now(), workspace.actor
+    return Event(event=kind, at=at, actor=actor, source=SOURCE, detail=_detail(decision))
 
 
 def _merge_memories(
@@ -235,7 +205,9 @@ def _merge_memories(
     from pmem.core.lifecycle.merging import absorbed, absorbing, redirected
 
     at, actor = workspace.now(), workspace.actor
-    survivor = _explained(absorbing(target, [gone], actor, at), decision, _said_in(gone))
+    said = [*filter(None, [gone.source.conversation]), *related_conversations(gone)]
+    more = {CONVERSATIONS: said} if said else {}
+    survivor = _explained(absorbing(target, [gone], actor, at), decision, more)
     if decision.content is not None and decision.content != survivor.content:
         event = _event(workspace, EventKind.UPDATE, decision)
         tokens = workspace.count(decision.content)
@@ -248,12 +220,6 @@ def _merge_memories(
             if new is not memory:
                 changes[memory.id] = workspace.memories.put(new)
     return changes
-
-
-def _said_in(gone: Memory) -> dict[str, list[str]]:
-    """Return what a history says of where a memory came from that goes into another one."""
-    said = [*filter(None, [gone.source.conversation]), *related_conversations(gone)]
-    return {CONVERSATIONS: said} if said else {}
 
 
 def _explained(memory: Memory, decision: AppDecision, more: Mapping[str, Any]) -> Memory:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -22,6 +22,9 @@ from pmem.values.defaults import HALF_LIFE_DAYS
 from pmem.values.fields import asked
 from pmem.values.ids import matches, short
 from pmem.values.records import Memory, State
+
+if TYPE_CHECKING:
+    from pmem.model.tasks import TaskKind
 
 MOST_IMPORTANT: Final = 10
 """Importance in app commands goes from 0 to this; records keep it from 0 to 1."""
@@ -82,11 +85,7 @@ def related_conversations(memory: Memory) -> tuple[str, ...]:
 
 
 def share_of(importance: float | None) -> float | None:
-    """Return an importance from 0 to 10 as records keep it.
-
-    Raises:
-        InvalidValue: It lies outside.
-    """
+    """Return an importance from 0 to 10 as records keep it; any other is an InvalidValue."""
     if importance is None:
         return None
     if not 0 <= importance <= MOST_IMPORTANT:
@@ -97,11 +96,7 @@ def share_of(importance: float | None) -> float | None:
 
 
 def name_of(app: str) -> str:
-    """Return an app's name as it is kept: see `checks.app_name`.
-
-    Raises:
-        InvalidValue: It is none.
-    """
+    """Return an app's name as it is kept; what is none is an InvalidValue."""
     return checks.app_name(app)
 
 
@@ -112,11 +107,7 @@ def members(workspace: Workspace, app: str) -> list[Memory]:
 
 
 def worths_of(workspace: Workspace, kept: Sequence[Memory]) -> dict[str, float]:
-    """Return each memory's importance times its presence, which falls with age and grows by use.
-
-    Args:
-        kept: The memories.
-    """
+    """Return each memory's importance times its presence, which falls with age and grows by use."""
     now = workspace.now()
     return {
         memory.id: memory.importance * presence(memory, now, HALF_LIFE_DAYS)
@@ -131,11 +122,7 @@ def all_of(workspace: Workspace, app: str) -> list[Memory]:
 
 
 def one_of(workspace: Workspace, app: str, reference: str) -> Memory:
-    """Return the memory of an app that a reference means; those of others do not exist for it.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-    """
+    """Return the memory of an app that a reference means; those of others do not exist for it."""
     found = _fitting(members(workspace, app), reference)
     found = found or _fitting(all_of(workspace, app), reference)
     if not found:
@@ -187,12 +174,7 @@ class AppAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def note_context(workspace: Workspace, conversation: str, app: str) -> None:
-    """Count that a conversation's context had memories of its app; a figure must not fail a read.
-
-    Args:
-        conversation: Its id.
-        app: The app's name.
-    """
+    """Count that a conversation had memories of its app; a figure must not fail a read."""
     if not workspace.read_only and workspace.settings.record_access:
         with suppress(PmemError):
             state_of(workspace).note_context(conversation, app)
@@ -206,3 +188,24 @@ def state_of(workspace: Workspace) -> AppKeeper:
     from pmem.storage.local.state import LocalState
 
     return AppState(LocalState(workspace.root, read_only=True, is_own=False))
+
+
+class WorkWaits(Exception):
+    """A model may not be asked now, and its work is put off."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def asks(workspace: Workspace, kind: "TaskKind") -> bool:
+    """Tell whether a model is to do a task, and not the rules; without one nothing is imported."""
+    if workspace.given_models is None and not workspace.settings.model.is_chosen:
+        return False
+    from pmem.model.asking import models_of
+
+    try:
+        models = models_of(workspace)
+    except InvalidValue:  # asking says what is wrong
+        return True
+    return models is not None and models.does(kind)

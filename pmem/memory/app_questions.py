@@ -5,9 +5,8 @@ from collections.abc import Iterable, Sequence
 from pmem.core import secrets
 from pmem.core.apps.deciding import AppDecision, oldest_goes
 from pmem.core.consent import sensitive
-from pmem.memory.app_memories import worths_of
-from pmem.memory.app_models import WorkWaits
-from pmem.memory.chunking import Transcript
+from pmem.memory.app_memories import WorkWaits, worths_of
+from pmem.memory.conversations import Transcript
 from pmem.model.asking import ModelAnswered, NoAnswer, ask, clean_given, unquoted
 from pmem.model.tasks import (
     CompactionAnswer,
@@ -34,12 +33,7 @@ def ask_summary(
 ) -> tuple[str | None, dict[str, str]]:
     """Return what a model says of a conversation, and what the memory's history says of that.
 
-    Args:
-        app: The app that is to remember it.
-        talk: The conversation.
-
-    Returns:
-        The summary: empty where there is nothing to keep, None where the rules are to sum it up.
+    The summary is empty where there is nothing to keep, and None where the rules are to sum it up.
 
     Raises:
         WorkWaits: It may not be asked now.
@@ -53,10 +47,6 @@ def ask_summary(
 
 def ask_decision(workspace: Workspace, app: str, memories: Sequence[Memory]) -> AppDecision:
     """Return what a model decides; where no answer can be used, that the oldest goes, and why.
-
-    Args:
-        app: The app's name.
-        memories: Its memories, the oldest first.
 
     Raises:
         WorkWaits: It may not be asked now.
@@ -86,12 +76,7 @@ def _failure(workspace: Workspace, none: NoAnswer) -> str:
 
 
 def talk_given(workspace: Workspace, app: str, talk: Transcript) -> ConversationGiven:
-    """Return what is told of a conversation that has ended.
-
-    Args:
-        app: The app that is to remember it.
-        talk: The conversation.
-    """
+    """Return what is told of a conversation that has ended."""
     return ConversationGiven(
         app=app,
         messages=told_messages(talk.messages),
@@ -101,12 +86,7 @@ def talk_given(workspace: Workspace, app: str, talk: Transcript) -> Conversation
 
 
 def crowd_given(workspace: Workspace, app: str, memories: Sequence[Memory]) -> CompactionGiven:
-    """Return what is told of an app's memories.
-
-    Args:
-        app: The app's name.
-        memories: Its memories, the oldest first.
-    """
+    """Return what is told of an app's memories."""
     worths = worths_of(workspace, memories)
     return CompactionGiven(
         app=app,
@@ -126,13 +106,7 @@ def crowd_given(workspace: Workspace, app: str, memories: Sequence[Memory]) -> C
 
 
 def decision_of(answer: CompactionAnswer, memories: Sequence[Memory], by: str) -> AppDecision:
-    """Return a decision as apps carry it out.
-
-    Args:
-        answer: The model's, checked.
-        memories: The memories that it was asked about; the last goes into what says not which.
-        by: Who decided.
-    """
+    """Return a decision as apps carry it out."""
     whole = {short(memory.id): memory.id for memory in memories}
     target, reason = whole[answer.targetMemoryId], " ".join(answer.reason.split())
     if answer.action == "delete":
@@ -148,12 +122,7 @@ def decision_of(answer: CompactionAnswer, memories: Sequence[Memory], by: str) -
 
 
 def told_messages(said: Iterable[Message], most: int = MOST_MESSAGES) -> tuple[SaidMessage, ...]:
-    """Return what was said as a model reads it: both ends of it, and of each message both ends.
-
-    Args:
-        said: The messages in their order.
-        most: How many are told.
-    """
+    """Return what was said as a model reads it: both ends of it, and of each message both ends."""
     messages = list(said)
     if len(messages) > most:
         messages = messages[: most // 2] + messages[-(most - most // 2) :]
@@ -161,11 +130,7 @@ def told_messages(said: Iterable[Message], most: int = MOST_MESSAGES) -> tuple[S
 
 
 def told_message(message: Message) -> SaidMessage:
-    """Return a message as a model reads it.
-
-    Args:
-        message: The message.
-    """
+    """Return a message as a model reads it."""
     text = message.content
     if not text.strip() and (message.tool_call or message.tool_result):
         from pmem.core.text.tool_text import tool_text

@@ -9,7 +9,6 @@ import msgspec
 from pmem.core.retention import changed
 from pmem.core.trust import Trust, trust_of
 from pmem.errors import Refused
-from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
 from pmem.values.fields import DryRun, asked, refs
@@ -24,9 +23,8 @@ R = TypeVar("R", bound=Record)
 
 
 class ChangedRecords(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
-    """Records as they now are, or as they last were; in the order in which they were named.
-
-    `unchanged` are the ids of those that were so before.
+    """Records as they now are, or as they last were, as they were named; and the ids of those that
+    were so before.
     """
 
     records: tuple[R, ...]
@@ -73,14 +71,8 @@ def change(
 ) -> K:
     """Apply a change to one record, in a transaction; an equal result is not written.
 
-    Args:
-        type_: Its type.
-        reference: Which one; what else `apply` names is resolved in there, under the lock.
-        kind: What happens.
-        apply: Returns the changed record, or the same one where there is nothing to change.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
+    What else `apply` names is resolved in there, under the lock; it returns the same record where
+    there is nothing to change.
     """
     _, identifier = workspace.resolve(reference, type_)
     store: Store[K] = workspace.store(type_)
@@ -109,18 +101,14 @@ def _apply(
     apply: Callable[[K, Event], K],
 ) -> K:
     record = store.get(identifier)
-    event = event_of(workspace, kind)
+    event = workspace.event(kind)
     new = apply(record, event)
     return record if new is record else store.put(new)
 
 
 def check_mark(memory: Memory) -> None:
-    """See that a memory may be marked to stop edits.
-
-    Raises:
-        Refused: No person wrote it.
-    """
-    from pmem.core.stopping import may_be_marked
+    """See that a person wrote a memory that is to stop edits; it is Refused otherwise."""
+    from pmem.core.trust import may_be_marked
 
     if not may_be_marked(memory):
         raise Refused(
@@ -130,13 +118,7 @@ def check_mark(memory: Memory) -> None:
 
 
 def vouched(workspace: Workspace, memory: Memory, event: Event) -> Memory:
-    """Return a memory that a person has looked at, which is trusted from now on.
-
-    Args:
-        workspace: Who asks.
-        memory: The memory.
-        event: What happens; a memory that is trusted already, or that an agent looks at, has none.
-    """
+    """Return a memory that a person has looked at, which is trusted from now on."""
     is_person = workspace.caller.agent is None and workspace.caller.app is None
     if not is_person or trust_of(memory) is Trust.HIGH:
         return memory

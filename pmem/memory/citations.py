@@ -1,6 +1,7 @@
 """What memories cite: files of the project and lines of them, and whether they still say it."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
@@ -25,7 +26,7 @@ from pmem.core.retention import changed
 from pmem.core.selection import Selection
 from pmem.core.text.paths import named_paths
 from pmem.errors import InvalidValue, NotFound
-from pmem.memory.cited_sides import sides_of
+from pmem.memory.citation_watch import sides_of
 from pmem.memory.symbols import Unfound, at_symbol, name_of, parse_symbol_citation, settled
 from pmem.project.references import is_gone
 from pmem.project.workspace import Workspace
@@ -42,7 +43,7 @@ SEARCHED_BYTES: Final = 64 * 1024 * 1024
 SEARCHED_LINES: Final = 10_000_000
 """In so many lines, those where texts may begin counted once for each of them."""
 SOURCE: Final = "verify"
-_LONGEST_NUMBER: Final = 9
+_LINES: Final = re.compile(r"(.+):([0-9]{1,9})(?:-([0-9]{1,9}))?", re.DOTALL)
 _CITE: Final = "cite a file that is there, by its path from here"
 
 
@@ -56,9 +57,8 @@ class Where(msgspec.Struct, frozen=True, kw_only=True):
 class BrokenCitation(msgspec.Struct, frozen=True, kw_only=True):
     """A citation that does not stand where it stood, and the memory that has it.
 
-    `symbol` is the name that is cited, if one is. `now` is where a text has moved to, `reason` why
-    a file cannot be read though it is there, what it lacks, or both sides of a change: `cited_text`
-    is what was cited and `present_text` what the file says in its place, where both are known.
+    `now` is where a text has moved to; `reason` says why a file cannot be read, what it lacks, or
+    both sides of a change: `cited_text`, and `present_text` in its place, where both are known.
     """
 
     id: str
@@ -108,11 +108,9 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
 def cite_all(workspace: Workspace, wanted: Sequence[Sequence[str]]) -> list[tuple[Citation, ...]]:
     """Look at what several memories are to cite.
 
-    Args:
-        workspace: Its project has the files.
-        wanted: For each memory files, lines of files such as `src/a.py:10-20`, names that they
-            define such as `src/a.py::settle`, or values of such a name (`src/a.py::RETRIES=3`);
-            the files are seen from the current folder.
+    For each memory `wanted` has files, lines of files such as `src/a.py:10-20`, names that they
+    define such as `src/a.py::settle`, or values of such a name (`src/a.py::RETRIES=3`); the files
+    are seen from the current folder.
 
     Raises:
         InvalidValue: A file, lines of one or a symbol cannot be cited; the sentence says why.
@@ -125,12 +123,7 @@ def cite_all(workspace: Workspace, wanted: Sequence[Sequence[str]]) -> list[tupl
 
 
 def citable(workspace: Workspace, text: str) -> tuple[str, ...]:
-    """Return the files that a text names and the project has, each as `cite_all` takes it.
-
-    Args:
-        workspace: Its project has the files.
-        text: Any text; a path in it counts from the top of the project.
-    """
+    """Return the files that a text names, from the top of the project, as `cite_all` takes them."""
     sources = workspace.sources
     found = []
     for path in (os.path.join(sources.top, name) for name in named_paths(text)[:MOST_NAMED]):
@@ -141,11 +134,7 @@ def citable(workspace: Workspace, text: str) -> tuple[str, ...]:
 
 
 def together(known: Sequence[Citation], new: Iterable[Citation]) -> tuple[Citation, ...]:
-    """Return citations and further ones; the same place is cited once, as it was seen last.
-
-    Raises:
-        InvalidValue: There would be too many.
-    """
+    """Return citations and further ones; the same place is cited once, as it was seen last."""
     cited = each_once((*known, *new))
     if len(cited) > MOST_CITATIONS:
         raise InvalidValue(f"a memory cannot cite more than {MOST_CITATIONS} places")
@@ -157,20 +146,16 @@ def without(
 ) -> tuple[Citation, ...]:
     """Return citations without some of them.
 
-    Args:
-        workspace: Its project has, or had, the files.
-        known: The citations.
-        unwanted: Files, all citations of which go, or lines of files, or symbols in them; as
-            `show` tells them, or seen from the current folder.
-
-    Raises:
-        NotFound: One is not cited.
+    `unwanted` are files, all citations of which go, or lines of files, or names in them; as `show`
+    tells them, or seen from the current folder.
     """
     left = list(known)
     for text in unwanted:
         symbol = parse_symbol_citation(text)
         file, lines = (symbol[0], None) if symbol else parse_citation(text)
-        names = _names(workspace.sources, file)
+        names = {file}
+        with suppress(InvalidValue):  # it need not be there any more
+            names.add(workspace.sources.named(file))
         kept = [
             cited
             for cited in left
@@ -184,9 +169,8 @@ def without(
 
 
 class VerifyRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Which memories' citations to look at: all active ones when none is named.
-
-    `update` rewrites the citations whose text has moved.
+    """Which memories' citations to look at, all active ones when none is named; `update` rewrites
+    those whose text has moved.
     """
 
     references: tuple[str, ...] = ()
@@ -194,12 +178,7 @@ class VerifyRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def verify(workspace: Workspace, request: VerifyRequest) -> Verified:
-    """See whether what memories cite still stands in the files of the project.
-
-    Raises:
-        NotFound, Ambiguous: A reference.
-        Locked, StorageRefused, Refused: See `Workspace.transaction`; only when updating.
-    """
+    """See whether what memories cite still stands in the files of the project."""
     references, update = request.references, request.update
     memories = list(_chosen(workspace, references))
     wanted = {cited for memory in memories for cited in memory.citations}
@@ -272,31 +251,13 @@ def _make_citation(workspace: Workspace, text: str, head: str | None) -> Citatio
 
 
 def parse_citation(text: str) -> tuple[str, Lines | None]:
-    """Read a file, or lines of one; a file of exactly that name comes first.
-
-    Raises:
-        InvalidValue: There is nothing.
-    """
+    """Read a file, or lines of one; a file of exactly that name comes first."""
     if not text:
         raise InvalidValue("a citation must not be empty", "write it as src/main.py:10-20")
-    path, _, numbers = text.rpartition(":")
-    first, dash, last = numbers.partition("-")
-    given = [first, last] if dash else [first]
-    if not path or os.path.lexists(text) or not all(map(_is_number, given)):
+    found = None if os.path.lexists(text) else _LINES.fullmatch(text)
+    if found is None:
         return text, None
-    return path, (int(given[0]), int(given[-1]))
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER
-
-
-def _names(sources: Sources, path: str) -> set[str]:
-    """Return what a file may be called in citations, whether or not it is still there."""
-    try:
-        return {path, sources.named(path)}
-    except InvalidValue:
-        return {path}
+    return found[1], (int(found[2]), int(found[3] or found[2]))
 
 
 def _is_meant(cited: Citation, names: set[str], lines: Lines | None, symbol: str | None) -> bool:

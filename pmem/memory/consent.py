@@ -3,7 +3,7 @@
 An agent sees that something waits and not what, and cannot agree to anything.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Any, Final
@@ -12,13 +12,15 @@ import msgspec
 
 from pmem.core.apps.deciding import AppDecision
 from pmem.core.consent import AGREED
-from pmem.core.filters import EVERYTHING
+from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.lifecycle.states import can_move, moved
 from pmem.core.retention import changed, purge_time
+from pmem.core.selection import Selection
+from pmem.core.trust import LEVELS, Trust, noted_by
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory import facts, memories
 from pmem.memory.app_limit import make_room
-from pmem.memory.changes import RecordsRequest, change
+from pmem.memory.changes import RecordsRequest, change, vouched
 from pmem.memory.reading import MessageRef, find
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import (
@@ -108,11 +110,7 @@ class Declined(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def list_waiting(workspace: Workspace, request: WaitingRequest) -> ConsentListing:
-    """Return what waits for consent or for a second signal. Nothing is changed.
-
-    Raises:
-        Damaged, StorageRefused: The queue.
-    """
+    """Return what waits for consent or for a second signal. Nothing is changed."""
     queue = without_expired(workspace.own.proposals.read(), workspace.now())
     return ConsentListing(
         items=tuple(
@@ -124,13 +122,7 @@ def list_waiting(workspace: Workspace, request: WaitingRequest) -> ConsentListin
 
 
 def approve(workspace: Workspace, request: ApproveRequest) -> Approved:
-    """Remember what was proposed; the memory's history says who agreed, and by which message.
-
-    Raises:
-        NotFound, Ambiguous: A reference, or the memory that was to change is gone.
-        InvalidValue: The message is no person's, or older than the proposal.
-        Damaged, StorageRefused: The queue.
-    """
+    """Remember what was proposed; the memory's history says who agreed, and by which message."""
     done = []
     made_room: list[AppDecision] = []
     for proposal in _find_proposals(workspace, request.references):
@@ -142,12 +134,7 @@ def approve(workspace: Workspace, request: ApproveRequest) -> Approved:
 
 
 def reject(workspace: Workspace, request: RecordsRequest) -> Declined:
-    """Forget what was proposed; the trail keeps a digest, and the same is not asked again.
-
-    Raises:
-        NotFound, Ambiguous: A reference.
-        Damaged, StorageRefused: The queue.
-    """
+    """Forget what was proposed; the trail keeps a digest, and the same is not asked again."""
     done = []
     for proposal in _find_proposals(workspace, request.references):
         workspace.forgot = True
@@ -207,12 +194,7 @@ def _find_proposals(workspace: Workspace, references: Sequence[str]) -> list[Pro
 
 
 def _agreeing(workspace: Workspace, proposal: Proposal, reference: str | None) -> dict[str, str]:
-    """Return what a history says of the message by which somebody agreed to a proposal.
-
-    Raises:
-        NotFound: There is no such message.
-        InvalidValue: No person said it, or it was said before the proposal was made.
-    """
+    """Return what a history says of the message by which somebody agreed to a proposal."""
     if reference is None:
         return {}
     found = find(workspace, reference)
@@ -237,14 +219,22 @@ def _apply_proposal(
         "proposed_at": iso(proposal.at),
         **said,
     }
-    if proposal.target is not None and proposal.kind == "removal":
-        with workspace.transaction():
-            remove = _without(workspace, proposal, detail)
-            return change(workspace, Memory, proposal.target, EventKind.DELETE, remove), ()
     if proposal.target is not None:
+        is_removal = proposal.kind == "removal"
+        kind = EventKind.DELETE if is_removal else EventKind.UPDATE
+
+        def apply(memory: Memory, event: Event) -> Memory:
+            _check_waiting(workspace, proposal)
+            agreed = msgspec.structs.replace(event, source=AGREED, detail={AGREED: detail})
+            if is_removal:
+                done = _out_of_recall(workspace, memory, agreed)
+            else:
+                done = _with_changes(memory, agreed, proposal.changes)
+            _decide(workspace, proposal, "approved", memory.id)
+            return done
+
         with workspace.transaction():
-            apply = _with(workspace, proposal, detail)
-            return change(workspace, Memory, proposal.target, EventKind.UPDATE, apply), ()
+            return change(workspace, Memory, proposal.target, kind, apply), ()
     assert proposal.memory is not None
     with workspace.transaction():
         _check_waiting(workspace, proposal)
@@ -258,11 +248,7 @@ def _apply_proposal(
 
 
 def _check_waiting(workspace: Workspace, proposal: Proposal) -> None:
-    """See that nobody has decided on a proposal since it was read; hold the writers' lock.
-
-    Raises:
-        NotFound: Somebody has.
-    """
+    """See that nobody has decided on a proposal since it was read; hold the writers' lock."""
     queue = without_expired(workspace.own.proposals.read(), workspace.now())
     if all(item.id != proposal.id for item in queue.proposals):
         raise NotFound(
@@ -271,50 +257,20 @@ def _check_waiting(workspace: Workspace, proposal: Proposal) -> None:
         )
 
 
-def _with(
-    workspace: Workspace, proposal: Proposal, detail: dict[str, Any]
-) -> Callable[[Memory, Event], Memory]:
-    changes = proposal.changes
-
-    def apply(memory: Memory, event: Event) -> Memory:
-        _check_waiting(workspace, proposal)
-        _check_active(memory)
-        _decide(workspace, proposal, "approved", memory.id)
-        wanted = msgspec.convert({**plain(memory), **changes}, Memory)
-        fields = {name: getattr(wanted, name) for name in changes}
-        agreed = msgspec.structs.replace(event, source=AGREED, detail={AGREED: detail})
-        return changed(memory, agreed, **fields)
-
-    return apply
-
-
-def _without(
-    workspace: Workspace, proposal: Proposal, detail: dict[str, Any]
-) -> Callable[[Memory, Event], Memory]:
-    days = workspace.settings.purge_days
-
-    def apply(memory: Memory, event: Event) -> Memory:
-        _check_waiting(workspace, proposal)
-        _decide(workspace, proposal, "approved", memory.id)
-        if not can_move(memory.state, event.event):
-            return memory
-        agreed = msgspec.structs.replace(event, source=AGREED, detail={AGREED: detail})
-        return moved(memory, agreed, purge_at=purge_time(event.at, days))
-
-    return apply
-
-
-def _check_active(memory: Memory) -> None:
-    """See that the memory that is to change has not been taken out of recall meanwhile.
-
-    Raises:
-        InvalidValue: It has.
-    """
+def _with_changes(memory: Memory, event: Event, changes: Mapping[str, Any]) -> Memory:
     if memory.state is not State.ACTIVE:
         raise InvalidValue(
             f"memory {memory.id} is {memory.state.replace('_', ' ')} by now, not active",
             "`pmem restore` brings it back; or reject the change",
         )
+    wanted = msgspec.convert({**plain(memory), **changes}, Memory)
+    return changed(memory, event, **{name: getattr(wanted, name) for name in changes})
+
+
+def _out_of_recall(workspace: Workspace, memory: Memory, event: Event) -> Memory:
+    if not can_move(memory.state, event.event):
+        return memory
+    return moved(memory, event, purge_at=purge_time(event.at, workspace.settings.purge_days))
 
 
 def _new(workspace: Workspace, memory: Memory, detail: dict[str, Any]) -> Memory:
@@ -335,11 +291,7 @@ def _new(workspace: Workspace, memory: Memory, detail: dict[str, Any]) -> Memory
 
 
 def _check_not_kept(workspace: Workspace, proposal: Proposal) -> None:
-    """See that nobody has agreed to a proposal whose process died before it could say so.
-
-    Raises:
-        InvalidValue: Somebody has, and a memory says it.
-    """
+    """See that nobody has agreed to a proposal whose process died before it could say so."""
     for memory in workspace.memories.find(EVERYTHING):
         told = (event.detail.get(AGREED) for event in memory.history)
         if any(isinstance(each, dict) and each.get("id") == proposal.id for each in told):
@@ -361,3 +313,36 @@ def _decide(
     decision = decided(proposal, outcome, workspace.actor, workspace.now(), memory)
     workspace.settled.append(Settled(proposal.id, decision))
     return decision
+
+
+_MEDIUM: Final = Selection(
+    wanted=Filter(),
+    least=(("trust", LEVELS.index(Trust.MEDIUM)),),
+    below=(("trust", LEVELS.index(Trust.HIGH)),),
+)
+
+
+class ConfirmRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose memories are right: all that this agent noted."""
+
+    agent: Annotated[str, asked("Also all memories that this agent noted.", shown="NAME")]
+
+
+class Confirmed(msgspec.Struct, frozen=True, kw_only=True):
+    """The memories that are trusted from now on."""
+
+    items: tuple[Memory, ...]
+
+
+def list_noted(workspace: Workspace) -> list[tuple[str, Memory]]:
+    """Return the active memories that no person has confirmed, with the agents that noted them."""
+    found = ((noted_by(memory), memory) for memory in workspace.memories.select(_MEDIUM))
+    return [(agent, memory) for agent, memory in found if agent]
+
+
+def confirm(workspace: Workspace, request: ConfirmRequest) -> Confirmed:
+    """Trust all that an agent noted: a person has looked at it."""
+    found = [one for agent, one in list_noted(workspace) if agent == request.agent]
+    event = workspace.event(EventKind.UPDATE)
+    kept = (vouched(workspace, one, event) for one in found)
+    return Confirmed(items=tuple(map(workspace.memories.put, kept)))

@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
-from pmem.core.dead_ends import COMMIT
 from pmem.core.extraction.categories import category_of
 from pmem.core.extraction.facts import key
 from pmem.core.filters import Filter
+from pmem.core.outcomes import COMMIT
 from pmem.core.text.paths import named_paths
 from pmem.core.trust import AGREED
 from pmem.errors import Ambiguous, BuiltOn, InvalidValue, NotFound
 from pmem.memory import memories
 from pmem.memory.changes import RecordsRequest
-from pmem.memory.fact_standing import settled_fact, with_standing, write_standing
-from pmem.memory.noted_facts import new_facts
-from pmem.memory.reading import conversation_named
+from pmem.memory.conversations import conversation_named
+from pmem.memory.noted_facts import new_facts, settled_fact, with_standing, write_standing
 from pmem.memory.requests import Added, AddRequest
 from pmem.project.caller import reaches
 from pmem.project.workspace import Workspace
@@ -112,12 +111,9 @@ class Promotion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnpromotedFact(msgspec.Struct, frozen=True, kw_only=True):
-    """A fact that stays pending though it is certain, until somebody chooses.
+    """A fact that stays pending though it is certain, until somebody chooses, and why.
 
-    Attributes:
-        fact: Its id.
-        memory: That of the memory to update or bring back instead; None where a cap was met.
-        reason: Why, and what to do.
+    `memory` is the one to update or bring back instead; None where a cap was met.
     """
 
     fact: str
@@ -126,9 +122,8 @@ class UnpromotedFact(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Promotions(msgspec.Struct, frozen=True, kw_only=True):
-    """Facts that became memories, what waits for consent instead, and what made room for them.
-
-    `unpromoted` stay pending until somebody chooses.
+    """Facts that became memories, what waits for consent or for somebody who chooses, and what made
+    room.
     """
 
     items: tuple[Promotion, ...] = ()
@@ -209,9 +204,6 @@ def list_facts(workspace: Workspace, wanted: FactsRequest) -> FactListing:
     """Return the facts that pass a filter, each once, the surest first.
 
     What was promoted or rejected anywhere is pending nowhere.
-
-    Raises:
-        NotFound, Ambiguous: The conversation.
     """
     found = sorted(
         _distinct(workspace, wanted),
@@ -225,10 +217,6 @@ def promote(workspace: Workspace, request: PromoteRequest) -> Promotions:
 
     A person who names a fact agrees to it. What only passes `above` is trusted as what was said,
     and stays pending where `say` would leave it so.
-
-    Raises:
-        NotFound, Ambiguous: A reference.
-        InvalidValue: Nothing is asked for, or a confidence is out of range.
     """
     above = request.above
     chosen = _each_named(workspace, request.references)
@@ -259,12 +247,7 @@ def promote(workspace: Workspace, request: PromoteRequest) -> Promotions:
 
 
 def reject(workspace: Workspace, request: RecordsRequest) -> Rejected:
-    """Reject facts: they are not pending any more, and never noted again.
-
-    Raises:
-        NotFound, Ambiguous: A reference.
-        InvalidValue: A fact was promoted before.
-    """
+    """Reject facts: they are not pending any more, and never noted again."""
     rejected = []
     for item in _each_named(workspace, request.references).values():
         fact = item.fact
@@ -279,13 +262,9 @@ def reject(workspace: Workspace, request: RecordsRequest) -> Rejected:
 
 
 def unsettle(workspace: Workspace, left: Mapping[str, tuple[Standing, str | None]]) -> None:
-    """Make facts pending again, as before they were promoted or rejected.
+    """Make facts pending again, as before they were promoted or rejected; what is gone is let go.
 
-    What is gone is let go.
-
-    Args:
-        workspace: Inside a transaction.
-        left: By the short part of each fact's id what it became, and as which memory.
+    `left` says by the short part of each fact's id what it became, and as which memory.
 
     Raises:
         BuiltOn: One has become something else since.
@@ -439,6 +418,18 @@ def _promote_fact(workspace: Workspace, item: Stated, *, is_named: bool = False)
 def _put_fact(workspace: Workspace, item: Stated, *, is_named: bool, force: bool = False) -> Added:
     """Add a memory that says what a fact says, in the ways of `add`."""
     fact = item.fact
+    cite: tuple[str, ...] = ()
+    if named_paths(fact.content):
+        from pmem.memory.citations import citable
+
+        cite = citable(workspace, fact.content)
+    commit = next((one for one in fact.evidence if one.startswith(COMMIT)), None)
+    source = Source(
+        kind="conversation" if commit is None else "commit",
+        conversation=item.conversation,
+        message=fact.message,
+        commit=commit,
+    )
     request = AddRequest(
         content=fact.content,
         type=fact.type,
@@ -446,39 +437,19 @@ def _put_fact(workspace: Workspace, item: Stated, *, is_named: bool, force: bool
         subject=fact.subject,
         user=_concerned(fact),
         app=item.app,
-        source=_source_of(item),
+        source=source,
         places=fact.places,
         tried=fact.tried,
         because=fact.because,
         evidence=fact.evidence,
-        cite=_files_named(workspace, fact.content),
+        cite=cite,
         force=force,
     )
-    detail = _agreement_of(workspace, fact, is_named=is_named)
-    if fact.made_by is not None:
-        detail = {**msgspec.structs.asdict(fact.made_by), **detail}
+    is_person = workspace.caller.agent is None and workspace.caller.app is None
+    detail: dict[str, Any] = msgspec.structs.asdict(fact.made_by) if fact.made_by else {}
+    if is_named and is_person:  # somebody chose these words of what came from anywhere
+        detail[AGREED] = {"fact": short(fact.id)}
     return memories.put_new(workspace, request, short(fact.id), **detail)
-
-
-def _source_of(item: Stated) -> Source:
-    """Return where a fact comes from: a commit, where it names one, else what was said."""
-    fact = item.fact
-    commit = next((one for one in fact.evidence if one.startswith(COMMIT)), None)
-    return Source(
-        kind="conversation" if commit is None else "commit",
-        conversation=item.conversation,
-        message=fact.message,
-        commit=commit,
-    )
-
-
-def _files_named(workspace: Workspace, content: str) -> tuple[str, ...]:
-    """Return the project's files that a fact is about, to be cited by its memory."""
-    if not named_paths(content):
-        return ()
-    from pmem.memory.citations import citable
-
-    return citable(workspace, content)
 
 
 def _judged(added: Added) -> "tuple[Neighbour, ...]":
@@ -487,13 +458,3 @@ def _judged(added: Added) -> "tuple[Neighbour, ...]":
     from pmem.core.lifecycle.neighbours import judgements
 
     return judgements(added.neighbours)
-
-
-def _agreement_of(workspace: Workspace, fact: Fact, *, is_named: bool) -> dict[str, Any]:
-    """Return what a memory's history says of the fact that it is made of: a person agreed to it.
-
-    An agent's promotion, or one that the settings or a threshold make, is nobody's agreement: a
-    transcript may have come from anywhere, and nobody chose these words of it.
-    """
-    is_person = workspace.caller.agent is None and workspace.caller.app is None
-    return {AGREED: {"fact": short(fact.id)}} if is_named and is_person else {}

@@ -1,20 +1,32 @@
 """Looking at what the memory did: the log of all events, one record's story, the audit trail."""
 
-from collections.abc import Iterable, Iterator
-from datetime import datetime
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 
 import msgspec
 
 from pmem.core import checks
-from pmem.core.audit import AuditRow, row
+from pmem.core.changelog import Changed, Forgotten, Kept, Learned, compare
 from pmem.core.filters import EVERYTHING, Filter
-from pmem.core.journal import Historic, JournalEntry, JournalStep, Wanted, entry, log, steps
+from pmem.core.journal import (
+    AuditRow,
+    Historic,
+    JournalEntry,
+    JournalStep,
+    Wanted,
+    entry,
+    log,
+    row,
+    steps,
+)
 from pmem.core.operations import LoggedOperation
 from pmem.core.policy import CATEGORY_OF_KIND
+from pmem.core.retention import MemoryVersion, versions
 from pmem.core.selection import Selection
-from pmem.core.versions import MemoryVersion, versions
-from pmem.errors import InvalidValue
+from pmem.errors import InvalidValue, NotFound
 from pmem.memory.reading import get
 from pmem.project.workspace import Workspace
 from pmem.storage.local.operations import Operations
@@ -22,6 +34,7 @@ from pmem.storage.local.proposals import ProposalOutcome
 from pmem.storage.store import Store
 from pmem.values.fields import AsOf, asked
 from pmem.values.records import KINDS, Event, Memory, plain
+from pmem.values.times import iso
 
 SHOWN: Final = 10
 
@@ -119,12 +132,7 @@ class Trail(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def list_events(workspace: Workspace, request: EventsRequest) -> Journal:
-    """Return what happened to memories, episodes and conversations, the newest last.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-        InvalidValue: Records of its kind keep no history, or the limit is below zero.
-    """
+    """Return what happened to memories, episodes and conversations, the newest last."""
     checks.limit(request.limit)
     wanted, limit = request.wanted, request.limit
     if request.reference is not None:
@@ -133,29 +141,21 @@ def list_events(workspace: Workspace, request: EventsRequest) -> Journal:
         found = log(_latest(workspace, wanted, limit), wanted)
     else:
         found = log(_all(workspace, wanted), wanted)
-    shown = found[max(0, len(found) - limit) :] if limit else found
+    shown = found[-limit:]  # all of them where it is 0
     is_whole = request.reference is not None or not limit or wanted.asks_events
     total = len(found) if is_whole else _count(workspace, wanted)
     return Journal(items=tuple(map(entry, shown)), total=total)
 
 
 def list_versions(workspace: Workspace, request: HistoryRequest) -> VersionListing:
-    """Return all that a memory has said.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-    """
+    """Return all that a memory has said."""
     _, identifier = workspace.resolve(request.reference, Memory)
     memory = workspace.memories.get(identifier)
     return VersionListing(id=memory.id, items=versions(memory))
 
 
 def list_operations(workspace: Workspace, request: RanRequest) -> Ran:
-    """Return what ran in this clone, the newest last; the log is bounded and forgets the oldest.
-
-    Raises:
-        InvalidValue: The limit is below zero.
-    """
+    """Return what ran in this clone, the newest last; the log is bounded and forgets the oldest."""
     checks.limit(request.limit)
     after, before = request.after, request.before
     found = [
@@ -163,8 +163,7 @@ def list_operations(workspace: Workspace, request: RanRequest) -> Ran:
         for item in ran(workspace)
         if (after is None or item.ts >= after) and (before is None or item.ts < before)
     ]
-    shown = found[max(0, len(found) - request.limit) :] if request.limit else found
-    return Ran(items=tuple(shown), total=len(found))
+    return Ran(items=tuple(found[-request.limit :]), total=len(found))
 
 
 def ran(workspace: Workspace) -> Iterable[LoggedOperation]:
@@ -182,12 +181,7 @@ def ran(workspace: Workspace) -> Iterable[LoggedOperation]:
 
 
 def show_history(workspace: Workspace, request: HistoryRequest) -> History:
-    """Return what happened to one record, and what each event led to, in its history's order.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-        InvalidValue: Records of its kind keep no history.
-    """
+    """Return what happened to one record, and what each event led to, in its history's order."""
     return History(steps=tuple(steps(_historic(workspace, request.reference))))
 
 
@@ -207,13 +201,12 @@ def _trail(workspace: Workspace, user: str | None) -> list[AuditRow]:
     if workspace.is_past or not workspace.own.is_ours:
         return rows
     decisions = workspace.own.proposals.read().decisions
-    told = [_decision(item) for item in decisions if _is_told(item, user)]
+    told = [
+        _decision(item)
+        for item in decisions
+        if item.decision != "approved" and user in (None, item.user)  # that has its own event
+    ]
     return sorted([*rows, *told], key=lambda item: item.ts) if told else rows
-
-
-def _is_told(decision: ProposalOutcome, user: str | None) -> bool:
-    """Tell whether a decision belongs into a trail; an approved one has an event of its own."""
-    return decision.decision != "approved" and user in (None, decision.user)
 
 
 def _decision(decision: ProposalOutcome) -> AuditRow:
@@ -271,3 +264,80 @@ def _historic(workspace: Workspace, reference: str) -> Historic:
         f"{KINDS[type(record)]} {record.id} keeps no history",
         "memories, episodes and conversations do",
     )
+
+
+WEEK: Final = timedelta(days=7)
+
+
+class WeekRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Since when to look back: seven days when None."""
+
+    since: datetime | None = None
+
+
+class Week(msgspec.Struct, frozen=True, kw_only=True):
+    """What changed since a moment, each entry sorted by type, then by age.
+
+    What was purged leaves no trace. `by` says who changed each record since then, by its id, the
+    first first, and `people` in how many of these each had a hand, the busiest first.
+    """
+
+    since: datetime
+    until: datetime
+    learned: tuple[Learned, ...]
+    changed: tuple[Changed, ...]
+    forgotten: tuple[Forgotten, ...]
+    by: Mapping[str, tuple[str, ...]]
+    people: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        """How many entries there are."""
+        return len(self.learned) + len(self.changed) + len(self.forgotten)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the entries, who made them, and how many there are."""
+        return {**msgspec.structs.asdict(self), "total": self.total}
+
+
+def look_back(workspace: Workspace, request: WeekRequest) -> Week:
+    """Compare the memory as it is with what it was at a moment, record by record."""
+    now = workspace.now()
+    since = request.since or now - WEEK
+    if since > now:
+        raise InvalidValue(f"{iso(since)} is still to come", "give a time in the past")
+    fresh = Selection(wanted=Filter(states=(), updated_after=since))
+    after: dict[str, Kept] = {one.id: one for one in workspace.memories.select(fresh)}
+    after |= {one.id: one for one in workspace.episodes.select(fresh)}
+    found = compare(_as_they_were(workspace, after, since), after)
+    by = {
+        entry.id: tuple(
+            dict.fromkeys(
+                event.actor
+                for event in after[entry.id].history
+                if event.at >= since and event.actor
+            )
+        )
+        for entry in (*found.learned, *found.changed, *found.forgotten)
+    }
+    people = Counter(actor for actors in by.values() for actor in actors)
+    return Week(
+        since=since,
+        until=now,
+        **msgspec.structs.asdict(found),
+        by=by,
+        people=dict(people.most_common()),
+    )
+
+
+def _as_they_were(
+    workspace: Workspace, records: Mapping[str, Kept], since: datetime
+) -> dict[str, Kept]:
+    from pmem.project.views import at_moment
+
+    then = at_moment(workspace, since)
+    found: dict[str, Kept] = {}
+    for identifier, record in records.items():
+        with suppress(NotFound):
+            found[identifier] = then.store(type(record)).get(identifier)
+    return found

@@ -10,14 +10,7 @@ import msgspec
 from pmem.core import checks
 from pmem.core.filters import Filter
 from pmem.core.lifecycle.neighbours import Neighbour
-from pmem.core.lifecycle.states import (
-    SUPERSEDES,
-    can_move,
-    closed,
-    moved,
-    restored,
-    successor_of,
-)
+from pmem.core.lifecycle.states import SUPERSEDES, can_move, closed, moved, restored, successor_of
 from pmem.core.operations import UPKEEP
 from pmem.core.retention import linked, purge_time
 from pmem.core.trust import inherited
@@ -30,11 +23,10 @@ from pmem.memory.changes import (
     RestoreRequest,
     change_all,
 )
+from pmem.memory.links import link_again
 from pmem.memory.memories import edited_fields, edited_parts
-from pmem.memory.neighbours import link_again
 from pmem.memory.reading import get, message_named
 from pmem.memory.requests import EditRequest
-from pmem.project.events import event_of
 from pmem.project.references import is_gone
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
@@ -58,9 +50,8 @@ from pmem.values.times import iso
 
 
 class Superseded(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that holds from now on, and the one that held until now.
-
-    `neighbours` are others that the new one updates or contradicts.
+    """A memory that holds from now on, the one that held until now, and the `neighbours` that the
+    new one updates or contradicts.
     """
 
     memory: Memory
@@ -87,25 +78,21 @@ class PurgeRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _NOT_PASSED_ON: Final[dict[str, Any]] = {
-    **{"citations": (), "outcomes": (), "settled": None, "stops_edits": False},
-    **{"review_at": None, "review_if": None},
-}
+    "citations": (), "outcomes": (), "settled": None, "stops_edits": False,
+    "review_at": None, "review_if": None,
+}  # fmt: skip
 """What is said of a memory alone, and not of the one that takes its place."""
 
 
 def remove(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Removable]:
-    """Remove memories and episodes so that they can still be restored.
-
-    Raises:
-        NotFound, Ambiguous: A reference.
-        Withheld: An agent asks, and a person wrote a memory: the removal waits for a person.
-        Refused: An agent asks, and a person wrote an episode.
-    """
+    """Remove memories and episodes so that they can still be restored."""
     days = workspace.settings.purge_days
     if workspace.caller.agent is not None:
         from pmem.memory.proposals import gate_removals
 
-        gate_removals(workspace, list(_removable(workspace, request.references)))
+        named = (workspace.resolve(reference, *EDITABLE) for reference in request.references)
+        records = [workspace.store(type_).get(identifier) for type_, identifier in named]
+        gate_removals(workspace, [one for one in records if can_move(one.state, EventKind.DELETE)])
 
     gone: list[str] = []
 
@@ -119,22 +106,8 @@ def remove(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Remo
     return ChangedRecords(records=tuple(done), unchanged=frozenset(gone))
 
 
-def _removable(workspace: Workspace, references: Sequence[str]) -> Iterator[Removable]:
-    """Yield the memories and episodes among what references mean that removing would change."""
-    for reference in references:
-        type_, identifier = workspace.resolve(reference, *EDITABLE)
-        record: Removable = workspace.store(type_).get(identifier)
-        if can_move(record.state, EventKind.DELETE):
-            yield record
-
-
 def restore(workspace: Workspace, request: RestoreRequest) -> ChangedRecords[Removable]:
-    """Bring memories and episodes back to `active` as they were, whatever took them out of it.
-
-    Raises:
-        NotFound, Ambiguous: A reference, or nothing left recall since then.
-        InvalidValue: An app has no room for its memory.
-    """
+    """Bring memories and episodes back to `active` as they were, whatever took them out of it."""
     references = request.references
     if request.since is not None or request.by is not None:
         left = list(_left_recall(workspace, request))
@@ -144,7 +117,9 @@ def restore(workspace: Workspace, request: RestoreRequest) -> ChangedRecords[Rem
             return ChangedRecords(records=tuple(left))
         references = (*references, *(record.id for record in left))
     elif request.dry_run:
-        return ChangedRecords(records=tuple(_of_references(workspace, references)))
+        named = (workspace.resolve(reference, *EDITABLE) for reference in references)
+        found = (workspace.store(type_).get(identifier) for type_, identifier in named)
+        return ChangedRecords(records=tuple(found))
 
     def apply(record: Removable, event: Event) -> Removable:
         if not can_move(record.state, event.event):
@@ -157,12 +132,6 @@ def restore(workspace: Workspace, request: RestoreRequest) -> ChangedRecords[Rem
 
     done = change_all(workspace, references, EventKind.RESTORE, apply)
     return ChangedRecords(records=tuple(done))
-
-
-def _of_references(workspace: Workspace, references: Sequence[str]) -> Iterator[Removable]:
-    for reference in references:
-        type_, identifier = workspace.resolve(reference, *EDITABLE)
-        yield workspace.store(type_).get(identifier)
 
 
 def _left_recall(workspace: Workspace, request: RestoreRequest) -> Iterator[Removable]:
@@ -178,16 +147,7 @@ def _left_recall(workspace: Workspace, request: RestoreRequest) -> Iterator[Remo
 
 
 def supersede(workspace: Workspace, request: EditRequest) -> Superseded:
-    """Let a new memory take the place of one, which held until now.
-
-    Args:
-        request: In what the new memory differs from the one that does not hold any longer.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-        InvalidValue: A value is not allowed, the memory is not active, or the new one does not
-            hold yet.
-    """
+    """Let a new memory take the place of one, which held until now, and differ in what is asked."""
     fields = edited_fields(workspace, request)
     if request.stops_edits:
         raise InvalidValue("a new memory stops no edits yet", "mark it once it is there")
@@ -213,12 +173,7 @@ def supersede(workspace: Workspace, request: EditRequest) -> Superseded:
 
 
 def supersede_by(workspace: Workspace, request: SupersedeByRequest) -> Superseded:
-    """Let a memory that exists take the place of another one, which held until now.
-
-    Raises:
-        NotFound, Ambiguous: A reference.
-        InvalidValue: One of them is not active, or both are one memory.
-    """
+    """Let a memory that exists take the place of another one, which held until now."""
     old = _active(workspace, request.reference)
     new = _active(workspace, request.successor)
     _check_leave(workspace, old, "propose its removal with `pmem rm`")
@@ -234,13 +189,6 @@ def purge(workspace: Workspace, request: PurgeRequest) -> ChangedRecords[Record]
 
     What was learned of a conversation stays, and so does the message that a memory was learned of:
     notes name them.
-
-    Returns:
-        The records as they last were.
-
-    Raises:
-        NotFound, Ambiguous: A reference.
-        Refused: A record was not removed before and `force` is not set.
     """
     gone = [get(workspace, reference) for reference in request.references]
     for record in gone:
@@ -305,7 +253,7 @@ def _successor(workspace: Workspace, old: Memory, fields: dict[str, Any]) -> Mem
     """Make a memory like another one but for some fields; it holds from now on."""
     now = workspace.now()
     made_of = {} if workspace.caller.agent is None else inherited(old)
-    event = event_of(workspace, EventKind.ADD, **{SUPERSEDES: old.id}, **made_of)
+    event = workspace.event(EventKind.ADD, **{SUPERSEDES: old.id}, **made_of)
     fresh = {"valid_from": now, "valid_until": old.valid_until, **_NOT_PASSED_ON, **fields}
     checks.validity(fresh["valid_from"], fresh["valid_until"])
     kept = tuple(
@@ -329,7 +277,7 @@ def _successor(workspace: Workspace, old: Memory, fields: dict[str, Any]) -> Mem
 def _replace_memory(workspace: Workspace, old: Memory, new: Memory, end: datetime) -> Superseded:
     now, actor = workspace.now(), workspace.actor
     link = Relationship(target=old.id, type=SUPERSEDES, strength=1.0, created_at=now)
-    event = event_of(workspace, EventKind.SUPERSEDE, by=new.id)
+    event = workspace.event(EventKind.SUPERSEDE, by=new.id)
     return Superseded(
         memory=workspace.memories.put(linked(new, link, actor, now)),
         superseded=workspace.memories.put(moved(old, event, valid_until=closed(old, end))),

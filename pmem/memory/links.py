@@ -1,13 +1,19 @@
 """Linking memories to each other, by hand."""
 
-from typing import Final
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final, NamedTuple
 
 from pmem.core import checks
-from pmem.core.retention import linked, same_link, unlinked
+from pmem.core.filters import Filter, fold
+from pmem.core.lifecycle.neighbours import Neighbour, is_near
+from pmem.core.retention import linked, same_link, unlinked, valid_at
+from pmem.core.selection import Selection
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.changes import change
 from pmem.memory.requests import EditRequest, LinkRequest, UnlinkRequest
 from pmem.project.workspace import Workspace
+from pmem.storage.backend import NEAR_KEY, subject_key
 from pmem.values.ids import matches, short
 from pmem.values.records import Event, EventKind, Memory, Relationship
 
@@ -19,15 +25,7 @@ LINK_TYPES: Final = (
 
 
 def link(workspace: Workspace, request: LinkRequest) -> Memory:
-    """Link one memory to another, or give the link that is there a new strength.
-
-    Returns:
-        The memory at the start.
-
-    Raises:
-        NotFound, Ambiguous: A reference.
-        InvalidValue: Both are one memory, or a value is not allowed.
-    """
+    """Link one memory to another, or give that link a new strength; return the one at the start."""
     checks.share("strength", request.strength)
     if not request.type.strip():
         raise InvalidValue("a link's type must not be empty")
@@ -48,11 +46,7 @@ def link(workspace: Workspace, request: LinkRequest) -> Memory:
 
 
 def unlink(workspace: Workspace, request: UnlinkRequest) -> Memory:
-    """Remove the links from one memory to another.
-
-    Raises:
-        NotFound, Ambiguous: A reference, or there is no such link.
-    """
+    """Remove the links from one memory to another."""
     end = request.end
 
     def apply(memory: Memory, event: Event) -> Memory:
@@ -70,12 +64,7 @@ def unlink(workspace: Workspace, request: UnlinkRequest) -> Memory:
 
 
 def change_links(workspace: Workspace, memory: Memory, request: EditRequest) -> Memory:
-    """Make and remove the links of a memory that an edit names; return it as it then is.
-
-    Raises:
-        NotFound, Ambiguous: A reference, or there is no such link.
-        InvalidValue: It would be linked to itself.
-    """
+    """Make and remove the links of a memory that an edit names; return it as it then is."""
     for written in request.unlink:
         end, _, type_ = written.partition(":")
         memory = unlink(workspace, UnlinkRequest(start=memory.id, end=end, type=type_ or None))
@@ -84,3 +73,95 @@ def change_links(workspace: Workspace, memory: Memory, request: EditRequest) -> 
         wanted = LinkRequest(start=memory.id, end=end, type=type_ if colon else LINK_TYPES[0])
         memory = link(workspace, wanted)
     return memory
+
+
+_MOST_ON_SUBJECT: Final = 32
+"""So many memories on one subject are compared with a new one."""
+
+
+class Comparison(NamedTuple):
+    """The memory that says the same as another one, if one does, and where that one may lead."""
+
+    same: Memory | None
+    neighbours: Sequence[Neighbour]
+
+
+NOTHING = Comparison(None, ())
+
+
+def compare_with_known(workspace: Workspace, memory: Memory) -> Comparison:
+    """Compare what a memory says from now on with the likeliest of those that are known."""
+    from pmem.core.lifecycle.candidates import MOST_CANDIDATES, asked_keys, promising
+
+    keys = asked_keys(memory.content, memory.scope)
+    alike = workspace.memories.alike(keys, MOST_CANDIDATES)
+    at = memory.updated_at
+    others = promising(memory, alike, at)
+    if not others:
+        return NOTHING
+    from pmem.core.lifecycle.linking import close_to, linked_to, same_as
+
+    close = close_to(memory, others)
+    return Comparison(same_as(memory, close), linked_to(memory, close, at))
+
+
+def link_to_all(
+    workspace: Workspace, memory: Memory, neighbours: Sequence[Neighbour]
+) -> tuple[Memory, tuple[Neighbour, ...]]:
+    """Return a memory linked to its neighbours, and these; none where links are not wanted."""
+    if not workspace.settings.link_on_add:
+        return memory, ()
+    for neighbour in neighbours:
+        memory = linked(memory, neighbour.link, workspace.actor, memory.updated_at)
+    return memory, tuple(neighbours)
+
+
+def link_again(
+    workspace: Workspace, memory: Memory
+) -> tuple[Memory, tuple[Neighbour, ...], Memory | None]:
+    """Return a memory that says something else now, linked to its new neighbours; these; and
+    another memory that says the same, if one does.
+    """
+    found = compare_with_known(workspace, memory)
+    same = found.same.id if found.same else None
+    others = [one for one in found.neighbours if one.link.target != same]
+    memory, neighbours = link_to_all(workspace, memory, others)
+    return memory, neighbours, found.same
+
+
+def near_pairs(workspace: Workspace) -> Iterator[tuple[Memory, Memory]]:
+    """Yield pairs of current memories that say nearly the same, the older first."""
+    from pmem.core.lifecycle.linking import say_nearly_the_same
+
+    now, seen = workspace.now(), set[frozenset[str]]()
+    for memory in list(workspace.memories.twins(NEAR_KEY)):
+        ends = tuple(link.target for link in memory.relationships if is_near(link))
+        current = Selection(wanted=Filter(), ids=ends, holding_at=now)
+        for other in workspace.memories.select(current) if valid_at(memory, now) else ():
+            pair = frozenset((memory.id, other.id))
+            if pair not in seen and say_nearly_the_same(memory, other):
+                seen.add(pair)
+                older, newer = sorted((memory, other), key=lambda each: (each.created_at, each.id))
+                yield older, newer
+
+
+def find_rivals(workspace: Workspace, memory: Memory) -> Iterator[Memory]:
+    """Yield what gives a memory's subject another value, or denies it; of many memories on it the
+    first are compared. A user's own name is no subject: much may be said of one.
+    """
+    if not memory.subject or memory.subject == memory.scope.user:
+        return
+    on_subject = islice(workspace.memories.twins(subject_key(memory.subject)), _MOST_ON_SUBJECT)
+    current = [known for known in on_subject if valid_at(known, memory.created_at)]
+    if current:
+        from pmem.core.lifecycle.linking import says_otherwise
+
+        yield from (known for known in current if says_otherwise(memory, known))
+
+
+def count_on_subject(workspace: Workspace, subject: str | None) -> int:
+    """Count the current memories on a subject; dear where some have changed in this transaction."""
+    if not subject:
+        return 0
+    on_subject = Selection(wanted=Filter(), subjects=(fold(subject),), holding_at=workspace.now())
+    return workspace.memories.count(on_subject)

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from pmem.core import checks
-from pmem.core.lifecycle.neighbours import Neighbour
-from pmem.core.lifecycle.scopes import concern_of
+from pmem.core.lifecycle.neighbours import Neighbour, concern_of
 from pmem.core.policy import tells_how
-from pmem.core.retention import changed
-from pmem.core.versions import CONVERSATION
+from pmem.core.retention import CONVERSATION, changed
 from pmem.errors import InvalidValue, Refused
 from pmem.memory.changes import Removable, change, change_all, check_mark, vouched
-from pmem.memory.neighbours import (
+from pmem.memory.links import (
     NOTHING,
     compare_with_known,
     count_on_subject,
@@ -48,7 +46,6 @@ from pmem.values.records import (
 
 if TYPE_CHECKING:
     from pmem.core.apps.deciding import AppDecision
-    from pmem.values.rules import Limits
 
 
 _PARTS: Final = (
@@ -59,11 +56,7 @@ _PARTS: Final = (
 
 
 def add(workspace: Workspace, request: AddRequest) -> Added:
-    """Add one memory, unless there is one that should be updated instead.
-
-    Raises:
-        InvalidValue: A value is not allowed.
-    """
+    """Add one memory, unless there is one that should be updated instead."""
     others = count_on_subject(workspace, request.subject)
     done = add_all(workspace, AddAllRequest(memories=(request,)))
     (added,) = done.items
@@ -72,14 +65,7 @@ def add(workspace: Workspace, request: AddRequest) -> Added:
 
 
 def add_all(workspace: Workspace, request: AddAllRequest) -> AddedAll:
-    """Add several memories in one commit: all of them or, after an error, none.
-
-    Args:
-        request: What to add; each is judged for itself, beside those before it.
-
-    Raises:
-        InvalidValue: A value is not allowed; the sentence says which.
-    """
+    """Add several memories in one commit: all of them or, after an error, none."""
     memories = list(_memories(workspace, request.memories))
     done = [
         _add_or_propose(workspace, memory, wanted)
@@ -98,12 +84,7 @@ def put_new(
 ) -> Added:
     """Add a memory as `add` does, inside a transaction.
 
-    Args:
-        fact: The short id of the fact that it is made of, if it is.
-        detail: What its history says of how it began.
-
-    Raises:
-        InvalidValue: A value is not allowed.
+    `fact` is the short id of the fact that it is made of; `detail` says how its history began.
     """
     (memory,) = _memories(workspace, [request])
     begun = msgspec.structs.replace(memory.history[0], detail=detail)
@@ -112,11 +93,7 @@ def put_new(
 
 
 def put_approved(workspace: Workspace, memory: Memory) -> Memory:
-    """Add a memory that a person agreed to, inside a transaction; one that is there stays alone.
-
-    Args:
-        memory: The memory.
-    """
+    """Add a memory that a person agreed to, inside a transaction; one that is there stays alone."""
     twin = _twin(workspace, memory)
     if twin is not None and twin.memory.content == memory.content and not twin.is_archived:
         return twin.memory
@@ -124,11 +101,7 @@ def put_approved(workspace: Workspace, memory: Memory) -> Memory:
 
 
 def _lints_of(workspace: Workspace, request: AddRequest) -> tuple[str, ...]:
-    """Return what could be written better in a memory, where the settings want to know.
-
-    Args:
-        request: What was added.
-    """
+    """Return what could be written better in a memory, where the settings want to know."""
     meant = checks.meant_category(request.category or "", workspace.settings.categories)
     typed = (f"write `--category {meant}`: {request.category!r} is new here",) if meant else ()
     wanted = workspace.settings.writing.lint
@@ -142,12 +115,7 @@ def _lints_of(workspace: Workspace, request: AddRequest) -> tuple[str, ...]:
 
 
 def edit(workspace: Workspace, request: EditRequest) -> Edited:
-    """Change a memory and keep what it was in its history; see `edit_from`.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-        InvalidValue: A value is not allowed.
-    """
+    """Change a memory and keep what it was in its history; see `edit_from`."""
     done = edit_from(workspace, request, "")
     if not (request.link or request.unlink):
         return done
@@ -160,27 +128,25 @@ def edit(workspace: Workspace, request: EditRequest) -> Edited:
 
 
 def edit_from(workspace: Workspace, request: EditRequest, source: str) -> Edited:
-    """Change a memory and keep what it was in its history.
+    """Change a memory and keep what it was in its history; link and tell what it contradicts now.
 
-    What it updates or contradicts from now on is linked and told, like what it says as well.
-
-    Args:
-        request: New values; a request without any changes nothing.
-        source: What it comes from, where no person says it: then it is trusted no more than before.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-        InvalidValue: A value is not allowed.
+    `source` is what the change comes from where no person says it: then it is trusted no more.
     """
     fields = edited_fields(workspace, request)
     neighbours: tuple[Neighbour, ...] = ()
     same: Memory | None = None
     was: Memory | None = None
-    told = _conversation_of(workspace, request)
+    told: dict[str, str] = {}
+    if request.conversation is not None:
+        told[CONVERSATION] = workspace.resolve(request.conversation, Conversation)[1]
 
     def apply(memory: Memory, event: Event) -> Memory:
         nonlocal neighbours, same, was
-        _check_kept(memory)
+        if memory.state is State.SOFT_DELETED:  # nobody would find what is changed in there
+            raise InvalidValue(
+                f"memory {memory.id} was removed",
+                f"bring it back first: `pmem restore {short(memory.id)}`",
+            )
         wanted = fields | edited_parts(workspace, memory, request, fields)
         fresh = {name: value for name, value in wanted.items() if value != getattr(memory, name)}
         if not fresh:
@@ -205,47 +171,23 @@ def edit_from(workspace: Workspace, request: EditRequest, source: str) -> Edited
     return Edited(memory=memory, was=was, neighbours=neighbours, same=same)
 
 
-def _check_kept(memory: Memory) -> None:
-    """See that a memory was not removed: what is changed in there, nobody would find."""
-    if memory.state is State.SOFT_DELETED:
-        raise InvalidValue(
-            f"memory {memory.id} was removed",
-            f"bring it back first: `pmem restore {short(memory.id)}`",
-        )
-
-
-def _conversation_of(workspace: Workspace, request: EditRequest) -> dict[str, str]:
-    """Return what an event says of the conversation that a change comes from, if it is known."""
-    if request.conversation is None:
-        return {}
-    return {CONVERSATION: workspace.resolve(request.conversation, Conversation)[1]}
-
-
 def pin(workspace: Workspace, request: PinRequest) -> Removable:
-    """Pin a memory or an episode, so that it never fades, or unpin it.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-    """
+    """Pin a memory or an episode, so that it never fades, or unpin it."""
 
     def apply(record: Removable, event: Event) -> Removable:
         if record.pinned == request.pinned:
             return record
         if workspace.caller.agent is not None:
-            _gate_pin(workspace, record, request.pinned)
+            from pmem.memory.proposals import check_leave, gate_edit
+
+            if isinstance(record, Memory):
+                gate_edit(workspace, record, {"pinned": request.pinned})
+            else:
+                check_leave(workspace, record, "a person pins it, or unpins it")
         return changed(record, event, pinned=request.pinned)
 
     (record,) = change_all(workspace, [request.reference], EventKind.UPDATE, apply)
     return record
-
-
-def _gate_pin(workspace: Workspace, record: Removable, pinned: bool) -> None:
-    from pmem.memory.proposals import check_leave, gate_edit
-
-    if isinstance(record, Memory):
-        gate_edit(workspace, record, {"pinned": pinned})
-    else:
-        check_leave(workspace, record, "a person pins it, or unpins it")
 
 
 def _add_or_propose(
@@ -322,18 +264,7 @@ def _memories(workspace: Workspace, requests: Sequence[AddRequest]) -> Iterator[
 def edited_parts(
     workspace: Workspace, memory: Memory, request: EditRequest, fields: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the new values of what is changed part by part: tags, citations, places, and so on.
-
-    Args:
-        workspace: Its project has the files.
-        memory: As it stands.
-        request: What is to change.
-        fields: The new values of other fields, and what is to be cited as well.
-
-    Raises:
-        NotFound: What is to go is not there.
-        InvalidValue: A value is not allowed.
-    """
+    """Return the new values of what is changed part by part: tags, citations, places, and so on."""
     if "content" in fields:
         type_ = fields.get("type", memory.type)
         category = fields.get("category", memory.category)
@@ -356,7 +287,7 @@ def edited_parts(
     if request.reviewed:
         parts |= {"review_at": None, "review_if": None}
     if request.settled is not None:
-        from pmem.core.dead_ends import settle
+        from pmem.core.outcomes import settle
 
         parts["settled"] = settle(memory, request.settled, workspace.actor, workspace.now())
     return parts
@@ -365,16 +296,14 @@ def edited_parts(
 def _memory(workspace: Workspace, request: AddRequest) -> Memory:
     """Make the record that a request asks for, every value checked."""
     now = workspace.now()
-    limits = workspace.settings.limits
     app = request.app or workspace.caller.app
     content = _content(workspace, request.content, app)
     agent = request.agent or workspace.caller.agent
     _check_form(workspace, agent, content, request.type, request.category)
     start = request.valid_from or now
     checks.validity(start, request.valid_until)
-    importance = request.importance
-    if importance is None:
-        importance = DEFAULT_IMPORTANCE[request.type]
+    given = request.importance
+    importance = DEFAULT_IMPORTANCE[request.type] if given is None else given
     category = checks.category(
         request.category or DEFAULT_CATEGORY[request.type],
         workspace.settings.categories,
@@ -386,17 +315,24 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
         type=request.type,
         content=content,
         category=category,
-        subject=checks.text(request.subject, "a subject", SUBJECT_CHARACTERS)
-        if request.subject is not None
-        else None,
+        subject=None
+        if request.subject is None
+        else checks.text(request.subject, "a subject", SUBJECT_CHARACTERS),
         tags=checks.tags(request.tags),
-        scope=_scope(request, app),
+        scope=Scope(
+            app=None if app is None else checks.app_name(app),
+            user=checks.word(request.user, "a user"),
+            agent=checks.word(request.agent, "an agent"),
+            run=checks.word(request.run, "a run"),
+            actor=checks.word(request.actor, "an actor"),
+            role=checks.word(request.role, "a role"),
+        ),
         importance=checks.share("importance", importance),
         pinned=request.pinned,
         valid_from=start,
         valid_until=request.valid_until,
         source=request.source,
-        **_extras(request, limits),
+        **_extras(request, workspace.settings.limits.memory),
         created_at=now,
         updated_at=now,
         tokens=workspace.count(content),
@@ -411,19 +347,7 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
     )
 
 
-def _scope(request: AddRequest, app: str | None) -> Scope:
-    """Return whom a memory concerns, and who noted it, every name checked."""
-    return Scope(
-        app=None if app is None else checks.app_name(app),
-        user=checks.word(request.user, "a user"),
-        agent=checks.word(request.agent, "an agent"),
-        run=checks.word(request.run, "a run"),
-        actor=checks.word(request.actor, "an actor"),
-        role=checks.word(request.role, "a role"),
-    )
-
-
-def _extras(request: AddRequest, limits: "Limits") -> dict[str, Any]:
+def _extras(request: AddRequest, most: int) -> dict[str, Any]:
     """Return the fields that few memories have, every value checked."""
     found: dict[str, Any] = {}
     if request.places:
@@ -431,19 +355,19 @@ def _extras(request: AddRequest, limits: "Limits") -> dict[str, Any]:
 
         found["places"] = check_places(request.places)
     if request.instead_of:
-        found["instead_of"] = checks.texts(request.instead_of, "an alternative", limits.memory)
+        found["instead_of"] = checks.texts(request.instead_of, "an alternative", most)
     if request.review_at is not None:
         found["review_at"] = request.review_at
     if request.review_if is not None:
-        found["review_if"] = checks.text(request.review_if, "a condition", limits.memory)
+        found["review_if"] = checks.text(request.review_if, "a condition", most)
     for name in ("tried", "because"):
         value = getattr(request, name)
         if value is not None:
             if request.type is not MemoryType.DEAD_END:
                 raise InvalidValue(f"only a dead end has {name!r}", "its type is dead_end")
-            found[name] = checks.text(value, f"what {name!r} says", limits.memory)
+            found[name] = checks.text(value, f"what {name!r} says", most)
     if request.evidence:
-        from pmem.core.dead_ends import check_evidence
+        from pmem.core.outcomes import check_evidence
 
         found["evidence"] = check_evidence(request.evidence)
     return found
@@ -457,12 +381,7 @@ def _content(workspace: Workspace, content: str, app: str | None) -> str:
 
 
 def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
-    """Return the new values that a request gives, by field.
-
-    Raises:
-        InvalidValue: A value is not allowed.
-        Refused: An agent wants a memory to stop edits, or not to.
-    """
+    """Return the new values that a request gives, by field, each checked."""
     if request.stops_edits is not None and workspace.caller.agent is not None:
         raise Refused("only a person says what stops edits", "leave that out")
     fields = {
@@ -474,18 +393,18 @@ def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
         from pmem.memory.citations import cite_all
 
         (fields["citations"],) = cite_all(workspace, [request.cite])
-    settings = workspace.settings
+    settings, most = workspace.settings, workspace.settings.limits.memory
     check: dict[str, Callable[[Any], Any]] = {
-        "content": lambda value: checks.text(value, "a memory", settings.limits.memory),
+        "content": lambda value: checks.text(value, "a memory", most),
         "subject": lambda value: (
             checks.text(value, "a subject", SUBJECT_CHARACTERS) if value.strip() else None
         ),
         "category": lambda value: checks.category(value, settings.categories, CATEGORY_CHARACTERS),
         "importance": lambda value: checks.share("importance", value),
         "tags": checks.tags,
-        "instead_of": lambda value: checks.texts(value, "an alternative", settings.limits.memory),
+        "instead_of": lambda value: checks.texts(value, "an alternative", most),
         "review_if": lambda value: (
-            checks.text(value, "a condition", settings.limits.memory) if value.strip() else None
+            checks.text(value, "a condition", most) if value.strip() else None
         ),
     }
     checked = {

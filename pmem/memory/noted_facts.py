@@ -1,16 +1,16 @@
 """Facts noted as messages state them, each once, and what a correction takes the place of."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 from typing import Final
 
 import msgspec
 
-from pmem.core.dead_ends import describe_attempt
 from pmem.core.extraction.attempts import FAILED, failed_attempts
 from pmem.core.extraction.corrections import NEAR, corrected, is_correction, with_corrected
 from pmem.core.extraction.facts import extract, key
+from pmem.core.outcomes import describe_attempt
 from pmem.core.places import exact_place
 from pmem.core.text.commands import edited_files
 from pmem.core.text.paths import named_paths
@@ -80,13 +80,7 @@ def states_anything(workspace: Workspace, messages: Iterable[Message]) -> bool:
 
 
 def left_out(workspace: Workspace, message: Message, noted_: int) -> int:
-    """Return how many facts of a message were not noted, as one message states at most so many.
-
-    Args:
-        workspace: Its settings say whether any are noted.
-        message: What was said.
-        noted_: How many facts of it are new; the message is read again only where that is a lot.
-    """
+    """Return how many facts of a message were not noted, as one message states at most so many."""
     if not workspace.settings.extract_facts or noted_ < MOST_FACTS:
         return 0
     return max(0, len({short(fact.id) for fact in _facts_of(message, None)}) - MOST_FACTS)
@@ -160,11 +154,66 @@ def _surest(facts: list[Fact], most: int) -> list[Fact]:
 
 
 def new_facts(conversation: Conversation, before: Conversation) -> tuple[Fact, ...]:
-    """Return the facts of a conversation that it did not have before.
-
-    Args:
-        conversation: As it is now.
-        before: As it was.
-    """
+    """Return the facts of a conversation that it did not have before."""
     known = {fact.id for fact in before.facts}
     return tuple(fact for fact in conversation.facts if fact.id not in known)
+
+
+def write_standing(workspace: Workspace, facts: Sequence[Fact]) -> None:
+    """Write what became of facts wherever they were stated."""
+    settled = {short(fact.id): fact for fact in facts}
+    active: dict[str, list[str]] = {}
+    left: dict[str, set[str]] = {}
+    for chunk in [chunk for chunk in workspace.chunks.find() if _holds(chunk.facts, settled)]:
+        left.setdefault(chunk.conversation, set()).update(_promoted_to(chunk.facts, settled))
+        own = tuple(settled_fact(fact, settled) for fact in chunk.facts)
+        workspace.chunks.put(msgspec.structs.replace(chunk, facts=own))
+        active.setdefault(chunk.conversation, []).extend(_promoted_to(own, settled))
+    for conversation in list(workspace.conversations.find()):
+        if conversation.id in active or _holds(conversation.facts, settled):
+            changed = with_standing(
+                conversation,
+                settled,
+                active.get(conversation.id, ()),
+                left.get(conversation.id, ()),
+            )
+            at = max(workspace.now(), conversation.updated_at)
+            workspace.conversations.put(msgspec.structs.replace(changed, updated_at=at))
+
+
+def with_standing(
+    conversation: Conversation,
+    settled: Mapping[str, Fact],
+    elsewhere: Sequence[str] = (),
+    before: Collection[str] = (),
+) -> Conversation:
+    """Return a conversation with what became of its facts.
+
+    `settled` are the facts as they are from now on, by the short part of their ids; `elsewhere` are
+    the memories that facts of its chunks became, and `before` those that they were before.
+    """
+    own = tuple(settled_fact(fact, settled) for fact in conversation.facts)
+    gone = {*before, *_promoted_to(conversation.facts, settled)}
+    kept = (memory for memory in conversation.active_facts if memory not in gone)
+    memories_ = (*kept, *elsewhere, *_promoted_to(own, settled))
+    return msgspec.structs.replace(
+        conversation, facts=own, active_facts=tuple(dict.fromkeys(memories_))
+    )
+
+
+def _holds(facts: Sequence[Fact], settled: Mapping[str, Fact]) -> bool:
+    return any(short(fact.id) in settled for fact in facts)
+
+
+def _promoted_to(facts: Sequence[Fact], settled: Mapping[str, Fact]) -> list[str]:
+    return [fact.memory for fact in facts if short(fact.id) in settled and fact.memory]
+
+
+def settled_fact(fact: Fact, settled: Mapping[str, Fact]) -> Fact:
+    """Return a fact with what became of it, wherever else that was said."""
+    same = settled.get(short(fact.id))
+    if same is None:
+        return fact
+    return msgspec.structs.replace(
+        fact, standing=same.standing, memory=same.memory, settled_at=same.settled_at
+    )

@@ -6,8 +6,10 @@ A value that waits stands in the clone's own queue and nowhere else: no record, 
 it. What people add themselves passes, and what nobody is asked about.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 import msgspec
@@ -31,7 +33,7 @@ from pmem.storage.local.proposals import (
 from pmem.values.bounds import AGENT_CHARACTERS
 from pmem.values.config import Settings
 from pmem.values.ids import short
-from pmem.values.records import Episode, Memory, Scope, plain
+from pmem.values.records import Episode, Memory, plain
 from pmem.values.times import shifted
 
 DAYS: Final = 7
@@ -83,19 +85,12 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def hint(self) -> str:
         """What to do next; nothing where a person has decided."""
-        return (
-            ""
-            if self.rejected
-            else f"a person decides: `pmem inbox accept {short(self.id)}`, or reject"
-        )
+        decides = f"a person decides: `pmem inbox accept {short(self.id)}`, or reject"
+        return "" if self.rejected else decides
 
 
 class Withheld(Refused):
-    """Something waits for consent instead of being remembered.
-
-    Args:
-        held: What waits.
-    """
+    """Something waits for consent instead of being remembered."""
 
     code = "consent"
 
@@ -109,16 +104,8 @@ def gate(
 ) -> Held | None:
     """Hold back a new memory that needs consent or a second signal, inside a transaction.
 
-    Args:
-        memory: The memory.
-        agent: Who proposes it; None for extraction.
-        fact: The short id of the fact that it was extracted as.
-
-    Returns:
-        What waits, or None where the memory may be kept.
-
-    Raises:
-        Damaged, StorageRefused: The queue.
+    `agent` is who proposes it, None for extraction; `fact` is the short id of the fact that it was
+    extracted as. Returns what waits, or None where the memory may be kept.
     """
     settings = workspace.settings.consent
     field = field_of(memory, settings.fields)
@@ -129,14 +116,15 @@ def gate(
     if field is None:
         return None
     content = _heard_before(workspace, memory, field) if kind == "signals" else memory.content
-    wanted = _Wanted(kind, field, agent, (key(content), _scope(memory.scope)))
-    return _hold(workspace, wanted, {"memory": memory, "fact": fact}, _signal(memory))
+    scope = repr(msgspec.structs.astuple(memory.scope))
+    wanted = _Wanted(kind, field, agent, (key(content), scope))
+    said = memory.source
+    signal = Signal(at=memory.created_at, conversation=said.conversation, message=said.message)
+    return _hold(workspace, wanted, {"memory": memory, "fact": fact}, signal)
 
 
 def _heard_before(workspace: Workspace, memory: Memory, field: str) -> str:
     """Return the words in which something was heard before, else those in which it is said now."""
-    from pmem.core.signals import says_the_same
-
     queue = without_expired(workspace.own.proposals.read(), workspace.now())
     for item in queue.proposals:
         known = item.memory
@@ -150,13 +138,8 @@ def _heard_before(workspace: Workspace, memory: Memory, field: str) -> str:
 def gate_edit(workspace: Workspace, memory: Memory, fields: Mapping[str, Any]) -> None:
     """Hold back what an agent changes of a memory that a person wrote, or that needs consent.
 
-    Args:
-        memory: As it stands.
-        fields: New values by field.
-
     Raises:
-        Withheld: The change waits for consent.
-        Damaged, StorageRefused: The queue.
+        Withheld: The change waits for a person.
     """
     if workspace.caller.agent is None:
         return
@@ -183,63 +166,41 @@ def gate_edit(workspace: Workspace, memory: Memory, fields: Mapping[str, Any]) -
 def gate_removals(workspace: Workspace, records: Sequence[Memory | Episode]) -> None:
     """Hold back an agent's removal of memories that a person wrote.
 
-    Args:
-        records: All that it would remove; as long as one of them waits, none is removed.
+    As long as one of the records waits, none is removed.
 
     Raises:
         Withheld: The removal waits for a person.
         Refused: A person wrote an episode among them.
-        Damaged, StorageRefused: The queue.
     """
     for record in records:
         if isinstance(record, Episode):
             check_leave(workspace, record, "a person removes it")
-    held = [
-        _hold_removal(workspace, record)
-        for record in records
-        if isinstance(record, Memory) and needs_leave(workspace, record)
-    ]
-    if held:
-        raise Withheld(held[0])
+    held: list[Held | None] = []
+    for record in records:
+        if isinstance(record, Memory) and needs_leave(workspace, record):
+            wanted = _Wanted("removal", "removal", workspace.caller.agent, (record.id,))
+            given = {"target": record.id, "user": record.scope.user}
+            held.append(_hold(workspace, wanted, given, Signal(at=workspace.now())))
+    for one in filter(None, held[:1]):
+        raise Withheld(one)
 
 
 def check_leave(workspace: Workspace, record: Memory | Episode, hint: str) -> None:
-    """See that no agent does to what a person wrote what it cannot propose.
-
-    Args:
-        record: What it would change.
-        hint: What it can do instead.
-
-    Raises:
-        Refused: A person wrote it.
-    """
+    """See that no agent does to what a person wrote what it cannot propose; that is Refused."""
     if needs_leave(workspace, record):
         agent = workspace.caller.agent
         raise Refused(f"a person wrote {short(record.id)}: {agent} may not do this to it", hint)
 
 
 def needs_leave(workspace: Workspace, record: Memory | Episode) -> bool:
-    """Tell whether whoever writes here needs a person's leave to change a record.
-
-    Args:
-        record: As it stands.
-    """
+    """Tell whether whoever writes here needs a person's leave to change a record."""
     if workspace.caller.agent is None or not workspace.settings.consent.changes:
         return False
     return trust_of(record) is Trust.HIGH
 
 
 def check_form(settings: Settings, text: str, *, is_steps: bool) -> None:
-    """See that what an agent writes has the size, and where that is enforced the form, it may.
-
-    Args:
-        settings: The limits.
-        text: What it writes.
-        is_steps: It tells how something is done.
-
-    Raises:
-        InvalidValue: It does not.
-    """
+    """See that what an agent writes has the size, and where that is enforced the form, it may."""
     length = len(text.strip())
     least, most = AGENT_CHARACTERS, settings.limits.agent
     if not least <= length <= most:
@@ -252,15 +213,7 @@ def check_form(settings: Settings, text: str, *, is_steps: bool) -> None:
 
 
 def check_rules(settings: Settings, broken: Sequence[style_rules.Lint]) -> None:
-    """See that what an agent writes keeps to the writing rules, where that is enforced.
-
-    Args:
-        settings: Whether it is.
-        broken: The rules that it breaks.
-
-    Raises:
-        InvalidValue: It does not.
-    """
+    """See that what an agent writes keeps to the writing rules, where that is enforced."""
     if broken and settings.writing.lint == "refuse":
         raise InvalidValue(
             f"this breaks the writing rules: {broken[0].sentence}",
@@ -269,24 +222,12 @@ def check_rules(settings: Settings, broken: Sequence[style_rules.Lint]) -> None:
 
 
 def drop_expired(workspace: Workspace) -> None:
-    """Remove what has waited too long from the disk; until then no answer holds it either.
-
-    Raises:
-        Damaged, StorageRefused: The queue.
-    """
+    """Remove what has waited too long from the disk; until then no answer holds it either."""
     proposals = workspace.own.proposals
     queue = proposals.read()
     if without_expired(queue, workspace.now()) is not queue:
         with workspace.transaction():
             proposals.update(lambda found: found, workspace.now())
-
-
-def _hold_removal(workspace: Workspace, memory: Memory) -> Held:
-    wanted = _Wanted("removal", "removal", workspace.caller.agent, (memory.id,))
-    given = {"target": memory.id, "user": memory.scope.user}
-    held = _hold(workspace, wanted, given, Signal(at=workspace.now()))
-    assert held is not None  # only further signals let something pass
-    return held
 
 
 class _Wanted(msgspec.Struct, frozen=True):
@@ -331,9 +272,11 @@ def _hold(
         if is_new and wanted.kind == "signals":
             workspace.settled.append(Settled(known.id))
             return queue
-        again = _signalled(known, signal) if is_new else known
+        signals = (*known.signals, signal) if is_new else known.signals
+        again = msgspec.structs.replace(known, signals=signals)
         held.append(_held_proposal(again))
-        return _instead(queue, known, again)
+        found = tuple(again if item is known else item for item in queue.proposals)
+        return msgspec.structs.replace(queue, proposals=found)
 
     workspace.own.proposals.update(change, now)
     return held[0] if held else None
@@ -350,21 +293,6 @@ def _held_proposal(proposal: Proposal, *, rejected: bool = False) -> Held:
     )
 
 
-def _signalled(proposal: Proposal, signal: Signal) -> Proposal:
-    return msgspec.structs.replace(proposal, signals=(*proposal.signals, signal))
-
-
-def _instead(queue: Queue, old: Proposal, new: Proposal) -> Queue:
-    """Return a queue with a proposal in the place of another one."""
-    found = tuple(new if item is old else item for item in queue.proposals)
-    return msgspec.structs.replace(queue, proposals=found)
-
-
-def _signal(memory: Memory) -> Signal:
-    source = memory.source
-    return Signal(at=memory.created_at, conversation=source.conversation, message=source.message)
-
-
 def _is_other(one: Signal, other: Signal) -> bool:
     """Tell whether two signals are independent: another conversation, or message, or hour."""
     if one.conversation != other.conversation:
@@ -374,5 +302,36 @@ def _is_other(one: Signal, other: Signal) -> bool:
     return abs(one.at - other.at) >= APART
 
 
-def _scope(scope: Scope) -> str:
-    return repr(msgspec.structs.astuple(scope))
+def says_the_same(one: str, other: str) -> bool:
+    """Tell whether two texts say the same, however each begins.
+
+    "The user's goal is to learn Rust" and "The user wants to learn Rust" do.
+    """
+    from pmem.core.duplicates import Relation, claim_of, compare
+
+    first, second = _aim(one), _aim(other)
+    if key(first) == key(second):
+        return True
+    return compare(claim_of(first), claim_of(second)).relation is Relation.DUPLICATE
+
+
+def _aim(text: str) -> str:
+    """Return what somebody aims at, without the words that say that they do."""
+    stripped = text.strip().rstrip(".!")
+    found = _head().match(stripped)
+    return stripped[found.end() :] if found and found.end() < len(stripped) else stripped
+
+
+@lru_cache(maxsize=1)
+def _head() -> re.Pattern[str]:
+    """Compiled when first needed: most commands compare no signals."""
+    who = r"(?:(?:the |our )?(?:user|team|customer)|i|we|[A-Z][a-z]{1,20})"
+    whose = r"(?:(?:(?:the |our )?(?:user|team|customer)|[A-Z][a-z]{1,20})'s|my|our|the)"
+    noun = r"(?:current |main |next |long-term )?(?:goal|aim|target|objective|plan|wish)s?"
+    verb = (
+        r"(?:wants?|would like|'d like|hopes?|plans?|aims?|intends?|wishes|wish"
+        r"|(?:is|are|am) (?:trying|planning|aiming|hoping|going))"
+    )
+    return re.compile(
+        rf"(?i:(?:{whose} {noun} (?:is|are)(?: still| now)? (?:to )?|{who} (?:still )?{verb} to ))"
+    )

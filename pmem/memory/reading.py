@@ -1,40 +1,37 @@
 """Looking at what is kept: one record, a list of memories, a record's history."""
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
 from pmem.core.checks import meant_category
-from pmem.core.filters import Filter
+from pmem.core.filters import Filter, fold
+from pmem.core.outcomes import warns
 from pmem.core.policy import EVERYTHING, PROCEDURAL
+from pmem.core.retention import valid_at
 from pmem.core.selection import Selection
 from pmem.core.trust import with_trust
-from pmem.errors import Ambiguous, Damaged, NotFound, Refused
+from pmem.errors import Ambiguous, NotFound, Refused
 from pmem.project.caller import serving, within
 from pmem.project.workspace import Workspace
-from pmem.storage.store import Store
+from pmem.storage.backend import fixed_key
 from pmem.values.fields import AsOf, asked, ref
-from pmem.values.ids import matches, short
+from pmem.values.ids import matches
 from pmem.values.records import (
-    STORES,
-    Chunk,
-    Citation,
-    Conversation,
     Episode,
     Memory,
     Message,
     Record,
-    Status,
     plain,
 )
 
 if TYPE_CHECKING:
-    from pmem.core.cited_sides import Sides
     from pmem.memory.citation_watch import Watch
-    from pmem.memory.details import LinkedText
     from pmem.storage.local.use_counts import UseCount
 
 
@@ -56,40 +53,12 @@ class EpisodeShowRequest(ShowRequest, frozen=True, kw_only=True):
     reference: Annotated[str, ref(completes="episode")]
 
 
-class ConversationRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Which conversation is meant: the latest active one when None.
-
-    For resuming, that is the latest paused one, or else the one that ended last.
-    """
-
-    conversation: Annotated[
-        str | None,
-        asked(
-            "A conversation's id or title [the current one].",
-            shown="[REF]",
-            is_argument=True,
-            completes="conversation",
-        ),
-    ] = None
-
-
-class LookRequest(ConversationRequest, frozen=True, kw_only=True):
-    """Which conversation is to be looked at: as it was at a moment or a revision, if given."""
-
-    at: AsOf = None
-    revision: str | None = None
-
-
 class ShownRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A record, or a message, and what speaks against it.
 
-    Attributes:
-        record: What the reference means.
-        stale: The citations that do not hold any more.
-        disputed: What the other side of a merge says of its fields (see `disputed`).
-        use: In how many sessions of this clone it was shown, and used; None where in none.
-        links: Where its links lead; none unless details were asked for.
-        recalls: How often it was recalled, those that are not saved yet included; likewise.
+    `stale` are the citations that do not hold any more, `disputed` what the other side of a merge
+    says of its fields. `use` says in how many sessions of this clone it was shown, and used; None
+    where in none. Where its `links` lead, and how often it was recalled, is told with details.
     """
 
     record: "Record | MessageRef"
@@ -183,31 +152,23 @@ class MessageRef(msgspec.Struct, frozen=True, kw_only=True):
 class Staleness:
     """Tells which citations of what is shown do not hold in the project's files any more.
 
-    Args:
-        workspace: Where it is shown; in a view of the past nothing is stale.
-        whole: Look up both sides of every changed text, with git's help.
+    Nothing is stale in a view of the past. With `whole`, both sides of every changed text are
+    looked up, with git's help.
     """
 
     def __init__(self, workspace: Workspace, *, whole: bool = False) -> None:
-        self._workspace = workspace
-        self._whole = whole
-        self._watch: Watch | None = None
+        self._workspace, self._whole = workspace, whole
 
     def __call__(self, shown: Any) -> tuple[str, ...]:
         """Return the stale citations of a memory; anything else has none."""
         citations = getattr(shown, "citations", ())
-        if not citations or self._workspace.is_past:
-            return ()
-        if self._watch is None:
-            from pmem.memory.citation_watch import Watch
+        return self._watch.stale(citations) if citations and not self._workspace.is_past else ()
 
-            self._watch = Watch(self._workspace.sources, self._sides if self._whole else None)
-        return self._watch.stale(citations)
+    @cached_property
+    def _watch(self) -> "Watch":
+        from pmem.memory.citation_watch import Watch
 
-    def _sides(self, changed: Sequence[Citation]) -> "Mapping[Citation, Sides]":
-        from pmem.memory.cited_sides import sides_of
-
-        return sides_of(self._workspace, changed)
+        return Watch(self._workspace, whole=self._whole)
 
 
 def is_merged_by_git(record: Any) -> bool:
@@ -216,53 +177,38 @@ def is_merged_by_git(record: Any) -> bool:
 
 
 def disputed(record: Any) -> dict[str, Any]:
-    """Return the fields of a record that two branches contradict each other about.
-
-    Args:
-        record: Any record, or None.
-
-    Returns:
-        What the record does not say, by field.
-    """
+    """Return what a record does not say and another branch does, by field."""
     if not is_merged_by_git(record):
         return {}
-    from pmem.core.threeway.conflicts import open_conflicts
+    from pmem.core.threeway.history import open_conflicts
 
     return open_conflicts(plain(record.history))
 
 
 def show(workspace: Workspace, request: ShowRequest) -> ShownRecord:
-    """Return the record, or the message, that a reference means.
-
-    Raises:
-        NotFound, Ambiguous: The reference, or nothing of it existed at that moment.
-        Damaged: Its file cannot be used.
-    """
-    from pmem.memory.uses import use_of
+    """Return the record, or the message, that a reference means."""
+    from pmem.memory.recalls import use_of
 
     found = find(workspace, request.reference)
     if isinstance(found, MessageRef):
         return ShownRecord(record=found)
-    shown = ShownRecord(
+    kept = found if isinstance(found, Memory | Episode) else None
+    has_details = kept is not None and request.details
+    return ShownRecord(
         record=found,
         stale=Staleness(workspace, whole=True)(found),
         disputed=disputed(found),
-        use=use_of(workspace, found.id) if isinstance(found, Memory | Episode) else None,
+        use=use_of(workspace, kept.id) if kept else None,
+        links=tuple(_linked_texts(workspace, kept)) if kept and has_details else (),
+        recalls=_count_recalls(workspace, kept) if kept and has_details else 0,
     )
-    if not request.details:
-        return shown
-    from pmem.memory.details import with_details
-
-    return with_details(workspace, shown)
 
 
 def find(workspace: Workspace, reference: str) -> Record | MessageRef:
     """Return what a reference means as `show` does, which does not count as a recall.
 
     Raises:
-        NotFound, Ambiguous: The reference.
         Refused: It means a message that whoever asks may not see.
-        Damaged: Its file cannot be used.
     """
     try:
         return get(workspace, reference)
@@ -270,12 +216,13 @@ def find(workspace: Workspace, reference: str) -> Record | MessageRef:
         said = _find_message(workspace, reference)
         if said is not None:
             return said
-        _check_not_hidden(workspace, reference)
+        reach = workspace.reach
+        if reach is not None and _find_message(within(workspace, EVERYTHING), reference):
+            raise Refused(f"{reach.who} may not see {reference}", reach.hint) from None
         later = workspace.present and _find_message(workspace.present, reference)
         if later:
-            raise NotFound(
-                f"message {later.message.id} was not said yet at {workspace.name}"
-            ) from None
+            why = f"message {later.message.id} was not said yet at {workspace.name}"
+            raise NotFound(why) from None
         if _is_waiting(workspace, reference):
             why = "it is no memory yet: `pmem inbox proposals` shows what waits"
             raise NotFound(f"{reference} waits for somebody to decide", why) from None
@@ -290,16 +237,6 @@ def _is_waiting(workspace: Workspace, reference: str) -> bool:
 
     waiting = without_expired(workspace.own.proposals.read(), workspace.now()).proposals
     return any(matches(reference, item.id) for item in waiting)
-
-
-def _check_not_hidden(workspace: Workspace, reference: str) -> None:
-    """See that a reference that fits nothing means no message that may not be seen."""
-    if workspace.reach is None:
-        return
-    from pmem.core.policy import EVERYTHING as ALL
-
-    if _find_message(within(workspace, ALL), reference) is not None:
-        raise Refused(f"{workspace.reach.who} may not see {reference}", workspace.reach.hint)
 
 
 def list_memories(workspace: Workspace, request: ListRequest) -> MemoryListing:
@@ -375,100 +312,14 @@ def _meant_category(workspace: Workspace, name: str) -> str:
 
 
 def get(workspace: Workspace, reference: str) -> Record:
-    """Return the record that a reference means.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-        Damaged: Its file cannot be used.
-    """
+    """Return the record that a reference means."""
     type_, identifier = workspace.resolve(reference)
-    store: Store[Any] = workspace.store(type_)
-    record: Record = store.get(identifier)
+    record: Record = workspace.store(type_).get(identifier)
     return record
 
 
-def conversation_named(workspace: Workspace, reference: str) -> Conversation:
-    """Return the conversation that a reference means: an id or its start, an external id, a title.
-
-    An external id and a title count before the start of an id, or a caller's conversation `7`
-    could be taken for another one.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-        Damaged: Its file cannot be used.
-    """
-    if any(reference in (id_, short(id_)) for id_ in workspace.conversations.ids(reference)):
-        named = []
-    else:
-        named = [
-            conversation.id
-            for conversation in workspace.conversations.find()
-            if reference in (conversation.external_id, conversation.title)
-        ]
-    if len(named) > 1:
-        raise Ambiguous(f"{reference!r} names {' and '.join(named)}", "give one of these ids")
-    identifier = named[0] if named else workspace.resolve(reference, Conversation)[1]
-    return workspace.conversations.get(identifier)
-
-
-def chunks_of(workspace: Workspace, conversation: Conversation) -> Iterator[Chunk]:
-    """Yield the chunks of a conversation in their order.
-
-    Raises:
-        Damaged: A chunk's file is missing or cannot be used.
-    """
-    for identifier in conversation.chunks:
-        try:
-            yield workspace.chunks.get(identifier)
-        except NotFound:
-            path = os.path.join(workspace.root, STORES[Chunk], f"{identifier}.json")
-            raise Damaged(f"{path} is missing, and its conversation needs it") from None
-
-
-def current(workspace: Workspace, status: Status = Status.ACTIVE) -> Conversation | None:
-    """Return the conversation that was started last among those of a status, if any."""
-    for identifier in reversed(workspace.conversations.ids()):
-        conversation = workspace.conversations.get(identifier)
-        if conversation.status is status:
-            return conversation
-    return None
-
-
-def target(
-    workspace: Workspace, reference: str | None, status: Status = Status.ACTIVE
-) -> Conversation:
-    """Return the conversation that a reference means; without one, the current one.
-
-    Args:
-        reference: Which one.
-        status: Without a reference, the latest one that stands so.
-
-    Raises:
-        NotFound, Ambiguous: The conversation, or none stands so.
-    """
-    if reference is None:
-        found = current(workspace, status)
-        if found is None:
-            raise NotFound(f"no conversation is {status}", _what_next(workspace, status))
-        return found
-    return conversation_named(workspace, reference)
-
-
-def _what_next(workspace: Workspace, status: Status) -> str:
-    if status is not Status.ACTIVE:
-        return "`pmem conversation list` shows them all"
-    if current(workspace, Status.PAUSED) is not None:
-        return "`pmem conversation resume` goes on with the paused one, `start` starts another"
-    return "`pmem conversation start` starts one"
-
-
 def message_named(workspace: Workspace, reference: str) -> MessageRef:
-    """Return the message that a reference means: its id, or the start of it.
-
-    Raises:
-        NotFound: No message has such an id, as a record may have.
-        Ambiguous: Several have.
-    """
+    """Return the message that a reference means: its id, or the start of it."""
     found = list({said.message.id: said for said in _messages_named(workspace, reference)}.values())
     if len(found) > 1:
         named = " and ".join(said.message.id for said in found[:2])
@@ -489,11 +340,90 @@ def _messages_named(workspace: Workspace, reference: str) -> Iterator[MessageRef
     """Yield the messages whose id a reference means; one that is kept twice comes twice."""
     if not reference:
         return
-    for conversation in workspace.conversations.find():
-        for message in conversation.recent_messages:
+    recent = ((it.id, it.recent_messages) for it in workspace.conversations.find())
+    older = ((it.conversation, it.messages) for it in workspace.chunks.find())
+    for conversation, messages in chain(recent, older):
+        for message in messages:
             if matches(reference, message.id):
-                yield MessageRef(message=message, conversation=conversation.id)
-    for chunk in workspace.chunks.find():
-        for message in chunk.messages:
-            if matches(reference, message.id):
-                yield MessageRef(message=message, conversation=chunk.conversation)
+                yield MessageRef(message=message, conversation=conversation)
+
+
+class LinkedText(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a link leads, and what is kept there; None where it may not be seen or is gone."""
+
+    id: str
+    type: str
+    text: str | None
+
+
+def _count_recalls(workspace: Workspace, record: Memory | Episode) -> int:
+    """Return how often a record was recalled, with what is not saved yet."""
+    from pmem.memory.recalls import waiting
+
+    unsaved = {} if workspace.is_past else waiting(workspace)
+    return record.access.count + (unsaved[record.id].count if record.id in unsaved else 0)
+
+
+def _linked_texts(workspace: Workspace, record: Memory | Episode) -> Iterator[LinkedText]:
+    """Yield where the links of a record lead, in their order."""
+    if isinstance(record, Memory):
+        ties = [(link.type, link.target) for link in record.relationships]
+    else:
+        ties = [("about", target) for target in record.linked_memories]
+    wanted = Selection(ids=tuple(target for _, target in ties))
+    memories = workspace.memories.select(wanted) if ties else ()
+    found = {memory.id: workspace.mask.text(memory.content) for memory in memories}
+    return (LinkedText(id=target, type=type_, text=found.get(target)) for type_, target in ties)
+
+
+Naming = Literal["tags", "subjects"]
+
+
+class NamesRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the tags or the subjects of active memories are to be counted."""
+
+    of: Naming
+
+
+class NameCount(msgspec.Struct, frozen=True, kw_only=True):
+    """A tag or a subject as it is written most often, how many active memories have it, letter case
+    aside, and when the newest of them was made.
+    """
+
+    name: str
+    count: int
+    latest: datetime
+
+
+class NameListing(msgspec.Struct, frozen=True, kw_only=True):
+    """Tags or subjects, the most used first, and how many there are."""
+
+    items: tuple[NameCount, ...]
+    total: int
+
+
+def list_names(workspace: Workspace, request: NamesRequest) -> NameListing:
+    """Count the tags, or the subjects, of active memories; letter case makes no difference."""
+    spellings: dict[str, Counter[str]] = {}
+    latest: dict[str, datetime] = {}
+    for memory in workspace.memories.select(Selection(wanted=Filter())):
+        named = memory.tags if request.of == "tags" else filter(None, [memory.subject])
+        for name in named:
+            key = fold(name)
+            spellings.setdefault(key, Counter())[name] += 1
+            latest[key] = max(memory.created_at, latest.get(key, memory.created_at))
+    found = [
+        NameCount(name=known.most_common(1)[0][0], count=sum(known.values()), latest=latest[key])
+        for key, known in spellings.items()
+    ]
+    found.sort(key=lambda item: (-item.count, fold(item.name)))
+    return NameListing(items=tuple(found), total=len(found))
+
+
+def fix_of(workspace: Workspace, memory: Memory) -> Memory | None:
+    """Return the newest memory that holds and fixes a dead end; None for what warns of nothing."""
+    if not warns(memory):
+        return None
+    now = workspace.now()
+    found = (one for one in workspace.memories.twins(fixed_key(memory.id)) if valid_at(one, now))
+    return max(found, key=lambda one: one.id, default=None)

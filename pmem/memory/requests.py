@@ -189,12 +189,11 @@ class AddedAll(msgspec.Struct, frozen=True, kw_only=True):
             "added": self.count("added"),
             "suggested": self.count("suggested"),
             **({"held": self.held} if self.held else {}),
-            "items": [_without_links(item.to_plain()) for item in self.items],
+            "items": [
+                {name: value for name, value in item.to_plain().items() if name != "links"}
+                for item in self.items
+            ],
         }
-
-
-def _without_links(added: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in added.items() if name != "links"}
 
 
 class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -301,7 +300,7 @@ class Edited(msgspec.Struct, frozen=True, kw_only=True):
 
     def to_plain(self) -> dict[str, Any]:
         """Return the memory, the number of its version, and what it said before."""
-        from pmem.core.versions import version_number
+        from pmem.core.retention import version_number
 
         was = {} if self.was is None else {"was": self.was.content}
         number = version_number(self.memory)

@@ -2,25 +2,20 @@
 
 import msgspec
 
-from pmem.core.dead_ends import ERROR
+from pmem.core.outcomes import ERROR
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.memories import add
 from pmem.memory.requests import Added, AddRequest, Force
 from pmem.project.own_memory import open_own
 from pmem.project.workspace import Workspace
-from pmem.values.fields import Ref
+from pmem.values.fields import Admit, Ref, as_it_is
 from pmem.values.ids import short
 from pmem.values.records import Memory, Source, State
-from pmem.values.requests import Admit, as_it_is
 
 
 class ShareRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Which memory of one's own is copied; `force` adds it even beside a similar one.
-
-    Attributes:
-        reference: Which one.
-        force: Whether one that says nearly the same does not matter.
-        admit: Lets in what holds no secret.
+    """Which memory of one's own is copied; `force` adds it even beside a similar one, and `admit`
+    lets in what holds no secret.
     """
 
     reference: Ref
@@ -29,19 +24,7 @@ class ShareRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def share(workspace: Workspace, request: ShareRequest) -> Added:
-    """Copy a memory of one's own into a project, unless there is one that says the same.
-
-    Args:
-        workspace: The project.
-        request: Which memory.
-
-    Raises:
-        NoProject: There is no memory of one's own.
-        UsageError: The project is that memory itself.
-        NotFound, Ambiguous: The reference.
-        InvalidValue: The memory is not active, or the project does not allow one of its values.
-        SecretFound: It holds a secret.
-    """
+    """Copy a memory of one's own into a project, unless there is one that says the same."""
     memory = _memory_of_own(open_own(workspace), request.reference)
     return add(workspace, request.admit(_copy_of(memory, force=request.force), "the memory"))
 

@@ -20,8 +20,8 @@ from pmem.core.code.definitions import (
     unqualified,
 )
 from pmem.core.code.languages import language_of
+from pmem.core.lines import shortened
 from pmem.core.secrets import find_named, redacted
-from pmem.core.shortening import shortened
 from pmem.errors import InvalidValue
 from pmem.storage.git.function_lines import function_lines
 from pmem.values.records import Citation
@@ -56,15 +56,9 @@ class SymbolVerdict(NamedTuple):
 
 
 def parse_symbol_citation(text: str) -> tuple[str, str] | None:
-    """Read `src/a.py::settle` or `src/a.py::RETRIES=3`; None for anything else.
+    """Read `src/a.py::settle` or `src/a.py::RETRIES=3` as file and symbol; None for anything else.
 
     A file of exactly that name comes first, then the longest name of one that is there.
-
-    Args:
-        text: What is to be cited, seen from the current folder.
-
-    Returns:
-        The file, and the symbol with its value, if it has one.
     """
     parts = text.split(_BETWEEN)
     if len(parts) == 1 or os.path.lexists(text):
@@ -84,13 +78,7 @@ def name_of(cited: Citation) -> bytes | None:
 def at_symbol(
     content: Content, file: str, wanted: tuple[str, str], environment: Mapping[str, str]
 ) -> Lines:
-    """Return the lines that define what somebody wants to cite.
-
-    Args:
-        content: What the file holds.
-        file: Its name in the project.
-        wanted: The file as it was named, and the symbol.
-        environment: The environment's variables.
+    """Return the lines that define the symbol of a file, as somebody named both.
 
     Raises:
         InvalidValue: The file does not define it, or several times, or gives it another value, or
@@ -114,8 +102,10 @@ def at_symbol(
             _as_constant(cited, content, path) or _lines_of(path),
         )
     if len(found) > 1:
+        heads = ", ".join(str(one.head) for one in found[:_MOST_TOLD])
+        others = " and others" if len(found) > _MOST_TOLD else ""
         raise InvalidValue(
-            f"{path} defines {text} {len(found)} times, in lines {_numbers(found)}",
+            f"{path} defines {text} {len(found)} times, in lines {heads}{others}",
             "name what it belongs to, such as Class.method, or cite lines",
         )
     return found[0].first, found[0].last
@@ -134,12 +124,7 @@ def _as_constant(cited: Citation, content: Content, path: str) -> str:
 def settled(
     unfound: Sequence[Unfound], environment: Mapping[str, str]
 ) -> dict[Citation, SymbolVerdict]:
-    """Return what became of symbols whose text is not in their files any more.
-
-    Args:
-        unfound: The citations.
-        environment: The environment's variables.
-    """
+    """Return what became of symbols whose text is not in their files any more."""
     found = {one.cited: _constant_now(one) for one in unfound if constant_of(one.cited)}
     asked = [one for one in unfound if one.cited not in found]
     for start in range(0, len(asked), _AT_ONCE):
@@ -246,11 +231,6 @@ def _values(name: str, found: Sequence[Assignment]) -> str:
         value = " ".join(one.value.decode("utf-8", "replace").split())
         told[redacted(value, find_named(name, value))] = None
     return shortened(" and ".join(told), _TOLD_CHARACTERS)
-
-
-def _numbers(found: Sequence[Definition]) -> str:
-    told = ", ".join(str(one.head) for one in found[:_MOST_TOLD])
-    return f"{told} and others" if len(found) > _MOST_TOLD else told
 
 
 def _lines_of(path: str) -> str:

@@ -9,13 +9,12 @@ import msgspec
 
 from pmem.core.journal import one_line
 from pmem.core.lifecycle.states import can_move, moved
-from pmem.core.retention import before_event, changed, json_value, purge_time
-from pmem.core.threeway.conflicts import REOPENED, open_conflicts
+from pmem.core.operations import command_of
+from pmem.core.retention import TAKES_BACK, before_event, changed, json_value, purge_time
+from pmem.core.threeway.history import REOPENED, open_conflicts
 from pmem.core.trust import INHERITED, trust_of
-from pmem.core.undo import TAKES_BACK, command_of
 from pmem.errors import BuiltOn, InvalidValue, NotFound
 from pmem.memory.changes import Removable
-from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.storage.git.held import HeldByGit
 from pmem.storage.git.tracked import check_own
@@ -44,10 +43,8 @@ _TYPES: Final[dict[str, type[Returnable]]] = {
 
 
 class UndoRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Which commands are to be taken back.
-
-    The last `many` of this clone, or the last one that changed the record of a `reference`. With
-    `dry_run` it is only told what that would do.
+    """Which commands are to be taken back: the last `many` of this clone, or the last one that
+    changed the record of a `reference`.
     """
 
     many: int = 1
@@ -66,8 +63,8 @@ class UndoneChange(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     short: str
     text: str
-    before: dict[str, Any]
-    after: dict[str, Any]
+    before: dict[str, Any] = {}
+    after: dict[str, Any] = {}
     gone: bool = False
     deleted: bool = False
     staged: str = ""
@@ -104,13 +101,7 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def undo(workspace: Workspace, request: UndoRequest) -> Undone:
-    """Take commands of this clone back, the latest first, all of them or none.
-
-    Raises:
-        NotFound: Nothing is known to undo, or the reference means no record.
-        InvalidValue: What a command did cannot be undone.
-        BuiltOn: A record has changed since in what the command changed.
-    """
+    """Take commands of this clone back, the latest first, all of them or none."""
     if request.many < 1:
         raise InvalidValue("undo needs at least one command", "give a number from 1")
     wanted = _wanted(workspace, request)
@@ -136,7 +127,8 @@ def _wanted(workspace: Workspace, request: UndoRequest) -> Sequence[LoggedComman
             )
         return about[:1]
     if len(left) < request.many:
-        known = sum(1 for _ in takewhile(_can_go, left))
+        can_go = (_can_go(one) for one in left)
+        known = sum(takewhile(bool, can_go))
         most = f"only the last {known}" if known else "no command"
         raise NotFound(f"this clone can undo {most}", "`pmem log` shows what happened")
     wanted = left[: request.many]
@@ -206,35 +198,31 @@ def _undo_change(
         raise BuiltOn(why, "another branch may have it") from None
     first, last = _place_of(record, change, name)
     then = before_event(record, last)
-    differing = _differences(then, record)
+    differing = ", ".join(_differing(then, record)).replace("_", " ")
     if differing:
         raise BuiltOn(
-            f"{short(record.id)} has changed since {name}: {', '.join(differing)}",
+            f"{short(record.id)} has changed since {name}: {differing}",
             f"`pmem log {short(record.id)}` shows how; undo that first",
         )
     done = f"{name.partition(' of ')[0]} of {iso(record.history[first].at)}"
-    event = event_of(workspace, EventKind.UPDATE, **{TAKES_BACK: done})
+    event = workspace.event(EventKind.UPDATE, **{TAKES_BACK: done})
     if change.is_new and not isinstance(record, Conversation):
         if not held.is_committed(record):
             store.remove(record.id)
-            return _undone(record, {}, {}, gone=True, deleted=True, staged=held.staged(record))
+            return _undone(record, gone=True, deleted=True, staged=held.staged(record))
         new: Returnable = _removed(workspace, record, event)
     else:
         new = _brought_back(workspace, record, before_event(record, first), event)
         _check_branches(record, new, last, name)
     store.put(new)
-    fields = new.history[-1].before
-    now = json_value(new)
-    return _undone(record, fields, {field: now.get(field) for field in fields}, gone=change.is_new)
+    before, now = new.history[-1].before, json_value(new)
+    after = {field: now.get(field) for field in before}
+    return _undone(record, before=before, after=after, gone=change.is_new)
 
 
-def _undone(
-    record: Returnable, before: dict[str, Any], after: dict[str, Any], **rest: Any
-) -> UndoneChange:
+def _undone(record: Returnable, **fields: Any) -> UndoneChange:
     text = one_line(_text(record))
-    return UndoneChange(
-        id=record.id, short=short(record.id), text=text, before=before, after=after, **rest
-    )
+    return UndoneChange(id=record.id, short=short(record.id), text=text, **fields)
 
 
 def _place_of(record: Returnable, change: LoggedChange, name: str) -> tuple[int, int]:
@@ -267,11 +255,7 @@ def _brought_back(
     workspace: Workspace, record: Returnable, then: Returnable, event: Event
 ) -> Returnable:
     """Return a record that is what it was, with what happened to it since in its history."""
-    fields = {
-        name: getattr(then, name)
-        for name in record.__struct_fields__
-        if name not in _BOOKS and getattr(then, name) != getattr(record, name)
-    }
+    fields = {name: getattr(then, name) for name in _differing(then, record)}
     if isinstance(record, Conversation):
         return changed(record, event, **fields)
     comes_back = fields.get("state") is State.ACTIVE
@@ -307,10 +291,7 @@ def _check_branches(record: Returnable, new: Returnable, last: int, name: str) -
 
 
 def _what_follows(then: Returnable, new: Returnable) -> dict[str, Any]:
-    """Return what the detail of an event must say so that what follows from a history is as then.
-
-    That is how far the record is trusted, and which contradictions of branches are open.
-    """
+    """Return what an event must say so that trust and open contradictions are as they were then."""
     detail: dict[str, Any] = {}
     trust, was = trust_of(then), open_conflicts(plain(then.history))
     if trust is not None and trust is not trust_of(new):
@@ -320,10 +301,10 @@ def _what_follows(then: Returnable, new: Returnable) -> dict[str, Any]:
     return detail
 
 
-def _differences(one: Returnable, other: Returnable) -> list[str]:
+def _differing(one: Returnable, other: Returnable) -> list[str]:
     """Return the fields in which two states of a record differ, the books apart."""
     return [
-        name.replace("_", " ")
+        name
         for name in one.__struct_fields__
         if name not in _BOOKS and getattr(one, name) != getattr(other, name)
     ]

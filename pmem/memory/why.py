@@ -8,17 +8,16 @@ import msgspec
 
 from pmem.core.citations import Content, Lines, judged, values_of
 from pmem.core.code.definitions import parse_symbol
-from pmem.core.dead_ends import COMMIT, warns
 from pmem.core.filters import Filter
 from pmem.core.lifecycle.states import successor_of
+from pmem.core.outcomes import COMMIT, warns
 from pmem.core.places import applies_within
 from pmem.core.retention import valid_at
 from pmem.core.selection import Selection
 from pmem.core.trust import with_trust
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.citations import cite_all, parse_citation
-from pmem.memory.fixes import fix_of
-from pmem.memory.reading import Staleness
+from pmem.memory.reading import Staleness, fix_of
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import proven_key
 from pmem.storage.git.blame import LineOrigin, origin_of
@@ -34,10 +33,7 @@ _TYPES: Final = (MemoryType.DEAD_END, MemoryType.CONSTRAINT, MemoryType.DECISION
 
 
 class WhyRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A file of the project seen from the current folder, or lines of it or a name in it.
-
-    Such as `src/a.py`, `src/a.py:12`, `src/a.py:10-20` and `src/a.py::settle`.
-    """
+    """A file seen from the current folder, or lines of it or a name in it, as in a citation."""
 
     place: Annotated[
         str,
@@ -51,16 +47,10 @@ class WhyRequest(msgspec.Struct, frozen=True, kw_only=True):
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
     """A memory that explains a place.
 
-    Attributes:
-        memory: which one.
-        how: what leads to it: `verified: src/a.py:10-20 unchanged`, with `(cited as src/a.py:8-18)`
-            where it has moved, `cites src/a.py:10-20`,
-            `applies to src/**`, `commit 4f3a2b1`.
-        standing: `active`, `stale` where a citation changed, `settled`, `superseded`, `archived`,
-            `expired` or `not valid yet`.
-        stale: the citations that do not hold any more.
-        by: the id of the memory that took its place, if there is one.
-        fix: what worked where this failed.
+    `how` is what leads to it: `verified: src/a.py:10-20 unchanged`, with `(cited as src/a.py:8-18)`
+    where it has moved, `cites src/a.py:10-20`, `applies to src/**`, `commit 4f3a2b1`. `standing` is
+    `active`, `stale` where a citation changed, `settled`, `superseded`, `archived`, `expired` or
+    `not valid yet`. `by` is the memory that took its place, and `fix` what worked where it failed.
     """
 
     memory: Memory
@@ -77,10 +67,8 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True):
-    """What explains a place: what holds first, then what did. `origin` is the line's commit.
-
-    `no_origin` says why that is not known, `note` that there is no such file, and which one may be
-    meant.
+    """What explains a place: what holds first, then what did. `origin` is the line's commit, or
+    `no_origin` why that is not known; `note` says that there is no such file.
     """
 
     file: str
@@ -107,10 +95,6 @@ def explain(workspace: Workspace, request: WhyRequest) -> Why:
     """Return the memories whose place or citation covers a file, or a line of it.
 
     Where the text of a citation has moved within its file, it covers the lines where it is now.
-
-    Raises:
-        InvalidValue: The place is not in the project, or the file has no such line.
-        NotFound: There is no such file, and nothing is known of one.
     """
     sources = workspace.sources
     path, lines = _place(workspace, request.place)
@@ -154,11 +138,7 @@ def _near(path: str) -> str:
 
 
 def _place(workspace: Workspace, place: str) -> tuple[str, Lines | None]:
-    """Return a file and the lines of it that are meant, by their numbers or by a name in it.
-
-    Raises:
-        InvalidValue: What stands behind the file is neither.
-    """
+    """Return a file and the lines of it that are meant, by their numbers or by a name in it."""
     path, lines = parse_citation(place)
     head, _, rest = path.partition(":")
     if lines is not None or not rest or os.path.lexists(path) or not os.path.isfile(head):
@@ -244,16 +224,11 @@ class _Look:
         """Yield what is cited, where it covers a line asked for, and where it stands unchanged."""
         content = self._content if cited.file == self._file else None
         now = None if content is None else judged(cited, content)
-        if content is None or self._is_covered(
-            cited.lines and ((now and now.lines) or cited.lines)
-        ):
+        lines = cited.lines and ((now and now.lines) or cited.lines)
+        asked = self._lines
+        is_covered = not (asked and lines) or (lines[0] <= asked[1] and asked[0] <= lines[1])
+        if content is None or is_covered:
             yield f"cites {cited.place}" if now is None else _verified(cited, now.lines)
-
-    def _is_covered(self, lines: Lines | None) -> bool:
-        """Tell whether a line that is asked for is among some; all of a file's are if None."""
-        if self._lines is None or lines is None:
-            return True
-        return lines[0] <= self._lines[1] and self._lines[0] <= lines[1]
 
     def _standing(self, memory: Memory, stale: tuple[str, ...]) -> str:
         if memory.state is not State.ACTIVE:

@@ -15,12 +15,9 @@ from pmem.core.apps.energy import COMPACTION, CREATION
 from pmem.core.operations import operation
 from pmem.core.visible import visible
 from pmem.errors import InvalidValue, PmemError
-from pmem.model.answers import read_model_answer
-from pmem.model.checks import CheckRules, checked_answer
-from pmem.model.models import AnswerRefused, Models, ModelUnreachable
-from pmem.model.prompts import prompt_version, write_prompt
-from pmem.model.tasks import TASKS, Given, TaskKind, task_key
-from pmem.model.waiting import in_time
+from pmem.model.checks import CheckRules, checked_answer, read_model_answer
+from pmem.model.models import AnswerRefused, Models, ModelUnreachable, in_time
+from pmem.model.tasks import TASKS, Given, TaskKind, prompt_version, task_key, write_prompt
 from pmem.project.workspace import Workspace
 from pmem.storage.local.model_answers import KeptAnswer
 
@@ -33,10 +30,8 @@ _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"|: .*", re.DOTALL)
 class NoAnswer(Exception):
     """No answer can be used, and the rules' answer stands in its place.
 
-    Args:
-        reason: Why.
-        is_down: Whether there is no use in asking anything else now.
-        waits: Whether the work is to be done later: nobody was asked.
+    `is_down` says that there is no use in asking anything else now, and `waits` that the work is to
+    be done later: nobody was asked.
     """
 
     def __init__(self, reason: str, *, is_down: bool = False, waits: bool = False) -> None:
@@ -47,15 +42,8 @@ class NoAnswer(Exception):
 
 
 class ModelAnswered(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer that may be used, and where it comes from.
-
-    Attributes:
-        answer: The task's answer.
-        key: What was asked, as a digest.
-        made_by: What the record says that is made of it: the model, its prompt's version, and the
-            digest.
-        seconds: How long it took; zero where it was known.
-        tokens: How many it took, where that is known.
+    """An answer that may be used, what was asked, as a digest, and what a record says of its
+    origin.
     """
 
     answer: Any
@@ -66,14 +54,7 @@ class ModelAnswered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def models_of(workspace: Workspace) -> Models | None:
-    """Return who does tasks in a project: those that were given, or that the settings choose.
-
-    Args:
-        workspace: The project.
-
-    Raises:
-        InvalidValue: The settings do not fit together.
-    """
+    """Return who does tasks in a project: those that were given, or that the settings choose."""
     if workspace.given_models is not None:
         return cast(Models, workspace.given_models)
     if not workspace.settings.model.is_chosen:
@@ -85,33 +66,18 @@ def models_of(workspace: Workspace) -> Models | None:
 
 
 def clean_given(workspace: Workspace, given: Given) -> Given:
-    """Return what a task is given as it may leave this machine: no secret, nothing hidden.
-
-    Args:
-        given: What it is given.
-    """
+    """Return what a task is given as it may leave this machine: no secret, nothing hidden."""
     made: Given = _clean(given, workspace.settings.secrets.allow)
     return made
 
 
 def key_of(kind: TaskKind, given: Given) -> str:
-    """Return what tells one question from all others.
-
-    Args:
-        kind: The task.
-        given: What it is given, clean.
-    """
+    """Return what tells one question from all others."""
     return task_key(kind, prompt_version(kind), given)
 
 
 def origin(kind: TaskKind, key: str, model: str) -> dict[str, str]:
-    """Return what a record says of where an answer comes from.
-
-    Args:
-        kind: The task.
-        key: What was asked.
-        model: Who answered.
-    """
+    """Return what a record says of where an answer comes from."""
     name = secrets.unsecret(visible(" ".join(model.split())))[:_MOST_NAME]
     return {"model": name, "prompt": f"{kind}/{prompt_version(kind)}", "digest": key}
 
@@ -124,10 +90,6 @@ def check_rules(workspace: Workspace) -> CheckRules:
 
 def ask(workspace: Workspace, kind: TaskKind, given: Given) -> ModelAnswered:
     """Return a checked answer: the one that is known, or one that a model gives now.
-
-    Args:
-        kind: The task.
-        given: What it is given, clean (see `clean_given`).
 
     Raises:
         NoAnswer: There is none that can be used; why is noted, and told where that is wanted.
@@ -173,12 +135,6 @@ def ask_once(
 ) -> tuple[Any, int | None]:
     """Return what models say to a task, as it comes, and the tokens that it took.
 
-    Args:
-        models: Who does it.
-        kind: The task.
-        given: What it is given, clean.
-        seconds: How long it may take.
-
     Raises:
         ModelUnreachable, AnswerRefused: There is no answer.
     """
@@ -198,12 +154,7 @@ _OWN_SECONDS: Final = 0.9
 
 
 def note_failure(workspace: Workspace, kind: TaskKind, reason: str) -> None:
-    """Note that a model did not do a task: for the log, for whoever asked, and for `strict`.
-
-    Args:
-        kind: The task.
-        reason: Why, in words.
-    """
+    """Note that a model did not do a task: for the log, for whoever asked, and for `strict`."""
     workspace.model_failures.append(f"{kind}: {reason}")
     workspace.notes.append(f"model: {kind} went by the rules: {reason}")
     if workspace.read_only or not workspace.settings.record_operations:
@@ -213,11 +164,7 @@ def note_failure(workspace: Workspace, kind: TaskKind, reason: str) -> None:
 
 
 def unquoted(reason: str) -> str:
-    """Return why there is no answer, without what it quotes of an answer, an error or a question.
-
-    Args:
-        reason: Why, in words.
-    """
+    """Return why there is no answer, without what it quotes of one, of an error or a question."""
     return _QUOTED.sub("", reason).strip()
 
 
@@ -237,11 +184,7 @@ def _known_answer(
 
 
 def _count_call(workspace: Workspace, kind: TaskKind) -> None:
-    """Take one of the day's calls, and the energy that it costs where it is for an app.
-
-    Raises:
-        NoAnswer: None is left, or too little energy, or it cannot be counted.
-    """
+    """Take one of the day's calls, and the energy that it costs where it is for an app."""
     settings, now = workspace.settings, workspace.now()
     most, cost = settings.model.calls_per_day, COSTS.get(kind)
     try:

@@ -1,6 +1,13 @@
-"""The checks that every answer passes, whoever gives it, before anything is made of it."""
+"""Reading what a model wrote, and the checks that it passes before anything is made of it.
 
+Is it founded in what the model was given, by its names, numbers, paths, and words? That is cheap
+and strict: what is refused wrongly costs a better sentence, since the rules' answer
+stands in its place; what is let through wrongly would be remembered.
+"""
+
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Final, cast
 
 import msgspec
@@ -9,11 +16,15 @@ from pmem.core import secrets
 from pmem.core.consent import sensitive
 from pmem.core.instructions import instruction_in
 from pmem.core.style_rules import Rule, lints
+from pmem.core.summaries.everyday import everyday_terms
+from pmem.core.text.paths import named_paths, named_symbols
 from pmem.core.text.sentences import split_sentences
+from pmem.core.text.terms import fold, terms
+from pmem.core.text.words import NUMBER_WORDS, STOP_WORDS
 from pmem.core.visible import visible
-from pmem.model.founded import LEAST_SHARE, FoundedText, check_founded, source_of
 from pmem.model.models import AnswerRefused
 from pmem.model.tasks import (
+    TASKS,
     ChunkGiven,
     CompactionAnswer,
     CompactionGiven,
@@ -28,6 +39,198 @@ from pmem.model.tasks import (
     SummaryAnswer,
     TaskKind,
 )
+
+MOST_CHARACTERS: Final = 65_536
+"""Of an answer: no task needs more than a few thousand."""
+_MOST_TRIED: Final = 20
+"""Opening brackets from which an object is tried to be read."""
+_SAID: Final = 200
+
+
+def read_model_answer(kind: TaskKind, said: Any) -> msgspec.Struct:
+    """Return what a model answered.
+
+    Raises:
+        AnswerRefused: It is too long, holds no whole JSON object, or does not fit the schema.
+    """
+    wanted = TASKS[kind].answer
+    if isinstance(said, bytes):
+        said = said.decode(errors="replace")
+    if isinstance(said, str):
+        said = _first_object(said)
+    try:
+        if isinstance(said, msgspec.Struct):
+            said = msgspec.to_builtins(said)
+        answer: msgspec.Struct = msgspec.convert(said, wanted)
+        _check_unicode(answer)
+    except (msgspec.ValidationError, RecursionError, TypeError) as error:
+        raise AnswerRefused(f"the answer has another form: {str(error)[:_SAID]}") from None
+    return answer
+
+
+def _check_unicode(answer: msgspec.Struct) -> None:
+    try:
+        msgspec.json.encode(answer)
+    except UnicodeEncodeError:
+        raise AnswerRefused("the answer is not valid UTF-8") from None
+
+
+def _first_object(text: str) -> Any:
+    """Return the first whole JSON object of a text, whatever stands around it."""
+    if len(text) > MOST_CHARACTERS:
+        raise AnswerRefused(
+            f"the answer has {len(text)} characters, and at most {MOST_CHARACTERS} are read"
+        )
+    from json import JSONDecoder
+
+    decoder = JSONDecoder()
+    for start in _brackets(text):
+        try:
+            return decoder.raw_decode(text, start)[0]
+        except (ValueError, RecursionError):
+            continue
+    raise AnswerRefused("the answer holds no whole JSON object")
+
+
+def _brackets(text: str) -> Iterator[int]:
+    start = -1
+    for _ in range(_MOST_TRIED):
+        start = text.find("{", start + 1)
+        if start < 0:
+            return
+        yield start
+
+
+LEAST_SHARE: Final = 0.4
+"""Of the words of an answer that say something, so many must stand in what was given."""
+_FEW: Final = 4
+"""So few words are held to no share: one of them must be known."""
+_QUOTED: Final = 60
+_NUMBER: Final = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*|\d+")
+_WORD: Final = re.compile(r"[^\W\d_][\w'’+#-]*")
+_BEGINS: Final = re.compile(r"(?:^|[.!?:;。！？\n]|[-*•]\s)[\s\"'“”‘’()\[\]*_`-]*\Z")
+_OPENERS: Final = frozenset(
+    """agent app application argument assistant build bug chat client code command comment
+    conversation customer database decision developer discussion engineer error exchange facts
+    feature file fix folder issue maintainer meeting member message migration model nobody
+    option people person project question release repository request requirement review
+    service session setting somebody speaker speakers step system task team test tests tool
+    topic user users version workflow writer both instead later earlier first second third
+    next finally meanwhile then afterwards""".split()
+)
+"""Words that sentences about a conversation begin with, and that name nothing."""
+
+
+class FoundedText(msgspec.Struct, frozen=True):
+    """What a text names: the text without case and accents, its words, their base forms, and its
+    numbers without commas between thousands.
+    """
+
+    folded: str
+    words: frozenset[str]
+    stems: frozenset[str]
+    numbers: frozenset[str]
+
+
+def source_of(given: Given) -> FoundedText:
+    """Return all that a task is given in words."""
+    text = "\n".join(_texts_in(msgspec.to_builtins(given)))
+    folded = _small(text)
+    words = frozenset(match[0].strip("'’-") for match in _WORD.finditer(folded))
+    parts = frozenset(part for word in words for part in re.split(r"['’+#-]", word))
+    numbers = set(map(_plain_number, _NUMBER.findall(text)))
+    numbers |= {NUMBER_WORDS[word] for word in words & NUMBER_WORDS.keys()}
+    return FoundedText(folded, words | parts, frozenset(terms(text)), frozenset(numbers))
+
+
+def check_founded(text: str, source: FoundedText, what: str, share: float = LEAST_SHARE) -> None:
+    """See that a text names nothing that its source does not name, and speaks of the same.
+
+    So large a `share` of its telling words must stand in the source, and one of few.
+
+    Raises:
+        AnswerRefused: A number, a path, a symbol or a name is not in the source, or too few of the
+            words are: it may be invented, or in another language.
+    """
+    for kind, name in _unknown_names(text, source):
+        raise AnswerRefused(f"{what} has the {kind} {name[:_QUOTED]!r}, which the source has not")
+    telling = [term for term in dict.fromkeys(terms(text)) if term not in everyday_terms()]
+    known = sum(term in source.stems for term in telling)
+    enough = known >= share * len(telling) if len(telling) >= _FEW else known or not telling
+    if not enough:
+        raise AnswerRefused(f"{what} has {known} of {len(telling)} telling words from its source")
+
+
+def _unknown_names(text: str, source: FoundedText) -> Iterator[tuple[str, str]]:
+    for number in _NUMBER.findall(text):
+        if not _has_number(_plain_number(number), source):
+            yield "number", number
+    for name in named_paths(text):
+        if _small(name) not in source.folded:
+            yield "path", name
+    for name in named_symbols(text):
+        if _small(name).removesuffix("()") not in source.folded:
+            yield "name", name
+    for match in _WORD.finditer(text):
+        word = match[0].strip("'’-")
+        if _is_name(word, bool(_BEGINS.search(text[: match.start()]))) and not _knows(source, word):
+            yield "name", word
+
+
+def _plain_number(text: str) -> str:
+    return re.sub(r",(?=\d{3}(?!\d))", "", text).strip(".,:")
+
+
+def _has_number(number: str, source: FoundedText) -> bool:
+    """Tell whether a source has a number, perhaps as the first part of a longer one (`16.2`)."""
+    return number in source.numbers or any(
+        known.startswith((f"{number}.", f"{number}:")) or known.endswith(f":{number}")
+        for known in source.numbers
+    )
+
+
+def _is_name(word: str, begins: bool) -> bool:
+    """Tell whether a word is written as a name; the first of a sentence has a capital anyway."""
+    if word == "I" or not any(map(str.isupper, word)):
+        return False
+    return not (begins and word[1:] == word[1:].lower() and _is_common(_small(word)))
+
+
+@lru_cache(maxsize=4096)
+def _is_common(word: str) -> bool:
+    """Tell whether a word names nothing: one of everyday talk, or of talk about a task."""
+    if word in STOP_WORDS or word in _OPENERS or word.removesuffix("s") in _OPENERS:
+        return True
+    stems = terms(word)
+    return not stems or all(stem in everyday_terms() for stem in stems)
+
+
+def _knows(source: FoundedText, word: str) -> bool:
+    whole = re.sub(r"['’]s?\Z", "", _small(word))
+    if whole in source.words or whole.removesuffix("s") in source.words:
+        return True
+    parts = [part for part in re.split(r"[-+#'’]", whole) if part]
+    if len(parts) > 1 and all(part in source.words or _is_common(part) for part in parts):
+        return True
+    stems = terms(word)
+    return bool(stems) and all(stem in source.stems for stem in stems)
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            if name != "id":
+                yield from _texts_in(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _texts_in(part)
+
+
+def _small(text: str) -> str:
+    return fold(text).casefold()
+
 
 MOST_FACT: Final = 500
 LEAST_FACT: Final = 5
@@ -72,11 +275,7 @@ class _Check(msgspec.Struct, frozen=True):
         private: bool = True,
         share: float | None = LEAST_SHARE,
     ) -> None:
-        """See that a text may be kept; without a share it need not be founded.
-
-        Raises:
-            AnswerRefused: It may not.
-        """
+        """See that a text may be kept; without a share it need not be founded."""
         self.form(text, what, most)
         broken = [lint for lint in lints(text, episodic=episodic) if lint.rule in style]
         if broken:
@@ -88,11 +287,7 @@ class _Check(msgspec.Struct, frozen=True):
             check_founded(text, self.source, what, share)
 
     def form(self, text: str, what: str, most: int) -> None:
-        """See that a text has the length it may have, and holds nothing that harms its readers.
-
-        Raises:
-            AnswerRefused: It does not, or it does.
-        """
+        """See that a text has the length it may have, and holds nothing that harms its readers."""
         if not text.strip():
             raise AnswerRefused(f"{what} is empty")
         if len(text) > most:
@@ -108,12 +303,6 @@ class _Check(msgspec.Struct, frozen=True):
 
 def checked_answer(kind: TaskKind, given: Given, answer: Any, rules: CheckRules) -> Any:
     """Return an answer that may be used, without the space around its texts.
-
-    Args:
-        kind: The task.
-        given: What it was given.
-        answer: What was answered, in its form.
-        rules: What the settings say.
 
     Raises:
         AnswerRefused: It may not be used.
@@ -219,10 +408,6 @@ def _stripped(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(_stripped, value))
     if isinstance(value, msgspec.Struct):
-        return type(value)(**dict(_stripped_fields(value)))
+        names = value.__struct_fields__
+        return type(value)(**{name: _stripped(getattr(value, name)) for name in names})
     return value
-
-
-def _stripped_fields(value: msgspec.Struct) -> Iterator[tuple[str, Any]]:
-    for name in value.__struct_fields__:
-        yield name, _stripped(getattr(value, name))

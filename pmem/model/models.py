@@ -1,11 +1,12 @@
 """What a project asks of models: a narrow protocol for each task, or one that completes prompts."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 
-from pmem.model.prompts import ModelPrompt
 from pmem.model.tasks import (
     ChunkGiven,
     CompactionAnswer,
@@ -16,6 +17,7 @@ from pmem.model.tasks import (
     FactsAnswer,
     InsightGiven,
     InsightsAnswer,
+    ModelPrompt,
     PairsAnswer,
     PairsGiven,
     ProcedureAnswer,
@@ -50,11 +52,7 @@ class TextModel(Protocol):
         ...
 
     def complete(self, prompt: ModelPrompt, seconds: float) -> Completion:
-        """Return what it writes.
-
-        Args:
-            prompt: What it reads.
-            seconds: How long it may take.
+        """Return what it writes within so many seconds.
 
         Raises:
             ModelUnreachable: It did not answer.
@@ -64,19 +62,9 @@ class TextModel(Protocol):
 
 
 class Models:
-    """Who does which task. Each task's function may also answer with a mapping, or with JSON.
+    """Who does which task: a function each, which may also answer with a mapping or with JSON.
 
-    Args:
-        name: What records say of it.
-        text: Does every task that has no function of its own; None where the rules are to.
-        chunk_summary: Sums up older messages.
-        conversation_summary: Sums up, for its app, a conversation that has ended.
-        compaction: Decides what an app lets go.
-        turn_facts: Finds the facts of a message.
-        episode: Tells what happened in a stretch of a conversation.
-        insight: Notices what no single memory says.
-        same_fact: Compares memories that are alike.
-        procedure: Writes a workflow down.
+    `text` does every task that has none; where it is None, the rules do.
     """
 
     def __init__(
@@ -107,17 +95,50 @@ class Models:
         }
 
     def function_for(self, kind: TaskKind) -> Callable[[Any], Any] | None:
-        """Return the function that does a task by itself; None where there is none.
-
-        Args:
-            kind: The task.
-        """
+        """Return the function that does a task by itself; None where there is none."""
         return self._functions[kind]
 
     def does(self, kind: TaskKind) -> bool:
-        """Tell whether there is anybody for a task.
-
-        Args:
-            kind: The task.
-        """
+        """Tell whether there is anybody for a task."""
         return self.text is not None or self._functions[kind] is not None
+
+
+T = TypeVar("T")
+_MOST_READ: Final = 2000
+_SAID: Final = 200
+
+
+def in_time(ask: Callable[[], T], seconds: float, who: str) -> T:
+    """Return an answer; it is asked for in a thread that is left alone once its time is up.
+
+    Raises:
+        ModelUnreachable: There was no answer, or asking failed.
+        AnswerRefused: Asking found that the answer cannot be used.
+    """
+    answers: SimpleQueue[T | Exception] = SimpleQueue()
+    Thread(target=lambda: answers.put(_outcome(ask)), daemon=True).start()
+    try:
+        found = answers.get(timeout=seconds)
+    except Empty:
+        raise ModelUnreachable(f"{who} gave no answer within {seconds:g} s") from None
+    if isinstance(found, ModelUnreachable | AnswerRefused):
+        raise found
+    if isinstance(found, Exception):
+        said = f"{who} failed: {type(found).__name__}: {_error_line(found)}"
+        raise ModelUnreachable(said.encode(errors="replace").decode())
+    return found
+
+
+def _outcome(ask: Callable[[], T]) -> T | Exception:
+    try:
+        return ask()
+    except Exception as error:  # whatever a model raises, work goes on without it
+        return error
+
+
+def _error_line(error: Exception) -> str:
+    """Return what an error says, in one line."""
+    try:
+        return " ".join(str(error)[:_MOST_READ].split())[:_SAID]
+    except Exception:  # one that cannot even say what is wrong
+        return "it does not say why"

@@ -4,12 +4,16 @@ An answer's fields have the names that models are told in the schema, so some ar
 writes them.
 """
 
+import os
+import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
+from pmem.core.visible import escaped
 from pmem.values.fields import asked
 
 TaskKind = Literal[
@@ -194,14 +198,8 @@ class ProcedureAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelTask(msgspec.Struct, frozen=True):
-    """One task.
-
-    Attributes:
-        kind: Its name, and that of its prompt's file.
-        given: What it is given.
-        answer: What it answers.
-        meaning: What is done, in a few words.
-        most_tokens: Tokens of an answer at the most.
+    """One task: its name, also of its prompt's file, what it is given and answers, and its
+    meaning.
     """
 
     kind: TaskKind
@@ -231,11 +229,7 @@ TASKS: Final[Mapping[TaskKind, ModelTask]] = {
 
 
 def canonical(given: Given) -> bytes:
-    """Return what a task is given as bytes: the same for the same.
-
-    Args:
-        given: What it is given.
-    """
+    """Return what a task is given as bytes: the same for the same."""
     return msgspec.json.encode(given, order="sorted")
 
 
@@ -246,13 +240,7 @@ Kinds = Annotated[
 
 
 def task_key(kind: TaskKind, version: str, given: Given) -> str:
-    """Return what tells one question from all others: a digest in 32 hexadecimal digits.
-
-    Args:
-        kind: The task.
-        version: That of its prompt.
-        given: What it is given.
-    """
+    """Return what tells one question from all others: a digest in 32 hexadecimal digits."""
     from hashlib import blake2b
 
     asked = b"\0".join((kind.encode(), version.encode(), canonical(given)))
@@ -260,12 +248,8 @@ def task_key(kind: TaskKind, version: str, given: Given) -> str:
 
 
 def answer_schema(kind: TaskKind) -> dict[str, Any]:
-    """Return the JSON Schema of a task's answer, as strict as APIs want it.
-
-    Every property is required and no other allowed; one that may be left out may be null.
-
-    Args:
-        kind: The task.
+    """Return the JSON Schema of a task's answer, as strict as APIs want it: no property may be left
+    out, and no other is allowed.
     """
     schema = msgspec.json.schema(TASKS[kind].answer)
     known = schema.pop("$defs")
@@ -290,3 +274,67 @@ def _strict_schema(node: Any, known: Mapping[str, Any]) -> Any:
         made["required"] = sorted(node["properties"])
         made["additionalProperties"] = False
     return made
+
+
+_FOLDER: Final = os.path.join(os.path.dirname(__file__), "prompts")
+_FRAME: Final = "frame"
+"""What stands around every task."""
+_VERSION: Final = "version: "
+_PLACE: Final = re.compile(r"\{(task|data|schema)\}")
+_FEWEST_BACKTICKS: Final = 3
+
+
+class ModelPrompt(msgspec.Struct, frozen=True, kw_only=True):
+    """A question to a model, the schema of its answer, and the tokens of that at the most."""
+
+    kind: TaskKind
+    version: str
+    text: str
+    schema: dict[str, object]
+    most_tokens: int = 400
+
+
+class _PromptFile(msgspec.Struct, frozen=True):
+    version: str
+    text: str
+
+
+def prompt_version(kind: TaskKind) -> str:
+    """Return the version of a task's prompt: that of its own file, and of the one around it."""
+    return f"{_prompt_file(kind).version}.{_prompt_file(_FRAME).version}"
+
+
+def write_prompt(kind: TaskKind, given: Given, most_tokens: int = 400) -> ModelPrompt:
+    """Write a question."""
+    schema = answer_schema(kind)
+    parts = {
+        "task": _prompt_file(kind).text,
+        "data": fenced_data(given),
+        "schema": msgspec.json.encode(schema).decode(),
+    }
+    text = _PLACE.sub(lambda place: parts[place[1]], _prompt_file(_FRAME).text)
+    return ModelPrompt(
+        kind=kind,
+        version=prompt_version(kind),
+        text=f"{text}\n",
+        schema=schema,
+        most_tokens=most_tokens,
+    )
+
+
+def fenced_data(given: Given) -> str:
+    """Return what a task is given as JSON in a fence that nothing in it can close."""
+    data = escaped(msgspec.json.format(canonical(given), indent=2).decode())
+    run = longest = 0
+    for letter in data:
+        run = run + 1 if letter == "`" else 0
+        longest = max(longest, run)
+    fence = "`" * max(_FEWEST_BACKTICKS, longest + 1)
+    return f"{fence}json\n{data}\n{fence}"
+
+
+@cache
+def _prompt_file(name: str) -> _PromptFile:
+    with open(os.path.join(_FOLDER, f"{name}.md"), encoding="utf-8") as file:
+        first, _, rest = file.read().partition("\n")
+    return _PromptFile(first.removeprefix(_VERSION), rest.strip())

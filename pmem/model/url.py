@@ -8,7 +8,7 @@ import msgspec
 
 from pmem.core.secrets import unsecret
 from pmem.model.models import AnswerRefused, Completion, ModelUnreachable
-from pmem.model.prompts import ModelPrompt
+from pmem.model.tasks import ModelPrompt
 
 if TYPE_CHECKING:
     import httpx
@@ -58,11 +58,6 @@ class UrlModel:
 
     It is asked for an answer that fits the schema; where the server does not know that, for any
     JSON object, and else for text. What it understood is asked for from then on.
-
-    Args:
-        name: The model's name, as the server knows it.
-        url: Up to `/v1`, or the whole address of the chat completions.
-        key: What it wants to see; none where it is empty.
     """
 
     def __init__(self, name: str, url: str, key: str = "") -> None:
@@ -73,7 +68,7 @@ class UrlModel:
 
     def complete(self, prompt: ModelPrompt, seconds: float) -> Completion:
         """Return what the server's model writes; see `TextModel`."""
-        from pmem.model.waiting import in_time
+        from pmem.model.models import in_time
 
         return in_time(lambda: self._complete(prompt, seconds), seconds, self.name)
 
@@ -137,10 +132,7 @@ class UrlModel:
 
 
 def chat_address(url: str) -> str:
-    """Return the address of a server's chat completions.
-
-    Args:
-        url: That, or what stands before `/chat/completions` in it.
+    """Return the address of a server's chat completions, of that or of what stands before it.
 
     Raises:
         ModelUnreachable: It is neither https nor on this machine, or has a password in it.

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
-from pmem.core.names import with_composed_names
+from pmem.core.lines import with_composed_names
 from pmem.errors import ModelFailed, PmemError, Refused, StorageRefused, Unfinished
 from pmem.operations.operation import Operation, Writes
 from pmem.operations.outcome import Outcome
 from pmem.project.caller import NOBODY, Caller, asked_by
-from pmem.project.meaning import embeds
+from pmem.project.configuration import embeds
 from pmem.project.transaction import check_writable
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
@@ -137,7 +137,7 @@ def _do(unit: Workspace, operation: Operation[Q, A], request: Q, *, is_writing: 
         raise
     finally:
         if unit.written or unit.forgot:
-            from pmem.project.noting import note_command
+            from pmem.project.transaction import note_command
 
             _report_first_write(unit)
             note_command(unit, operation.name)
@@ -148,7 +148,7 @@ def _report_first_write(unit: Workspace) -> None:
     """Note what the clone lacks, before its first command that changed records is noted."""
     if unit.own.commands.has_changes:
         return
-    from pmem.vcs.first_write import what_the_clone_lacks
+    from pmem.vcs.gitsetup import what_the_clone_lacks
 
     with suppress(PmemError):
         unit.notes += what_the_clone_lacks(unit)
@@ -157,7 +157,7 @@ def _report_first_write(unit: Workspace) -> None:
 def _note_final(unit: Workspace, operation: Operation[Q, A], writes: Writes) -> None:
     """Note what has changed what is no record, so that `undo` stops at it."""
     if operation.is_final and writes:
-        from pmem.project.noting import note_command
+        from pmem.project.transaction import note_command
 
         note_command(unit, operation.name, beyond=True)
 

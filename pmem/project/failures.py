@@ -1,9 +1,15 @@
 """The log of what went wrong: `local/pmem.log`, beside the memory and never tracked."""
 
 import os
+from collections.abc import Sequence
 from typing import Final
 
+from pmem.core.lines import shortened
+from pmem.core.secrets import unsecret
+from pmem.core.visible import one_visible_line
+from pmem.errors import NoProject, PmemError
 from pmem.project.workspace import Workspace
+from pmem.storage.backend import Problem
 
 MOST_BYTES: Final = 1_000_000
 """Size from which whoever writes next begins a new log."""
@@ -12,14 +18,7 @@ _BEFORE: Final = "pmem.1.log"
 
 
 def note_failure(workspace: Workspace, text: str) -> str | None:
-    """Write down what went wrong, without secrets.
-
-    Args:
-        text: What happened.
-
-    Returns:
-        Where it is; None where nothing may be written.
-    """
+    """Write down what went wrong, without secrets; return where, if anything may be written."""
     if workspace.read_only:
         return None
     from pmem.core.secrets import unsecret
@@ -39,3 +38,28 @@ def note_failure(workspace: Workspace, text: str) -> str | None:
     except OSError:
         return None
     return path
+
+
+_LONGEST: Final = 300
+
+
+def of_files(problems: Sequence[Problem]) -> str:
+    """Say that files of the memory cannot be read; nothing where all can be."""
+    if not problems:
+        return ""
+    many = f"{len(problems)} files" if len(problems) > 1 else "a file"
+    return _line(f"{many} of this project's memory cannot be read: {problems[0].message}")
+
+
+def of_error(error: Exception) -> str:
+    """Say why the memory cannot be read; nothing where there is none."""
+    if isinstance(error, NoProject):
+        return ""
+    said = "this project's memory cannot be read: "
+    if not isinstance(error, PmemError):
+        return f"{said}`pmem check` says more"
+    return _line(f"{said}{error.message}{f' ({error.hint})' if error.hint else ''}")
+
+
+def _line(said: str) -> str:
+    return shortened(one_visible_line(unsecret(said)), _LONGEST).rstrip(".")

@@ -31,12 +31,7 @@ _SHOWN: Final = (
 
 
 class Mask:
-    """Takes secrets out of what is shown.
-
-    Args:
-        rules: Returns the settings.
-        notes: Is told once that there was a secret.
-    """
+    """Takes secrets out of what is shown, and notes once that there were some."""
 
     def __init__(self, rules: Callable[[], Secrets], notes: list[str]) -> None:
         self._rules = rules
@@ -46,9 +41,8 @@ class Mask:
     def text(self, text: str, name: str = "") -> str:
         """Return a text with `[redacted: kind]` in the place of each secret.
 
-        Args:
-            text: What is about to be shown. Of one beyond all reason its beginning is.
-            name: The key under which it stands in an object, which may say that it is a secret.
+        Of one beyond all reason the beginning is shown. `name` is the key under which the text
+        stands in an object, which may say that it is a secret.
         """
         rules = self._rules()
         if not rules.mask:
@@ -62,33 +56,21 @@ class Mask:
         return self._last[3]
 
     def laid_out(self, text: str, data: Any) -> str:
-        """Return an answer as a text without secrets; the ids that it holds are none.
-
-        Args:
-            text: The answer.
-            data: What it was made of, as JSON holds it.
+        """Return an answer as a text without secrets; the ids in `data`, of which it was made, are
+        none.
         """
         rules = self._rules()
         return self._clean(_cut(text), (*rules.allow, *ids_in(data)), "") if rules.mask else text
 
     def fields(self, document: S) -> S:
-        """Return a record, a message or an item with no secret in what is shown of it.
-
-        Args:
-            document: What is about to be shown.
-        """
+        """Return a record, a message or an item with no secret in what is shown of it."""
         held = {name: getattr(document, name, None) for name in _SHOWN}
         clean = {name: self.value(value) for name, value in held.items() if value}
         changed = {name: text for name, text in clean.items() if text != held[name]}
         return msgspec.structs.replace(document, **changed) if changed else document
 
     def value(self, value: Any, name: str = "") -> Any:
-        """Return a text, or what JSON holds, without secrets; a key may tell that one follows.
-
-        Args:
-            value: A text, or a list or an object of such.
-            name: The key under which it stands.
-        """
+        """Return a text, or what JSON holds, without secrets; a key may tell that one follows."""
         if isinstance(value, str):
             return self.text(value, name)
         if isinstance(value, list | tuple):
@@ -111,12 +93,8 @@ def _cut(text: str) -> str:
 
 
 def message_of(workspace: "Workspace | None", text: str, data: Any = None) -> str:
-    """Return what a person or a model is told, without secrets; ids of records are none.
-
-    Args:
-        workspace: Whose records; none are known without one.
-        text: A sentence, which may repeat a command line or what a program said.
-        data: The answer beside it, as JSON holds it: ids in there are no secrets, either.
+    """Return what a person or a model is told, without secrets; ids of records, and those in the
+    answer beside it, are none.
     """
     from pmem.core.secrets import find, redacted
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from pmem.errors import NoProject, PmemError, Refused, UsageError
-from pmem.project.borders import check_borders
 from pmem.project.caller import NOBODY
 from pmem.project.configuration import DEFAULT_FOLDER
+from pmem.project.discovery import check_borders
 from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals
 
@@ -36,11 +36,7 @@ hand.
 
 
 def own_folder(environment: Mapping[str, str]) -> str:
-    """Return the memory folder of whoever runs this, whether or not it exists.
-
-    Args:
-        environment: The environment's variables.
-    """
+    """Return the memory folder of whoever runs this, whether or not it exists."""
     home = environment.get("XDG_DATA_HOME", "")
     if not os.path.isabs(home):  # it would be another memory in each folder
         user = environment.get("HOME") or os.path.expanduser("~")
@@ -49,17 +45,7 @@ def own_folder(environment: Mapping[str, str]) -> str:
 
 
 def start_own(environment: Mapping[str, str], name: str | None = None) -> "Initialised":
-    """Make the memory of whoever runs this, which nobody else can look into; safe to repeat.
-
-    Args:
-        environment: The environment's variables.
-        name: What contexts call it.
-
-    Raises:
-        Refused: It is a link, or leads out of its work tree.
-        StorageRefused: The disk or a file refused.
-        Locked: Another process kept the writers' lock.
-    """
+    """Make the memory of whoever runs this, which nobody else can look into; safe to repeat."""
     from pmem.project.setup import initialise
 
     folder = own_folder(environment)
@@ -78,15 +64,8 @@ def start_own(environment: Mapping[str, str], name: str | None = None) -> "Initi
 
 
 def found_or_started(environment: Mapping[str, str], *, read_only: bool) -> str:
-    """Return the folder of the memory of whoever runs this; it is made if it is missing.
-
-    Args:
-        environment: The environment's variables.
-        read_only: Make none.
-
-    Raises:
-        NoProject: There is none, and none may be made.
-        PmemError: See `start_own`.
+    """Return the folder of the memory of whoever runs this; it is made if it is missing and may
+    be.
     """
     folder = own_folder(environment)
     if not os.path.isdir(folder):
@@ -97,11 +76,7 @@ def found_or_started(environment: Mapping[str, str], *, read_only: bool) -> str:
 
 
 def has_own(environment: Mapping[str, str]) -> bool:
-    """Tell whether whoever runs this has a memory of their own.
-
-    Args:
-        environment: The environment's variables.
-    """
+    """Tell whether whoever runs this has a memory of their own."""
     return os.path.isdir(own_folder(environment))
 
 
@@ -125,7 +100,7 @@ def make_private(environment: Mapping[str, str]) -> None:
 
 
 def check_owner(workspace: Workspace) -> None:
-    """See that it is not the memory of whoever runs this, where an agent or an app asks.
+    """See that it is not the memory of whoever runs this, where an app or an agent asks.
 
     Raises:
         Refused: It is, and the user's settings do not name the agent.
@@ -146,14 +121,10 @@ def own_beside(workspace: Workspace) -> Workspace | None:
     """Open the memory of whoever asks something of a project, as it was then.
 
     There is none for apps, for CI, for agents that the project or the user holds back from it,
-    and where it is this very memory that is asked.
-
-    Args:
-        workspace: The project's memory, before anything narrows what may be seen of it.
+    and where it is this very memory that is asked. Nothing may narrow what is seen of the project.
 
     Raises:
         Refused: It is a link or leads elsewhere, or its own settings keep the agent out.
-        PmemError: The settings are wrong.
     """
     folder = own_folder(workspace.environment)
     if not os.path.isdir(folder) or not _is_for_caller(workspace) or is_own(workspace):
@@ -167,12 +138,7 @@ def own_beside(workspace: Workspace) -> Workspace | None:
 
 
 def told_as_left_out(workspace: Workspace, error: PmemError) -> tuple[str, ...]:
-    """Say that the memory of whoever asks is left out, and why.
-
-    Args:
-        workspace: The project that is asked.
-        error: What is wrong; an agent that is kept out need not be told.
-    """
+    """Say that the memory of whoever asks is left out, and why."""
     if isinstance(error, Refused) and workspace.caller.agent is not None:
         return ()
     return (f"your own memory is left out: {error.message}",)
@@ -181,11 +147,7 @@ def told_as_left_out(workspace: Workspace, error: PmemError) -> tuple[str, ...]:
 def open_own(workspace: Workspace) -> Workspace:
     """Open the memory of whoever asks for it by name.
 
-    Args:
-        workspace: The project that it is asked beside.
-
     Raises:
-        NoProject: There is none.
         UsageError: It is this very memory that is asked.
         Refused: An app asks, or it is a link or leads elsewhere.
     """
@@ -221,9 +183,5 @@ def _is_for_caller(workspace: Workspace) -> bool:
 
 
 def is_ci(environment: Mapping[str, str]) -> bool:
-    """Tell whether this runs for a project as a whole, and for nobody in person.
-
-    Args:
-        environment: The environment's variables.
-    """
+    """Tell whether this runs for a project as a whole, and for nobody in person."""
     return environment.get("CI", "").casefold() not in _OFF

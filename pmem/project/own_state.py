@@ -32,12 +32,8 @@ if TYPE_CHECKING:
 class OwnState:
     """Everything in `local` that is no index; each part is opened when it is first asked for.
 
-    Args:
-        folder: The memory folder.
-        environment: The environment's variables.
-        read_only: Refuse every write.
-        server: Returns where the project is on a server, if it is on one: what all who share it
-            have in common is kept there. What is about this machine stays here.
+    What all who share a project on a server have in common is kept there, if `server` finds one;
+    what is about this machine stays here.
     """
 
     def __init__(
@@ -62,21 +58,13 @@ class OwnState:
 
     @property
     def root(self) -> str:
-        """The memory folder, for what is kept in it.
-
-        Raises:
-            Refused: Git tracks something there, so it came with the project.
-        """
+        """The memory folder, for what is kept in it; Refused where that came with the project."""
         check_own(self._folder, self._environment)
         return self._folder
 
     @cached_property
     def state(self) -> "LocalState":
-        """Checkpoints, consent, and what apps spend.
-
-        Raises:
-            Refused: See `root`.
-        """
+        """Checkpoints, consent, and what apps spend."""
         return self._opened_in(self.root)
 
     @cached_property
@@ -84,9 +72,6 @@ class OwnState:
         """What the work trees of a repository share: threads, what they saw, noted transcripts.
 
         It stands in the main work tree, if the memory folder is there as well.
-
-        Raises:
-            Refused: See `root`.
         """
         main = in_main_tree(self.root)
         if main == self._folder:
@@ -102,11 +87,7 @@ class OwnState:
 
     @property
     def checkpoints(self) -> "CheckpointKeeper":
-        """The saved states of threads.
-
-        Raises:
-            Refused: See `root`.
-        """
+        """The saved states of threads."""
         server = self._server()
         if server is None:
             return self.state.checkpoints
@@ -116,11 +97,7 @@ class OwnState:
 
     @property
     def threads(self) -> "ThreadKeeper":
-        """What each thread has seen.
-
-        Raises:
-            Refused: See `root`.
-        """
+        """What each thread has seen."""
         server = self._server()
         if server is None:
             return self.shared_state.threads
@@ -130,11 +107,7 @@ class OwnState:
 
     @property
     def apps(self) -> "AppKeeper":
-        """What apps may spend, what waits for them, and which are gone.
-
-        Raises:
-            Refused: See `root`.
-        """
+        """What apps may spend, what waits for them, and which are gone."""
         server = self._server()
         if server is None:
             from pmem.storage.local.appstate import AppState
@@ -146,11 +119,7 @@ class OwnState:
 
     @property
     def proposals(self) -> "ProposalKeeper":
-        """What waits for a person's consent.
-
-        Raises:
-            Refused: See `root`.
-        """
+        """What waits for a person's consent."""
         server = self._server()
         if server is not None:
             from pmem.storage.postgres.consent import ServerProposals
@@ -162,68 +131,41 @@ class OwnState:
 
     @property
     def noted_transcripts(self) -> "NotedTranscripts":
-        """The transcripts of assistants' sessions that wait to be taken in.
-
-        Raises:
-            Refused: See `root`.
-        """
+        """The transcripts of assistants' sessions that wait to be taken in."""
         from pmem.storage.local.noted_transcripts import NotedTranscripts
 
         return NotedTranscripts(self.shared_state)
 
     @property
     def shown(self) -> "ShownItems":
-        """What each thread has been shown.
-
-        Raises:
-            Refused: See `root`.
-        """
+        """What each thread has been shown."""
         from pmem.storage.local.shown import ShownItems
 
         return ShownItems(self.shared_state)
 
     @property
     def use_counts(self) -> "UseCounts":
-        """What was of use to sessions, of what they were shown.
-
-        Raises:
-            Refused: See `root`.
-        """
+        """What was of use to sessions, of what they were shown."""
         from pmem.storage.local.use_counts import UseCounts
 
         return UseCounts(self.shared_state)
 
     @property
     def kept_prompts(self) -> "KeptPrompts":
-        """Prompts of this clone's sessions, to see which of them found nothing.
-
-        Raises:
-            Refused: See `root`.
-        """
+        """Prompts of this clone's sessions, to see which of them found nothing."""
         from pmem.storage.local.kept_prompts import KeptPrompts
 
         return KeptPrompts(self.shared_state)
 
     @property
     def model_answers(self) -> "ModelAnswers":
-        """What models answered, and which work is done.
-
-        Raises:
-            Refused: See `root`.
-        """
+        """What models answered, and which work is done."""
         from pmem.storage.local.model_answers import ModelAnswers
 
         return ModelAnswers(self.state)
 
     def judged(self, now: "datetime") -> "PairKeeper":
-        """The pairs of look-alikes that a person was told of lately.
-
-        Args:
-            now: The present.
-
-        Raises:
-            Refused: See `root`.
-        """
+        """The pairs of look-alikes that a person was told of lately."""
         server = self._server()
         if server is not None:
             from pmem.storage.postgres.recalls import ServerPairs

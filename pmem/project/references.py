@@ -1,31 +1,35 @@
 """What records lead to is there: nothing that a transaction writes may dangle."""
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pmem.core.lifecycle.states import SUCCESSOR, successor_of
-from pmem.core.lifecycle.successors import was_unseen
-from pmem.core.pointers import Lead, cut, leads, owners_of
-from pmem.core.retention import changed
+import msgspec
+
+from pmem.core.lifecycle.states import SUCCESSOR, successor_of, was_unseen
+from pmem.core.retention import changed, unlinked
 from pmem.errors import Damaged, NotFound, PmemError, Refused, StorageRefused
 from pmem.storage.backend import Change
 from pmem.storage.files.recordfile import read_bytes
 from pmem.values.ids import short
-from pmem.values.records import KINDS, Episode, EventKind, Memory, Record, RecordType
+from pmem.values.records import (
+    KINDS,
+    Chunk,
+    Conversation,
+    Episode,
+    Event,
+    EventKind,
+    Memory,
+    Record,
+    RecordType,
+)
 
 if TYPE_CHECKING:
     from pmem.project.workspace import Workspace
 
 
 def is_gone(workspace: "Workspace", type_: RecordType, identifier: str) -> bool:
-    """Tell whether nothing has an id, or will have none once the transaction ends.
-
-    Args:
-        workspace: Where to look; whoever asks, all that is there counts.
-        type_: The record's type.
-        identifier: Its id.
-    """
+    """Tell whether nothing has an id, or will have none once the transaction ends."""
     store = workspace.store(type_)
     if store.is_pending(identifier):
         return store.is_removed(identifier)
@@ -38,26 +42,13 @@ def is_gone(workspace: "Workspace", type_: RecordType, identifier: str) -> bool:
 
 
 def living(workspace: "Workspace", record: Any) -> Any:
-    """Return a record without what leads nowhere, inside a transaction.
-
-    Args:
-        workspace: Where it is, or is to be.
-        record: Any record.
-
-    Returns:
-        The record; an UNLINK in its history says what was cut.
-    """
-    from pmem.project.events import event_of
-
-    event = event_of(workspace, EventKind.UNLINK)
+    """Return a record without what leads nowhere; an UNLINK in its history says so."""
+    event = workspace.event(EventKind.UNLINK)
     return cut(record, lambda type_, id_: is_gone(workspace, type_, id_), event)
 
 
 def cut_what_leads_to(workspace: "Workspace", gone: set[tuple[RecordType, str]]) -> None:
     """Cut everything that leads to records that a transaction removes, before it ends.
-
-    Args:
-        gone: Their types and ids.
 
     Raises:
         Refused: Something that the agent that asks may not see leads to one of them.
@@ -72,7 +63,8 @@ def cut_what_leads_to(workspace: "Workspace", gone: set[tuple[RecordType, str]])
         for store in workspace.stores
         if store.type in owners
         for record in store.find()
-        if _is_listed(record, gone)
+        if (type(record), _successor_of(record)) in gone
+        or any(not it.is_part and (it.target, it.id) in gone for it in leads(record))
     ]
     identifiers = {identifier for _, identifier in gone}
     for problem in workspace.problems:  # before anything is read again, which may work then
@@ -90,9 +82,6 @@ def check_targets(workspace: "Workspace", changes: Sequence[Change]) -> None:
     What led nowhere before may stay, so that its record can still be changed, and a chunk may be
     imported without its conversation: `pmem check` reports it, and `pmem resolve` mends it.
 
-    Args:
-        changes: What is written.
-
     Raises:
         NotFound: Something new would lead nowhere.
     """
@@ -109,12 +98,7 @@ def check_targets(workspace: "Workspace", changes: Sequence[Change]) -> None:
 
 
 def living_news(workspace: "Workspace", record: Any) -> Any:
-    """Return a record as `living` does, if it leads to more than it did on disk; else itself.
-
-    Args:
-        workspace: Where it is, or is to be.
-        record: Any record.
-    """
+    """Return a record as `living` does, if it leads to more than it did on disk; else itself."""
     new = _new_leads(workspace, type(record), record)
     return living(workspace, record) if new else record
 
@@ -127,7 +111,7 @@ def _read_kept_record(workspace: "Workspace", type_: RecordType, identifier: str
         return None
 
 
-def _new_leads(workspace: "Workspace", type_: RecordType, record: Record) -> set[Lead]:
+def _new_leads(workspace: "Workspace", type_: RecordType, record: Record) -> "set[Lead]":
     """Return where a record leads to and did not before; of parts of one thing nothing."""
     wanted = {lead for lead in leads(record) if not lead.is_part}
     if not wanted:
@@ -142,9 +126,7 @@ def _without_successor(workspace: "Workspace", record: Any) -> Any:
 
     Otherwise it still says what it gave way to, and `pmem check` reports it.
     """
-    from pmem.project.events import event_of
-
-    successor = successor_of(record) if isinstance(record, Memory | Episode) else ""
+    successor = _successor_of(record)
     if not successor or not is_gone(workspace, type(record), successor):
         return record
     try:
@@ -153,13 +135,11 @@ def _without_successor(workspace: "Workspace", record: Any) -> Any:
         return record
     if was_unseen(removed, record.id):
         return record
-    return changed(record, event_of(workspace, EventKind.UNLINK, **{SUCCESSOR: successor}))
+    return changed(record, workspace.event(EventKind.UNLINK, **{SUCCESSOR: successor}))
 
 
-def _is_listed(record: Record, gone: set[tuple[RecordType, str]]) -> bool:
-    if isinstance(record, Memory | Episode) and (type(record), successor_of(record)) in gone:
-        return True
-    return any(not it.is_part and (it.target, it.id) in gone for it in leads(record))
+def _successor_of(record: Record) -> str:
+    return successor_of(record) if isinstance(record, Memory | Episode) else ""
 
 
 def _check_not_held(
@@ -188,3 +168,87 @@ def _check_no_name(path: str, gone: set[str]) -> None:
     for identifier in sorted(gone):
         if identifier.encode() in data and identifier not in os.path.basename(path):
             raise Damaged(f"{path} refers to {identifier} and cannot be used")
+
+
+class Pointer(NamedTuple):
+    """A field of a record that names others.
+
+    Attributes:
+        owner: the type of the record that has it.
+        field: its name.
+        target: the type of the records that it leads to.
+        is_part: whether both are parts of one thing, a conversation and a chunk of it: of what is
+            lost somebody must know, so it is reported and never cut.
+    """
+
+    owner: RecordType
+    field: str
+    target: RecordType
+    is_part: bool = False
+
+
+POINTERS: Final = (
+    Pointer(Memory, "relationships", Memory),
+    Pointer(Episode, "linked_memories", Memory),
+    Pointer(Conversation, "active_facts", Memory),
+    Pointer(Conversation, "milestones", Episode),
+    Pointer(Conversation, "chunks", Chunk, is_part=True),
+    Pointer(Chunk, "merged_into", Chunk),
+    Pointer(Chunk, "conversation", Conversation, is_part=True),
+)
+"""Every field that must lead to what is there."""
+
+
+class Lead(NamedTuple):
+    """One id that a record leads to, the type of what it names, and whether they are parts."""
+
+    target: RecordType
+    id: str
+    is_part: bool
+
+
+def leads(record: Record) -> Iterator[Lead]:
+    """Yield where a record leads."""
+    for pointer in POINTERS:
+        if pointer.owner is type(record):
+            for identifier in _ids(getattr(record, pointer.field)):
+                yield Lead(pointer.target, identifier, pointer.is_part)
+
+
+def owners_of(targets: Collection[RecordType]) -> set[RecordType]:
+    """Return the types of the records that can lead to records of some types."""
+    return {pointer.owner for pointer in POINTERS if pointer.target in targets}
+
+
+def cut(record: Record, is_gone: Callable[[RecordType, str], bool], event: Event) -> Any:
+    """Return a record without what leads nowhere; itself where all is there."""
+    if isinstance(record, Memory):
+        targets = {link.target for link in record.relationships}
+        lost = {target for target in targets if is_gone(Memory, target)}
+        return unlinked(record, lost, None, event.actor, event.at) if lost else record
+    left = {
+        pointer.field: _without_gone(getattr(record, pointer.field), pointer.target, is_gone)
+        for pointer in POINTERS
+        if pointer.owner is type(record) and not pointer.is_part
+    }
+    fresh = {name: value for name, value in left.items() if value != getattr(record, name)}
+    if not fresh:
+        return record
+    if isinstance(record, Episode | Conversation):
+        return changed(record, event, **fresh)
+    return msgspec.structs.replace(record, **fresh)
+
+
+def _without_gone(
+    value: Any, target: RecordType, is_gone: Callable[[RecordType, str], bool]
+) -> Any:
+    if isinstance(value, tuple):
+        return tuple(item for item in value if not is_gone(target, item))
+    return None if value is not None and is_gone(target, value) else value
+
+
+def _ids(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif value is not None:
+        yield from (item if isinstance(item, str) else item.target for item in value)

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 
 from pmem.core import secrets
-from pmem.core.secrets.secret import Secret
+from pmem.core.secrets.rules import Secret
 from pmem.core.secrets.texts import inside, texts
 from pmem.errors import InvalidValue, Refused
 from pmem.storage.backend import Change
@@ -36,13 +36,7 @@ _GIVERS: Final = {
 
 
 class SecretFound(Refused):
-    """Something holds a secret.
-
-    Args:
-        where: What holds it, such as `content`.
-        kind: The kind of secret.
-        place: Where it stands in there.
-    """
+    """Something holds a secret."""
 
     code = "secret"
 
@@ -54,11 +48,7 @@ class SecretFound(Refused):
 
 
 class RawSecret(Refused):
-    """The list of what is no secret was to hold one itself.
-
-    Args:
-        found: The secrets' digests.
-    """
+    """The list of what is no secret was to hold one itself."""
 
     code = "secret"
 
@@ -70,11 +60,8 @@ class RawSecret(Refused):
 
 
 class SecretGate:
-    """Lets in what holds no secret.
-
-    Args:
-        rules: Returns the settings.
-        notes: Is told what was found and not refused, without the secrets themselves.
+    """Lets in what holds no secret, and notes what was found and not refused, without repeating
+    it.
     """
 
     def __init__(self, rules: Callable[[], Secrets], notes: list[str] | None = None) -> None:
@@ -83,14 +70,10 @@ class SecretGate:
         self._passed: set[str] = set()
 
     def admit(self, value: T, where: str = "", *, redacting: bool = False) -> T:
-        """Return what comes in, or the same with every secret in it taken out.
+        """Return what comes in, or the same with every secret in it taken out; if off, with a note.
 
-        Where the gate is off, it comes in as it is, with a note.
-
-        Args:
-            value: A request, a record, a text or what JSON holds.
-            where: What it is, for the error's sentence; nothing for a value with named fields.
-            redacting: Whether a secret is taken out where the settings would refuse it.
+        `where` says what it is, for the error's sentence; nothing for a value with named fields.
+        With `redacting`, a secret is taken out where the settings would refuse it.
 
         Raises:
             SecretFound: It holds one, and the setting `secrets.gate` says that it is refused.
@@ -108,15 +91,7 @@ class SecretGate:
             raise InvalidValue(f"{where or 'what is given'} is nested too deep") from None
 
     def refuse_secrets_in(self, text: str, where: str) -> None:
-        """See that a name holds no secret, which cannot be kept without it; off is off.
-
-        Args:
-            text: The name.
-            where: What it is, for the error's sentence.
-
-        Raises:
-            SecretFound: It does.
-        """
+        """See that a name holds no secret, which cannot be kept without it; off is off."""
         rules = self._rules()
         for found in () if rules.gate == "off" else secrets.find(text, rules.allow):
             raise _refusal(where, text, found)
@@ -128,19 +103,13 @@ class SecretGate:
 
         A secret that a record held already does not keep it from being changed, moved or removed.
         A memory may have it from memories alone: a fact of an old conversation is no excuse.
-
-        Args:
-            changes: What is to be written.
-            before: Returns a change's record as it was.
-
-        Raises:
-            SecretFound: It does.
         """
         rules = self._rules()
         if rules.gate == "off":
             return
         for change in changes:
-            kept = _texts_of(before(change))
+            old = before(change)
+            kept = set() if old is None else {text for _, text, _ in texts(old)}
             for where, text, name in () if change.record is None else texts(change.record):
                 if text not in self._passed and text not in kept:
                     for found in secrets.find_named(name, text, rules.allow):
@@ -204,15 +173,8 @@ class SecretGate:
         return any(value in text for text in (*self._passed, *held))
 
 
-def _texts_of(record: Record | None) -> set[str]:
-    return set() if record is None else {text for _, text, _ in texts(record)}
-
-
 def allowable(entries: Sequence[str]) -> tuple[str, ...]:
     """Return a list of what is no secret as it can be shared: examples, and digests.
-
-    Args:
-        entries: See `secrets.find`.
 
     Raises:
         RawSecret: An entry is a secret itself.
@@ -225,14 +187,15 @@ def allowable(entries: Sequence[str]) -> tuple[str, ...]:
                 f"secrets.allow: `{secrets.DIGEST}` goes on with {_DIGITS} hexadecimal digits",
                 "`printf %s 'the example' | sha256sum` tells them",
             )
-    raw = [secrets.digest(entry[at.start : at.end]) for entry in entries for at in _raw(entry)]
+    raw = [
+        secrets.digest(entry[at.start : at.end])
+        for entry in entries
+        if not entry.startswith(secrets.DIGEST)
+        for at in secrets.find(entry)
+    ]
     if raw:
         raise RawSecret(raw)
     return tuple(each.lower() if each.startswith(secrets.DIGEST) else each for each in entries)
-
-
-def _raw(entry: str) -> list[Secret]:
-    return [] if entry.startswith(secrets.DIGEST) else secrets.find(entry)
 
 
 def _given_by(where: str) -> str:

@@ -13,8 +13,8 @@ import msgspec
 from pmem.core.filters import EVERYTHING
 from pmem.core.secrets import unsecret
 from pmem.errors import Damaged, InvalidValue, PmemError
-from pmem.project.borders import check_borders
 from pmem.project.configuration import CONFIG_FILE, is_liberty, parse_config
+from pmem.project.discovery import check_borders
 from pmem.project.secret_gate import SecretGate, allowable
 from pmem.project.workspace import Workspace
 from pmem.storage.files import safe_files
@@ -22,12 +22,10 @@ from pmem.storage.files.durable import make_folder, refusals, write_file
 from pmem.storage.jsonfiles import JsonFiles, scratch
 from pmem.values.config import Resolved, Settings, checked, known
 from pmem.values.config import table as settings_table
-from pmem.values.contradictions import check_together
-from pmem.values.fields import asked
-from pmem.values.notation import TABLE
+from pmem.values.fields import NoArguments, asked
 from pmem.values.records import STORES, plain
-from pmem.values.requests import NoArguments
-from pmem.values.rules import Secrets
+from pmem.values.rules import TABLE, Secrets
+from pmem.values.setting_groups import check_together
 
 IGNORE_FILE: Final = ".gitignore"
 IGNORE_HEAD: Final = """\
@@ -95,19 +93,12 @@ def initialise(
 ) -> Initialised:
     """Make a memory folder, or complete the one that is there, while no other process writes.
 
-    Args:
-        folder: The memory folder.
-        name: The project's name, as contexts show it.
-        track_conversations: Let git track transcripts as well.
-        environment: The environment's variables, which may say how long to wait for a writer.
-        safe_folders: The setting of that name where the caller gives it.
-        readme: What tells people about the folder; the project's when empty.
+    `safe_folders` is the setting of that name where the caller gives it; `readme` tells people
+    about the folder, in the place of a project's.
 
     Raises:
         Refused: It is a link, or leads out of its work tree.
-        StorageRefused: The disk or a file refused.
         InvalidValue: There is a file of that name.
-        Locked: Another process kept the writers' lock.
     """
     check_borders(os.path.abspath(folder), environment or {}, allowed=safe_folders)
     if os.path.lexists(folder) and not os.path.isdir(folder):
@@ -152,10 +143,7 @@ class SettingRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SettingChangeRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A setting's dotted name, and its new value as text.
-
-    What is given for `secrets.allow` is added to its list.
-    """
+    """A setting's dotted name, and its new value as text; for `secrets.allow`, what is added."""
 
     name: SettingName
     value: Annotated[
@@ -205,11 +193,7 @@ def list_settings(workspace: Workspace, _: NoArguments) -> SettingsListing:
 
 
 def show_setting(workspace: Workspace, request: SettingRequest) -> Resolved:
-    """Return one setting, also while another one is wrong.
-
-    Raises:
-        InvalidValue: There is no such setting, or its value is not allowed.
-    """
+    """Return one setting, also while another one is wrong."""
     return _without_password(workspace.configuration.setting(request.name))
 
 
@@ -221,13 +205,7 @@ def _without_password(setting: Resolved) -> Resolved:
 
 
 def change_setting(workspace: Workspace, request: SettingChangeRequest) -> SettingChanged:
-    """Set one of the project's settings.
-
-    Raises:
-        InvalidValue: There is no such setting, or it does not allow the value.
-        SecretFound, RawSecret: The name or the value holds a secret.
-        Damaged: The configuration file is not TOML.
-    """
+    """Set one of the project's settings."""
     name, value = request.name, request.value
     gate = _gate(workspace)
     gate.refuse_secrets_in(name, "the setting's name")
@@ -280,12 +258,7 @@ def _weaknesses(workspace: Workspace) -> list[str]:
 
 
 def reset_setting(workspace: Workspace, request: SettingRequest) -> SettingReset:
-    """Take one of the project's settings back to what holds without it.
-
-    Raises:
-        InvalidValue: There is no such setting.
-        Damaged: The configuration file is not TOML.
-    """
+    """Take one of the project's settings back to what holds without it."""
     known(request.name)
     with locked(workspace):
         _write_own_setting(workspace, request.name, None)
@@ -294,12 +267,7 @@ def reset_setting(workspace: Workspace, request: SettingRequest) -> SettingReset
 
 
 def unknown_categories(workspace: Workspace, named: Iterable[str]) -> str:
-    """Say which categories allowlists name that no setting and no memory does: often a slip.
-
-    Args:
-        workspace: Whose settings, and whose memories.
-        named: What allowlists name.
-    """
+    """Say which categories allowlists name that no setting and no memory does: often a slip."""
     settings = workspace.settings.categories
     unknown = set(named) - {*settings.names, *settings.context}
     if unknown:
@@ -331,13 +299,7 @@ def _gate(workspace: Workspace) -> SecretGate:
 
 
 def locked(workspace: Workspace) -> AbstractContextManager[None]:
-    """Hold the writers' lock, also while a setting is wrong: how else could it be mended?
-
-    Raises:
-        Refused: See `Workspace.own_root`.
-        Locked: Another process kept it past the time-out.
-        StorageRefused: The disk or a file refused.
-    """
+    """Hold the writers' lock, also while a setting is wrong: how else could it be mended?"""
     try:
         timeout = workspace.settings.lock_timeout
     except PmemError:
@@ -347,31 +309,14 @@ def locked(workspace: Workspace) -> AbstractContextManager[None]:
 
 
 def write_setting(path: str, name: str, value: Any, scratch: str | None = None) -> None:
-    """Write one setting into a TOML file and keep everything else in it as it stands.
-
-    Args:
-        path: The file; it is made if it is missing.
-        name: The setting's dotted name.
-        value: Its value; None takes it out.
-        scratch: See `write_file`.
-
-    Raises:
-        Damaged: The file is not TOML, or has a value where a table should be.
-        StorageRefused: The disk or the file refused.
-    """
+    """Write one setting into a TOML file, or take it out if None; everything else stays."""
     text = with_setting(safe_files.text(path), name, value, path)
     with refusals(path):
         write_file(path, text.encode(), scratch)
 
 
 def with_setting(text: str, name: str, value: Any, path: str) -> str:
-    """Return a TOML file's text with one setting changed, everything else as it stands.
-
-    Args:
-        text: What it holds.
-        name: The setting's dotted name.
-        value: Its value; None takes it out.
-        path: The file, for the error's sentence.
+    """Return a TOML file's text with one setting changed, or without it if None.
 
     Raises:
         Damaged: It is not TOML, or has a value where a table should be.
@@ -395,13 +340,10 @@ def with_setting(text: str, name: str, value: Any, path: str) -> str:
         table[key] = plain(value)
     else:
         table.pop(key, None)
-        if not table and _is_table(".".join(parents)):  # empty, it would not be allowed
+        rows = (row for row in settings_table() if row.type == TABLE)
+        if not table and ".".join(parents) in {row.name for row in rows}:  # it may not be empty
             reduce(getitem, outer, document).pop(last)
     return tomlkit.dumps(document)
-
-
-def _is_table(name: str) -> bool:
-    return any(row.name == name and row.type == TABLE for row in settings_table())
 
 
 def _files(*, track_conversations: bool) -> dict[str, str]:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from pmem.errors import ReadOnly, Refused
 from pmem.storage.backend import Change
 from pmem.storage.git.tracked import check_own
-from pmem.values.records import Chunk, Conversation, Episode, Memory, RecordType
+from pmem.values.records import Chunk, Conversation, Episode, Event, Memory, RecordType, Standing
 
 if TYPE_CHECKING:
     from pmem.core.operations import LoggedOperation, Node
     from pmem.project.workspace import Workspace
+    from pmem.storage.local.commands import LoggedChange, LoggedFact
 
 
 @contextmanager
@@ -22,11 +23,8 @@ def transaction(workspace: "Workspace") -> Iterator[None]:
     references are resolved in the body. What leads to records that it removes is cut.
 
     Raises:
-        ReadOnly: The workspace is read-only.
-        Damaged: A merge is open in the project's settings.
         Locked: Another writer kept the lock, or changed a record meanwhile.
         NotFound: A record would lead to one that is gone.
-        StorageRefused: The disk or a file refused; `Unfinished` if after the change was made.
     """
     check_writable(workspace)
     workspace.configuration.check_resolved()
@@ -44,12 +42,7 @@ def transaction(workspace: "Workspace") -> Iterator[None]:
 
 
 def check_writable(workspace: "Workspace") -> None:
-    """See that this run may write at all.
-
-    Raises:
-        ReadOnly: The workspace is read-only.
-        Refused: Git tracks what is each clone's own, or the moment is past.
-    """
+    """See that this run may write at all: not in the past, nor into what came with the project."""
     check_own(workspace.root, workspace.environment)
     if workspace.is_past:
         raise Refused("what has been cannot be changed", "leave out --at to write")
@@ -71,19 +64,7 @@ def _forget(workspace: "Workspace") -> None:
 
 
 def _commit(workspace: "Workspace") -> bool:
-    """Write what the stores of a workspace hold changed, all of it or nothing.
-
-    Args:
-        workspace: The lock on its records is held.
-
-    Returns:
-        Whether there was anything to write.
-
-    Raises:
-        NotFound: Something new would lead nowhere.
-        Refused: It holds a secret, or needs a person's consent.
-        StorageRefused: The disk refused.
-    """
+    """Write what the stores hold changed, all of it or nothing; tell whether there was anything."""
     changes = _whole_changes(workspace)
     if workspace.caller.agent is not None:
         _check_agreed(workspace, changes)
@@ -96,11 +77,7 @@ def _commit(workspace: "Workspace") -> bool:
 
 
 def _whole_changes(workspace: "Workspace") -> list[Change]:
-    """Return what a transaction writes, with what leads to records that it removes cut.
-
-    Raises:
-        NotFound: Something new would lead nowhere.
-    """
+    """Return what a transaction writes, with what leads to records that it removes cut."""
     changes = _changes(workspace)
     if not changes:
         return changes
@@ -132,11 +109,7 @@ def _replaced(workspace: "Workspace", change: Change) -> Any:
 
 
 def _check_agreed(workspace: "Workspace", changes: Sequence[Change]) -> None:
-    """See that an agent writes nothing that a person must agree to first.
-
-    Raises:
-        Refused: It does; `pmem add` and `pmem edit` hold such a thing back instead.
-    """
+    """See that an agent writes nothing that a person must agree to first."""
     from pmem.core.consent import unagreed
 
     for change in changes:
@@ -172,3 +145,109 @@ def _note_written(workspace: "Workspace", changes: Sequence[Change]) -> None:
         else:
             found.append(removed(change.id, workspace.now(), workspace.actor, node))
     workspace.own.operations.note(found)
+
+
+_KINDS = {Memory: "memory", Episode: "episode", Conversation: "conversation"}
+_TALK = frozenset({"messages", "recent_messages", "chunks", "pruned", "pruned_at", "summary"})
+"""The fields of conversations and chunks whose earlier values nothing keeps."""
+_NO_WAY_BACK = ("conversation.mark", "conversation.rm")
+"""What changes single messages: `undo` says that it cannot, and takes back nothing before it."""
+
+
+def note_command(workspace: "Workspace", operation: str, *, beyond: bool = False) -> None:
+    """Note what a command has written, and whether that is `beyond` records that keep what they
+    were.
+
+    Where that fails, nothing happens.
+    """
+    from pmem.storage.local.commands import LoggedCommand
+
+    written, workspace.written[:] = list(workspace.written), []
+    pairs = _first_and_last(written)
+    changes, facts = tuple(_logged_changes(pairs)), tuple(_settled_facts(pairs))
+    is_beyond = beyond or any(_is_beyond(change, old) for change, old in pairs)
+    command = LoggedCommand(
+        at=workspace.now(),
+        operation=operation,
+        changes=changes,
+        facts=facts,
+        beyond=is_beyond,
+        is_final=operation in _NO_WAY_BACK or (is_beyond and not changes and not facts),
+        forgot=workspace.forgot,
+        took_back=tuple(workspace.taken_back),
+    )
+    if not command.is_empty:
+        workspace.own.commands.note(command)
+
+
+def _first_and_last(written: "list[tuple[Change, Any]]") -> "list[tuple[Change, Any]]":
+    """Return each record once, whatever number of transactions changed it, and what it was."""
+    first: dict[str, Any] = {}
+    last: dict[str, Change] = {}
+    for change, old in written:
+        first.setdefault(change.id, old)
+        last[change.id] = change
+    return [(change, first[identifier]) for identifier, change in last.items()]
+
+
+def _logged_changes(pairs: "list[tuple[Change, Any]]") -> "Iterator[LoggedChange]":
+    """Yield what was changed of records that keep what they were, and what was deleted.
+
+    Of a new conversation nothing, and nothing where only recalls were counted.
+    """
+    from pmem.storage.local.commands import LoggedChange, digest_of
+
+    for change, old in pairs:
+        if change.type not in _KINDS:
+            continue
+        known = {digest_of(event) for event in _history(old)}
+        history = _history(change.record)
+        if change.type is Conversation:  # what happened to messages alone has nothing to go back to
+            history = tuple(event for event in history if event.before)
+        digests = [digest_of(event) for event in history]
+        events = tuple(digest for digest in digests if digest not in known)
+        is_talk = change.type is Conversation
+        if (is_talk and old is None) or (not events and (is_talk or change.record is not None)):
+            continue
+        yield LoggedChange(
+            kind=_KINDS[change.type],  # type: ignore[arg-type]
+            id=change.id,
+            events=events,
+            is_new=old is None,
+            place=len(known),
+        )
+
+
+def _settled_facts(pairs: "list[tuple[Change, Any]]") -> "Iterator[LoggedFact]":
+    """Yield the facts that were promoted or rejected, each once."""
+    from pmem.storage.local.commands import LoggedFact
+    from pmem.values.ids import short
+
+    before: dict[str, Standing] = {}
+    after: dict[str, LoggedFact] = {}
+    for change, old in pairs:
+        if change.type in (Conversation, Chunk):
+            before |= {short(fact.id): fact.standing for fact in getattr(old, "facts", ())}
+            after |= {
+                short(fact.id): LoggedFact(
+                    fact=short(fact.id), standing=fact.standing, memory=fact.memory
+                )
+                for fact in getattr(change.record, "facts", ())
+            }
+    for name, fact in after.items():
+        was = before.get(name, Standing.PENDING)
+        if was is Standing.PENDING is not fact.standing:
+            yield fact
+
+
+def _is_beyond(change: "Change", old: Any) -> bool:
+    """Tell whether what keeps no earlier values was changed as well."""
+    if change.type not in (Conversation, Chunk):
+        return False
+    if change.record is None or old is None:
+        return True
+    return any(getattr(change.record, name, None) != getattr(old, name, None) for name in _TALK)
+
+
+def _history(record: Any) -> "tuple[Event, ...]":
+    return () if record is None else record.history

@@ -17,16 +17,7 @@ if TYPE_CHECKING:
 
 
 def seen_at(workspace: "Workspace", at: datetime | str | None) -> "Workspace":
-    """Return a workspace as it was at a moment, as a git revision has it, or as it is for None.
-
-    Args:
-        at: See `at_moment` and `at_revision`.
-
-    Raises:
-        InvalidValue: The time leaves the calendar when moved to UTC.
-        NoRevision: Git knows no such revision, or there is no repository.
-        NotFound: The memory was not there at that revision, or there is no git.
-    """
+    """Return a workspace as it was at a moment or as a git revision has it; as it is for None."""
     if at is None:
         return workspace
     return at_revision(workspace, at) if isinstance(at, str) else at_moment(workspace, at)
@@ -35,8 +26,7 @@ def seen_at(workspace: "Workspace", at: datetime | str | None) -> "Workspace":
 def at_moment(workspace: "Workspace", moment: datetime) -> "Workspace":
     """Return a read-only view of everything as it was, whose present is that moment.
 
-    Args:
-        moment: When. In the future everything is as it is now, at a later present.
+    In the future everything is as it is now.
 
     Raises:
         InvalidValue: The time leaves the calendar when moved to UTC.
@@ -53,12 +43,9 @@ def at_moment(workspace: "Workspace", moment: datetime) -> "Workspace":
 
 
 def at_revision(workspace: "Workspace", name: str) -> "Workspace":
-    """Return a read-only view of everything as a git revision has it, settings too.
+    """Return a read-only view of everything as a branch, a tag or a commit has it, settings too.
 
     The present stays what it is: a checkout of that revision would answer the same.
-
-    Args:
-        name: A branch, a tag, or a commit such as `HEAD~3`.
 
     Raises:
         NoRevision: Git knows no such revision, or there is no repository.
@@ -72,11 +59,7 @@ def at_revision(workspace: "Workspace", name: str) -> "Workspace":
 
 
 def seen_in(workspace: "Workspace", tree: Tree) -> "Workspace":
-    """Return a view of everything as git has it, at the same present.
-
-    Args:
-        tree: Its records there.
-    """
+    """Return a view of everything as git has it, at the same present."""
     view = _view(workspace, tree, workspace.given_now, tree.name)
     view.revision = tree if isinstance(tree, Revision) else None
     view.configuration = workspace.configuration.at(partial(_settings, tree))
@@ -84,12 +67,7 @@ def seen_in(workspace: "Workspace", tree: Tree) -> "Workspace":
 
 
 def again(view: "Workspace", present: "Workspace") -> "Workspace":
-    """Return the same view of another workspace, such as what an agent may see.
-
-    Args:
-        view: What it is like.
-        present: What to view.
-    """
+    """Return the same view of another workspace, such as what an agent may see."""
     if view.moment is not None:
         return at_moment(present, view.moment)
     assert isinstance(view.whole, Tree)

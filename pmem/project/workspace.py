@@ -4,21 +4,32 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pmem.core.tokens import BudgetCounter, budget_counter, counter
+from pmem.errors import Ambiguous, NotFound, Refused
 from pmem.project.caller import NOBODY, Caller
-from pmem.project.configuration import Configuration
-from pmem.project.record_home import records_of, server_finder, server_of
+from pmem.project.configuration import Configuration, name_of
 from pmem.storage.backend import Backend, Change, Problem
 from pmem.storage.git.tracked import foreign
+from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.shared import Shared
 from pmem.storage.store import Store
 from pmem.values import ids
 from pmem.values.config import Settings
-from pmem.values.records import STORES, Chunk, Conversation, Episode, Memory, RecordType
+from pmem.values.records import (
+    KINDS,
+    STORES,
+    Chunk,
+    Conversation,
+    Episode,
+    Event,
+    EventKind,
+    Memory,
+    RecordType,
+)
 from pmem.values.times import in_utc
 
 if TYPE_CHECKING:
@@ -31,23 +42,18 @@ if TYPE_CHECKING:
     from pmem.storage.local.proposals import Settled
     from pmem.storage.postgres.server import Server
 
+CANDIDATES_SHOWN: Final = 10
+
 
 class Workspace:
-    """One open memory folder.
+    """One open memory folder: one thread's at a time, with the settings as they are at first.
 
-    Args:
-        root: The memory folder.
-        actor: Who writes, as histories name them; git's user.name, else the login, when None.
-        now: A fixed present for reproducible runs; the clock otherwise.
-        read_only: Refuse every write.
-        overrides: Settings by dotted name that win over every other source.
-        environment: The environment's variables.
-        backend: Where records live; JSON files below `root` by default.
-        caller: Who asks, or writes: agents and apps have rules of their own.
-        shared: What the process keeps of the folder from one unit of work to the next.
-        models: Who does what rules do otherwise (see `pmem.model.asking`).
-
-    It is one thread's at a time, and sees the settings as they are when it first asks for one.
+    `actor` is who writes, as histories name them; git's user.name, else the login, when None. `now`
+    is a fixed present for runs that can be repeated. `overrides` are settings by dotted name that
+    win over every other source. Records live in `backend`, JSON files below `root` by default.
+    `caller` is who asks: agents and apps have rules of their own. `shared` is what the process
+    keeps of the folder from one call to the next, and `models` do what rules do otherwise (see
+    `pmem.model.asking`).
     """
 
     def __init__(
@@ -95,20 +101,14 @@ class Workspace:
 
     @cached_property
     def caller(self) -> Caller:
-        """Who asks.
-
-        Raises:
-            Refused: It is not the one that the environment says.
-            InvalidValue: A name is empty.
-        """
+        """Who asks; refused where the environment says that somebody else does."""
         return self.given_caller.known_in(self.environment)
 
     @cached_property
     def reach(self) -> "Reach | None":
         """What whoever asks may see; None where that is everything.
 
-        Raises:
-            Refused: The project has allowlists, and none for this agent.
+        An agent is refused that has no allowlist where the project has some.
         """
         return None if self.caller == NOBODY else self.caller.reach(self.settings)
 
@@ -117,12 +117,29 @@ class Workspace:
         """Where the records live, whoever asks."""
         if self.given_backend is not None:
             return self.given_backend
-        return records_of(self)
+        if self.server is None:
+            return self.files
+        from pmem.storage.postgres.records import ServerRecords
+
+        return ServerRecords(self.server, read_only=self.read_only)
+
+    @property
+    def files(self) -> JsonFiles:
+        """The records that are files below the memory folder, wherever the others live."""
+        configuration = self.configuration
+        return JsonFiles(
+            self.root,
+            lock_timeout=lambda: configuration.settings.lock_timeout,
+            most_bytes=lambda: configuration.settings.limits.record,
+            read_only=self.read_only,
+            shared=self.shared,
+            foreign=partial(foreign, self.root, self.environment),
+        )
 
     @cached_property
     def server(self) -> "Server | None":
-        """Where the project is on a server, if it is on one; see `record_home`."""
-        return server_of(self)
+        """Where the project is on a server; None where the settings name none, or not this one."""
+        return _server_finder(self)()
 
     @cached_property
     def backend(self) -> Backend:
@@ -182,14 +199,18 @@ class Workspace:
         """The settings in force."""
         return self.configuration.settings
 
+    @property
+    def project_name(self) -> str:
+        """What the project is called."""
+        return name_of(self.root, self.settings.project_name)
+
     @cached_property
     def own(self) -> "OwnState":
         """What this clone keeps for itself."""
         from pmem.project.own_state import OwnState
 
-        return OwnState(
-            self.root, self.environment, read_only=self.read_only, server=server_finder(self)
-        )
+        find = _server_finder(self)
+        return OwnState(self.root, self.environment, read_only=self.read_only, server=find)
 
     @cached_property
     def sources(self) -> "Sources":
@@ -216,20 +237,12 @@ class Workspace:
 
     @cached_property
     def count(self) -> Callable[[str], int]:
-        """Counts the tokens of a text that is kept, as the setting `tokenizer` says.
-
-        Raises:
-            InvalidValue: What counts them exactly is not installed.
-        """
+        """Counts the tokens of a text that is kept, as the setting `tokenizer` says."""
         return counter(self.settings.tokenizer)
 
     @cached_property
     def budget_counter(self) -> BudgetCounter:
-        """Counts what must keep a budget, as the setting `tokenizer` says; never `count`.
-
-        Raises:
-            InvalidValue: What counts them exactly is not installed.
-        """
+        """Counts what must keep a budget, as the setting `tokenizer` says; never `count`."""
         return budget_counter(self.settings.tokenizer)
 
     def now(self) -> datetime:
@@ -240,9 +253,6 @@ class Workspace:
         """Make an id that sorts after every other that was made here.
 
         Where the clock was given, it also sorts after what other processes made by the same clock.
-
-        Args:
-            at: When the record began; now if it is left out.
         """
         moment = ids.milliseconds(at or self.now())
         if at is None:
@@ -251,6 +261,11 @@ class Workspace:
                 moment = next(free for free in count(moment) if free not in taken)
             moment = self.shared.later_than_all(moment)
         return ids.make_id(moment, int.from_bytes(os.urandom(8), "big"))
+
+    def event(self, kind: EventKind, **detail: Any) -> Event:
+        """Return what happens to a record now, by whoever writes here."""
+        agent = self.caller.agent or ""
+        return Event(event=kind, at=self.now(), actor=self.actor, agent=agent, detail=detail)
 
     @property
     def is_past(self) -> bool:
@@ -264,20 +279,97 @@ class Workspace:
         return transaction(self)
 
     def resolve(self, reference: str, *types: RecordType) -> tuple[RecordType, str]:
-        """Find what a reference means.
+        """Return the type and the whole id of what a reference means, among some types or all four.
 
-        Args:
-            reference: A whole id, or a prefix of either part of one.
-            types: Record types to look among; all four when none are given.
-
-        Returns:
-            The record's type and its whole id.
+        It is a whole id, or the beginning of either part of one.
 
         Raises:
             NotFound: Nothing fits, or nothing that fits existed at the moment of this view.
             Refused: What fits lies beyond the allowlist of the agent that asks.
             Ambiguous: Several records fit and none exactly; the sentence lists them.
         """
-        from pmem.project.resolution import resolve
+        return _resolve(self, reference, types)
 
-        return resolve(self, reference, types)
+
+def _server_finder(workspace: Workspace) -> "Callable[[], Server | None]":
+    """Return what finds the project on a server, and does not keep the workspace alive."""
+    while workspace.present is not None:
+        workspace = workspace.present
+    if workspace.given_backend is not None:
+        known = workspace.__dict__.get("server")  # of the workspace whose backend was given on
+        return lambda: known
+    return partial(_find_server, workspace.configuration, workspace.shared)
+
+
+def _find_server(configuration: Configuration, shared: Shared) -> "Server | None":
+    found = configuration.server
+    if found is None:
+        return None
+    from pmem.storage.postgres.projects import checked_key
+
+    address, key = found
+    return shared.server(address, checked_key(key), lambda: configuration.settings.lock_timeout)
+
+
+def _resolve(
+    workspace: Workspace, reference: str, types: tuple[RecordType, ...]
+) -> tuple[RecordType, str]:
+    found = _fitting(workspace, reference, types) if reference else []
+    if not found and reference:
+        _check_nothing_fits(workspace, reference, types)
+    if not found:
+        what = " or ".join(KINDS[type_] for type_ in types) or "record"
+        raise NotFound(
+            f"no {what} has an id that starts with {reference!r}"
+            if reference.strip()
+            else f"an id is needed to find the {what}, not {reference!r}",
+            "`pmem conversation list` shows ids"
+            if types == (Conversation,)
+            else "`pmem list` and `pmem search` show ids",
+        )
+    if len(found) > 1:
+        raise _ambiguous(reference, found)
+    return found[0]
+
+
+def _fitting(
+    workspace: Workspace, reference: str, types: tuple[RecordType, ...]
+) -> list[tuple[RecordType, str]]:
+    """Return the records that a reference fits; those that it fits exactly, if there are."""
+    found = [
+        (part.type, identifier)
+        for part in workspace.stores
+        if not types or part.type in types
+        for identifier in part.ids(reference)
+    ]
+    exact = [hit for hit in found if reference in (hit[1], ids.short(hit[1]))]
+    return exact or found
+
+
+def _check_nothing_fits(
+    workspace: Workspace, reference: str, types: tuple[RecordType, ...]
+) -> None:
+    """See that a reference that fits nothing means nothing later, and nothing hidden."""
+    later = _fitting(workspace.present, reference, types) if workspace.present else []
+    if later:
+        what = " or ".join(f"{KINDS[type_]} {id_}" for type_, id_ in later[:2])
+        raise NotFound(f"{what} did not exist at {workspace.name}")
+    reach = workspace.reach
+    if reach is not None and any(
+        workspace.whole.ids(type_, reference) for type_ in types or STORES
+    ):
+        raise Refused(f"{reach.who} may not see {reference}", reach.hint)
+
+
+def _ambiguous(reference: str, found: list[tuple[RecordType, str]]) -> Ambiguous:
+    """Return the refusal of a reference that fits several: which, by ids that can be given."""
+    are_told_apart = len({ids.short(id_) for _, id_ in found}) == len(found)
+    shown = [
+        f"{KINDS[type_]} {ids.short(id_) if are_told_apart else id_}"
+        for type_, id_ in found[:CANDIDATES_SHOWN]
+    ]
+    more = len(found) - CANDIDATES_SHOWN
+    return Ambiguous(
+        f"{reference!r} fits {', '.join(shown)}{f' and {more} more' if more > 0 else ''}",
+        "give more of the id" if more > 0 else "give one of these ids",
+    )

@@ -20,10 +20,9 @@ from pmem.core.selection import Selection
 from pmem.core.trust import trust_of
 from pmem.core.visible import visible
 from pmem.memory import recalls
+from pmem.memory.journal import Week, WeekRequest, look_back
 from pmem.memory.reading import disputed
-from pmem.memory.uses import counted_uses
-from pmem.memory.week import Week, WeekRequest, look_back
-from pmem.project.project_name import project_name
+from pmem.memory.recalls import counted_uses
 from pmem.project.workspace import Workspace
 from pmem.report.document import (
     Receipts,
@@ -88,7 +87,7 @@ def collect(workspace: Workspace, request: ReportRequest) -> ReportDocument:
     figures = count_figures(workspace)
     broken = find_broken(workspace)
     document = ReportDocument(
-        project=project_name(workspace),
+        project=workspace.project_name,
         now=workspace.now(),
         memories=_told_memories(workspace, memories, broken),
         week=_told_week(workspace, look_back(workspace, WeekRequest(since=request.since))),

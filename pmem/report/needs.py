@@ -10,8 +10,7 @@ from pmem.errors import PmemError
 from pmem.memory.citations import VerifyRequest, verify
 from pmem.project.workspace import Workspace
 from pmem.report.document import ToldChoice, ToldNeed
-from pmem.upkeep.inbox import InboxRequest, collect_inbox
-from pmem.upkeep.needs import facts_to_review, list_proposals
+from pmem.upkeep.inbox import InboxRequest, collect_inbox, facts_to_review, list_proposals
 from pmem.values.records import Memory
 
 Broken = Mapping[tuple[str, str], str]

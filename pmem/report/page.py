@@ -17,8 +17,7 @@ import jinja2
 from markupsafe import Markup
 
 from pmem.core.filters import fold
-from pmem.core.history_values import tell_value
-from pmem.core.word_changes import WordChange, word_changes
+from pmem.core.history_values import WordChange, tell_value, word_changes
 from pmem.report.document import ReportDocument, ToldMemory
 from pmem.values.ids import short
 from pmem.values.records import KINDS, EventKind, Memory, dump_line

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from pmem.core.retrieval.ranking import Ranking
 from pmem.core.text.terms import parse_query
-from pmem.project.meaning import embeds
+from pmem.project.configuration import embeds
 from pmem.values.rules import AUTO
 
 if TYPE_CHECKING:
@@ -22,11 +22,6 @@ def asked_by_meaning(workspace: "Workspace", question: str, pool: "Pool") -> "As
     """Return a question that can be asked of vectors; None where no model is chosen.
 
     What has no word to look for, and what quotes the words that it wants, is not asked either.
-
-    Args:
-        workspace: Where the documents are.
-        question: What is asked.
-        pool: The documents.
     """
     if not embeds(workspace.settings.vectors):
         return None
@@ -46,13 +41,7 @@ def nearness_of_talk(workspace: "Workspace", asked: "Asked | None") -> "Nearness
 
 
 def with_nearest(ranking: Ranking, asked: "Asked", numbers: Collection[int]) -> Ranking:
-    """Return a ranking of memories or episodes together with those that are near in meaning.
-
-    Args:
-        ranking: What is found by words.
-        asked: The question.
-        numbers: All that may be found of the kind.
-    """
+    """Return a ranking of memories or episodes together with those that are near in meaning."""
     from pmem.core.retrieval.fusion import DEPTH, fused
 
     hits = fused(ranking.hits, asked.nearest(numbers, DEPTH))

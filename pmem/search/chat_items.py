@@ -14,13 +14,7 @@ from pmem.values.records import Message, Role
 def chat_items(
     items: Sequence[Item], said: Sequence[Message], bonds: Sequence[int | None]
 ) -> list[Item]:
-    """Return items as chat APIs take them: with the calls and answers that have another half.
-
-    Args:
-        items: What the messages are in other formats.
-        said: The messages without secrets.
-        bonds: For each, with which others it is shown or left out; None if it is not shown.
-    """
+    """Return items as chat APIs take them: with the calls and answers that have another half."""
     return list(map(_chat_item, items, said, pair_tools(said, bonds)))
 
 

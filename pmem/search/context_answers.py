@@ -87,16 +87,7 @@ def rank_answers(
     usable: UsableMemories,
     hidden: Collection[str],
 ) -> Answers:
-    """Return what answers a task.
-
-    Args:
-        workspace: Where to look.
-        request: What the context is for.
-        asked: The task, or what stands for one; nothing answers an empty one.
-        budget: Tokens; so much the more is looked at.
-        usable: The memories that may be shown.
-        hidden: Messages and chunks that are shown elsewhere or not wanted.
-    """
+    """Return what answers a task."""
     given = [*request.paths, *_named_here(workspace, asked)]
     paths, symbols = task_paths(given, asked), task_symbols(asked)
     applying = usable.read_applying(paths, symbols)
@@ -167,12 +158,7 @@ def _within_lengths(
 
 
 def task_paths(given: Iterable[str], asked: str) -> tuple[str, ...]:
-    """Return the files that a task is about: those that are given, and those that it names.
-
-    Args:
-        given: Files, seen from the top of the project.
-        asked: The task.
-    """
+    """Return the files that a task is about: those that are given, and those that it names."""
     named = (path.removeprefix("./").rstrip("/") for path in named_paths(asked))
     return tuple(filter(checks.is_unicode, dict.fromkeys([*given, *named])))[:MOST_PATHS]
 
@@ -186,11 +172,7 @@ def _named_here(workspace: Workspace, asked: str) -> Iterator[str]:
 
 
 def task_symbols(asked: str) -> tuple[str, ...]:
-    """Return the functions, classes and constants that a task names, without brackets.
-
-    Args:
-        asked: The task.
-    """
+    """Return the functions, classes and constants that a task names, without brackets."""
     return tuple(name.removesuffix("()") for name in named_symbols(asked))[:MOST_PATHS]
 
 

@@ -9,7 +9,7 @@ from pmem.conversation.window import ConversationWindow
 from pmem.core.context.modes import mode_of
 from pmem.core.context.parts import Candidates, Item, Omitted
 from pmem.core.context.worth import LEAST_LIKELY, Valuation, Worth, tie
-from pmem.core.lifecycle.differences import SaidOtherwise, newer_first, with_newer
+from pmem.core.lifecycle.neighbours import SaidOtherwise, newer_first, with_newer
 from pmem.core.text.speech import TOOLS, speech_of
 from pmem.project.workspace import Workspace
 from pmem.search.context_answers import Answers
@@ -51,17 +51,7 @@ def gather_candidates(
     differing: Mapping[str, SaidOtherwise],
     budget: int,
 ) -> Candidates:
-    """Gather everything that could go in.
-
-    Args:
-        workspace: Where it comes from.
-        request: What the context is for.
-        usable: The memories that contexts may show.
-        talk: The conversation.
-        answers: What answers the task.
-        differing: How memories stand that contradict each other, by id.
-        budget: Tokens; the larger, the more of a long message is shown.
-    """
+    """Gather everything that could go in."""
     settings = workspace.settings
     given = bool(task_of(request))
     retained = settings.short_term_retention_turns
@@ -117,12 +107,7 @@ def _recallable(answers: Answers, ids: Sequence[str]) -> dict[str, float | None]
 
 
 def tokens_of_others(usable: UsableMemories, answers: Answers) -> int:
-    """Estimate what a context takes that shows everything but the talk.
-
-    Args:
-        usable: The memories that it may show.
-        answers: What answers the task.
-    """
+    """Estimate what a context takes that shows everything but the talk."""
     memories = usable.tokens + LINE_TOKENS * usable.count
     return memories + EPISODE_TOKENS * len(answers.found) + SAID_TOKENS * len(answers.said)
 

@@ -9,8 +9,7 @@ from pmem.core.context.filling import PINNED
 from pmem.core.context.naming import naming
 from pmem.core.context.parts import Item
 from pmem.core.context.worth import made
-from pmem.core.dead_ends import warns
-from pmem.core.outcomes import failed, told_with
+from pmem.core.outcomes import failed, told_with, warns
 from pmem.core.retrieval.documents import place_of, shown_text
 from pmem.core.text.speech import TOOLS, speech_of
 from pmem.core.text.terms import terms
@@ -32,15 +31,7 @@ def memory_item(
     via: str | None = None,
     why: str = "",
 ) -> Item:
-    """Describe a memory.
-
-    Args:
-        memory: Which one.
-        ids: Name it, and what brought it, by the short id.
-        score: How well it answers.
-        via: The id of the memory that brought it along.
-        why: Why it may be shown.
-    """
+    """Describe a memory."""
     named = naming(memory.id, memory.places) if ids else ""
     brought = f"(related to {short(via)}) " if ids and via else "(related) " if via else ""
     return Item(
@@ -65,24 +56,14 @@ def _about(memory: Memory) -> str:
 
 
 def said_item(found: LoadedHit, message: Message) -> Item:
-    """Describe a message that was found.
-
-    Args:
-        found: Where it was found, and how well it answers.
-        message: What of it is shown.
-    """
+    """Describe a message that was found."""
     assert isinstance(found.record, Chunk | Conversation)
     item = _earlier_item(message, place_of(found.document, found.record), found.conversation)
     return msgspec.structs.replace(item, score=found.hit.score, why="answers")
 
 
 def pinned_item(message: Message, chunk: Chunk) -> Item:
-    """Describe a pinned message that has moved into a chunk.
-
-    Args:
-        message: It, without secrets.
-        chunk: Where it is.
-    """
+    """Describe a pinned message that has moved into a chunk."""
     places = {each.id: place for place, each in enumerate(chunk.messages)}
     place = place_of(chunk.messages[places[message.id]], chunk)
     return msgspec.structs.replace(_earlier_item(message, place, chunk.conversation), why=PINNED)
@@ -119,13 +100,7 @@ def stamp(at: datetime) -> str:
 
 
 def message_item(message: Message, place: int, budget: int | None = None) -> Item:
-    """Describe a message by its place in its conversation.
-
-    Args:
-        message: What was said, without secrets.
-        place: Where in the conversation.
-        budget: Tokens; the larger, the more of a tool's output is shown. None shortens nothing.
-    """
+    """Describe a message by its place in its conversation."""
     return Item(
         id=message.id,
         external_id=message.external_id,

@@ -41,11 +41,6 @@ class UsableMemories:
 
     What is read stays, by id; a store may bring more than was asked for.
 
-    Args:
-        workspace: Where they are kept, as far as whoever asks may see them.
-        request: What the context is for.
-        budget: Its tokens.
-
     Attributes:
         is_whole: Whether all were read as so few that a context may show every one.
     """
@@ -142,10 +137,6 @@ class UsableMemories:
     def read_applying(self, paths: Sequence[str], symbols: Collection[str]) -> frozenset[str]:
         """Read what applies to files, by its places or what it cites, or cites symbols.
 
-        Args:
-            paths: The files, seen from the top of the project.
-            symbols: Names of functions, classes and constants.
-
         Returns:
             The memories' ids.
         """
@@ -166,11 +157,7 @@ class UsableMemories:
         self._take(self._of_ids(ids))
 
     def read_standing(self, subjects: Collection[str]) -> None:
-        """Read what stands in a context whatever the task, what binds, and kin of the answers.
-
-        Args:
-            subjects: Those of the first answers.
-        """
+        """Read what stands in a context whatever the task, what binds, and kin of the answers."""
         kin = replace(self._shown, subjects=tuple(sorted(subjects)))
         lifted = replace(self._shown, least=(("importance", LIFTED_FROM),))
         full = _of_mode(self._modes, "all")

@@ -7,7 +7,7 @@ from typing import Final
 from pmem.core.context.parts import Context, Section, ShownItem
 from pmem.core.context.reasons import say_why
 from pmem.core.filters import cited_symbols, covers
-from pmem.core.lifecycle.differences import SaidOtherwise
+from pmem.core.lifecycle.neighbours import SaidOtherwise
 from pmem.core.places import applies_within
 from pmem.core.retrieval.forms import likeness
 from pmem.core.retrieval.question import is_english, searched_part
@@ -27,15 +27,7 @@ _WORD: Final = re.compile(r"\w[\w'’.:/-]*\w|\w")
 
 
 class Reasons:
-    """What speaks for the items of one context.
-
-    Args:
-        workspace: Where the memories are, as far as whoever asks may see them.
-        request: What the context is for.
-        usable: The memories that it could show.
-        answers: What answers its task.
-        differing: How memories stand that contradict each other, by id.
-    """
+    """What speaks for the items of one context."""
 
     def __init__(
         self,

@@ -12,14 +12,7 @@ from pmem.values.records import Message
 def recent_items(
     talk: ConversationWindow, said: Sequence[Message], format_: Format, budget: int
 ) -> tuple[list[Item], list[Exchange]]:
-    """Describe the recent messages, and group those that may be shown, the latest group first.
-
-    Args:
-        talk: The conversation.
-        said: Its recent messages without secrets.
-        format_: How the context is written; only as chat messages tools are called and answer.
-        budget: Tokens; the larger, the more of a tool's output is shown.
-    """
+    """Describe the recent messages, and group those that may be shown, the latest group first."""
     exchanges = list(_exchanges(talk))
     items = [message_item(message, place, budget) for place, message in enumerate(said)]
     if format_ == "messages":

@@ -13,10 +13,10 @@ from pmem.core.context.allocation import build
 from pmem.core.context.parts import UPDATE_MARK, Candidates, Context, Counter, Item, Omitted
 from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.followed_rules import repeats_rule
-from pmem.core.lifecycle.differences import SaidOtherwise, differences
-from pmem.core.lifecycle.fading import fading_rules, half_life_of
+from pmem.core.lifecycle.neighbours import SaidOtherwise, differences
+from pmem.core.lifecycle.presence import fading_rules, half_life_of
+from pmem.core.lines import shortened
 from pmem.core.retrieval.question import notes_on
-from pmem.core.shortening import shortened
 from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue
 from pmem.memory.reading import Staleness, disputed, is_merged_by_git
@@ -56,9 +56,6 @@ _DISPUTED: Final = "(conflict: "  # begins the label of what two branches contra
 
 def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext:
     """Write the block that a model reads, within a budget.
-
-    Args:
-        request: What it is for; without a query, the end of the conversation is one.
 
     Raises:
         InvalidValue: The budget is below one token, or the text may have no character.

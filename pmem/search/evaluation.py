@@ -7,12 +7,12 @@ The accepted run lies beside the golden set.
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from math import log2
 from typing import Annotated, Any, Final
 
 import msgspec
 
-from pmem.core import decode_errors, exactjson
-from pmem.core.ranking_metrics import Ranks, mean, ndcg_at, recall_at, reciprocal_rank
+from pmem.core import exactjson
 from pmem.core.retrieval.question import language_of
 from pmem.errors import Damaged, FileNotRead, InvalidValue
 from pmem.project.workspace import Workspace
@@ -31,11 +31,12 @@ from pmem.search.golden import (
 from pmem.search.search import SearchRequest, search
 from pmem.storage.files.durable import refusals
 from pmem.storage.jsonfiles import write_own
-from pmem.values.fields import asked
+from pmem.values.fields import Progress, asked, ignore_progress
 from pmem.values.ids import is_id, short
 from pmem.values.records import dump
-from pmem.values.requests import Progress, ignore_progress
 
+Ranks = Sequence[int | None]
+"""How a question's wanted records ranked, from one; None for what was not found."""
 DEFAULT_K: Final = 10
 DEFAULT_BUDGET: Final = 1000
 DEPTH: Final = 100
@@ -207,11 +208,7 @@ def _run(workspace: Workspace, golden: Golden, request: EvaluationRequest) -> Ru
 
 
 class _Evaluator:
-    """Asks questions and judges the answers.
-
-    Args:
-        request: The budget of contexts.
-    """
+    """Asks questions and judges the answers."""
 
     def __init__(self, workspace: Workspace, request: EvaluationRequest) -> None:
         self._workspace = workspace
@@ -337,7 +334,7 @@ def _accepted(path: str) -> Run | None:
     except FileNotFoundError:
         return None
     except (exactjson.InexactJson, msgspec.ValidationError) as error:
-        why = decode_errors.sentence(error) if isinstance(error, msgspec.ValidationError) else error
+        why = exactjson.sentence(error) if isinstance(error, msgspec.ValidationError) else error
         hint = "take it from git, or write it again with `pmem eval --accept`"
         raise Damaged(f"{path} is no accepted run: {why}", hint) from None
     except OSError as error:
@@ -394,3 +391,40 @@ def _list_queries(queries: Sequence[str]) -> str:
     """Write the first few queries, and how many more there are."""
     more = [f"{len(queries) - _NAMED} more"] if len(queries) > _NAMED else []
     return ", ".join([*(repr(query) for query in queries[:_NAMED]), *more])
+
+
+def recall_at(ranks: Ranks, k: int) -> float:
+    """Return the share of what was wanted that is among the first `k`.
+
+    Manning, Raghavan and Schütze, Introduction to Information Retrieval (2008), chapter 8.
+    """
+    return sum(rank is not None and rank <= k for rank in ranks) / len(ranks)
+
+
+def reciprocal_rank(ranks: Ranks) -> float:
+    """Return one divided by the best rank, and zero where nothing was found.
+
+    Its mean over questions is MRR: Voorhees, The TREC-8 Question Answering Track Report (1999).
+    """
+    return max((1 / rank for rank in ranks if rank is not None), default=0.0)
+
+
+def ndcg_at(ranks: Ranks, k: int) -> float:
+    """Return the discounted gain of the first `k` hits as a share of the best possible one.
+
+    Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques (2002), with
+    gains of zero and one, and the discount of `log2(rank + 1)` that Burges et al., Learning to
+    rank using gradient descent (2005) made usual. A rank counts once.
+    """
+    found = sorted({rank for rank in ranks if rank is not None and rank <= k})
+    return _discounted(found) / _discounted(range(1, min(k, len(ranks)) + 1))
+
+
+def mean(values: Sequence[float]) -> float:
+    """Return the arithmetic mean, to six decimals: the same on every machine."""
+    return round(sum(values) / len(values), 6)
+
+
+def _discounted(ranks: Sequence[int]) -> float:
+    """Return the cumulated gain of hits of gain one at these ranks."""
+    return sum(1 / log2(rank + 1) for rank in ranks)

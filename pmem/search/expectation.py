@@ -18,7 +18,7 @@ from pmem.core.text.terms import terms
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
 from pmem.memory import reading
 from pmem.memory.reading import MessageRef
-from pmem.project.meaning import embeds
+from pmem.project.configuration import embeds
 from pmem.project.workspace import Workspace
 from pmem.search.hits import Expectation, ExpectedHit, Scored, SearchHit, SearchKind, Stage
 from pmem.values.ids import short
@@ -40,13 +40,6 @@ def explain(
     pick: "Pick",
 ) -> Expectation:
     """Say whether a search recalled what it was to recall, and why not.
-
-    Args:
-        workspace: Where was searched.
-        request: What was looked for; `expect` says what was to be found.
-        hits: What was found, and is shown.
-        total: How many there were in all.
-        pick: Ranks everything.
 
     Raises:
         Ambiguous: Several records fit the reference.

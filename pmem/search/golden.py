@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from pmem.core import decode_errors, exactjson
+from pmem.core import exactjson
 from pmem.core.lines import file_lines
 from pmem.core.retention import valid_at
 from pmem.errors import FileNotRead, InvalidValue, PmemError
@@ -94,9 +94,6 @@ def default_file(workspace: Workspace) -> str:
 def read(path: str) -> Golden:
     """Read a golden set.
 
-    Args:
-        path: Its file.
-
     Raises:
         InvalidValue: There is no such file, or a line is no question.
         StorageRefused: It may not be read.
@@ -112,10 +109,6 @@ def read(path: str) -> Golden:
 
 def parse(lines: Iterable[bytes], name: str) -> tuple[Question, ...]:
     """Read the lines of a golden set; those that ask the same become one question.
-
-    Args:
-        lines: JSON Lines; blank ones and those that start with `#` are passed over.
-        name: What to call the set in an error.
 
     Raises:
         InvalidValue: A line is no question, or forbids what is wanted.
@@ -215,7 +208,7 @@ def _parse_question(line: bytes, where: str) -> Question:
         question = msgspec.convert(exactjson.read_given(line, where, _EXAMPLE), Question)
     except msgspec.ValidationError as error:
         raise InvalidValue(
-            f"{where} is no question: {decode_errors.sentence(error)}", _EXAMPLE
+            f"{where} is no question: {exactjson.sentence(error)}", _EXAMPLE
         ) from None
     if not question.query.strip():
         raise InvalidValue(f"{where} is no question: its query is empty", _EXAMPLE)
@@ -283,9 +276,6 @@ def _whole_reference(workspace: Workspace, reference: str) -> str:
 
 def content(path: str) -> bytes:
     """Return what a golden set, or its accepted run, holds; the memory folder's own is no link.
-
-    Args:
-        path: The file.
 
     Raises:
         OSError: It cannot be read.

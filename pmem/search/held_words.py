@@ -29,12 +29,7 @@ _TELLING: Final = frozenset({"error", "words", "meaning"})
 
 
 def without_words(query: str, found: Iterable[LoadedHit]) -> list[LoadedHit]:
-    """Return the hits that hold no word of a query: what is related, and what is near in meaning.
-
-    Args:
-        query: What was looked for.
-        found: The hits.
-    """
+    """Return the hits that have no query term: related ones, and those near in meaning."""
     query = query[:QUERY_CHARACTERS]
     asked = {*parse_query(query).terms, *joined_words(query), *characters(query)}
     has_forms = not is_english(query)
@@ -80,12 +75,7 @@ def _terms(document: Memory | Episode | Chunk | Message) -> Iterable[str]:
 
 
 def count_expired(workspace: Workspace, request: "SearchRequest") -> int:
-    """Count the memories that hold every word of a query, and held once.
-
-    Args:
-        workspace: Where to look.
-        request: What was looked for.
-    """
+    """Count the memories that hold every word of a query, and held once."""
     words = list(dict.fromkeys(terms(request.query[:QUERY_CHARACTERS])))[:_MOST_WORDS]
     if not words or SearchKind.MEMORY not in (request.kinds or SearchKind):
         return 0

@@ -178,11 +178,7 @@ def turns(
 
 
 def opened(workspace: Workspace, ranked: Iterable[Scored]) -> Iterator[LoadedHit]:
-    """Yield ranked documents, each read when it is asked for.
-
-    Args:
-        ranked: What to read; what vanished since the ranking is left out.
-    """
+    """Yield ranked documents, each read when it is asked for."""
     for kind, place, hit in ranked:
         store: Store[Any] = workspace.store(place.type)
         try:
@@ -194,11 +190,7 @@ def opened(workspace: Workspace, ranked: Iterable[Scored]) -> Iterator[LoadedHit
 
 
 def hits_of(workspace: Workspace, found: Iterable[LoadedHit]) -> Iterator[SearchHit]:
-    """Describe documents without secrets, each when it is asked for.
-
-    Args:
-        found: What was found.
-    """
+    """Describe documents without secrets, each when it is asked for."""
     from pmem.memory.reading import Staleness  # what finds nothing needs none of it
 
     staleness = Staleness(workspace)
@@ -211,13 +203,7 @@ def hits_of(workspace: Workspace, found: Iterable[LoadedHit]) -> Iterator[Search
 def related_to(
     hits: Iterable[Scored], ties: Iterable[LinkedMemory], most: int
 ) -> dict[str, RelatedHit]:
-    """Return the memories that hits bring along, by their ids, the strongest first.
-
-    Args:
-        hits: What was found and is shown.
-        ties: Links of these hits, and perhaps of others.
-        most: How many to bring at the most.
-    """
+    """Return the memories that hits bring along, by their ids, the strongest first."""
     scores = {place.id: hit.score for kind, place, hit in hits if kind is SearchKind.MEMORY}
     return {brought.tie.id: brought for brought in brought_along(scores, ties, most)}
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from pmem.core.dead_ends import warns
 from pmem.core.filters import Filter, judge_of
+from pmem.core.outcomes import warns
 from pmem.core.retention import valid_at
 from pmem.core.retrieval.ranking import RankedDocument
 from pmem.project.workspace import Workspace
@@ -15,13 +15,7 @@ from pmem.values.records import Memory
 def find_known(
     workspace: Workspace, error: str, wanted: Filter
 ) -> tuple[list[LoadedHit], tuple[str, ...]]:
-    """Return what is known of an error, and what is to be said of the error itself.
-
-    Args:
-        workspace: Where to look.
-        error: What a program wrote as it failed.
-        wanted: What memories must pass.
-    """
+    """Return what is known of an error, and what is to be said of the error itself."""
     from pmem.core.error_fingerprint import evidence_of, telling_line
 
     evidence = evidence_of(error)
@@ -38,10 +32,6 @@ def find_known(
 
 def known_of(workspace: Workspace, evidence: Sequence[str]) -> list[Memory]:
     """Return the memories that name an error as their evidence, and what fixed them.
-
-    Args:
-        workspace: Where to look.
-        evidence: The error, as `error_fingerprint.evidence_of` returns it.
 
     Returns:
         Dead ends that still warn first, then the newest; behind each what fixed it.

@@ -9,7 +9,7 @@ from pmem.conversation.window import ConversationWindow
 from pmem.core.context.modes import mode_of
 from pmem.core.context.parts import Item, Omitted
 from pmem.core.context.worth import tie
-from pmem.core.lifecycle.differences import SaidOtherwise, differences
+from pmem.core.lifecycle.neighbours import SaidOtherwise, differences
 from pmem.errors import PmemError
 from pmem.project.own_memory import own_beside, told_as_left_out
 from pmem.project.workspace import Workspace
@@ -56,12 +56,6 @@ def own_part(workspace: Workspace, request: ContextRequest, asked: str, budget: 
     """Gather what a context could show of the memory of whoever asks.
 
     What is wrong with it keeps nobody from the project's: that is told.
-
-    Args:
-        workspace: The project's memory, before anything narrows what may be seen of it.
-        request: What the context is for.
-        asked: The task, or what stands for one.
-        budget: Tokens of the whole context.
     """
     try:
         own = own_beside(workspace)

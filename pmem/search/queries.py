@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from pmem.core import queries
-from pmem.core.lifecycle.out_of_recall import describe_matches
+from pmem.core.lifecycle.presence import describe_matches
 from pmem.core.policy import ACTIVITY, EVENT, EVERYTHING, PROCEDURAL, Reach, serving
 from pmem.core.queries import Item, QueryRequest
 from pmem.core.retrieval.question import notes_on, searched_part
@@ -76,12 +76,12 @@ def _reach(workspace: Workspace, request: QueryRequest) -> Reach:
     return msgspec.structs.replace(
         serving(own, None),
         categories=own.categories if request.wanted is None else request.wanted,
-        procedures=PROCEDURAL in request.named,
+        procedures=PROCEDURAL in request.named_categories,
     )
 
 
 def _search(workspace: Workspace, request: QueryRequest) -> SearchRequest:
-    named = request.named
+    named = request.named_categories
     kinds = (
         (SearchKind.MEMORY, SearchKind.EPISODE)
         if not named or EVENT in named
@@ -135,5 +135,9 @@ def _why_nothing(request: QueryRequest, picked: RankedSet, out_of_recall: Mappin
     if picked.removed:
         gone = ", ".join(f"{name} removed {n}" for name, n in sorted(picked.removed.items()))
         return f": {gone}"
-    where = f" of {', '.join(sorted(set(request.named)))}" if request.named else ""
+    where = (
+        f" of {', '.join(sorted(set(request.named_categories)))}"
+        if request.named_categories
+        else ""
+    )
     return f": no word of the query is in a memory{where} that may be seen"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import msgspec
 
 from pmem.core.filters import Filter
-from pmem.core.lifecycle.out_of_recall import OUT_OF_RECALL
+from pmem.core.lifecycle.presence import OUT_OF_RECALL
 from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.core.retrieval.boost import CONTEXT_HITS, LOOKED_AT, boosted
 from pmem.core.retrieval.pool import Pool, labels
@@ -255,10 +255,6 @@ def matches_out_of_recall(workspace: Workspace, request: SearchRequest) -> dict[
     """Count the memories and episodes out of recall that would answer a search, by their state.
 
     What was removed is not among them: somebody did not want it found.
-
-    Args:
-        workspace: Where to look.
-        request: What was looked for; one that names states finds what it names.
     """
     kinds = tuple(kind for kind in request.kinds or REMEMBERED if kind in REMEMBERED)
     if not kinds or request.wanted.states != Filter().states:
@@ -315,13 +311,6 @@ def pick_each(
     spelt: SearchRequest | None = None,
 ) -> list[RankedSet]:
     """Do the same for several requests, in one look at what is kept.
-
-    Args:
-        workspace: Where to look, at the requests' moment already.
-        requests: What to look for.
-        fill: See `pick`.
-        closely: See `pick`.
-        spelt: One whose best are compared by their letters unless it surely is English.
 
     Raises:
         InvalidValue: `top_k`, `threshold` or `related` of one is out of range.

@@ -10,13 +10,7 @@ from pmem.search.hits import SearchKind
 
 
 class Sieve:
-    """The filters of a search, applied to documents by number; counts what each removes.
-
-    Args:
-        pool: Knows what filters ask.
-        wanted: The filters.
-        at: The moment at which memories must hold.
-    """
+    """The filters of a search, applied to documents by number; counts what each removes."""
 
     def __init__(self, pool: Pool, wanted: Filter, at: datetime) -> None:
         self.removed: Counter[str] = Counter()

@@ -130,11 +130,8 @@ def delta(
     A thread's first call sets where it starts: all that there is counts as seen. An event that
     comes in later is new, however old it is, and is told once; what is too much for one call is
     told by the next ones. Where nothing can be written, the same is told again next time.
-
-    Args:
-        thread: The thread's name, as its owner chose it.
-        memories: All that may be told of, whatever their state; what belongs to no app when None.
-        mark: Remember what was told, under a revision of this read's own.
+    Without `mark`, nothing is remembered as told; without `memories`, it is told of all that belong
+    to no app.
 
     Raises:
         InvalidValue: The name is not allowed.
@@ -171,11 +168,6 @@ def mark_told(
     """Note that a thread was told what is new about some memories, under a revision of its own.
 
     A thread that is new starts with it: all that there is counts as seen.
-
-    Args:
-        thread: The thread's name.
-        memories: All of them, as they were when the thread was told.
-        told: The ids of those that it was told of; none will do.
 
     Returns:
         The thread's revision from now on; None, and nothing is noted, where another read has

@@ -25,10 +25,6 @@ def find_unranked(
 
     That is what is known of a request's error, or what says the words of a query that has none but
     such as "hello" and "you", which the index leaves out.
-
-    Args:
-        workspace: Where to look.
-        request: What is looked for.
     """
     if SearchKind.MEMORY not in (request.kinds or SearchKind):
         return [], ()

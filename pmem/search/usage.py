@@ -3,7 +3,7 @@
 import msgspec
 
 from pmem.conversation.pruning import Usage, usage
-from pmem.memory.reading import LookRequest
+from pmem.memory.conversations import LookRequest
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
 from pmem.search.contexts import build_context

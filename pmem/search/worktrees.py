@@ -15,11 +15,6 @@ def hits_elsewhere(
     """Return the memories of other work trees that are not here, the best first.
 
     What a work tree's memory cannot be asked is left out: it is somebody's work in progress.
-
-    Args:
-        workspace: This work tree's memory.
-        find: Searches a memory for memories.
-        most: How many at the most.
     """
     found: dict[str, BranchHit] = {}
     for tree in other_work_trees(os.path.dirname(workspace.root), workspace.environment):

@@ -12,14 +12,13 @@ from pmem.core.context.cutting import cut
 from pmem.core.context.naming import naming
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
-from pmem.core.lifecycle.out_of_recall import describe_matches
+from pmem.core.lifecycle.presence import describe_matches
 from pmem.core.own_words import RECORDED
 from pmem.core.queries import Bullet
-from pmem.core.snippets import snippet
-from pmem.core.text.terms import terms
+from pmem.core.text.terms import snippet, terms
 from pmem.core.trust import label_of, shown
 from pmem.memory.changes import ChangedRecords
-from pmem.memory.dead_ends import Tried
+from pmem.memory.outcomes import Tried
 from pmem.memory.reading import MessageRef, ShownRecord
 from pmem.memory.requests import Added, Edited
 from pmem.memory.why import Why

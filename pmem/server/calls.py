@@ -16,9 +16,8 @@ from pmem.operations import table
 from pmem.operations.outcome import Outcome
 from pmem.operations.pipeline import function_of, run
 from pmem.project.caller import Caller
-from pmem.project.failures import note_failure
+from pmem.project.failures import note_failure, of_files
 from pmem.project.masking import message_of
-from pmem.project.trouble import of_files
 from pmem.project.workspace import Workspace
 from pmem.search.search import SearchRequest
 from pmem.server import answers

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 
-from pmem.core.dead_ends import FIXES
 from pmem.core.filters import EVERYTHING, Filter, cited_symbols, fold
 from pmem.core.lifecycle.neighbours import is_near
+from pmem.core.outcomes import FIXES
 from pmem.core.selection import COLUMNS, Order, Portion, Selection
 from pmem.values.records import JUDGEMENTS, STORES, Memory, Record, RecordType, State
 

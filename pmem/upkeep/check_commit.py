@@ -15,7 +15,9 @@ from pmem.core.findings import Finding, has_conflict, line_of_markers
 from pmem.core.lifecycle.states import successors_of
 from pmem.core.policy import EVERYTHING
 from pmem.core.rawjson import NotJson, load
-from pmem.core.threeway import SHAPES, Doubt, merged
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.shapes import SHAPES
+from pmem.core.threeway.values import Doubt
 from pmem.errors import Damaged, InvalidValue, PmemError
 from pmem.project.caller import within
 from pmem.project.configuration import CONFIG_FILE
@@ -28,9 +30,9 @@ from pmem.storage.git.repository import Repository, TreeEntry
 from pmem.storage.git.tracked import LOCAL
 from pmem.upkeep.integrity import Checked, of_problem, settings_findings
 from pmem.upkeep.record_checks import RecordCheck
+from pmem.values.fields import NoArguments
 from pmem.values.ids import is_id
 from pmem.values.records import RECORD_TYPES, STORES, Memory, RecordType
-from pmem.values.requests import NoArguments
 from pmem.vcs.doubts import find_unsound_successions
 from pmem.vcs.ignoring import TRANSCRIPTS, says_shared
 
@@ -50,15 +52,16 @@ def check_staged(workspace: Workspace, request: NoArguments) -> Checked:  # noqa
 
     Who may not see every record is told which files, and not what is wrong with them. Nothing is
     changed.
-
-    Raises:
-        NotFound: It is in no git work tree, or there is no git.
     """
     repository = Repository(workspace.root, workspace.environment)
     staged = Staged(repository, workspace.root, workspace.environment)
     kept = [path for path, left in staged.changes.items() if left and path not in staged.unmerged]
     changed = _records_among(kept)
-    findings = [*_unmerged(staged), *_others(staged, kept), *_sides(staged, repository)]
+    findings = [
+        Finding(where, "unmerged", f"{where} has a merge conflict that waits for a decision")
+        for where in map(staged.where, staged.unmerged)
+    ]
+    findings += [*_others(staged, kept), *_sides(staged, repository)]
     findings += _of_transcripts(staged, kept)
     try:
         findings += _of_records(staged, workspace.root, changed, workspace.now())
@@ -67,10 +70,18 @@ def check_staged(workspace: Workspace, request: NoArguments) -> Checked:  # noqa
         findings.append(Finding(workspace.root, error.code, error.message))
     if CONFIG_FILE in kept:
         findings += settings_findings(seen_in(within(workspace, EVERYTHING), staged))
-    told = [_untold(finding) for finding in findings] if _is_limited(workspace) else findings
+    if _is_limited(workspace):  # what is wrong could quote what may not be seen
+        findings = [
+            Finding(
+                found.path,
+                found.code,
+                f"{found.path} must not be committed: who may see everything is told why",
+            )
+            for found in findings
+        ]
     return Checked(
         records=sum(map(len, changed.values())),
-        findings=tuple(sorted(told, key=lambda finding: (finding.path, finding.code))),
+        findings=tuple(sorted(findings, key=lambda finding: (finding.path, finding.code))),
     )
 
 
@@ -80,12 +91,6 @@ def _is_limited(workspace: Workspace) -> bool:
         return workspace.reach is not None
     except PmemError:
         return True
-
-
-def _untold(finding: Finding) -> Finding:
-    """Return a finding without what is wrong: that could quote what may not be seen."""
-    sentence = f"{finding.path} must not be committed: who may see everything is told why"
-    return Finding(finding.path, finding.code, sentence)
 
 
 def _file(type_: RecordType, name: str) -> str:
@@ -101,12 +106,6 @@ def _records_among(paths: Iterable[str]) -> Names:
         if type_ and name.endswith(SUFFIX) and not name.startswith(".") and "/" not in name:
             found[type_].append(name.removesuffix(SUFFIX))
     return found
-
-
-def _unmerged(staged: Staged) -> Iterator[Finding]:
-    for path in staged.unmerged:
-        where = staged.where(path)
-        yield Finding(where, "unmerged", f"{where} has a merge conflict that waits for a decision")
 
 
 def _others(staged: Staged, paths: Iterable[str]) -> Iterator[Finding]:
@@ -179,17 +178,17 @@ def _of_removals(staged: Staged) -> Iterator[Finding]:
     gone = {name for names in removed.values() for name in names if is_id(name)} - held
     if not gone:
         return
+    wanted = {id_.encode() for id_ in gone}
     for type_ in STORES:
         names = [name for name in staged.ids(type_) if _file(type_, name) not in staged.changes]
-        for record in staged.some(type_, _naming(staged.bytes_of(type_, names), gone)):
+        held_in = [
+            name
+            for name, data in staged.bytes_of(type_, names)
+            if data and not wanted.isdisjoint(_ID.findall(data))
+        ]
+        for record in staged.some(type_, held_in):
             path = staged.where(_file(type_, record.id))
             yield from RecordCheck(path, record, staged.data).left_by(gone)
-
-
-def _naming(files: Iterable[tuple[str, bytes | None]], ids: Iterable[str]) -> list[str]:
-    """Return the names of the files in which some of the ids stand."""
-    wanted = {id_.encode() for id_ in ids}
-    return [name for name, data in files if data and not wanted.isdisjoint(_ID.findall(data))]
 
 
 def _sides(staged: Staged, repository: Repository) -> Iterator[Finding]:

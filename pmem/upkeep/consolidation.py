@@ -6,13 +6,16 @@ its records are still as the plan found them; what has changed since is left and
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from datetime import timedelta
 from typing import Any, Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
-from pmem.core.lifecycle import consolidation, sweeping
-from pmem.core.lifecycle.fading import fading_rules
+from pmem.core.filters import Filter
+from pmem.core.lifecycle import consolidation
+from pmem.core.lifecycle.consolidation import ARCHIVE_BELOW, faded
 from pmem.core.lifecycle.plan import (
     Action,
     Kept,
@@ -25,8 +28,9 @@ from pmem.core.lifecycle.plan import (
     plan_name,
     text_of,
 )
-from pmem.core.lifecycle.presence import with_recalls
-from pmem.core.retention import age_in_days
+from pmem.core.lifecycle.presence import fading_rules, with_recalls
+from pmem.core.retention import age_in_days, days_until
+from pmem.core.selection import Selection, ticks
 from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.memory.proposals import drop_expired
 from pmem.memory.recalls import not_ahead, waiting
@@ -36,7 +40,8 @@ from pmem.storage.backend import content_key
 from pmem.storage.store import Store
 from pmem.values.fields import DryRun
 from pmem.values.ids import short
-from pmem.values.records import Access, Episode, Memory, State
+from pmem.values.records import Access, Episode, Memory, MemoryType, State
+from pmem.values.times import shifted
 
 BATCH: Final = 200
 """Records that are written together; the lock is free between two batches."""
@@ -55,9 +60,8 @@ Planner = Callable[[Workspace, dict[str, Kept]], UpkeepPlan]
 
 
 class RecordChange(msgspec.Struct, frozen=True, kw_only=True):
-    """One record of a step: the fields that change, as they were and as they will be.
-
-    A record that the step makes has an empty `before`, one that it deletes an empty `after`.
+    """One record of a step: the fields that change, before and after; nothing where it is not
+    there.
     """
 
     id: str
@@ -112,9 +116,8 @@ class UpkeepReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UpkeepRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether to do it, or only to say what would be done.
-
-    With `expected`, only these steps of an earlier plan are done, as far as they are the same.
+    """Whether to do it, or only to say what would be done; of an `expected` earlier plan only these
+    steps, as far as they are the same.
     """
 
     dry_run: DryRun = False
@@ -122,12 +125,9 @@ class UpkeepRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def consolidate(workspace: Workspace, request: UpkeepRequest) -> UpkeepReport:
-    """Archive what has faded, merge what says the same, link neighbours, fold recalls in.
-
-    Raises:
-        Locked, StorageRefused: See `Workspace.transaction`; whole steps are done, or not at all.
-    """
-    asks = not request.dry_run and request.expected is None and _has_models(workspace)
+    """Archive what has faded, merge what says the same, link neighbours, fold recalls in."""
+    has_models = workspace.given_models is not None or workspace.settings.model.is_chosen
+    asks = has_models and not request.dry_run and request.expected is None
     if asks:
         from pmem.upkeep.work.doing import catch_up_apps, do_work
 
@@ -144,16 +144,8 @@ def consolidate(workspace: Workspace, request: UpkeepRequest) -> UpkeepReport:
     return msgspec.structs.replace(report, notices=tuple(fresh))
 
 
-def _has_models(workspace: Workspace) -> bool:
-    return workspace.given_models is not None or workspace.settings.model.is_chosen
-
-
 def sweep(workspace: Workspace, request: UpkeepRequest) -> UpkeepReport:
-    """Remove what is unimportant and unused, and delete for good what was removed long ago.
-
-    Raises:
-        Locked, StorageRefused: See `Workspace.transaction`; whole steps are done, or not at all.
-    """
+    """Remove what is unimportant and unused, and delete for good what was removed long ago."""
     if not request.dry_run:
         drop_expired(workspace)
     return _run(workspace, _sweep, request)
@@ -228,7 +220,7 @@ def _run(workspace: Workspace, planner: Planner, request: UpkeepRequest) -> Upke
 
 
 def _consolidation(workspace: Workspace, records: dict[str, Kept]) -> UpkeepPlan:
-    return consolidation.plan(
+    return consolidation.plan_consolidation(
         records.values(),
         rules_of(workspace),
         workspace.actor,
@@ -239,12 +231,12 @@ def _consolidation(workspace: Workspace, records: dict[str, Kept]) -> UpkeepPlan
 
 def _sweep(workspace: Workspace, records: dict[str, Kept]) -> UpkeepPlan:
     settings = workspace.settings
-    rules = sweeping.SweepRules(
+    rules = consolidation.SweepRules(
         ttl_days=settings.ttl_days,
         purge_days=settings.purge_days,
         fading=fading_rules(settings),
     )
-    return sweeping.plan(records.values(), rules, workspace.actor, workspace.now())
+    return consolidation.plan_sweep(records.values(), rules, workspace.actor, workspace.now())
 
 
 def _read_records(workspace: Workspace) -> dict[str, Kept]:
@@ -257,7 +249,7 @@ def _fold_recalls(
 ) -> tuple[dict[str, Kept], dict[str, Kept]]:
     """Return the records without and with the recalls that none of them knows yet.
 
-    Unless it is a dry run, the recalls are taken and written into the records.
+    Unless it is a dry run, these are written into the records.
     """
     if dry_run:
         before = _read_records(workspace)
@@ -350,21 +342,15 @@ def _is_unchanged(workspace: Workspace, group: list[UpkeepStep]) -> bool:
         first.setdefault(part.record.id, part)
     if any(_current(workspace, part.record) != part.old for part in first.values()):
         return False
-    if any(part.old is None and _is_known(workspace, part.record) for part in first.values()):
-        return False
+    made = (part.record for part in first.values() if part.old is None)
+    for record in made:  # another process may have made one of the same content meanwhile
+        if isinstance(record, Memory) and any(
+            True for _ in workspace.memories.twins(content_key(record.content))
+        ):
+            return False
     rest = (record for step in group for record in step.rests_on if record.id not in first)
-    return all(_says_the_same(_current(workspace, record), record) for record in rest)
-
-
-def _is_known(workspace: Workspace, record: Kept) -> bool:
-    """Tell whether another process has made a record of the same content meanwhile."""
-    if not isinstance(record, Memory):
-        return False
-    return any(True for _ in workspace.memories.twins(content_key(record.content)))
-
-
-def _says_the_same(found: Kept | None, record: Kept) -> bool:
-    return found is not None and _is_active(found) and text_of(found) == text_of(record)
+    found = ((record, _current(workspace, record)) for record in rest)
+    return all(now and _is_active(now) and text_of(now) == text_of(was) for was, now in found)
 
 
 def _write_group(workspace: Workspace, group: list[UpkeepStep]) -> None:
@@ -423,15 +409,10 @@ def _counts(steps: list[UpkeepStep], fold: list[UpkeepStep]) -> dict[str, int]:
     counts[Action.FOLD] = sum(len(step.touched) for step in fold)
     saved = 0
     for step in steps:
-        left = [part for part in step.touched if _leaves(part)]
+        left = [it for it in step.touched if _is_active(it.old) and not _is_active(it.new)]
         counts[step.action] += len(left) or 1
         saved += sum(part.record.tokens for part in left if isinstance(part.record, Memory))
     return {**counts, "tokens_reclaimed": saved}
-
-
-def _leaves(part: Touched) -> bool:
-    """Tell whether a record leaves recall."""
-    return _is_active(part.old) and not _is_active(part.new)
 
 
 def _is_active(record: Kept | None) -> bool:
@@ -440,3 +421,41 @@ def _is_active(record: Kept | None) -> bool:
 
 def _fingerprint(notice: Notice) -> str:
     return " ".join((*sorted(notice.records), f"{notice.score:.2f}"))
+
+
+UNPINNED: Final = Selection(wanted=Filter(pinned=False))
+"""The active memories that may fade."""
+
+
+def faded_memories(
+    workspace: Workspace,
+    importances: Iterable[tuple[str, float]],
+    recalled: Mapping[str, Access],
+    many: int,
+) -> list[tuple[Memory, float]]:
+    """Return the memories that are due to be archived, each with its presence, by id.
+
+    Of each of the `importances` that active memories have, by type, those that nobody has used for
+    long enough are looked at, with the `recalled` that no record knows yet.
+    """
+    rules, now = rules_of(workspace), workspace.now()
+    found: list[Memory] = []
+    for type_, importance in importances:
+        half_life = rules.fading.half_lives.get(MemoryType(type_))
+        if half_life is None:
+            continue
+        days = days_until(ARCHIVE_BELOW, importance, half_life)
+        wanted = replace(
+            UNPINNED.wanted, types=(type_,), importance_min=importance, importance_max=importance
+        )
+        unused = (("used", ticks(shifted(now, -timedelta(days=days))) + 1),)
+        found += workspace.memories.select(replace(UNPINNED, wanted=wanted, below=unused))
+    return faded(counted(found, recalled), now, rules, many)
+
+
+def counted(memories: Iterable[Memory], recalled: Mapping[str, Access]) -> list[Memory]:
+    """Return memories with the recalls that their records do not know yet."""
+    return [
+        with_recalls(memory, recalled[memory.id]) if memory.id in recalled else memory
+        for memory in memories
+    ]

@@ -9,14 +9,11 @@ import msgspec
 from pmem.core import checks
 from pmem.errors import InvalidValue, NewerSchema
 from pmem.project.configuration import CONFIG_FILE
-from pmem.project.project_name import project_name
-from pmem.project.record_home import files_of
 from pmem.project.setup import locked, write_setting
 from pmem.project.workspace import Workspace
 from pmem.storage.jsonfiles import scratch
-from pmem.values.fields import asked
+from pmem.values.fields import NoArguments, asked
 from pmem.values.records import RECORD_TYPES
-from pmem.values.requests import NoArguments
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -69,13 +66,7 @@ class DatabaseSetup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
-    """Make the tables and the roles, and let the server know this project; safe to repeat.
-
-    Raises:
-        InvalidValue: No address is set, the extra is not installed, or a name is no app's.
-        NewerSchema: A newer pmem made the tables.
-        Unreachable, Refused: The server cannot be reached, or does not let this user do it.
-    """
+    """Make the tables and the roles, and let the server know this project; safe to repeat."""
     from pmem.storage.postgres.migrating import migrate
     from pmem.storage.postgres.projects import add_project, checked_key, new_key
     from pmem.storage.postgres.rewriting import rewrite_stale
@@ -83,7 +74,7 @@ def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
 
     settings = workspace.settings
     key = settings.database_project
-    name = project_name(workspace)
+    name = workspace.project_name
     key = checked_key(key) if key else new_key(name)
     apps = [checks.app_name(app) for app in request.apps]
 
@@ -106,11 +97,7 @@ def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
 
 
 def migrate_database(workspace: Workspace, _: NoArguments) -> DatabaseSetup:
-    """Bring the tables up to date.
-
-    Raises:
-        InvalidValue, NewerSchema, Unreachable, Refused: See `init`.
-    """
+    """Bring the tables up to date."""
     from pmem.storage.postgres.migrating import migrate
     from pmem.storage.postgres.rewriting import rewrite_stale
 
@@ -125,19 +112,14 @@ def migrate_database(workspace: Workspace, _: NoArguments) -> DatabaseSetup:
 
 
 def status(workspace: Workspace, _: NoArguments) -> DatabaseStatus:
-    """Say where a project stands.
-
-    Raises:
-        InvalidValue: The address cannot be read, or the extra is not installed.
-        Unreachable: The server cannot be reached.
-    """
+    """Say where a project stands."""
     from pmem.storage.postgres.address import shown_address
     from pmem.storage.postgres.migrating import VERSION
     from pmem.upkeep.sync import shared_stores
 
     settings = workspace.settings
     key, address = settings.database_project, settings.database
-    files = files_of(workspace)
+    files = workspace.files
     stores = shared_stores(workspace)
     in_folder = sum(len(files.ids(RECORD_TYPES[store])) for store in stores)
     known = DatabaseStatus(

@@ -2,12 +2,13 @@
 
 import os
 import sys
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from pmem.errors import Damaged, InvalidValue, Locked, PmemError, StorageRefused
-from pmem.project.meaning import embeds
+from pmem.project.configuration import embeds
 from pmem.project.own_memory import is_own, is_private, make_private, own_folder
 from pmem.project.setup import initialise, missing_files, unknown_categories
 from pmem.project.workspace import Workspace
@@ -52,71 +53,75 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
         return {"items": self.items, "ok": self.ok}
 
 
+class _Seen(NamedTuple):
+    """Whether a thing is well, what there is to say of it, and whether it was mended."""
+
+    ok: bool
+    detail: str
+    fixed: bool = False
+
+
+_Look = Callable[[Workspace, bool], _Seen | None]
+"""Looks at one thing, and mends it if it is to; None where there is nothing to look at."""
+
+
 def doctor(workspace: Workspace, request: DoctorRequest) -> Examination:
     """Look at everything that pmem needs around the records."""
-    return Examination(items=tuple(_diagnoses(workspace, fix=request.fix)))
+    found = ((name, _tried(look, workspace, request.fix)) for name, look in _LOOKS.items())
+    items = (Diagnosis(name=name, **seen._asdict()) for name, seen in found if seen is not None)
+    return Examination(items=tuple(items))
 
 
-def _diagnoses(workspace: Workspace, *, fix: bool) -> list[Diagnosis]:
-    return [
-        _version(),
-        _configuration(workspace),
-        _tokenizer(workspace),
-        _tried(_own_files, workspace, fix=fix),
-        _writable(workspace),
-        _tried(_unfinished, workspace, fix=fix),
-        _tried(_private, workspace, fix=fix),
-        _tried(_clone, workspace, fix=fix),
-        _tried(_records, workspace, fix=fix),
-        _tried(_recalls, workspace, fix=fix),
-        _upkeep(workspace),
-        _tried(_git, workspace, fix=fix),
-        *([_commit_hook(workspace, fix=fix)] if hooksetup.was_set(workspace) else []),
-        *_vectors(workspace),
-        *_own(workspace, fix=fix),
-        *_model(workspace),
-    ]
+def _tried(look: _Look, workspace: Workspace, fix: bool) -> _Seen | None:
+    """Look at one thing; what a link keeps from being mended is left, and told."""
+    try:
+        return look(workspace, fix)
+    except Damaged as error:
+        if not fix or not any(link_findings(workspace.root)):
+            raise
+        left = look(workspace, False)
+        return left and left._replace(detail=f"{left.detail}; not fixed, as {error.message}")
 
 
-def _own(workspace: Workspace, *, fix: bool) -> list[Diagnosis]:
+def _own(workspace: Workspace, fix: bool) -> _Seen | None:
     """Look whether the memory of whoever runs this is there, and nobody else's to read."""
     environment = workspace.environment
     folder = own_folder(environment)
     if not os.path.isdir(folder):
-        return []
+        return None
     if is_private(environment):
-        detail = folder if not is_own(workspace) else "this is your own memory, and nobody else's"
-        return [Diagnosis(name="mine", ok=True, detail=detail)]
+        return _Seen(
+            True, "this is your own memory, and nobody else's" if is_own(workspace) else folder
+        )
     if fix:
         make_private(environment)
     detail = f"other users can read {os.path.dirname(folder)}"
-    detail += "" if fix else ": `pmem check --fix` closes it to them"
-    return [Diagnosis(name="mine", ok=fix, detail=detail, fixed=fix)]
+    return _Seen(fix, detail + ("" if fix else ": `pmem check --fix` closes it to them"), fix)
 
 
-def _vectors(workspace: Workspace) -> list[Diagnosis]:
+def _vectors(workspace: Workspace, _: bool) -> _Seen | None:
     """Look at the vectors, where a model is set."""
     if settings_findings(workspace) or not embeds(workspace.settings.vectors):
-        return []
+        return None
     from pmem.embedding.embedders import EmbeddingFailed
     from pmem.embedding.embedding import embedded_count
 
     try:
         found = embedded_count(workspace)
     except (EmbeddingFailed, PmemError) as error:
-        return [Diagnosis(name="vectors", ok=False, detail=f"{error}; ranked by words alone")]
+        return _Seen(False, f"{error}; ranked by words alone")
     detail = f"{found.embedded} of {found.texts} texts embedded"
     if left := found.texts - found.embedded:
         detail += f": `pmem consolidate` embeds the other {left}, ranked by words alone so far"
-    return [Diagnosis(name="vectors", ok=True, detail=detail)]
+    return _Seen(True, detail)
 
 
-def _model(workspace: Workspace) -> list[Diagnosis]:
+def _model(workspace: Workspace, _: bool) -> _Seen | None:
     """Look at the language model, where one is chosen, and at the work that waits for it."""
     if settings_findings(workspace) or not workspace.settings.model.is_chosen:
-        return []
+        return None
     from pmem.model.asking import models_of
-    from pmem.upkeep.work.handing_out import count_waiting
+    from pmem.upkeep.work.doing import count_waiting
 
     try:
         models = models_of(workspace)
@@ -124,110 +129,87 @@ def _model(workspace: Workspace) -> list[Diagnosis]:
         left = workspace.settings.model.calls_per_day
         left -= workspace.own.model_answers.calls(workspace.now())
     except PmemError as error:
-        return [Diagnosis(name="model", ok=False, detail=f"{error.message}; rules go on alone")]
+        return _Seen(False, f"{error.message}; rules go on alone")
     name = models.name if models else ""
     work = "1 piece of work waits" if waiting == 1 else f"{waiting} pieces of work wait"
-    detail = f"{name}: {work}, {max(0, left)} calls are left today"
-    return [Diagnosis(name="model", ok=True, detail=detail)]
+    return _Seen(True, f"{name}: {work}, {max(0, left)} calls are left today")
 
 
-class _Look(Protocol):
-    """Looks at one thing, and mends it if it is to."""
-
-    def __call__(self, workspace: Workspace, *, fix: bool) -> Diagnosis: ...
-
-
-def _tried(look: _Look, workspace: Workspace, *, fix: bool) -> Diagnosis:
-    """Look at one thing; what a link keeps from being mended is left, and told."""
-    try:
-        return look(workspace, fix=fix)
-    except Damaged as error:
-        if not fix or not any(link_findings(workspace.root)):
-            raise
-        left = look(workspace, fix=False)
-        detail = f"{left.detail}; not fixed, as {error.message}"
-        return msgspec.structs.replace(left, detail=detail)
-
-
-def _version() -> Diagnosis:
+def _version(_workspace: Workspace, _: bool) -> _Seen:
     from pmem import __version__
 
     python = ".".join(str(part) for part in sys.version_info[:3])
-    return Diagnosis(name="version", ok=True, detail=f"pmem {__version__} on Python {python}")
+    return _Seen(True, f"pmem {__version__} on Python {python}")
 
 
-def _configuration(workspace: Workspace) -> Diagnosis:
+def _configuration(workspace: Workspace, _: bool) -> _Seen:
     findings = settings_findings(workspace)
     wrong = [finding.message for finding in findings if finding.severity == "error"]
     if wrong:
-        return Diagnosis(name="settings", ok=False, detail=wrong[0])
+        return _Seen(False, wrong[0])
     named = [name for names in workspace.settings.allowlists.values() for name in names]
     is_whole = not any(link_findings(workspace.root))
     unknown = unknown_categories(workspace, named) if is_whole else ""
     strays = [found.message for found in findings if found.code == "unknown_setting"]
     weak = [found.message for found in findings if found.code == "weakened"]
     head = f"every{' known' * bool(strays)} setting is allowed"
-    detail = "; ".join(filter(None, (head, unknown, *strays, *weak)))
-    return Diagnosis(name="settings", ok=True, detail=detail)
+    return _Seen(True, "; ".join(filter(None, (head, unknown, *strays, *weak))))
 
 
-def _tokenizer(workspace: Workspace) -> Diagnosis:
+def _tokenizer(workspace: Workspace, _: bool) -> _Seen:
     if any(finding.severity == "error" for finding in settings_findings(workspace)):
-        return Diagnosis(name="tokenizer", ok=False, detail="not known while settings are wrong")
+        return _Seen(False, "not known while settings are wrong")
     try:
         name = workspace.budget_counter.name
     except InvalidValue as error:
-        return Diagnosis(name="tokenizer", ok=False, detail=f"{error.message}; {error.hint}")
+        return _Seen(False, f"{error.message}; {error.hint}")
     chosen = workspace.settings.tokenizer
-    detail = chosen if chosen == name else f"{chosen}, budgets by {name}"
-    return Diagnosis(name="tokenizer", ok=True, detail=detail)
+    return _Seen(True, chosen if chosen == name else f"{chosen}, budgets by {name}")
 
 
-def _own_files(workspace: Workspace, *, fix: bool) -> Diagnosis:
+def _own_files(workspace: Workspace, fix: bool) -> _Seen:
     missing = missing_files(workspace.root)
     if missing and fix:
         initialise(workspace.root, environment=workspace.environment)
     detail = f"{', '.join(missing)} missing" if missing else "all there"
-    return Diagnosis(
-        name="folder", ok=fix or not missing, detail=detail, fixed=bool(missing) and fix
-    )
+    return _Seen(fix or not missing, detail, bool(missing) and fix)
 
 
-def _writable(workspace: Workspace) -> Diagnosis:
-    folders = [workspace.root, *(os.path.join(workspace.root, part) for part in STORES.values())]
-    closed = [path for path in folders if os.path.isdir(path) and not os.access(path, os.W_OK)]
-    detail = f"{', '.join(closed)} cannot be written" if closed else workspace.root
+def _writable(workspace: Workspace, _: bool) -> _Seen:
     links = [finding.message for finding in link_findings(workspace.root)]
     if links:
-        return Diagnosis(name="writable", ok=False, detail="; ".join(links))
-    kind = kind_of(workspace.root)
-    refused = "" if closed or workspace.read_only else durable.refusal(workspace.root, LOCAL)
+        return _Seen(False, "; ".join(links))
+    folders = [workspace.root, *(os.path.join(workspace.root, part) for part in STORES.values())]
+    closed = [path for path in folders if os.path.isdir(path) and not os.access(path, os.W_OK)]
+    if closed:
+        return _Seen(False, f"{', '.join(closed)} cannot be written")
+    refused = "" if workspace.read_only else durable.refusal(workspace.root, LOCAL)
     if refused:
         detail = f"nothing can be written: {refused}; free the disk or fix the permissions"
-    elif kind is not None and is_shared(kind):
+        return _Seen(False, detail)
+    kind, detail = kind_of(workspace.root), workspace.root
+    if kind is not None and is_shared(kind):
         detail += f"; on {kind} a lock may not exclude other computers: write from one at a time"
-    return Diagnosis(name="writable", ok=not (closed or refused), detail=detail)
+    return _Seen(True, detail)
 
 
-def _unfinished(workspace: Workspace, *, fix: bool) -> Diagnosis:
+def _unfinished(workspace: Workspace, fix: bool) -> _Seen:
     if not workspace.own.is_ours:
-        return _of_others(workspace, "commit")
+        return _of_others(workspace)
     pending = durable.pending(os.path.join(workspace.root, LOCAL))
     if pending and fix:
         with workspace.transaction():
-            pending = False
-        return Diagnosis(name="commit", ok=True, detail="a writer's commit was open", fixed=True)
+            return _Seen(True, "a writer's commit was open", True)
     detail = "a writer died in the middle of a commit" if pending else "every commit was finished"
-    return Diagnosis(name="commit", ok=not pending, detail=detail)
+    return _Seen(not pending, detail)
 
 
-def _of_others(workspace: Workspace, name: str) -> Diagnosis:
+def _of_others(workspace: Workspace) -> _Seen:
     """Say that what should be this clone's own came with the project."""
-    detail = f"{foreign(workspace.root, workspace.environment)}; {HINT}"
-    return Diagnosis(name=name, ok=False, detail=detail)
+    return _Seen(False, f"{foreign(workspace.root, workspace.environment)}; {HINT}")
 
 
-def _private(workspace: Workspace, *, fix: bool) -> Diagnosis:
+def _private(workspace: Workspace, fix: bool) -> _Seen:
     """Look whether git would take in what is to stay out of it."""
     found = exposed(workspace)
     mended = bool(found) and fix
@@ -235,48 +217,48 @@ def _private(workspace: Workspace, *, fix: bool) -> Diagnosis:
         hide(workspace)
     left = exposed(workspace) if mended else found
     if lost := ignored(workspace):
-        detail = "; ".join(finding.message for finding in (*left, *lost))
-        return Diagnosis(name="private", ok=False, detail=detail, fixed=False)
+        return _Seen(False, "; ".join(finding.message for finding in (*left, *lost)))
     detail = "; ".join(finding.message for finding in found) or "nothing private can reach git"
-    return Diagnosis(name="private", ok=not left, detail=detail, fixed=mended and not left)
+    return _Seen(not left, detail, mended and not left)
 
 
-def _records(workspace: Workspace, *, fix: bool) -> Diagnosis:
+def _records(workspace: Workspace, fix: bool) -> _Seen:
     checked = check(workspace, CheckRequest())
     if fix and any(finding.code in CODES for finding in checked.findings):
         mended = mend(workspace)
-        left = _records(workspace, fix=False)
+        left = _records(workspace, False)
         detail = f"{left.detail}; {len(mended)} fixed"
-        return msgspec.structs.replace(left, detail=detail, fixed=bool(mended) and left.ok)
+        return _Seen(left.ok, detail, bool(mended) and left.ok)
     wrong = sum(finding.severity == "error" for finding in checked.findings)
     detail = f"{checked.records} record{'s' * (checked.records != 1)}"
     detail += f", {wrong} finding{'s' * (wrong != 1)}: `pmem check records`" * bool(wrong)
-    return Diagnosis(name="records", ok=not wrong, detail=detail)
+    return _Seen(not wrong, detail)
 
 
-def _git(workspace: Workspace, *, fix: bool) -> Diagnosis:
+def _git(workspace: Workspace, fix: bool) -> _Seen:
     ok, detail = gitsetup.summary(workspace)
     mended = fix and not ok and gitsetup.start(workspace) is not None
     if mended:
         ok, detail = gitsetup.summary(workspace)
-    return Diagnosis(name="git", ok=ok, detail=detail, fixed=mended and ok)
+    return _Seen(ok, detail, mended and ok)
 
 
-def _commit_hook(workspace: Workspace, *, fix: bool) -> Diagnosis:
+def _commit_hook(workspace: Workspace, fix: bool) -> _Seen | None:
     """Look whether commits are still checked, as was set up in this clone."""
+    if not hooksetup.was_set(workspace):
+        return None
     try:
         found = hooksetup.look(workspace)
         mended = fix and not found.ok and hooksetup.install(workspace).ok
     except PmemError as error:
-        return Diagnosis(name="hook", ok=False, detail=error.message)
+        return _Seen(False, error.message)
     if found.ok:
-        return Diagnosis(name="hook", ok=True, detail=f"{found.path} checks every commit")
+        return _Seen(True, f"{found.path} checks every commit")
     detail = f"the lines of pmem are gone from {found.path}"
-    detail += "" if mended else ": run `pmem setup pre-commit`"
-    return Diagnosis(name="hook", ok=mended, detail=detail, fixed=mended)
+    return _Seen(mended, detail + ("" if mended else ": run `pmem setup pre-commit`"), mended)
 
 
-def _recalls(workspace: Workspace, *, fix: bool) -> Diagnosis:
+def _recalls(workspace: Workspace, fix: bool) -> _Seen:
     """Look at the recalls that wait to be folded into the records."""
     found = workspace.own.access.waiting()
     mended = fix and found.usable and not found.is_sound
@@ -296,12 +278,10 @@ def _recalls(workspace: Workspace, *, fix: bool) -> Diagnosis:
     elif not found.is_sound:
         detail += f"; {found.size:,} bytes with {found.damaged} damaged lines"
         detail += ": `pmem check --fix` shortens them"
-    return Diagnosis(
-        name="recalls", ok=found.usable and found.is_sound, detail=detail, fixed=mended
-    )
+    return _Seen(found.usable and found.is_sound, detail, mended)
 
 
-def _upkeep(workspace: Workspace) -> Diagnosis:
+def _upkeep(workspace: Workspace, _: bool) -> _Seen:
     """Tell when consolidation and a sweep ran last in this clone; nothing runs them by itself."""
     last: dict[str, str] = {}
     for entry in workspace.own.operations.all():
@@ -309,28 +289,44 @@ def _upkeep(workspace: Workspace) -> Diagnosis:
             last[entry.op] = day(entry.ts).strip()
     names = ("consolidate", "sweep")
     told = [f"{name} ran {last[name]}" if name in last else f"{name} never ran" for name in names]
-    detail = f"{', '.join(told)} (`pmem help life-cycle.md` shows how to run them once a day)"
-    return Diagnosis(name="upkeep", ok=True, detail=detail)
+    how = "(`pmem help life-cycle.md` shows how to run them once a day)"
+    return _Seen(True, f"{', '.join(told)} {how}")
 
 
-def _clone(workspace: Workspace, *, fix: bool) -> Diagnosis:
+def _clone(workspace: Workspace, fix: bool) -> _Seen:
     """Look at what this clone keeps: threads, checkpoints, and what waits for apps."""
     if os.path.islink(os.path.join(workspace.root, LOCAL)):
-        detail = "not known while their folder is a link"
-        return Diagnosis(name="clone", ok=False, detail=detail)
+        return _Seen(False, "not known while their folder is a link")
     if not workspace.own.is_ours:
-        return _of_others(workspace, "clone")
-    wrong = workspace.own.state.wrong()
+        return _of_others(workspace)
+    state = workspace.own.state
+    wrong = state.wrong()
     if wrong is None:
-        return Diagnosis(name="clone", ok=True, detail="threads and checkpoints can be read")
+        return _Seen(True, "threads and checkpoints can be read")
     if isinstance(wrong, StorageRefused | Locked):  # that says nothing against the database
         if fix:
             raise wrong
-        return Diagnosis(name="clone", ok=False, detail=wrong.message)
-    if not fix or not os.path.lexists(workspace.own.state.path):
-        detail = f"{wrong.message}: `pmem check --fix` moves it away"
-        return Diagnosis(name="clone", ok=False, detail=detail)
-    aside = workspace.own.state.move_away()
-    return Diagnosis(
-        name="clone", ok=True, detail=f"{wrong.message}; it is now {aside}", fixed=True
-    )
+        return _Seen(False, wrong.message)
+    if not fix or not os.path.lexists(state.path):
+        return _Seen(False, f"{wrong.message}: `pmem check --fix` moves it away")
+    return _Seen(True, f"{wrong.message}; it is now {state.move_away()}", True)
+
+
+_LOOKS: Final[dict[str, _Look]] = {
+    "version": _version,
+    "settings": _configuration,
+    "tokenizer": _tokenizer,
+    "folder": _own_files,
+    "writable": _writable,
+    "commit": _unfinished,
+    "private": _private,
+    "clone": _clone,
+    "records": _records,
+    "recalls": _recalls,
+    "upkeep": _upkeep,
+    "git": _git,
+    "hook": _commit_hook,
+    "vectors": _vectors,
+    "mine": _own,
+    "model": _model,
+}

@@ -1,9 +1,10 @@
-"""The inbox: everything in the memory that needs attention, collected from where it waits."""
+"""What needs attention: collected from where it waits, for the inbox, and counted, for `stats`."""
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import Annotated, Final
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Annotated, Final, NamedTuple
 
 import msgspec
 
@@ -14,32 +15,43 @@ from pmem.core.inbox import InboxItem, InboxKind, inbox_item
 from pmem.core.lifecycle.presence import last_use
 from pmem.core.retrieval.documents import shown_text
 from pmem.core.selection import Selection, ticks
-from pmem.core.threeway.conflicts import open_conflicts
+from pmem.core.threeway.history import open_conflicts
+from pmem.core.trust import LEVELS, Trust
 from pmem.core.visible import subject_before
+from pmem.errors import PmemError
 from pmem.memory import recalls
-from pmem.memory.citations import BrokenCitation, VerifyRequest, verify
-from pmem.memory.confirming import list_noted
-from pmem.memory.consent import WaitingProposal, WaitingRequest, list_waiting
-from pmem.memory.neighbours import near_pairs
+from pmem.memory.citations import BrokenCitation, VerifyRequest, find_broken_ids, verify
+from pmem.memory.consent import WaitingRequest, list_noted, list_waiting
+from pmem.memory.facts import FactsRequest, Stated, list_facts
+from pmem.memory.links import near_pairs
 from pmem.memory.outcomes import WITHOUT, DueRequest, list_due
 from pmem.project.workspace import Workspace
-from pmem.upkeep.faded import UNPINNED, faded_memories
+from pmem.storage.local.proposals import Proposal, without_expired
+from pmem.upkeep.consolidation import UNPINNED, faded_memories
 from pmem.upkeep.integrity import count_rivals, on_one_subject
-from pmem.upkeep.needs import (
-    DISPUTED,
-    Need,
-    facts_to_review,
-    list_elsewhere,
-    list_proposals,
-    untrusted,
-)
 from pmem.values.fields import asked
 from pmem.values.ids import short
-from pmem.values.records import Episode, Memory, plain
+from pmem.values.records import Episode, Memory, State, plain
 from pmem.values.times import day
 from pmem.vcs.doubts import pairs_on_one_subject
 
 _ACTIVE: Final = Selection(wanted=Filter())
+_DISPUTED: Final = Selection(wanted=Filter(), least=(("disputed", 1),))
+"""What two branches contradict each other about."""
+_SINGLE: Final = {
+    "damaged files": "damaged file",
+    "proposals that wait for consent": "proposal that waits for consent",
+    "facts to review": "fact to review",
+}
+"""How a need reads where there is one of it."""
+
+
+class Need(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that needs attention: what it is, how many there are, and the command for it."""
+
+    what: str
+    count: int
+    command: str
 
 
 class InboxRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,14 +77,10 @@ class Inbox(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def collect_inbox(workspace: Workspace, request: InboxRequest) -> Inbox:
-    """Collect what needs attention. Nothing is changed.
-
-    Raises:
-        Damaged, StorageRefused: What waits for consent cannot be read.
-    """
+    """Collect what needs attention. Nothing is changed."""
     found: list[InboxItem] = []
     for kind in request.kinds or InboxKind:
-        found += sorted(_SOURCES[kind](workspace), key=lambda item: (item.since, item.id))
+        found += sorted(_SOURCES[kind].items(workspace), key=lambda item: (item.since, item.id))
     counts = Counter(item.kind for item in found)
     return Inbox(
         items=tuple(found[: request.limit]),
@@ -80,30 +88,77 @@ def collect_inbox(workspace: Workspace, request: InboxRequest) -> Inbox:
         total=len(found),
         elsewhere=()
         if request.kinds
-        else list_elsewhere(workspace, rivals=count_rivals(workspace)),
+        else (*_to_check(workspace, count_rivals(workspace)), *_to_consolidate(workspace)),
     )
 
 
-def _disputed(workspace: Workspace) -> list[Memory | Episode]:
-    return [*workspace.memories.select(DISPUTED), *workspace.episodes.select(DISPUTED)]
+def list_needs(workspace: Workspace, *, due: int, rivals: int) -> tuple[Need, ...]:
+    """Return what needs attention, the most urgent first; what nobody waits for is left out.
+
+    So many memories are `due` to be archived, and several others took the place of so many.
+    """
+    counted = {kind: due if kind is InboxKind.FADING else row.count(workspace)
+               for kind, row in _SOURCES.items()}  # fmt: skip
+    return (
+        *_to_check(workspace, rivals),
+        *_needs(
+            (_SOURCES[kind].said, count, f"pmem inbox --kind {kind}")
+            for kind, count in counted.items()
+        ),
+        *_to_consolidate(workspace),
+    )
+
+
+def _to_check(workspace: Workspace, rivals: int) -> Iterator[Need]:
+    found = (("damaged files", len(workspace.problems)), ("replaced in two ways", rivals))
+    return _needs((what, count, "pmem check") for what, count in found)
+
+
+def _to_consolidate(workspace: Workspace) -> Iterator[Need]:
+    until = (("purge_at", ticks(workspace.now()) + 1),)
+    gone = Selection(wanted=Filter(states=(State.SOFT_DELETED,)), below=until)
+    count = workspace.memories.count(gone) + workspace.episodes.count(gone)
+    return _needs([("removed, to delete for good", count, "pmem consolidate --dry-run")])
+
+
+def _needs(found: Iterable[tuple[str, int, str]]) -> Iterator[Need]:
+    """Yield what there is at least one of."""
+    for what, count, command in found:
+        if count:
+            said = _SINGLE.get(what, what) if count == 1 else what
+            yield Need(what=said, count=count, command=command)
+
+
+def list_proposals(workspace: Workspace) -> tuple[Proposal, ...]:
+    """Return what waits for consent; a queue that cannot be read `check` tells of."""
+    if workspace.is_past or not workspace.own.is_ours:
+        return ()
+    with suppress(PmemError):
+        return without_expired(workspace.own.proposals.read(), workspace.now()).proposals
+    return ()
+
+
+def facts_to_review(workspace: Workspace, proposals: Iterable[Proposal]) -> list[Stated]:
+    """Return the pending facts, without those that wait for consent: proposals tell of them."""
+    proposed = {item.fact for item in proposals}
+    found = list_facts(workspace, FactsRequest()).items
+    return [item for item in found if short(item.fact.id) not in proposed]
 
 
 def _contradictions(workspace: Workspace) -> Iterator[InboxItem]:
-    for record in _disputed(workspace):
+    memories, episodes = workspace.memories.select(_DISPUTED), workspace.episodes.select(_DISPUTED)
+    disputed: list[Memory | Episode] = [*memories, *episodes]
+    for record in disputed:
         fields = open_conflicts(plain(record.history))
         if "state" in fields:
             why = "one branch took it out of recall, another one kept it"
         else:
             named = ", ".join(name.replace("_", " ") for name in fields)
-            why = f"two branches changed its {named}; the other side says: {_other(fields)}"
+            other = "; ".join(" ".join(str(value).split()) for value in fields.values())
+            why = f"two branches changed its {named}; the other side says: {other}"
         yield inbox_item(
             InboxKind.CONTRADICTION, record.id, _text(record), why, record.history[-1].at
         )
-
-
-def _other(fields: dict[str, object]) -> str:
-    """Return what the other side says, on one line."""
-    return "; ".join(" ".join(str(value).split()) for value in fields.values())
 
 
 def _text(record: Memory | Episode) -> str:
@@ -119,14 +174,11 @@ def _proposals(workspace: Workspace) -> Iterator[InboxItem]:
         text = item.content or "(only people see what it says)"
         if item.subject:
             text = f"{item.subject}: {text}"
-        yield inbox_item(InboxKind.PROPOSAL, item.id, text, _proposed(item), item.at)
-
-
-def _proposed(item: WaitingProposal) -> str:
-    by, field = item.agent or "a conversation", item.field.replace("_", " ")
-    of = f" of {short(item.target)}" if item.target is not None else ""
-    waits = "a second signal" if item.kind == "signals" else "consent"
-    return f"{by} proposes it ({field}{of}); it waits for {waits} until {day(item.until)}"
+        by, field = item.agent or "a conversation", item.field.replace("_", " ")
+        of = f" of {short(item.target)}" if item.target is not None else ""
+        waits = "a second signal" if item.kind == "signals" else "consent"
+        why = f"{by} proposes it ({field}{of}); it waits for {waits} until {day(item.until)}"
+        yield inbox_item(InboxKind.PROPOSAL, item.id, text, why, item.at)
 
 
 def _facts(workspace: Workspace) -> Iterator[InboxItem]:
@@ -184,6 +236,14 @@ def _is_lost(memory: Memory, item: BrokenCitation) -> bool:
     return is_told or item.state is CitationState.GONE
 
 
+def _count_broken(workspace: Workspace) -> int:
+    """Count the memories whose citations do not hold in the project's files any more."""
+    if not workspace.is_past:
+        with suppress(PmemError):
+            return len(find_broken_ids(workspace))
+    return 0
+
+
 def _due(workspace: Workspace) -> Iterator[InboxItem]:
     listing = list_due(workspace, DueRequest())
     for memory in listing.items:
@@ -205,7 +265,11 @@ def _expired(workspace: Workspace) -> Iterator[InboxItem]:
 
 
 def _untrusted(workspace: Workspace) -> Iterator[InboxItem]:
-    for memory in untrusted(workspace):
+    disputed = {record.id for record in workspace.memories.select(_DISPUTED)}
+    low = Selection(wanted=Filter(), below=(("trust", LEVELS.index(Trust.LOW) + 1),))
+    for memory in workspace.memories.select(low):
+        if memory.id in disputed:
+            continue
         kind = memory.source.kind
         came = f"it came by {kind}" if kind.startswith("import") else "others wrote in it"
         why = f"{came}, and no person has looked at it since"
@@ -226,16 +290,40 @@ def _fading(workspace: Workspace) -> Iterator[InboxItem]:
         yield inbox_item(InboxKind.FADING, memory.id, _text(memory), why, used)
 
 
-_SOURCES: Final[dict[InboxKind, Callable[[Workspace], Iterator[InboxItem]]]] = {
-    InboxKind.CONTRADICTION: _contradictions,
-    InboxKind.PROPOSAL: _proposals,
-    InboxKind.FACT: _facts,
-    InboxKind.NOTED: _noted,
-    InboxKind.SUBJECT: _subjects,
-    InboxKind.DUPLICATE: _duplicates,
-    InboxKind.CITATION: _citations,
-    InboxKind.DUE: _due,
-    InboxKind.EXPIRED: _expired,
-    InboxKind.TRUST: _untrusted,
-    InboxKind.FADING: _fading,
+def _count_until(workspace: Workspace, column: str) -> int:
+    """Count the active memories for which a moment has come."""
+    until = ((column, ticks(workspace.now()) + 1),)
+    return workspace.memories.count(msgspec.structs.replace(_ACTIVE, below=until))
+
+
+class _Source(NamedTuple):
+    """Where the items of one kind come from, what they are called, and how many there are."""
+
+    items: Callable[[Workspace], Iterator[InboxItem]]
+    said: str
+    counted: Callable[[Workspace], int] | None = None
+
+    def count(self, workspace: Workspace) -> int:
+        """Count them; where that is quicker, without collecting them."""
+        return self.counted(workspace) if self.counted else sum(1 for _ in self.items(workspace))
+
+
+_SOURCES: Final = {
+    InboxKind.CONTRADICTION: _Source(
+        _contradictions,
+        "disputed between branches",
+        lambda it: it.memories.count(_DISPUTED) + it.episodes.count(_DISPUTED),
+    ),
+    InboxKind.CITATION: _Source(_citations, "citing what has changed or moved", _count_broken),
+    InboxKind.PROPOSAL: _Source(
+        _proposals, "proposals that wait for consent", lambda it: len(list_proposals(it))
+    ),
+    InboxKind.FACT: _Source(_facts, "facts to review"),
+    InboxKind.NOTED: _Source(_noted, "noted by agents, not confirmed"),
+    InboxKind.DUE: _Source(_due, "to look at again", lambda it: _count_until(it, "review_at")),
+    InboxKind.EXPIRED: _Source(_expired, "expired", lambda it: _count_until(it, "valid_until")),
+    InboxKind.SUBJECT: _Source(_subjects, "in disagreement on a subject"),
+    InboxKind.DUPLICATE: _Source(_duplicates, "nearly the same as another one"),
+    InboxKind.TRUST: _Source(_untrusted, "imported or merged, not reviewed"),
+    InboxKind.FADING: _Source(_fading, "faded, to archive"),
 }

@@ -101,11 +101,7 @@ def check(workspace: Workspace, request: CheckRequest) -> Checked:
 
 
 class _Names(Collection[str]):
-    """The ids of all records, also of those that cannot be read; listed when somebody asks.
-
-    Args:
-        stores: Where they are.
-    """
+    """The ids of all records, also of those that cannot be read; listed when somebody asks."""
 
     def __init__(self, stores: Sequence[Store[Any]]) -> None:
         self._stores = stores
@@ -130,12 +126,7 @@ class _Names(Collection[str]):
 
 
 class _ReadRecords:
-    """What is found while the records are read, one after another.
-
-    Args:
-        ids: Those of all records; None where not all of them can be known.
-        full: Whether to read what was found sound before.
-    """
+    """What is found while the records are read, one after another."""
 
     def __init__(self, workspace: Workspace, ids: "_Names | None", *, full: bool) -> None:
         self._gave_way: dict[str, Memory] = {}
@@ -251,11 +242,7 @@ def _with_successors(workspace: Workspace, memories: Mapping[str, Memory]) -> di
 
 
 def link_findings(root: str) -> Iterator[Finding]:
-    """Report links in the place of a store, of what this clone keeps, or of the writers' lock.
-
-    Args:
-        root: The memory folder.
-    """
+    """Report links in the place of a store, of what this clone keeps, or of the writers' lock."""
     local = os.path.join(root, LOCAL)
     lock = os.path.join(local, LOCK)
     stores = (os.path.join(root, folder) for folder in STORES.values())
@@ -307,12 +294,7 @@ def _of_own_state(workspace: Workspace) -> Iterator[Finding]:
 
 
 def of_problem(problem: Problem, source: ByteSource) -> Finding:
-    """Report a file that cannot be used.
-
-    Args:
-        problem: What is wrong with it.
-        source: Where its bytes come from.
-    """
+    """Report a file that cannot be used."""
     if problem.code == TooLarge.code:
         return Finding(problem.path, problem.code, unsecret(_read_again(problem)))
     data = source(problem.path)
@@ -322,14 +304,10 @@ def of_problem(problem: Problem, source: ByteSource) -> Finding:
 
 
 def _read_again(problem: Problem) -> str:
-    """Say how a record that is too large is read, and split where it can be."""
+    """Say how a record that is too large is read."""
     size = os.path.getsize(problem.path) if os.path.exists(problem.path) else RECORD_BYTES
-    store = os.path.basename(os.path.dirname(problem.path))
-    if store in (STORES[Conversation], STORES[Chunk]):
-        way = f"`PMEM_LIMITS_RECORD={size} pmem resolve` splits it, and nothing is lost"
-    else:
-        way = f"`PMEM_LIMITS_RECORD={size} pmem show {short(_name_of(problem.path))}` reads it"
-    return f"{problem.message}: {way}"
+    name = short(_name_of(problem.path))
+    return f"{problem.message}: `PMEM_LIMITS_RECORD={size} pmem show {name}` reads it"
 
 
 def _name_of(path: str) -> str:

@@ -10,9 +10,9 @@ from typing import Final
 
 from pmem.core.findings import Finding, Severity, line_of_field, line_of_value
 from pmem.core.places import beginning
-from pmem.core.pointers import leads
 from pmem.core.rawjson import NotJson, load
-from pmem.core.threeway.conflicts import open_conflicts
+from pmem.core.threeway.history import open_conflicts
+from pmem.project.references import leads
 from pmem.storage.files.worktree import on_disk
 from pmem.values.bounds import LARGE_RECORD_BYTES, SEARCHED_CHARACTERS, SEARCHED_NAMES
 from pmem.values.ids import short
@@ -33,13 +33,7 @@ ByteSource = Callable[[str], bytes]
 
 
 class RecordCheck:
-    """Looks at one record, as it was read from its file.
-
-    Args:
-        path: The record's file.
-        record: The record.
-        source: Where the file's bytes come from; they are read once, when they are needed.
-    """
+    """Looks at one record, as it was read from its file."""
 
     def __init__(self, path: str, record: Record, source: ByteSource) -> None:
         self._path = path
@@ -47,11 +41,7 @@ class RecordCheck:
         self._source = source
 
     def findings(self, now: datetime) -> Iterator[Finding]:
-        """Yield all that is wrong with the record by itself.
-
-        Args:
-            now: The present.
-        """
+        """Yield all that is wrong with the record by itself."""
         yield from self._conflicts()
         yield from self._repeated_keys()
         yield from self._instructions()
@@ -64,27 +54,15 @@ class RecordCheck:
             yield self._found("large", sentence, severity="warning")
 
     def dangling(self, known: Collection[str]) -> Iterator[Finding]:
-        """Yield the links that lead nowhere.
-
-        Args:
-            known: The ids of all records.
-        """
+        """Yield the links that lead nowhere."""
         return self._links_to(lead.id for lead in leads(self._record) if lead.id not in known)
 
     def left_by(self, gone: Collection[str]) -> Iterator[Finding]:
-        """Yield the links to records that go.
-
-        Args:
-            gone: Their ids.
-        """
+        """Yield the links to records that go."""
         return self._links_to(lead.id for lead in leads(self._record) if lead.id in gone)
 
     def lost_places(self, top: str) -> Iterator[Finding]:
-        """Yield, as a warning, the places of an active memory where the project has no file.
-
-        Args:
-            top: The project's top.
-        """
+        """Yield, as a warning, the places of an active memory where the project has no file."""
         record = self._record
         if not isinstance(record, Memory) or record.state is not State.ACTIVE:
             return

@@ -46,13 +46,8 @@ class ScanRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def scan(workspace: Workspace, request: ScanRequest) -> Scanned:
-    """Look for secrets in the memory folder. Nothing is changed.
-
-    Without more, all is looked at that git may track, or tracks against all rules.
-
-    Raises:
-        NotFound: It is in no git work tree, or there is no git; where git is asked.
-        StorageRefused: There is no repository, or git cannot read it.
+    """Look for secrets in all that git may track, or tracks, or in what is asked. Nothing is
+    changed.
     """
     if request.staged:
         return _scanned(workspace, _staged(workspace))
@@ -60,9 +55,13 @@ def scan(workspace: Workspace, request: ScanRequest) -> Scanned:
 
 
 def _files(workspace: Workspace) -> Iterator[_File]:
-    ours = (os.path.join(workspace.root, path) for path in _tracked_private_files(workspace))
-    paths = (*_paths(workspace.root), *filter(os.path.lexists, ours))
-    return (_read_file(path) for path in paths)
+    ours = tracked(workspace.root, workspace.environment) or ()  # of each clone's own
+    private = (os.path.join(workspace.root, path) for path in ours)
+    for path in (*_paths(workspace.root), *filter(os.path.lexists, private)):
+        try:
+            yield _File(path, read_bytes(path)[0])
+        except (OSError, PmemError):
+            yield _File(path, None)
 
 
 def _staged(workspace: Workspace) -> Iterator[_File]:
@@ -92,7 +91,12 @@ def _scanned(workspace: Workspace, files: Iterable[_File]) -> Scanned:
         for finding in _findings(file, allowed):
             what = finding.sentence.partition(" (version ")[0]
             found.setdefault((finding.path, finding.code, what), finding)
-    return Scanned(files=count, findings=tuple(sorted(found.values(), key=_order)))
+    return Scanned(
+        files=count,
+        findings=tuple(
+            sorted(found.values(), key=lambda it: (it.path, it.line or 0, it.code, it.message))
+        ),
+    )
 
 
 def _findings(file: _File, allowed: tuple[str, ...]) -> Iterator[Finding]:
@@ -106,22 +110,6 @@ def _findings(file: _File, allowed: tuple[str, ...]) -> Iterator[Finding]:
     for spot in in_file(file.data, allowed):
         sentence = f"{file.path} holds a secret in {spot.where}{version}"
         yield Finding(file.path, spot.kind, sentence, None if file.which else spot.line)
-
-
-def _tracked_private_files(workspace: Workspace) -> tuple[str, ...]:
-    """Return what git tracks of what is each clone's own, as far as that can be told."""
-    return tracked(workspace.root, workspace.environment) or ()
-
-
-def _order(finding: Finding) -> tuple[str, int, str, str]:
-    return finding.path, finding.line or 0, finding.code, finding.message
-
-
-def _read_file(path: str) -> _File:
-    try:
-        return _File(path, read_bytes(path)[0])
-    except (OSError, PmemError):
-        return _File(path, None)
 
 
 def _paths(root: str) -> Iterator[str]:

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from pmem.apps.figures import AppFigures, figures_of
+from pmem.apps.reading import AppFigures, figures_of
 from pmem.core.chunking import each_once
 from pmem.core.filters import Filter
 from pmem.core.histogram import Period, by_age, growth
 from pmem.core.journal import one_line
-from pmem.core.operations import LoggedOperation, OperationCount, counts
+from pmem.core.operations import OperationCount, counts
 from pmem.core.selection import ALL, Selection, day_of, ticks
 from pmem.memory import recalls
 from pmem.memory.journal import ran
-from pmem.memory.uses import counted_uses
+from pmem.memory.recalls import counted_uses
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
-from pmem.upkeep.faded import UNPINNED, counted, faded_memories
+from pmem.upkeep.consolidation import UNPINNED, counted, faded_memories
+from pmem.upkeep.inbox import Need, list_needs
 from pmem.upkeep.integrity import count_rivals
-from pmem.upkeep.needs import Need, list_needs
+from pmem.values.fields import AtRequest
 from pmem.values.records import Access, Chunk, Conversation, Episode, Memory, State
-from pmem.values.requests import AtRequest
 
 if TYPE_CHECKING:
     from pmem.storage.local.use_counts import UseCount
@@ -63,13 +63,10 @@ class Helped(msgspec.Struct, frozen=True, kw_only=True):
 class Tallies(msgspec.Struct, frozen=True, kw_only=True):
     """What can be counted of the memories without looking at the clock.
 
-    Attributes:
-        states: How many there are in each state.
-        active: How many active ones there are by type, category, and whether they are pinned.
-        days: How many were made on each day.
-        tokens: Of the active ones.
-        importance: The types and importances of those that are not pinned.
-        rivals: How many several others took the place of, or gave way in a circle.
+    `active` has the active ones by type, category, and whether they are pinned, `days` how many
+    were made on each, `importance` the types and importances of those that are not pinned, and
+    `rivals` how many several others took the place of, or gave way in a circle. `tokens` are of
+    active ones.
     """
 
     states: dict[str, int]
@@ -163,7 +160,10 @@ def count_figures(workspace: Workspace) -> MemoryFigures:
         episodes_limit=workspace.settings.max_episodic_memories,
         apps=figures_of(workspace, of_apps, conversations),
         damaged=len(workspace.problems),
-        operations=counts(_ran(workspace), workspace.now()),
+        operations=counts(
+            ran(workspace) if workspace.own.is_ours and not workspace.is_past else (),
+            workspace.now(),
+        ),
         needs=(),
     )
 
@@ -182,9 +182,13 @@ def _of_memories(
         "by_type": _summed((type_, many) for type_, _, _, many in known.active),
         "by_category": _summed((category, many) for _, category, _, many in known.active),
         "by_state": _summed(known.states.items()),
-        "by_age": by_age(partial(_made_after, workspace), many, now),
+        "by_age": by_age(
+            lambda at: memories.count(replace(_ACTIVE, least=(("created", ticks(at) + 1),))),
+            many,
+            now,
+        ),
         "pinned": sum(many for _, _, is_pinned, many in known.active if is_pinned),
-        "due": _count_due(workspace, known, recalled, many),
+        "due": len(faded_memories(workspace, known.importance, recalled, many)),
         "tokens": known.tokens,
         "budget": budget,
         "budget_share": round(known.tokens / budget, 4) if budget else 0.0,
@@ -220,18 +224,6 @@ def _count_all(workspace: Workspace) -> Tallies:
     )
 
 
-def _made_after(workspace: Workspace, at: datetime) -> int:
-    """Count the active memories that were made after a moment."""
-    return workspace.memories.count(replace(_ACTIVE, least=(("created", ticks(at) + 1),)))
-
-
-def _count_due(
-    workspace: Workspace, known: Tallies, recalled: Mapping[str, Access], many: int
-) -> int:
-    """Count the memories that are due to be archived, of so many that are active."""
-    return len(faded_memories(workspace, known.importance, recalled, many))
-
-
 def _of_use(workspace: Workspace, recalled: Mapping[str, Access]) -> dict[str, Any]:
     """List the memories that are recalled most, and of the others those recalled least."""
     memories, order = workspace.memories, ("accesses", "touched", "id")
@@ -240,7 +232,7 @@ def _of_use(workspace: Workspace, recalled: Mapping[str, Access]) -> dict[str, A
     noted = memories.select(replace(_ACTIVE, ids=tuple(recalled))) if recalled else []
     found = {memory.id: memory for memory in (*upwards, *downwards, *noted)}
     uses = [(memory.access, memory) for memory in counted(found.values(), recalled)]
-    uses.sort(key=lambda use: (use[0].count, _last(*use), use[1].id))
+    uses.sort(key=lambda use: (use[0].count, use[0].last_at or use[1].created_at, use[1].id))
     most = [use for use in uses[-LISTED:] if use[0].count][::-1]
     least = uses[: max(0, min(LISTED, len(uses) - len(most)))]
     return {
@@ -276,15 +268,6 @@ def _helped(
     for id_ in [id_ for id_ in looked_at if id_ in found][:LISTED]:
         text = one_line(found[id_].content, _TEXT)
         yield Helped(id=id_, **msgspec.structs.asdict(uses[id_]), text=text)
-
-
-def _ran(workspace: Workspace) -> Iterable[LoggedOperation]:
-    """Return what ran in this clone, as far as that is known."""
-    return ran(workspace) if workspace.own.is_ours and not workspace.is_past else ()
-
-
-def _last(access: Access, memory: Memory) -> datetime:
-    return access.last_at or memory.created_at
 
 
 def _use_of(access: Access, memory: Memory) -> Used:
@@ -328,15 +311,11 @@ def _of_talk(conversations: list[Conversation], chunks: list[Chunk]) -> dict[str
     said = list(each_once(chain.from_iterable(parts)))
     return {
         "conversations": len(conversations),
-        "by_status": _counts(conversation.status for conversation in conversations),
+        "by_status": _summed((str(each.status), 1) for each in conversations),
         "messages": len(said),
         "chunks": len(chunks),
         "message_tokens": sum(message.tokens for message in said),
     }
-
-
-def _counts(values: Iterable[Any]) -> dict[str, int]:
-    return dict(sorted(Counter(str(value) for value in values).items()))
 
 
 def _summed(counted: Iterable[tuple[str, int]]) -> dict[str, int]:

@@ -6,7 +6,7 @@ the next run knows what the server has already taken in, and goes on from there.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Annotated, Final, Literal, NamedTuple
 from uuid import uuid4
@@ -19,8 +19,7 @@ from pmem.core.retrieval.documents import shown_text
 from pmem.core.threeway.deciding import Versions, decide, version
 from pmem.core.threeway.shapes import SHAPES
 from pmem.core.threeway.values import Doubt
-from pmem.errors import Damaged, PmemError
-from pmem.project.record_home import files_of
+from pmem.errors import Damaged
 from pmem.project.setup import IGNORE_FILE, SHARE_CONVERSATIONS
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
@@ -51,10 +50,8 @@ class SyncRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SyncedRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one record, and the fields in which both sides contradict each other.
-
-    Attributes:
-        text: what it says; empty where it was deleted for good.
+    """What became of one record, what it says unless it was deleted, and the fields in which both
+    sides contradict each other.
     """
 
     store: str
@@ -65,13 +62,8 @@ class SyncedRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Synced(msgspec.Struct, frozen=True, kw_only=True):
-    """What was done to make both sides equal, or would be; what could not be stays as it is.
-
-    Attributes:
-        server: the server as people may see it.
-        records: the records that were written on a side.
-        left: what cannot be read on a side, and why.
-        checkpoints: how many saved states of threads went to the server.
+    """The records that were written to make both sides equal, or would be, and what is `left` as it
+    cannot be read; `checkpoints` counts the saved states of threads that went to the server.
     """
 
     server: str
@@ -104,14 +96,10 @@ def sync(workspace: Workspace, request: SyncRequest) -> Synced:
     """Make the memory folder and the server equal.
 
     Cut short at any point, it is run again; run twice, the second run changes nothing.
-
-    Raises:
-        NotFound: The project is on no server.
-        Locked: Another writer kept the lock of one side.
-        Unreachable, StorageRefused: A side failed; what was done until then stays done.
     """
     server = server_side(workspace.whole)
-    base = SyncBase(_own_state(workspace, request), workspace.settings.database_project)
+    state = LocalState(workspace.own.root, read_only=workspace.read_only or request.dry_run)
+    base = SyncBase(state, workspace.settings.database_project)
     both = _Sides(workspace, server, base)
     if not request.dry_run:
         both.go_on()
@@ -132,7 +120,7 @@ class _Sides:
 
     def __init__(self, workspace: Workspace, server: ServerSide, base: SyncBase) -> None:
         self._root = workspace.root
-        self._files: JsonFiles = files_of(workspace)
+        self._files: JsonFiles = workspace.files
         self._most = workspace.settings.limits.record
         self._server = server
         self._base = base
@@ -159,10 +147,11 @@ class _Sides:
         theirs = self._server.digests(stores)
         base = {key: held for key, held in self._base.digests().items() if key[0] in stores}
         ours: dict[RecordKey, bytes] = {}
-        for key in self._keys(stores):
-            data = self._read(key)
-            if data is not None:
-                ours[key] = sha256(data).digest()
+        for store in stores:
+            for identifier in self._files.ids(RECORD_TYPES[store]):
+                data = self._read((store, identifier))
+                if data is not None:
+                    ours[store, identifier] = sha256(data).digest()
         known = ours.keys() | theirs.keys() | base.keys()
         differ = {key for key in known if not ours.get(key) == theirs.get(key) == base.get(key)}
         return sorted(differ)
@@ -208,13 +197,10 @@ class _Sides:
             try:
                 decided[key] = _decide(key, base, mine, theirs.get(key))
             except (Damaged, Doubt, NotJson) as error:
-                self._leave(key, error)
+                path, code = "/".join(key), getattr(error, "code", "damaged")
+                message = getattr(error, "message", str(error))
+                self.problems[Problem(path, code, f"{path}: {message}")] = None
         return decided
-
-    def _keys(self, stores: Sequence[str]) -> Iterator[RecordKey]:
-        for store in stores:
-            for identifier in self._files.ids(RECORD_TYPES[store]):
-                yield store, identifier
 
     def _read(self, key: RecordKey) -> bytes | None:
         """Return what a record's file holds; None where there is none."""
@@ -223,20 +209,11 @@ class _Sides:
         except FileNotFoundError:
             return None
 
-    def _leave(self, key: RecordKey, error: Exception) -> None:
-        message = error.message if isinstance(error, PmemError) else str(error)
-        code = error.code if isinstance(error, PmemError) else "damaged"
-        self.problems[Problem("/".join(key), code, f"{'/'.join(key)}: {message}")] = None
-
 
 def _decide(
     key: RecordKey, base: bytes | None, ours: bytes | None, theirs: bytes | None
 ) -> _Decided:
-    """Merge one record.
-
-    Raises:
-        Damaged, Doubt, NotJson: A side is not what pmem writes.
-    """
+    """Merge one record."""
     if ours == theirs:
         return _Decided(ours, theirs, ours)
     store, identifier = key
@@ -281,23 +258,10 @@ def _text(store: str, data: bytes | None) -> str:
 
 
 def shared_stores(workspace: Workspace, *, conversations: bool = False) -> list[str]:
-    """Return the folders of the records that go along: transcripts only where git has them.
-
-    Args:
-        conversations: Let transcripts go along also where git ignores them.
-    """
+    """Return the folders of the records that go along: transcripts only where git has them."""
     ignore = safe_files.text(os.path.join(workspace.root, IGNORE_FILE))
     shares = conversations or SHARE_CONVERSATIONS.strip() in split_lines(ignore)
     return [store for store in RECORD_TYPES if shares or store not in _TRANSCRIPTS]
-
-
-def _own_state(workspace: Workspace, request: SyncRequest) -> LocalState:
-    """Return where this clone keeps what it had in common with the server.
-
-    Raises:
-        Refused: Git tracks something there, so it came with the project.
-    """
-    return LocalState(workspace.own.root, read_only=workspace.read_only or request.dry_run)
 
 
 def _send_checkpoints(workspace: Workspace, state: LocalState) -> int:

@@ -14,8 +14,9 @@ from msgspec import Meta
 from msgspec.structs import FieldInfo, fields
 
 from pmem.errors import InvalidValue
-from pmem.values.notation import LIST, TABLE, is_struct, read_list, rule, type_name
 from pmem.values.rules import (
+    LIST,
+    TABLE,
     AppRules,
     Categories,
     Consent,
@@ -29,9 +30,13 @@ from pmem.values.rules import (
     Secrets,
     VectorRules,
     Writing,
+    is_struct,
     number,
+    read_list,
+    rule,
     says,
     share,
+    type_name,
 )
 
 ENVIRONMENT_PREFIX: Final = "PMEM_"
@@ -249,11 +254,7 @@ def table() -> tuple[Setting, ...]:
 
 
 def unknown_names(values: Mapping[str, Any]) -> list[str]:
-    """Return the names that no setting has, and that are no entry of a table.
-
-    Args:
-        values: Values by dotted name, as `flatten` leaves them: an empty group has its own name.
-    """
+    """Return the names that no setting has, and that are no entry of a table."""
     rows = {row.name for row in table()}
     groups = {name.rpartition(".")[0] for name in rows}
     return [
@@ -289,9 +290,6 @@ def known(name: str) -> Setting:
 
 def settings_of(layers: list[Layer]) -> Settings:
     """Lay the layers over the defaults; where they say nothing, no row of the table is made.
-
-    Args:
-        layers: As `resolve` takes them.
 
     Raises:
         InvalidValue: A layer holds a value that is not allowed.
@@ -340,9 +338,7 @@ def from_environment(environment: Mapping[str, str]) -> dict[str, str]:
 def checked(name: str, value: Any) -> Any:
     """Return `value` as the setting `name` stores it.
 
-    Args:
-        name: A setting's dotted name.
-        value: A value of its type, or text to be read as one (a list as `read_list` reads it).
+    Text is read as a value of its type (a list as `read_list` reads it).
 
     Raises:
         InvalidValue: There is no such setting, or it does not allow the value.

@@ -1,5 +1,6 @@
 """What a memory is worth, how fast that halves, and which category it has, when nobody says."""
 
+from math import inf, nextafter
 from typing import Final
 
 from pmem.values.records import MemoryType
@@ -33,3 +34,16 @@ DEFAULT_CATEGORY: Final[dict[MemoryType, str]] = {
     MemoryType.INSIGHT: "knowledge",
     MemoryType.DEAD_END: "project",
 }
+
+
+GRADES: Final = 5
+
+
+def lowest(grade: int) -> float:
+    """Return the least importance of a grade."""
+    return 0.0 if grade == 1 else nextafter((grade - 1) / GRADES, inf)
+
+
+def grade(importance: float) -> int:
+    """Return the grade of an importance between 0 and 1."""
+    return next(n for n in range(1, GRADES + 1) if importance <= n / GRADES or n == GRADES)

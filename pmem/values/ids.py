@@ -23,11 +23,7 @@ def is_id(text: str) -> bool:
 
 
 def milliseconds(at: datetime) -> int:
-    """Return whole milliseconds since 1970, never below zero.
-
-    Args:
-        at: A time with a zone.
-    """
+    """Return whole milliseconds since 1970, never below zero."""
     delta = at - _EPOCH
     return max(0, (delta.days * 86_400 + delta.seconds) * 1000 + delta.microseconds // 1000)
 
@@ -35,9 +31,7 @@ def milliseconds(at: datetime) -> int:
 def make_id(moment: int, chance: int) -> str:
     """Compose an identifier.
 
-    Args:
-        moment: Milliseconds since 1970.
-        chance: A non-negative integer of at least 42 bits; reduced to eight characters.
+    `chance` has at least 42 bits; eight characters are made of them.
     """
     return f"{_padded(moment)}-{_padded(chance % _SPACE)}"
 
@@ -46,10 +40,6 @@ def derived_id(at: datetime, *parts: str) -> str:
     """Return the same identifier for the same time and parts, on every machine.
 
     Imports use it, so that two clones that import one transcript agree on every file name.
-
-    Args:
-        at: The time that sorts the record.
-        parts: Whatever identifies the record where it came from.
     """
     from hashlib import blake2b
 
@@ -58,11 +48,7 @@ def derived_id(at: datetime, *parts: str) -> str:
 
 
 def moment_of(identifier: str) -> datetime | None:
-    """Return the time in an id's first part; None for what is no id, or beyond the calendar.
-
-    Args:
-        identifier: Any text.
-    """
+    """Return the time in an id's first part; None for what is no id, or beyond the calendar."""
     if not is_id(identifier):
         return None
     try:
@@ -72,11 +58,7 @@ def moment_of(identifier: str) -> datetime | None:
 
 
 def milliseconds_of(identifier: str) -> int:
-    """Return the first part of an id: milliseconds since 1970.
-
-    Args:
-        identifier: A well-formed id.
-    """
+    """Return the first part of an id: milliseconds since 1970."""
     return int(identifier.partition("-")[0], 36)
 
 
@@ -86,11 +68,7 @@ def short(identifier: str) -> str:
 
 
 def ids_in(value: Any) -> Iterator[str]:
-    """Yield the ids that stand alone in what JSON holds, and the short part of each.
-
-    Args:
-        value: Texts, and lists and objects of such.
-    """
+    """Yield the ids that stand alone in what JSON holds, and the short part of each."""
     if isinstance(value, str) and is_id(value):
         yield from (value, short(value))
     elif isinstance(value, dict):

@@ -22,11 +22,7 @@ _NESTED: Final = re.compile(rb"\[[^\n]*,[^\n]*\]")
 
 
 def fold_lists(data: bytes) -> bytes:
-    """Return JSON with each list of plain values on one line where that fits.
-
-    Args:
-        data: JSON with each value on a line of its own, as `orjson.OPT_INDENT_2` writes it.
-    """
+    """Return JSON with each list of plain values on one line where that fits."""
     while b"[\n" in data:
         folded = _LIST.sub(_fold, data)
         if folded == data:

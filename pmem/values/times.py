@@ -65,9 +65,6 @@ def _no_time(text: str) -> InvalidValue:
 def parse_moment(value: object) -> datetime:
     """Read a time that other programs wrote, which never depends on the present.
 
-    Args:
-        value: ISO 8601 text (without a zone it is taken as UTC) or a date.
-
     Raises:
         InvalidValue: It is anything else.
     """
@@ -88,12 +85,7 @@ def in_utc(at: datetime) -> datetime:
 
 
 def shifted(at: datetime, by: timedelta) -> datetime:
-    """Return a moment moved by a duration, as far as the calendar goes.
-
-    Args:
-        at: The moment.
-        by: The duration, also backwards.
-    """
+    """Return a moment moved by a duration, as far as the calendar goes."""
     try:
         return at + by
     except OverflowError:

@@ -10,8 +10,8 @@ from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
 from pmem.storage.git.repository import Repository
 from pmem.storage.git.revision import Revision
+from pmem.values.fields import RangeRequest
 from pmem.values.records import Episode, Memory
-from pmem.values.requests import RangeRequest
 
 HEAD: Final = "HEAD"
 _KEPT: Final[tuple[type[Kept], ...]] = (Memory, Episode)

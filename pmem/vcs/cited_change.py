@@ -29,11 +29,7 @@ def change_of(
 ) -> CitedChange:
     """Return what a change did to a cited text.
 
-    Args:
-        cited: The citation.
-        lines: Where its text stood before the change.
-        versions: The file before and after the change.
-        environment: The environment's variables.
+    `lines` is where its text stood before the change, `versions` the file before and after it.
     """
     found = hunks(*versions, environment)
     before, after = (split_lines(data.decode("utf-8-sig", "replace")) for data in versions)

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from pmem.core import decode_errors
+from pmem.core import exactjson
 from pmem.core.lifecycle.states import closed, leaving, moved
 from pmem.core.retention import changed, purge_time
-from pmem.core.threeway.conflicts import SETTLED, open_conflicts
+from pmem.core.threeway.history import SETTLED, open_conflicts
 from pmem.errors import InvalidValue
 from pmem.memory.changes import ChangedRecords, Removable, change_all
 from pmem.project.workspace import Workspace
@@ -181,7 +181,7 @@ def _fields_of_other_side(
     try:
         other = msgspec.convert({**plain(record), **values}, type(record))
     except msgspec.ValidationError as error:
-        raise _unusable(record, decode_errors.sentence(error)) from None
+        raise _unusable(record, exactjson.sentence(error)) from None
     fields = {name: getattr(other, name) for name in values if name in other.__struct_fields__}
     for name in _TEXTS & fields.keys():
         if not fields[name].strip():

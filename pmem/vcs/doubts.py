@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from pmem.core.filters import fold
 from pmem.core.findings import Finding
-from pmem.core.lifecycle.states import successor_of, successors_of
-from pmem.core.lifecycle.successors import was_unseen
+from pmem.core.lifecycle.states import successor_of, successors_of, was_unseen
 from pmem.core.retention import valid_at
 from pmem.values.ids import short
 from pmem.values.records import STORES, Conversation, Episode, Memory, State
@@ -26,11 +25,7 @@ _LEFT: Final[dict[str, str]] = {
 def overruled(path: str, record: Memory | Episode, state: Any, line: int | None) -> Finding:
     """Say that a record holds which one branch took out of recall and another one kept.
 
-    Args:
-        path: The record's file.
-        record: The record.
-        state: Its state on the branch that took it out.
-        line: Where the file tells its state.
+    `state` is its state on the branch that took it out, `line` where the file tells its state.
     """
     name, heirs = short(record.id), successors_of(record)
     left = _LEFT.get(state, "left recall") if isinstance(state, str) else "left recall"
@@ -48,10 +43,7 @@ def find_unsound_successions(
 ) -> Iterator[Finding]:
     """Report memories that gave way to others, where that does not hold together any more.
 
-    Args:
-        root: The memory folder.
-        memories: The memories by their ids, as far as they can be read.
-        known: The ids of all that there are; None where not all of them can be known.
+    `known` has the ids of all that there are; it is None where not all of them can be known.
     """
     ways = {memory.id: heir for memory in memories.values() if (heir := successor_of(memory))}
     for memory in memories.values():
@@ -101,13 +93,7 @@ def _why_forsaken(
 
 
 def kept_twice(root: str, conversation: str, count: int) -> Finding:
-    """Say that a conversation keeps messages twice.
-
-    Args:
-        root: The memory folder.
-        conversation: Its id.
-        count: How many messages.
-    """
+    """Say that a conversation keeps messages twice."""
     path = os.path.join(root, STORES[Conversation], f"{conversation}.json")
     sentence = (
         f"{path} keeps {count} message{'s' * (count != 1)} twice: `pmem resolve` keeps each once,"
@@ -117,13 +103,7 @@ def kept_twice(root: str, conversation: str, count: int) -> Finding:
 
 
 def same_subjects(root: str, memories: Iterable[Memory], now: datetime) -> Iterator[Finding]:
-    """Report memories that disagree on one subject unlinked, as two branches add them.
-
-    Args:
-        root: The memory folder.
-        memories: Some memories.
-        now: The present.
-    """
+    """Report memories that disagree on one subject unlinked, as two branches add them."""
     for older, newer in pairs_on_one_subject(memories, now):
         yield _on_subject(root, older, newer)
 
@@ -134,10 +114,6 @@ def pairs_on_one_subject(
     """Yield pairs, the older first: each with the last that it disagrees with on its subject.
 
     Where the two are linked, both are known to be there.
-
-    Args:
-        memories: Some memories.
-        now: The present.
     """
     found = [
         memory

@@ -18,9 +18,9 @@ from pmem.storage.files import safe_files
 from pmem.storage.files.durable import refusals, write_file
 from pmem.storage.files.worktree import top_of
 from pmem.storage.git import git
-from pmem.storage.git.objects import no_git
 from pmem.storage.jsonfiles import scratch
-from pmem.values.requests import SetupRequest
+from pmem.values.fields import SetupRequest
+from pmem.vcs.ignoring import ignored
 
 ATTRIBUTES_FILE: Final = ".gitattributes"
 SETTINGS: Final[Mapping[str, str]] = {
@@ -102,14 +102,7 @@ def look(workspace: Workspace) -> GitSetup:
 
 
 def install(workspace: Workspace) -> GitSetup:
-    """Tell git how records merge; safe to repeat.
-
-    Returns:
-        What git knows now.
-
-    Raises:
-        NotFound, Locked, StorageRefused: See `set_up`.
-    """
+    """Tell git how records merge, and return what it knows then; safe to repeat."""
     return _tell(workspace, look(workspace))
 
 
@@ -129,12 +122,10 @@ def _tell(workspace: Workspace, found: GitSetup) -> GitSetup:
 def start(workspace: Workspace) -> GitSetup | None:
     """Tell git how records merge, if the memory is in a work tree and it does not know yet.
 
-    Returns:
-        What git knows now; None where there was nothing to tell.
+    What it knows then is returned; None where there was nothing to tell.
 
     Raises:
         NotFound: There is a repository, but git cannot be asked there.
-        Locked, StorageRefused: See `set_up`.
     """
     if top_of(workspace.root) is None:
         return None
@@ -143,28 +134,15 @@ def start(workspace: Workspace) -> GitSetup | None:
 
 
 def remove(workspace: Workspace) -> GitSetup:
-    """Take back what this clone was told; the attributes stay, for they are the project's.
-
-    Returns:
-        What git knows now.
-
-    Raises:
-        NotFound, Locked: See `set_up`.
-    """
+    """Take back what this clone was told; the attributes stay, for they are the project's."""
     for part in look(workspace).parts:
         if part.name in SETTINGS and part.found is not None:
             _configure(workspace, "--unset-all", part.name)
     for section in sorted({name.rpartition(".")[0] for name in SETTINGS}):
-        if not git.ask(
-            workspace.root,
-            ["config", "--local", "--get-regexp", f"^{section}\\."],
-            workspace.environment,
-        ):
-            git.ask(
-                workspace.root,
-                ["config", "--local", "--remove-section", section],
-                workspace.environment,
-            )
+        left = ["config", "--local", "--get-regexp", f"^{section}\\."]
+        if not git.ask(workspace.root, left, workspace.environment):
+            emptied = ["config", "--local", "--remove-section", section]
+            git.ask(workspace.root, emptied, workspace.environment)
     return look(workspace)
 
 
@@ -176,31 +154,27 @@ def summary(workspace: Workspace) -> tuple[bool, str]:
         found = look(workspace)
     except NotFound as error:
         return False, f"{error.message}: {error.hint}"
-    wrong = _what_is_wrong(found)
+    names = sorted({part.name for part in found.parts if not part.ok})
+    wrong = "" if found.program else "git would not find pmem: put it on the PATH"
+    if not found.begun:
+        wrong = "records merge as text in this clone: run `pmem setup git`"
+    elif any(part.found and not part.ok for part in found.parts if part.name == ATTRIBUTES_FILE):
+        wrong = f"other attributes overrule {ATTRIBUTES_FILE}: see `git check-attr --all`"
+    elif names:
+        wrong = f"{', '.join(names)} is not as it should be: run `pmem setup git`"
     return not wrong, wrong or "records merge by field"
 
 
-def _what_is_wrong(found: GitSetup) -> str:
-    """Return why records do not merge by field here; nothing where they do."""
-    if not found.begun:
-        return "records merge as text in this clone: run `pmem setup git`"
-    wrong = sorted({part.name for part in found.parts if not part.ok})
-    if any(part.found and not part.ok for part in found.parts if part.name == ATTRIBUTES_FILE):
-        return f"other attributes overrule {ATTRIBUTES_FILE}: see `git check-attr --all`"
-    if wrong:
-        return f"{', '.join(wrong)} is not as it should be: run `pmem setup git`"
-    return "" if found.program else "git would not find pmem: put it on the PATH"
+def what_the_clone_lacks(workspace: Workspace) -> list[str]:
+    """Return a line for each thing that git was not told in this clone, or keeps from others.
 
-
-def what_is_missing(workspace: Workspace) -> str:
-    """Return that records merge as text in this clone, and the command that changes it.
-
-    Empty where git merges them by field, or there is no repository.
+    The first command that writes reports it once.
     """
-    if top_of(workspace.root) is None:
-        return ""
     ok, told = summary(workspace)
-    return "" if ok else told
+    return [
+        *([] if ok else [f"pmem: {told}"]),
+        *(f"pmem: {finding.message}" for finding in ignored(workspace)),
+    ]
 
 
 def script() -> str:
@@ -215,11 +189,8 @@ def _check_inside(workspace: Workspace) -> None:
     Raises:
         NotFound: It does not.
     """
-    try:
-        asked = ["rev-parse", "--is-inside-work-tree"]
-        done = git.run(workspace.root, asked, workspace.environment)
-    except OSError as error:
-        raise no_git(error) from None
+    asked = ["rev-parse", "--is-inside-work-tree"]
+    done = git.run(workspace.root, asked, workspace.environment)
     if done.code or done.out.strip() != b"true":
         told = done.err.partition("\n")[0].removeprefix("fatal: ")
         why = f": {told}" if told and top_of(workspace.root) is not None else ""

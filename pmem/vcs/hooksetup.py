@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import shutil
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -19,8 +19,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals, write_file
 from pmem.storage.git import git
 from pmem.storage.git.repository import Repository
-from pmem.values.fields import asked
-from pmem.values.requests import SetupRequest
+from pmem.values.fields import SetupRequest, asked
 
 CONFIG: Final = ".pre-commit-config.yaml"
 HOOK: Final = "pre-commit"
@@ -94,49 +93,18 @@ _ENTRY: Final = """\
 
 
 Kind = Literal["hook", "config", "other"]
-_HUSKY: Final = (".husky", "_")
+_HUSKY: Final = os.path.join(".husky", "_")
 """The folder in which husky writes its own hooks; people's are in the one around it."""
 _WAS_SET: Final = "pmem.preCommit"
 """What this clone's configuration says once the lines were put in."""
 
 
-class HookManager(NamedTuple):
-    """A program that writes git's hooks itself: its files in a project, and its lines for pmem."""
-
-    name: str
-    files: tuple[str, ...]
-    lines: str
-
-
-_COMMANDS: Final = "pmem check --staged && pmem review --staged"
-_MANAGERS: Final = (
-    HookManager(
-        "lefthook",
-        tuple(
-            f"{dot}lefthook{end}.{suffix}"
-            for end in ("", "-local")
-            for dot in ("", ".")
-            for suffix in ("yml", "yaml", "toml", "json")
-        ),
-        f"pre-commit:\n  jobs:\n    - name: pmem\n      run: {_COMMANDS}\n",
-    ),
-    HookManager(
-        "overcommit",
-        (".overcommit.yml",),
-        "PreCommit:\n  Pmem:\n    enabled: true\n    required_executable: sh\n"
-        f'    command: ["sh", "-c", "{_COMMANDS}"]\n',
-    ),
-    HookManager(
-        "simple-git-hooks",
-        tuple(f"{dot}simple-git-hooks.{end}" for dot in ("", ".") for end in ("json", "cjs", "js")),
-        f'"pre-commit": "{_COMMANDS}"\n',
-    ),
-    HookManager(
-        "captainhook",
-        ("captainhook.json",),
-        f'{{"pre-commit": {{"actions": [{{"action": "{_COMMANDS}"}}]}}}}\n',
-    ),
+_COMMANDS: Final = "pmem check --staged && pmem review --staged\n"
+_MANAGERS: Final = re.compile(
+    r"\.?(?:(lefthook)(?:-local)?\.(?:ya?ml|toml|json)|(simple-git-hooks)\.(?:c?js|json))"
+    r"|\.(overcommit)\.yml|(captainhook)\.json"
 )
+"""Files of programs that write git's hooks themselves; people write these, and pmem does not."""
 
 
 class PreCommitRequest(SetupRequest, frozen=True, kw_only=True):
@@ -187,8 +155,7 @@ def set_up(workspace: Workspace, request: PreCommitRequest) -> HookSetup:
 def look(workspace: Workspace, *, strict: bool = False) -> HookSetup:
     """Return whether commits are checked here, and how.
 
-    Args:
-        strict: Whether a review is to stop them; one that does so already may stay.
+    `strict` is whether a review is to stop them; one that does so already may stay.
 
     Raises:
         NotFound: The folder is in no git repository.
@@ -198,10 +165,19 @@ def look(workspace: Workspace, *, strict: bool = False) -> HookSetup:
     config = os.path.join(top, CONFIG)
     if os.path.lexists(config):
         return _look(workspace, "config", config, top, strict=strict)
-    for manager in _MANAGERS:
-        for path in (os.path.join(top, file) for file in manager.files):
-            if os.path.lexists(path):
-                return _managed(manager, path)
+    for name in sorted(os.listdir(top)):
+        manager = _MANAGERS.fullmatch(name)
+        if manager is not None:
+            path = os.path.join(top, name)
+            return HookSetup(
+                kind="other",
+                path=path,
+                wanted=_COMMANDS,
+                found=None,
+                by_hand="pmem check" in _text(path),
+                program=shutil.which("pmem") is not None,
+                manager=next(filter(None, manager.groups())),
+            )
     return _look(workspace, "hook", _hook_path(workspace), top, strict=strict)
 
 
@@ -211,31 +187,11 @@ def was_set(workspace: Workspace) -> bool:
     return bool(git.ask(workspace.root, asked, workspace.environment))
 
 
-def _managed(manager: HookManager, path: str) -> HookSetup:
-    """Return how a manager of hooks calls pmem; people write its file, and pmem does not."""
-    return HookSetup(
-        kind="other",
-        path=path,
-        wanted=manager.lines,
-        found=None,
-        by_hand="pmem check" in _text(path),
-        program=shutil.which("pmem") is not None,
-        manager=manager.name,
-    )
-
-
 def install(workspace: Workspace, *, strict: bool = False) -> HookSetup:
     """Have commits checked from now on; safe to repeat.
 
-    Args:
-        strict: Whether a review is to stop them as well.
-
-    Returns:
-        How it is now. It is not ok where there is no safe place for the lines in the
-        configuration of the pre-commit tool.
-
-    Raises:
-        NotFound, Refused, StorageRefused: See `set_up`.
+    What is returned is not ok where there is no safe place for the lines in the configuration of
+    the pre-commit tool.
     """
     before = look(workspace, strict=strict)
     if before.kind == "other":
@@ -261,11 +217,7 @@ def install(workspace: Workspace, *, strict: bool = False) -> HookSetup:
 
 
 def remove(workspace: Workspace) -> HookSetup:
-    """Take away what `install` added, and nothing else.
-
-    Raises:
-        NotFound, Refused, StorageRefused: See `set_up`.
-    """
+    """Take away what `install` added, and nothing else."""
     top = Repository(workspace.root, workspace.environment).top()
     git.ask(workspace.root, ["config", "--local", "--unset", _WAS_SET], workspace.environment)
     for path in (os.path.join(top, CONFIG), _hook_path(workspace)):
@@ -329,7 +281,6 @@ def _in_yaml(words: list[str]) -> str:
 
 
 def _quote_yaml(text: str) -> str:
-    """Write a text as YAML's single-quoted form."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -358,14 +309,9 @@ def _hook_path(workspace: Workspace) -> str:
     found = git.hook_path(workspace.root, HOOK, workspace.environment)
     if found is None:
         raise NotFound(f"git does not say where {workspace.root} has its hooks")
-    path = os.path.normpath(found)
-    parts = os.path.dirname(path).split(os.sep)
-    return os.path.join(os.sep.join(parts[:-1]), HOOK) if _is_husky_own(parts) else path
-
-
-def _is_husky_own(parts: list[str]) -> bool:
-    """Return whether a folder has the hooks that husky writes anew at each installation."""
-    return tuple(parts[-2:]) == _HUSKY
+    folder, name = os.path.split(os.path.normpath(found))
+    is_husky_own = folder.endswith(os.sep + _HUSKY)
+    return os.path.join(os.path.dirname(folder) if is_husky_own else folder, name)
 
 
 def _check_lines(path: str, text: str) -> None:
@@ -391,15 +337,5 @@ def _text(path: str) -> str:
 
 def _write(path: str, text: str, *, executable: bool = False) -> None:
     with refusals(path):
-        mode = (_mode(path) | (_mode(path) & 0o444) >> 2) if executable else None
+        mode = 0o755 if executable and not os.path.exists(path) else None
         write_file(path, text.encode("utf-8", "surrogateescape"), mode=mode)
-
-
-def _mode(path: str) -> int:
-    """Return a file's permissions, or what a new file gets."""
-    try:
-        return os.stat(path).st_mode & 0o777
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask

@@ -36,8 +36,7 @@ _OPEN: Final = ("--others", "--exclude-standard", "--directory", "--no-empty-dir
 def exposed(workspace: Workspace) -> list[Finding]:
     """Report what the next `git add` would take in although it is private.
 
-    Args:
-        workspace: Whose memory folder. Outside of a work tree nothing is exposed.
+    Outside of a work tree nothing is exposed.
     """
     path = os.path.join(workspace.root, IGNORE_FILE)
     try:
@@ -62,9 +61,8 @@ def _exposed(workspace: Workspace, path: str) -> Iterator[Finding]:
 def ignored(workspace: Workspace) -> list[Finding]:
     """Report that git ignores new records, which then reach no other clone.
 
-    Args:
-        workspace: Whose memory folder. Outside of a work tree, or where the settings say that it
-            is wanted, there is nothing to report.
+    Outside of a work tree, or where the settings say that it is wanted, there is nothing to
+    report.
     """
     if top_of(workspace.root) is None or _is_wanted(workspace):
         return []
@@ -116,11 +114,7 @@ def hide(workspace: Workspace) -> None:
 
 
 def says_shared(ignore: str) -> bool:
-    """Tell whether an ignore file says that transcripts are shared.
-
-    Args:
-        ignore: Its text.
-    """
+    """Tell whether an ignore file says that transcripts are shared."""
     return SHARE_CONVERSATIONS.strip() in split_lines(ignore)
 
 
@@ -148,10 +142,8 @@ def _run(workspace: Workspace, asked: Sequence[str], stdin: str = "") -> str:
     Raises:
         Distrusted: The repository belongs to another user.
     """
-    import subprocess
-
     try:
         done = git.run(workspace.root, asked, workspace.environment, stdin=stdin.encode())
-    except (OSError, subprocess.SubprocessError):
+    except git.UNAVAILABLE:
         return ""
     return "" if done.code else done.out.decode("utf-8", "replace")

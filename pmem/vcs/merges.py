@@ -10,20 +10,19 @@ import msgspec
 from pmem.core import rawjson
 from pmem.core.findings import Finding
 from pmem.core.lines import file_lines
-from pmem.core.threeway import SHAPES, Doubt, RecordShape
 from pmem.core.threeway.redoing import Mismatch, Mistake, differences, redone
-from pmem.core.threeway.sides import checked
+from pmem.core.threeway.shapes import SHAPES, RecordShape, checked
+from pmem.core.threeway.values import Doubt
 from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
 from pmem.storage.git import repository
-from pmem.storage.git.repository import Merge, Repository, TreeEntry, limits_of_history
+from pmem.storage.git.repository import FILES, Merge, Repository, TreeEntry, limits_of_history
+from pmem.values.fields import RangeRequest
 from pmem.values.ids import is_id, short
-from pmem.values.requests import RangeRequest
 from pmem.vcs.changelog import HEAD, ends
 
 _GROUP: Final = 50
 """Merges that are looked at together: so many bring few processes, and little in memory."""
-_FILES: Final = ("100644", "100755", "100664")
 _MARKERS: Final = (b"<<<<<<<", b"=======", b">>>>>>>")
 _SHOWN: Final = 5
 """Fields and items that are named of one finding."""
@@ -113,7 +112,7 @@ def check_merges(workspace: Workspace, request: RangeRequest) -> MergesChecked:
     for number in range(0, len(merges), _GROUP):
         cases = list(_cases(git, merges[number : number + _GROUP]))
         records += len(cases)
-        objects = {it.object for case in cases for it in case.entries() if it.mode in _FILES}
+        objects = {it.object for case in cases for it in case.entries() if it.mode in FILES}
         contents = dict(zip(objects, git.blobs([*objects]), strict=True))
         findings += [
             _merge_finding(case, found, workspace.root, place)
@@ -225,7 +224,7 @@ def _version(
 def _record(entry: TreeEntry | None, contents: Mapping[str, bytes | None]) -> Record | None:
     if entry is None:
         return None
-    content = contents.get(entry.object) if entry.mode in _FILES else None
+    content = contents.get(entry.object) if entry.mode in FILES else None
     if content is None:
         raise _Unreadable("not a file in this clone, damaged or too large")
     try:

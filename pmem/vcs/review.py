@@ -5,8 +5,8 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 
-from pmem.core.dead_ends import FIXES, warns
 from pmem.core.journal import one_line
+from pmem.core.outcomes import FIXES, warns
 from pmem.core.places import applies
 from pmem.core.review import (
     ChangedPlace,
@@ -19,7 +19,7 @@ from pmem.core.review import (
     most_important,
 )
 from pmem.core.standing import FileVersion, stands_after, went_to
-from pmem.core.stopping import may_stop
+from pmem.core.trust import may_stop
 from pmem.errors import InvalidValue, NotFound
 from pmem.project.views import seen_in
 from pmem.project.workspace import Workspace
@@ -204,14 +204,7 @@ def _is_below(change: ChangedPath, place: str) -> bool:
 
 
 class _FileReview:
-    """Looks at the files of a change: what memories rest on, and where rules apply.
-
-    Args:
-        files: Reads them.
-        touched: Those that the change touches, the memory's own left out.
-        memories: What is remembered.
-        environment: The environment's variables.
-    """
+    """Looks at the files of a change: what memories rest on, and where rules apply."""
 
     def __init__(
         self,

@@ -25,11 +25,7 @@ def merge_files(base: bytes | None, ours: bytes, theirs: bytes, path: str) -> Se
     The file stays ours as far as it can; comments that only the other side has, and values that
     gave way, stand at its end.
 
-    Args:
-        base: What both came from; None where that is not known.
-        ours: Our version.
-        theirs: The other one.
-        path: The file, for the error's sentence.
+    The base is None where it is not known.
 
     Raises:
         Damaged: A version is not TOML, or the two cannot be put together.
@@ -51,17 +47,11 @@ def merge_files(base: bytes | None, ours: bytes, theirs: bytes, path: str) -> Se
 
 
 def is_sound(data: bytes, path: str) -> bool:
-    """Tell whether a configuration file can be read.
-
-    Args:
-        data: What it holds.
-        path: The file.
-    """
+    """Tell whether a configuration file can be read."""
     try:
-        parse_config(data, path)
+        return parse_config(data, path) is not None
     except PmemError:
         return False
-    return True
 
 
 def _new_comments(base: bytes, ours: bytes, theirs: bytes) -> Iterator[str]:
@@ -82,7 +72,8 @@ def _conflict_comments(merged: SettingsMerge) -> Iterator[str]:
 
 
 def _as_toml(name: str, value: Any) -> str:
+    if value is None:
+        return "not set"
     import tomlkit
 
-    written = "not set" if value is None else tomlkit.item(value).as_string()
-    return f"{name} = {written}".replace("\n", " ") if value is not None else "not set"
+    return f"{name} = {tomlkit.item(value).as_string()}".replace("\n", " ")

@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import AddRequest, Project
-from pmem.core.apps.alike import adds_little
+from pmem.core.apps.deciding import adds_little
 from pmem.core.filters import Filter
 from pmem.errors import InvalidValue, StorageRefused
-from pmem.model.answers import read_model_answer
+from pmem.model.checks import read_model_answer
 from pmem.model.models import AnswerRefused
 from pmem.model.tasks import CompactionGiven
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.unindexed import InMemory
-from pmem.upkeep.work.handing_out import count_waiting
+from pmem.upkeep.work.doing import count_waiting
 from pmem.values.ids import short
 from pmem.values.records import EventKind, Memory, State
 from tests.apps import fakes

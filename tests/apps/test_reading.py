@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem import AddRequest, Project
-from pmem.core.apps.block import block, fitting
+from pmem.apps.reading import block, fitting
 from pmem.core.filters import Filter
 from pmem.errors import NotFound
 from pmem.memory.app_memories import state_of

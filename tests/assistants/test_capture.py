@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.capture import (
+from pmem.assistants.capture import (
     LATER,
     LONGEST,
     MOST_CHARACTERS,

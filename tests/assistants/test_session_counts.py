@@ -10,11 +10,10 @@ from typing import Any, Final, Protocol
 import pytest
 
 from pmem import Project
-from pmem.assistants.session_work import MOST_BYTES, edited_files, part_since, work_in
+from pmem.assistants.session_work import MOST_BYTES, SessionWork, edited_files, part_since, work_in
 from pmem.core.text.calls import RecordedCall
-from pmem.core.usefulness import SessionWork
 from pmem.interchange.sessions import recognise
-from pmem.memory.uses import use_of
+from pmem.memory.recalls import use_of
 from pmem.storage.index import applying
 from tests.conftest import NOW
 from tests.conversation.assistants import ClaudeCode, Codex, Gemini

@@ -18,7 +18,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from pmem.core.threeway import SHAPES, Merged, merged
+from pmem.core.threeway.record import Merged, merged
+from pmem.core.threeway.shapes import SHAPES
 from tests.core.threeway.sides import Json, mentions, sides
 from tests.git import scenarios, world
 from tests.git.branches import begin, branches, data, git, ok, path_of, read

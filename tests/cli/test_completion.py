@@ -9,8 +9,9 @@ from shlex import join
 
 import pytest
 
-from pmem.cli.completion import installing, shells
-from pmem.cli.completion.shells import SHELLS
+from pmem.cli import completion
+from pmem.cli.completion import SHELLS
+from pmem.cli.setup import completion_file
 from pmem.storage.index import suggestions
 from pmem.values.records import STORES, Chunk, Conversation, Episode, Memory
 from tests.cli.shell import pmem
@@ -36,7 +37,7 @@ def add(text: str, *options: str) -> str:
 def answer(line: str, shell: str = "fish", **environment: str) -> bytes:
     """Return what a shell is told of a line that is typed so far."""
     replaced = line.rpartition(" ")[2]
-    return shells.answer(
+    return completion.answer(
         {
             **os.environ,
             "_PMEM_COMPLETE": shell,
@@ -293,7 +294,7 @@ def test_the_index_calls_the_stores_what_the_records_do() -> None:
 def test_nothing_heavy_is_loaded(project: Path) -> None:
     add("One")
     code = (
-        "import os, sys; from pmem.cli.completion.shells import answer\n"
+        "import os, sys; from pmem.cli.completion import answer\n"
         "assert answer(os.environ).startswith(b'words')\n"
         "print(sorted({name.split('.')[0] for name in sys.modules} & "
         "{'rich', 'tomlkit', 'filelock', 'Stemmer', 'yaml', 'markdown_it', 'jinja2'}))"
@@ -321,7 +322,7 @@ class TestInstalling:
         return tmp_path / "home"
 
     def test_it_is_put_in_once_and_taken_out_to_the_byte(self, shell: str, home: Path) -> None:
-        start = installing.file_of(shell, os.environ)
+        start = completion_file(shell, os.environ)
         os.makedirs(os.path.dirname(start), exist_ok=True)
         Path(start).write_bytes(b"alias l=ls\r\n# caf\xe9, no end")
         before = _traces(home)

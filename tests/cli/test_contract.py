@@ -16,7 +16,7 @@ from msgspec import Meta
 from pmem.assistants.harnesses import HARNESSES
 from pmem.cli.app import root
 from pmem.cli.commands import COMMANDS, GROUPS
-from pmem.cli.completion.installing import CompletionSetup
+from pmem.cli.setup import CompletionSetup
 from pmem.search import search
 from pmem.values.records import Conversation, Episode, Event, EventKind, Memory, Relationship
 from tests.cli.shell import Outcome, installed, pmem

@@ -9,18 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmem.cli import dashboard
-from pmem.cli.panels import NARROW, sparkline
+from pmem.cli.screens.drawing import NARROW, ScreenView, sparkline
+from pmem.cli.screens.figures import _gathered, stats_note, stats_screen
 from pmem.cli.screens.stories import story_screen
-from pmem.cli.screens.view import ScreenView
 from pmem.cli.session import Line
 from pmem.core.histogram import Period
 from pmem.core.journal import Historic, JournalEntry, entry, steps
 from pmem.core.visible import visible
 from pmem.operations import table
 from pmem.upkeep.statistics import MemoryFigures
+from pmem.values.fields import AtRequest
 from pmem.values.records import Episode, EpisodeType, EventKind, Memory, MemoryType, Record
-from pmem.values.requests import AtRequest
 from tests import strategies
 from tests.asking import ask
 from tests.cli.shell import pmem
@@ -66,10 +65,14 @@ def figures(count: int, content: str = "We use PostgreSQL") -> MemoryFigures:
     return ask(store(*memories), table.STATS, AtRequest())
 
 
+def drawn(found: MemoryFigures, width: int) -> list[Line]:
+    return list(stats_screen(found, ScreenView(width, NOW)))
+
+
 @pytest.mark.parametrize("width", [60, 61, 80, 99, 100, 101, 120, 200, 500])
 @pytest.mark.parametrize("count", [1, 5, 300])
 def test_every_panel_has_straight_edges(width: int, count: int) -> None:
-    lines = [text(line) for line in dashboard.screen(figures(count), width)]
+    lines = [text(line) for line in drawn(figures(count), width)]
     assert {cells(line) for line in lines} == {min(width, 78)}
     assert {line[0] + line[-1] for line in lines} == {"╭╮", "││", "╰╯"}
 
@@ -77,7 +80,7 @@ def test_every_panel_has_straight_edges(width: int, count: int) -> None:
 @pytest.mark.parametrize("content", TITLES)
 def test_no_text_bends_an_edge(content: str) -> None:
     for width in (60, 80, 120):
-        lines = list(dashboard.screen(figures(3, content), width))
+        lines = list(drawn(figures(3, content), width))
         assert {cells(text(line)) for line in lines} == {min(width, 78)}
 
 
@@ -91,9 +94,9 @@ def test_any_figures_can_be_drawn_at_any_width(
     records: list[Record], now: datetime, width: int
 ) -> None:
     found = ask(store(*records, now=now), table.STATS, AtRequest())
-    assert list(dashboard.screen(found, sys.maxsize))
-    lines = list(dashboard.screen(found, width))
-    if width >= NARROW and not dashboard.note(found):
+    assert list(drawn(found, sys.maxsize))
+    lines = list(drawn(found, width))
+    if width >= NARROW and not stats_note(found):
         assert max(cells(text(line)) for line in lines) <= width
 
 
@@ -108,11 +111,11 @@ def test_episodes_alone_are_counted_on_a_terminal_of_any_width(width: int) -> No
         updated_at=NOW,
     )
     found = ask(store(alone, now=NOW), table.STATS, AtRequest())
-    assert "episodes  " in "\n".join(text(line) for line in dashboard.screen(found, width))
+    assert "episodes  " in "\n".join(text(line) for line in drawn(found, width))
 
 
 def test_a_dashboard_says_what_it_draws() -> None:
-    shown = "\n".join(text(line) for line in dashboard.screen(figures(300), 80))
+    shown = "\n".join(text(line) for line in drawn(figures(300), 80))
     for part in ("Memory: 300 active memories", "Growth", "per 2 days", "in all", "Ends next"):
         assert part in shown
     assert "Recalled" not in shown  # nothing was
@@ -122,7 +125,7 @@ def test_a_dashboard_says_what_it_draws() -> None:
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=90), st.integers(1, 60))
 def test_periods_are_put_together_without_losing_one(added: list[int], most: int) -> None:
     periods = [Period(start=NOW, added=count, total=0) for count in added]
-    groups = dashboard._gathered(periods, most)
+    groups = _gathered(periods, most)
     assert len(groups) <= most
     assert [period for group in groups for period in group] == periods
     assert len(groups[-1]) == max(map(len, groups))

@@ -72,7 +72,7 @@ def test_a_plain_command_imports_nothing_heavy(
 def test_what_only_reads_imports_no_rules_on_passwords(
     command: list[str], project: str, record: str
 ) -> None:
-    assert {"pmem.core.secrets.named", "pmem.core.decode_errors"} & imported(*command) == set()
+    assert "pmem.core.secrets.named" not in imported(*command)
 
 
 def test_a_search_looks_for_secrets_without_the_gate(project: str, record: str) -> None:

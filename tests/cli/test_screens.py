@@ -14,30 +14,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from pmem.cli import dashboard
+from pmem.cli.screens.drawing import ScreenView, all_hung, cut_text, wrapped
+from pmem.cli.screens.figures import stats_screen
 from pmem.cli.screens.hits import hit_screen
 from pmem.cli.screens.lists import (
     conversation_screen,
     episode_screen,
     fact_screen,
     memory_screen,
+    record_screen,
 )
-from pmem.cli.screens.record import record_screen
 from pmem.cli.screens.stories import edit_screen, log_screen, story_screen, word_difference
-from pmem.cli.screens.view import ScreenView
-from pmem.cli.screens.wrapping import all_hung, cut_text, wrapped
 from pmem.cli.session import Line
 from pmem.conversation.conversations import Overview
 from pmem.core.journal import entry, steps
 from pmem.core.visible import visible
-from pmem.memory.details import LinkedText
-from pmem.memory.reading import MemoryListing, ShownRecord
+from pmem.memory.reading import LinkedText, MemoryListing, ShownRecord
 from pmem.operations import table
 from pmem.search.hits import Related, SearchHit, SearchKind
 from pmem.search.search import SearchResult
+from pmem.values.fields import AtRequest
 from pmem.values.ids import short
 from pmem.values.records import Episode, Fact, Memory, MemoryType, Record, Standing, Status
-from pmem.values.requests import AtRequest
 from pmem.values.times import parse_moment
 from tests import strategies
 from tests.asking import ask
@@ -263,7 +261,7 @@ def test_figures_of_any_text_fit_any_terminal(
     memories: list[Memory], text: str, width: int
 ) -> None:
     found = ask(store(*(_wild(one, text) for one in memories), now=NOW), table.STATS, AtRequest())
-    assert max(cells(_text(line)) for line in dashboard.screen(found, width)) <= width
+    assert max(cells(_text(line)) for line in stats_screen(found, ScreenView(width, NOW))) <= width
 
 
 @given(WILD, WILD)

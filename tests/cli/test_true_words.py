@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pmem.core.undo import command_of
+from pmem.core.operations import command_of
 from pmem.operations import table
 from pmem.operations.operation import Operation
 from tests.cli.shell import pmem

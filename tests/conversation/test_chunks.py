@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from pmem import Project
 from pmem.core.summaries import summary
 from pmem.errors import Damaged
-from pmem.memory.chunking import MERGED_TOKENS
-from pmem.memory.reading import LookRequest
+from pmem.memory.conversations import MERGED_TOKENS, LookRequest
 from pmem.operations import table
 from pmem.storage.unindexed import InMemory
 from pmem.values.records import Chunk, Status

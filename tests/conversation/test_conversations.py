@@ -16,7 +16,7 @@ from pmem.conversation.conversations import (
     StartRequest,
 )
 from pmem.errors import Ambiguous, Damaged, InvalidValue, NotFound
-from pmem.memory.reading import ConversationRequest, LookRequest, current
+from pmem.memory.conversations import ConversationRequest, LookRequest, current
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.storage.unindexed import InMemory

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from pmem.conversation.exchange import Imported, MessagesRequest
 from pmem.errors import Damaged
 from pmem.interchange.messages import parse
-from pmem.memory.chunking import Transcript
-from pmem.memory.reading import LookRequest
+from pmem.memory.conversations import LookRequest, Transcript
 from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace

@@ -21,8 +21,7 @@ from pmem.conversation.sessions import (
 from pmem.core.own_words import RECORDED, STOPS
 from pmem.errors import InvalidValue
 from pmem.interchange.sessions import MOST_RESULT, recognise
-from pmem.memory.chunking import Transcript
-from pmem.memory.reading import LookRequest
+from pmem.memory.conversations import LookRequest, Transcript
 from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace

@@ -15,7 +15,7 @@ from pmem import Project
 from pmem.conversation.pruning import Usage, window
 from pmem.core.context.parts import Format
 from pmem.errors import InvalidValue
-from pmem.memory.reading import LookRequest
+from pmem.memory.conversations import LookRequest
 from pmem.operations import table
 from pmem.storage.unindexed import InMemory
 from pmem.values.records import Message

@@ -8,8 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from pmem.core.audit import AuditRow, digest, row
-from pmem.core.journal import Historic, steps
+from pmem.core.journal import AuditRow, Historic, digest, row, steps
 from pmem.core.retention import changed, linked, unlinked
 from pmem.values.records import Event, EventKind, Memory, Relationship, State, dump_line
 from tests import strategies

@@ -14,8 +14,7 @@ from pmem.core.lifecycle.candidates import (
     word_keys,
     words_of,
 )
-from pmem.core.lifecycle.neighbours import advice
-from pmem.core.lifecycle.scopes import may_meet
+from pmem.core.lifecycle.neighbours import advice, may_meet
 from pmem.values.records import Scope, State
 from tests.conftest import NOW
 from tests.storage.folders import memory

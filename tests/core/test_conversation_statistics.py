@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.conversation_statistics import statistics
+from pmem.conversation.pruning import statistics
 from pmem.values.records import Chunk, Message, Role
 from tests.conftest import NOW
 from tests.core.pruning.test_plan import conversations, ids, message, talk

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.dead_ends import ERROR, check_evidence
 from pmem.core.error_fingerprint import (
     DIGITS,
     evidence_of,
@@ -15,6 +14,7 @@ from pmem.core.error_fingerprint import (
     masked,
     telling_line,
 )
+from pmem.core.outcomes import ERROR, check_evidence
 from tests.work import STALLED, seconds
 
 TRACE: Final = 'Traceback (most recent call last):\n  File "/w/pay.py", line 9, in f\n    go()\n'
@@ -108,13 +108,6 @@ def test_what_says_too_little_has_no_fingerprint(text: str) -> None:
 def test_a_fingerprint_stays_what_it_is_from_version_to_version() -> None:
     assert evidence_of(f"{TRACE}ValueError: no rate for 3 'EUR' in /w/x.csv") == (
         "error:598affa9daa1f3f6",
-    )
-
-
-def test_what_was_kept_before_forms_were_told_apart_is_still_found() -> None:
-    assert evidence_of("src/a.c:3:5: error: bad comma") == (
-        "error:79d1ba2e003477b3",
-        "error:bd591a10bb9dd5d0",
     )
 
 

@@ -4,8 +4,7 @@ from typing import Final
 
 import pytest
 
-from pmem.core.error_fingerprint import fingerprint
-from pmem.core.error_forms import essence
+from pmem.core.error_fingerprint import essence, fingerprint
 from tests.work import STALLED, seconds
 
 TRACE: Final = 'Traceback (most recent call last):\n  File "/w/pay.py", line 9, in f\n    go()\n'

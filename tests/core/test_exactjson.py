@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pmem.core.exactjson import InexactJson, read, reread
+from pmem.core.exactjson import InexactJson, read
 
 NUMBERS = st.integers() | st.integers(-(10**300), 10**300)
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -26,7 +26,6 @@ def test_what_is_written_is_read_exactly(value: Any) -> None:
     written = json.dumps(value)
     assert read(written) == value
     assert read(written.encode()) == value
-    assert reread(written.encode()) == value
     assert json.dumps(read(written)) == written
 
 
@@ -37,7 +36,7 @@ def test_what_is_written_is_read_exactly(value: Any) -> None:
         (b" \n", "it is empty"),
         (b"{", "it ends too soon"),
         (b'{"a": "x', "it ends too soon"),
-        (b'{"a":1,}', "the mistake is at column 7"),
+        (b'{"a":1,}', "the mistake is at column 8"),
         (b'{"a":\n NaN}', "the mistake is at line 2, column 2"),
         (b"hello", "the mistake is at column 1"),
         (b'{"a":"\xff"}', "it is not UTF-8 at byte 6"),

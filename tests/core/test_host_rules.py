@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.host_rules import FORMS, STANDING_TOKENS, block, file_of, globs_of, rule_files
 from pmem.values.records import Memory, MemoryType, Scope, Settlement, Source
+from pmem.vcs.rule_files import FORMS, STANDING_TOKENS, block, file_of, globs_of, rule_files
 from tests.conftest import NOW
 
 

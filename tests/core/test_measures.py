@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.ranking_metrics import Ranks, mean, ndcg_at, recall_at, reciprocal_rank
+from pmem.search.evaluation import Ranks, mean, ndcg_at, recall_at, reciprocal_rank
 
 MOST = 30
 cuts = st.integers(1, MOST)

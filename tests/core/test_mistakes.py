@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.decode_errors import sentence
+from pmem.core.exactjson import sentence
 
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
 

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.rawjson import load
-from pmem.core.textconv import readable
 from pmem.values.records import dump
+from pmem.vcs.gitmerge import readable
 from tests import strategies
 
 FIELDS = ("content", "title", "tags", "recent_messages", "source", "history", "new")

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 
 
 @given(st.text(max_size=80), st.integers(2, 50))

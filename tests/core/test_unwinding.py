@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.journal import steps
-from pmem.core.retention import as_of
-from pmem.core.threeway import SHAPES, merged
-from pmem.core.undo import Unwinding
+from pmem.core.retention import Unwinding, as_of
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.shapes import SHAPES
 from pmem.values.records import Event, EventKind, Memory
 
 SHAPE = SHAPES["long-term-memory"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.usefulness import LEAST_QUOTED, SessionWork, ShownText, named, quoted
+from pmem.assistants.session_work import LEAST_QUOTED, SessionWork, ShownText, named, quoted
 from pmem.values.records import Memory
 from tests.conftest import NOW
 

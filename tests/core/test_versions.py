@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.core.versions import version_number, versions
+from pmem.core.retention import version_number, versions
 from pmem.errors import InvalidValue, NotFound
 from pmem.values.records import Memory
 from tests.cli.shell import pmem

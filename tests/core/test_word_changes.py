@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.word_changes import MOST_WORDS, word_changes
+from pmem.core.history_values import MOST_WORDS, word_changes
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=12).map(" ".join)
 

@@ -26,8 +26,8 @@ from pmem.storage.postgres.listening import follow_changes
 from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.server import Server
 from pmem.upkeep.consolidation import UpkeepRequest
+from pmem.values.fields import NoArguments
 from pmem.values.records import Memory
-from pmem.values.requests import NoArguments
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.database.plans import recorded

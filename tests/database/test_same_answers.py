@@ -23,8 +23,8 @@ from pmem.search.search import SearchRequest
 from pmem.storage.postgres.server import Server
 from pmem.upkeep.consolidation import UpkeepRequest
 from pmem.upkeep.sync import SyncRequest
+from pmem.values.fields import AtRequest
 from pmem.values.records import dump_line
-from pmem.values.requests import AtRequest
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.postgres import served

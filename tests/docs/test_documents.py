@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pmem.cli import documents
+from pmem.cli import manual
 from pmem.cli.commands import COMMANDS, GROUPS
 from tests import source
 from tests.cli.shell import pmem
@@ -85,14 +85,14 @@ def test_the_wheel_has_every_document_and_nothing_else_of_their_folder() -> None
 
 
 def test_the_index_lists_every_document_once() -> None:
-    listed = documents.documents()
+    listed = manual.documents()
     assert len(listed) == len(set(listed))
     names = {path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md")}
     assert {name for name in names if not name.startswith("decisions/")} - {"README"} == {*listed}
 
 
 def test_the_index_has_a_section_for_each_thing_that_a_reader_may_want() -> None:
-    assert list(documents.sections()) == ["Learn", "Do", "Look up", "Why"]
+    assert list(manual.sections()) == ["Learn", "Do", "Look up", "Why"]
 
 
 def test_an_installed_program_prints_the_documents_in_its_package(
@@ -104,12 +104,12 @@ def test_an_installed_program_prints_the_documents_in_its_package(
         "# Tea\n\n## Do\n\n- [Make tea](how-to/tea.md): hot\n"
     )
     (folder / "tea.md").write_text("# How to make tea\n\nBoil water.\n")
-    monkeypatch.setattr(documents, "_PACKAGE", str(tmp_path))
+    monkeypatch.setattr(manual, "_PACKAGE", str(tmp_path))
     assert pmem("help").text == "Do:\n  how-to/tea.md  Make tea\n"
     assert pmem("help", "tea").text == "# How to make tea\n\nBoil water.\n"
 
 
-@pytest.mark.parametrize("name", documents.documents())
+@pytest.mark.parametrize("name", manual.documents())
 def test_a_document_is_printed_by_its_name_its_file_and_its_path(name: str) -> None:
     text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
     ways = [f"{name}.md", f"docs/{name}.md"]
@@ -121,7 +121,7 @@ def test_a_document_is_printed_by_its_name_its_file_and_its_path(name: str) -> N
 @pytest.mark.parametrize("page", PAGES, ids=[str(path.relative_to(DOCS)) for path in PAGES])
 def test_a_reader_in_a_terminal_can_follow_every_link_to_another_document(page: Path) -> None:
     for target in LINK.findall(page.read_text(encoding="utf-8")):
-        name = documents.find_document(target)
+        name = manual.find_document(target)
         assert name is not None, target
         assert (DOCS / f"{name}.md").samefile(page.parent / target), target
 
@@ -129,7 +129,7 @@ def test_a_reader_in_a_terminal_can_follow_every_link_to_another_document(page: 
 def test_the_list_of_documents_says_what_to_type() -> None:
     rows = [line for line in pmem("help").text.splitlines() if line.startswith("  ")]
     typed = [row.split()[0] for row in rows]
-    assert [name.removesuffix(".md") for name in typed] == documents.documents()
+    assert [name.removesuffix(".md") for name in typed] == manual.documents()
     assert {name[-3:] for name in typed} == {".md"}, "all of them can be typed alike"
     assert [row for row in rows if len(row) > 80] == []
     printed = (pmem("help", name) for name in typed)
@@ -151,7 +151,7 @@ def test_help_for_programs_is_the_whole_table() -> None:
     limit = next(o for o in told["commands"]["list"]["options"] if "--limit" in o["flags"])
     assert (limit["type"], limit["default"], limit["repeatable"]) == ("integer", None, False)
     assert [option["flags"][0] for option in told["options"]][:2] == ["-C", "--json"]
-    assert told["documents"] == documents.documents()
+    assert told["documents"] == manual.documents()
 
 
 def test_a_word_that_is_no_name_finds_what_is_about_it() -> None:

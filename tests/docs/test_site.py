@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from pmem.cli.documents import documents
+from pmem.cli.manual import documents
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "docs" / "site"

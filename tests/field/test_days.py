@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pmem.cli.screens.view import ScreenView
+from pmem.cli.screens.drawing import ScreenView
 from pmem.values.times import parse_moment, parse_time
 from tests.faults.console import pmem
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pmem.cli.commands import COMMANDS, GROUPS
 from pmem.core.rawjson import dump
-from pmem.core.threeway import SHAPES
+from pmem.core.threeway.shapes import SHAPES
 from pmem.project.setup import initialise
 from tests.core.threeway.sides import sides
 from tests.faults.console import Done, pmem

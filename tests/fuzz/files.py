@@ -17,11 +17,11 @@ from pmem.core.past import begun
 from pmem.core.rawjson import NotJson, dump, load
 from pmem.core.retention import as_of
 from pmem.core.retrieval.documents import entries
-from pmem.core.textconv import readable
-from pmem.core.threeway import SHAPES, Doubt, RecordShape, merged
 from pmem.core.threeway.deciding import decide, version
 from pmem.core.threeway.markers import apart, has_markers, plain_lines
-from pmem.core.threeway.values import canonical
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.shapes import SHAPES, RecordShape
+from pmem.core.threeway.values import Doubt, canonical
 from pmem.errors import NewerSchema
 from pmem.storage.files.recordfile import parse, serialise
 from pmem.storage.local.access import _Tally as Tally
@@ -34,8 +34,8 @@ from pmem.storage.past import _ODD_HISTORY
 from pmem.values.records import STORES, Episode, Memory, Record, RecordType
 from pmem.values.records import dump as written
 from pmem.vcs.gitmerge import _merge_versions as driver
-from pmem.vcs.repair.cases import Unfit, key_of
-from pmem.vcs.repair.from_markers import marker_cases
+from pmem.vcs.gitmerge import readable
+from pmem.vcs.repair.cases import Unfit, key_of, marker_cases
 from tests.core.threeway.sides import sides
 from tests.fuzz.judging import Entry, told
 

@@ -21,8 +21,8 @@ from pmem.search import golden, threads
 from pmem.storage.git.project_files import Sources
 from pmem.values.config import checked, from_environment, known, resolve, table
 from pmem.values.ids import derived_id, is_id, matches, moment_of, short
-from pmem.values.notation import as_text
 from pmem.values.records import STORES, Citation, dump_line
+from pmem.values.rules import as_text
 from pmem.values.times import day, iso, parse_time
 from tests.fuzz import files
 from tests.fuzz.files import NOW

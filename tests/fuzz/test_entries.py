@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pmem.core.rawjson import load
-from pmem.core.threeway import SHAPES
+from pmem.core.threeway.shapes import SHAPES
 from pmem.interchange import arrays
 from pmem.storage.files.recordfile import parse, serialise
 from pmem.values.records import (

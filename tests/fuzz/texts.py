@@ -8,13 +8,12 @@ from pmem.core import consent, style_rules, tokens
 from pmem.core.context.block import block
 from pmem.core.duplicates import comparing, reading
 from pmem.core.extraction import episodes, facts
-from pmem.core.markdown import escaped
+from pmem.core.lines import shortened
 from pmem.core.pruning import kinds, segments
 from pmem.core.retrieval.question import plan_question
-from pmem.core.shortening import shortened
 from pmem.core.summaries import summary
 from pmem.core.text.terms import characters, fold, parse_query, sequence, terms, written_dates
-from pmem.core.visible import one_visible_line, visible
+from pmem.core.visible import escape_markdown, one_visible_line, visible
 from pmem.values.config import Settings
 from pmem.values.records import Memory, Message, Role
 from tests.fuzz.files import NOW
@@ -62,7 +61,7 @@ def _visible(data: bytes) -> Any:
         assert not set(one_visible_line(text)) & set("\n\t\x1b")
         shown.encode()
         assert clean(text) == shown
-    return shown, escaped(shown)
+    return shown, escape_markdown(shown)
 
 
 def _tokens(data: bytes) -> Any:

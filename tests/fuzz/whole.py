@@ -16,8 +16,7 @@ from pmem.core.secrets.texts import in_file
 from pmem.library.typed import made
 from pmem.memory.app_questions import decision_of
 from pmem.memory.requests import AddRequest, EditRequest
-from pmem.model.answers import read_model_answer
-from pmem.model.checks import CheckRules, checked_answer
+from pmem.model.checks import CheckRules, checked_answer, read_model_answer
 from pmem.model.models import AnswerRefused
 from pmem.model.tasks import CompactionGiven, KeptMemory
 from pmem.project.configuration import parse_config

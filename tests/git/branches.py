@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from pmem.core import rawjson
-from pmem.core.threeway import SHAPES
+from pmem.core.threeway.shapes import SHAPES
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.vcs import gitsetup
@@ -62,12 +62,7 @@ def begin(monkeypatch: pytest.MonkeyPatch | None = None) -> None:
 
 
 def branches(base: Files, **others: Files) -> None:
-    """Make a branch `base`, and others that each have one commit on top of it.
-
-    Args:
-        base: Its files.
-        others: By branch, the files that differ; empty bytes remove one.
-    """
+    """Make a branch `base`, and others that each have one commit on top of it."""
     own = {
         f"{ROOT}/{name}": Path(ROOT, name).read_bytes() for name in (".gitattributes", ".gitignore")
     }

@@ -39,14 +39,7 @@ class Fault(NamedTuple):
 def judge(
     base: Memory, sides: Sequence[Memory], result: Memory, unmerged: frozenset[str] = frozenset()
 ) -> list[Fault]:
-    """Return everything that is wrong with a merge.
-
-    Args:
-        base: What the sides started from.
-        sides: What each of them made of it.
-        result: What the merge made of that.
-        unmerged: The paths that git asks about.
-    """
+    """Return everything that is wrong with a merge."""
     faults = []
     for path in sorted({path for memory in (base, *sides, result) for path in memory}):
         before, now = base.get(path), [side.get(path) for side in sides]

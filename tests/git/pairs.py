@@ -231,11 +231,7 @@ def _path(identifier: str) -> str:
 
 
 class folder:  # noqa: N801
-    """A memory folder with some files, for as long as a block runs.
-
-    Args:
-        files: What it holds.
-    """
+    """A memory folder with some files, for as long as a block runs."""
 
     def __init__(self, files: Files) -> None:
         self._files = files
@@ -278,14 +274,7 @@ def done(name: str, deed: Deed, who: str) -> Files:
 
 
 def worked(begun: Files, ids: tuple[str, ...], who: str, dice: Random) -> Files:
-    """Return what several deeds drawn by lot leave, on memories drawn by lot.
-
-    Args:
-        begun: What there is at first.
-        ids: The memories.
-        who: Who does it.
-        dice: What decides.
-    """
+    """Return what several deeds drawn by lot leave, on memories drawn by lot."""
     at = WHEN[who]
     with folder(begun) as root, mock.patch("os.urandom", dice.randbytes):
         for _ in range(dice.randint(1, 4)):

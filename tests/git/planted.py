@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from pmem.core import rawjson
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.values.requests import RangeRequest
+from pmem.values.fields import RangeRequest
 from pmem.vcs.merges import MergesChecked
 from tests.asking import ask
 from tests.core.threeway.sides import Json

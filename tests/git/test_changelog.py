@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pmem import Project
 from pmem.core.changelog import ChangeReason, compare
-from pmem.core.markdown import escaped
+from pmem.core.visible import escape_markdown
 from tests.cli.shell import pmem
 from tests.conftest import NOW
 from tests.effort import examples
@@ -236,11 +236,11 @@ def test_a_page_stays_within_what_a_summary_takes(project: Project) -> None:
 
 @given(st.text())
 def test_escaped_text_is_one_line_without_an_open_sign(text: str) -> None:
-    line = escaped(text)
+    line = escape_markdown(text)
     assert "\n" not in line
     assert "\r" not in line
     assert not set("<>$") & set(line)
-    assert escaped(text) == escaped(" ".join(text.split()))
+    assert escape_markdown(text) == escape_markdown(" ".join(text.split()))
 
 
 RECORDS: Final = st.lists(memories, max_size=4).map(lambda found: {it.id: it for it in found})

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from pmem import Project
 from pmem.conversation.window import talk_of
 from pmem.core import rawjson
-from pmem.core.threeway import SHAPES, merged
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.shapes import SHAPES
 from pmem.project.setup import initialise
 from tests.conftest import NOW
 from tests.git import world

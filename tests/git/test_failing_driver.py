@@ -11,7 +11,8 @@ from typing import Final
 
 import pytest
 
-from pmem.core.threeway import SHAPES, merged
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.shapes import SHAPES
 from pmem.project.workspace import Workspace
 from pmem.vcs import hooksetup
 from tests.core.threeway.sides import Json

@@ -8,7 +8,8 @@ from unittest import mock
 import pytest
 
 from pmem.core import rawjson
-from pmem.core.threeway import SHAPES, merged
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.shapes import SHAPES
 from pmem.vcs import gitmerge
 from tests.core.threeway.sides import Json, sides
 

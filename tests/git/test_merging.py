@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pmem.core.threeway import SHAPES, merged
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.shapes import SHAPES
 from tests.core.threeway.sides import Json
 from tests.faults.console import pmem
 from tests.git.branches import ROOT, begin, branches, data, git, ok, path_of, read, scenarios

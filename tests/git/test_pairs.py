@@ -15,7 +15,7 @@ import pytest
 from pmem.core import rawjson
 from pmem.core.lifecycle.states import successors_of
 from pmem.core.retention import json_value
-from pmem.core.threeway import open_conflicts
+from pmem.core.threeway.history import open_conflicts
 from pmem.values.records import Memory, State
 from tests.core.threeway.sides import differ, mentions
 from tests.effort import IS_THOROUGH

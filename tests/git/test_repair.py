@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from pmem.core.threeway import SHAPES, merged
 from pmem.core.threeway.deciding import Versions
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.shapes import SHAPES
 from pmem.storage.files import durable
 from pmem.storage.git import git as git_calls
 from pmem.storage.git.merge_stages import MergeState

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from pmem.core import rawjson
-from pmem.core.threeway import SHAPES, merged
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.shapes import SHAPES
 from tests.faults.console import added, pmem
 from tests.git.branches import begin, git, ok
 

@@ -11,8 +11,8 @@ from pmem.errors import Locked, NotFound, Refused
 from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
+from pmem.values.fields import SetupRequest
 from pmem.values.records import STORES
-from pmem.values.requests import SetupRequest
 from pmem.vcs import gitsetup
 from tests.asking import ask
 from tests.faults.console import pmem

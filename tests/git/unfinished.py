@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pmem.core.rawjson import NotJson, load
-from pmem.core.threeway import SHAPES, merged
-from pmem.core.threeway.shapes import Rule
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.shapes import SHAPES, Rule
 from tests.core.threeway.sides import Dice, Json, changed, mentions, record, sides
 from tests.faults.console import pmem
 from tests.git.branches import ROOT, begin, branches, data, git, ok, path_of
@@ -67,13 +67,7 @@ def begin_without_driver() -> None:
 
 
 def drawn(seed: int, *, renames: bool = False) -> list[Fate]:
-    """Draw records and what two branches made of them.
-
-    Args:
-        seed: The same seed, the same records.
-        renames: Also a record that one branch changes while the other one purges it and adds
-            one that looks like it.
-    """
+    """Draw records and what two branches made of them."""
     dice = Dice(seed)
     fates = []
     for number, (store, kind) in enumerate((store, kind) for store in SHAPES for kind in "bbogtpx"):
@@ -166,15 +160,7 @@ def values(fate: Fate) -> list[Json]:
 def outcome(
     way: str, seed: int, *, marked: bool = False, gone: bool = False, renames: bool = False
 ) -> Counter[str]:
-    """Bring two branches together without the driver, repair, go on, and count.
-
-    Args:
-        way: One of WAYS.
-        seed: What the records are drawn from.
-        marked: Commit everything as git left it, markers too, before it is repaired.
-        gone: Remove the branches before it is repaired, so that nothing but the text is left.
-        renames: See `drawn`.
-    """
+    """Bring two branches together without the driver, repair, go on, and count."""
     fates = drawn(seed, renames=renames)
     bring_together(way, fates, STYLES[seed % 3])
     open_ = unmerged()

@@ -12,7 +12,7 @@ from unittest import mock
 
 from pmem import Project
 from pmem.core import rawjson
-from pmem.core.threeway import SHAPES
+from pmem.core.threeway.shapes import SHAPES
 from pmem.errors import PmemError
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
@@ -39,11 +39,7 @@ _IDS: Final = Random(0)
 
 
 class World:
-    """A memory in the current folder's repository, and somebody who works on it.
-
-    Args:
-        seed: The same seed, the same work.
-    """
+    """A memory in the current folder's repository, and somebody who works on it."""
 
     def __init__(self, seed: int) -> None:
         self.dice = Random(seed)

@@ -45,12 +45,6 @@ def replay(
 
     Between two steps somebody answers: what moved is cited where it is now, and what was hit is
     said to hold, so that each step is judged by itself.
-
-    Args:
-        files: How the project begins.
-        memories: What is remembered of it.
-        steps: What happens.
-        cite: How a memory cites what it rests on; by its lines when left out.
     """
     cite = cite or citation
     ok("init", "--quiet", "--initial-branch=main")

@@ -60,12 +60,7 @@ class State(NamedTuple):
 
 
 def played(files: Mapping[str, str], steps: tuple[Step, ...]) -> Iterator[State]:
-    """Yield a history state by state.
-
-    Args:
-        files: How it begins.
-        steps: What happens.
-    """
+    """Yield a history state by state."""
     known = dict(files)
     for step in steps:
         after = dict(known)
@@ -76,12 +71,7 @@ def played(files: Mapping[str, str], steps: tuple[Step, ...]) -> Iterator[State]
 
 
 def place_of(files: Mapping[str, str], memory: Remembered) -> Place | None:
-    """Return the lines that a memory rests on, as a reader finds them; None where there are none.
-
-    Args:
-        files: The project.
-        memory: The memory.
-    """
+    """Return the lines that a memory rests on, as a reader finds them; None where none are."""
     for name, text in files.items():
         lines = text.splitlines()
         first = [n for n, line in enumerate(lines, 1) if memory.begin and memory.begin in line]
@@ -131,14 +121,7 @@ def rename(name: str, new: str) -> Edit:
 
 
 def move(name: str, text: str, to: str, before: str = "") -> Edit:
-    """Return an edit that takes a text out of a file and puts it before another, or at an end.
-
-    Args:
-        name: The file that has the text.
-        text: The text.
-        to: The file that gets it; it may be a new one.
-        before: What it is put before; at the end without it.
-    """
+    """Return an edit that takes a text out of a file and puts it before another, or at an end."""
 
     def edit(files: Files) -> None:
         assert files[name].count(text) == 1, (name, text)

@@ -168,7 +168,7 @@ def owned_by(folder: str, owner: int) -> "mock._patch[object]":
             return status
         return os.stat_result((*status[:4], owner, *status[5:10]))
 
-    return mock.patch("pmem.project.borders.os.lstat", lstat)
+    return mock.patch("pmem.project.discovery.os.lstat", lstat)
 
 
 def test_the_memory_of_another_user_in_a_parent_is_refused(root: str) -> None:
@@ -193,13 +193,13 @@ def test_who_became_root_by_sudo_has_his_own_memory(root: str) -> None:
     given = {"SUDO_UID": str(SOMEBODY_ELSE)}
     with (
         owned_by(root, SOMEBODY_ELSE),
-        mock.patch("pmem.project.borders.os.geteuid", return_value=0),
+        mock.patch("pmem.project.discovery.os.geteuid", return_value=0),
     ):
         assert pmem("-C", "below", "list", environment=given).code == 0
         assert pmem("-C", "below", "list", environment={"SUDO_UID": "1"}).code == REFUSED
     with (
         owned_by(root, SOMEBODY_ELSE),
-        mock.patch("pmem.project.borders.os.geteuid", return_value=7),
+        mock.patch("pmem.project.discovery.os.geteuid", return_value=7),
     ):
         assert pmem("-C", "below", "list", environment=given).code == REFUSED
 

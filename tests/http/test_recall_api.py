@@ -3,7 +3,7 @@
 import pytest
 
 from pmem import Project
-from pmem.core.audit import digest
+from pmem.core.journal import digest
 from tests.conftest import NOW
 from tests.http.serving import Asked
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, BinaryIO, Final, cast
 from unittest import mock
 
-from pmem.cli.mcp import thread_of
+from pmem.cli.serve import thread_of
 from pmem.project.workspace import Workspace
 from pmem.server.calls import ToolCalls
 from pmem.server.mcp import serve

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.cli.mcp import AGENT, thread_of
+from pmem.cli.serve import AGENT, thread_of
 from pmem.core.error_fingerprint import evidence_of
 from pmem.core.tokens import budget_counter, count_tokens
 from pmem.errors import InvalidValue

@@ -490,7 +490,7 @@ def test_a_context_reads_only_so_much_of_what_strangers_cite(project: Project) -
     for name in names:
         Path(name).write_bytes(b"\0" * (WATCHED_BYTES // 4))
     Path("huge.bin").write_bytes(b"\0" * (WATCHED_BYTES + 1))
-    watch = Watch(project.workspace.sources)
+    watch = Watch(project.workspace)
     told = watch.stale([Citation(file=name, digest="") for name in ("huge.bin", *names)])
     assert told == tuple(f"{name} changed" for name in names[:4])
 

@@ -15,8 +15,7 @@ from pmem import Project
 from pmem.assistants.harnesses import HARNESSES
 from pmem.cli.commands import COMMANDS, GROUPS
 from pmem.conversation import exchange
-from pmem.core.audit import digest
-from pmem.core.journal import Historic, JournalKind
+from pmem.core.journal import Historic, JournalKind, digest
 from pmem.core.style_rules import lints
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory.journal import AuditRequest, EventsRequest

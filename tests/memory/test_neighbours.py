@@ -14,8 +14,8 @@ from pmem import AddRequest, Project
 from pmem.conversation.conversations import SayRequest
 from pmem.core.duplicates import claim_of, pairs
 from pmem.core.lifecycle import linking
+from pmem.core.lifecycle.neighbours import may_meet
 from pmem.core.lifecycle.plan import Action
-from pmem.core.lifecycle.scopes import may_meet
 from pmem.core.retention import valid_at
 from pmem.errors import InvalidValue
 from pmem.operations import table

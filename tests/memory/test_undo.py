@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pmem import Project
 from pmem.conversation.notes import NotesRequest
 from pmem.core.filters import Filter
-from pmem.core.threeway.conflicts import open_conflicts
+from pmem.core.threeway.history import open_conflicts
 from pmem.core.trust import trust_of
 from pmem.errors import BuiltOn, InvalidValue, NotFound, Refused
 from pmem.memory.changes import RecordsRequest

@@ -18,7 +18,7 @@ from pmem.model.tasks import (
     ProcedureGiven,
     TurnGiven,
 )
-from pmem.upkeep.work import doing, turn_facts
+from pmem.upkeep.work import doing, of_talk
 from tests.conftest import NOW
 
 SETTINGS: dict[str, Any] = {
@@ -51,7 +51,7 @@ SAID = (
 
 def make_eager(patch: pytest.MonkeyPatch) -> None:
     """Have a model do all the work that waits at once, also on what is short."""
-    patch.setattr(turn_facts, "LEAST_CHARACTERS", 60)
+    patch.setattr(of_talk, "LEAST_CHARACTERS", 60)
     patch.setattr(doing, "MOST_CALLS", 1000)
     patch.setattr(summary, "SHARE", 0.5)
 

@@ -8,18 +8,16 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import msgspec
 import pytest
 
 from pmem.errors import InvalidValue
 from pmem.model.asking import NoAnswer, ask, key_of
-from pmem.model.chosen import chosen_models
-from pmem.model.command import CommandModel, trimmed
+from pmem.model.chosen import CommandModel, chosen_models, preset_command, trimmed
 from pmem.model.models import Models, ModelUnreachable
-from pmem.model.presets import preset_command
-from pmem.model.prompts import write_prompt
-from pmem.model.tasks import TASKS, TaskKind, answer_schema
+from pmem.model.tasks import TASKS, TaskKind, answer_schema, write_prompt
 from pmem.model.url import UrlModel, chat_address
 from pmem.project.workspace import Workspace
 from pmem.upkeep.work.trying import EXAMPLES, ModelTestRequest
@@ -333,6 +331,14 @@ def test_settings_that_do_not_fit_are_told_with_what_to_do() -> None:
     with pytest.raises(InvalidValue, match="not installed"):
         chosen_models(ModelRules(use="llm"), {"PATH": "/nowhere"})
     assert chosen_models(ModelRules(), {}) is None
+
+
+def test_the_package_llm_is_run_by_the_python_that_runs_this() -> None:
+    with mock.patch("pmem.model.chosen.find_spec", return_value=object()):
+        models = chosen_models(ModelRules(use="llm", name="strict"), os.environ)
+    assert models is not None
+    assert isinstance(models.text, CommandModel)
+    assert models.text.command[:5] == (sys.executable, "-m", "llm", "-m", "strict")
 
 
 @pytest.mark.parametrize("preset", ["claude", "codex", "ollama", "llm"])

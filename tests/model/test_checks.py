@@ -1,25 +1,33 @@
 """What an answer may say: founded, in form, and nothing that harms who reads it."""
 
 import json
-import sys
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-import pmem.model.prompts
-from pmem.model.answers import read_model_answer
-from pmem.model.checks import CheckRules, checked_answer
-from pmem.model.founded import check_founded, source_of
-from pmem.model.llm_program import LlmModel
-from pmem.model.models import AnswerRefused, ModelUnreachable
-from pmem.model.prompts import prompt_version, write_prompt
-from pmem.model.tasks import TASKS, ChunkGiven, SaidMessage, TurnGiven, task_key
+import pmem.model.tasks
+from pmem.model.checks import (
+    CheckRules,
+    check_founded,
+    checked_answer,
+    read_model_answer,
+    source_of,
+)
+from pmem.model.models import AnswerRefused
+from pmem.model.tasks import (
+    TASKS,
+    ChunkGiven,
+    SaidMessage,
+    TurnGiven,
+    prompt_version,
+    task_key,
+    write_prompt,
+)
 from pmem.upkeep.work.trying import EXAMPLES
 
 SOURCE = ChunkGiven(
@@ -161,7 +169,7 @@ VERSIONS = dict(
 
 
 def test_a_prompt_that_changes_has_another_version() -> None:
-    folder = Path(pmem.model.prompts.__file__).with_name("prompts")
+    folder = Path(pmem.model.tasks.__file__).with_name("prompts")
     found = {}
     for path in sorted(folder.glob("*.md")):
         text = path.read_text(encoding="utf-8")
@@ -177,49 +185,3 @@ def test_every_prompt_has_its_data_and_its_schema(kind: Any) -> None:
     assert "{data}" not in prompt.text
     assert prompt.text.count("```json\n") == 1
     assert '"additionalProperties":false' in prompt.text
-
-
-class _Response:
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def text(self) -> str:
-        return self._text
-
-    def usage(self) -> Any:
-        return SimpleNamespace(input=7, output=5)
-
-
-class _UnknownModel(Exception):
-    """Stands for llm's own."""
-
-
-@pytest.fixture
-def llm(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Stand in for the package `llm`, and return what it is asked."""
-    asked: list[Any] = []
-
-    def prompt(text: str, **options: Any) -> _Response:
-        asked.append(options)
-        return _Response('{"title": "Orders", "summary": "Ben moved the orders."}')
-
-    def get_model(name: str | None) -> Any:
-        if name == "gone":
-            raise _UnknownModel
-        return SimpleNamespace(prompt=prompt, supports_schema=name == "strict")
-
-    package: Any = ModuleType("llm")
-    package.get_model, package.UnknownModelError = get_model, _UnknownModel
-    monkeypatch.setitem(sys.modules, "llm", package)
-    return asked
-
-
-def test_the_package_llm_is_asked_by_its_own_api(llm: list[Any]) -> None:
-    prompt = write_prompt("episode", EXAMPLES["episode"])
-    done = LlmModel("strict").complete(prompt, 5)
-    assert done.tokens == 12
-    assert read_model_answer("episode", done.text)
-    LlmModel("").complete(prompt, 5)
-    assert [sorted(options) for options in llm] == [["schema", "stream"], ["stream"]]
-    with pytest.raises(ModelUnreachable, match="knows no model 'gone'"):
-        LlmModel("gone").complete(prompt, 5)

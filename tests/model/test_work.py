@@ -16,7 +16,7 @@ from pmem.operations.pipeline import run
 from pmem.project.caller import Caller
 from pmem.project.workspace import Workspace
 from pmem.upkeep.consolidation import UpkeepRequest
-from pmem.upkeep.work import same_facts
+from pmem.upkeep.work import of_memories
 from pmem.values.records import Chunk, Episode, Event, Memory
 from tests.conftest import NOW
 from tests.model.scripted import REFUSED, say
@@ -306,7 +306,7 @@ def test_what_a_batch_leaves_out_is_asked_for_by_itself(root: str) -> None:
 
 @pytest.mark.row("S1.4.9")
 def test_a_day_compares_only_so_many_pairs(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(same_facts, "MOST_PAIRS_A_DAY", 2)
+    monkeypatch.setattr(of_memories, "MOST_PAIRS_A_DAY", 2)
     project = opened(root)
     for place in ("Hamburg", "Berlin", "Munich", "Vienna"):
         project.add(f"The nightly backup of orders runs on the server in {place}.", force=True)
@@ -459,7 +459,7 @@ def test_an_agent_does_work_but_merges_nothing_that_a_person_wrote(filled: str) 
     given = answers(opened(filled), kinds=("same_fact", "chunk_summary"))
     from msgspec import convert
 
-    from pmem.upkeep.work.applying import WorkAnswer, WorkAnswersRequest
+    from pmem.upkeep.work.doing import WorkAnswer, WorkAnswersRequest
 
     request = WorkAnswersRequest(answers=convert(given, tuple[WorkAnswer, ...]))
     done = run(workspace, table.APPLY_WORK, request, Caller("claude")).result

@@ -149,7 +149,7 @@ class WorkMachine(RuleBasedStateMachine):
         return Workspace(self.root, now=NOW)
 
     def now_asked(self, identifier: str) -> str | None:
-        from pmem.upkeep.work.handing_out import find_work
+        from pmem.upkeep.work.doing import find_work
 
         kind, _, name = identifier.partition(":")
         found = find_work(self.project.workspace, kind, name)  # type: ignore[arg-type]

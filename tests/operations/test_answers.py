@@ -11,8 +11,7 @@ import pytest
 
 from pmem import Project
 from pmem.apps.reading import AppContextRequest, AppListRequest, AppShowRequest
-from pmem.apps.remembering import RememberRequest
-from pmem.apps.removal import AppDeleteRequest, UninstallRequest
+from pmem.apps.remembering import AppDeleteRequest, RememberRequest, UninstallRequest
 from pmem.assistants.hook_answers import HookRequest
 from pmem.assistants.setup import AssistantSetupRequest
 from pmem.conversation.conversations import (
@@ -36,15 +35,13 @@ from pmem.errors import Refused
 from pmem.memory.app_memories import AppRequest
 from pmem.memory.changes import RecordsRequest, RestoreRequest
 from pmem.memory.citations import VerifyRequest
-from pmem.memory.confirming import ConfirmRequest
-from pmem.memory.consent import ApproveRequest, WaitingRequest
-from pmem.memory.dead_ends import TriedRequest
+from pmem.memory.consent import ApproveRequest, ConfirmRequest, WaitingRequest
+from pmem.memory.conversations import ConversationRequest, LookRequest
 from pmem.memory.facts import FactsRequest, PromoteRequest
-from pmem.memory.journal import AuditRequest, EventsRequest, HistoryRequest, RanRequest
+from pmem.memory.journal import AuditRequest, EventsRequest, HistoryRequest, RanRequest, WeekRequest
 from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest
-from pmem.memory.outcomes import DueRequest, OutcomeRequest
-from pmem.memory.overviews import NamesRequest
-from pmem.memory.reading import ConversationRequest, ListRequest, LookRequest, ShowRequest
+from pmem.memory.outcomes import DueRequest, OutcomeRequest, TriedRequest
+from pmem.memory.reading import ListRequest, NamesRequest, ShowRequest
 from pmem.memory.requests import (
     AddAllRequest,
     AddRequest,
@@ -55,7 +52,6 @@ from pmem.memory.requests import (
 )
 from pmem.memory.sharing import ShareRequest
 from pmem.memory.undo import UndoRequest
-from pmem.memory.week import WeekRequest
 from pmem.memory.why import WhyRequest
 from pmem.operations import table
 from pmem.operations.operation import Operation
@@ -78,10 +74,9 @@ from pmem.upkeep.inbox import InboxRequest
 from pmem.upkeep.integrity import CheckRequest
 from pmem.upkeep.secret_scan import ScanRequest
 from pmem.upkeep.sync import SyncRequest
-from pmem.upkeep.work.applying import WorkAnswer, WorkAnswersRequest
-from pmem.upkeep.work.handing_out import WorkListRequest, WorkRequest
+from pmem.upkeep.work.doing import WorkAnswer, WorkAnswersRequest, WorkListRequest, WorkRequest
+from pmem.values.fields import AtRequest, NoArguments
 from pmem.values.records import OutcomeVerdict
-from pmem.values.requests import AtRequest, NoArguments
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.conversation.assistants import ClaudeCode

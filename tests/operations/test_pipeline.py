@@ -11,7 +11,7 @@ from pmem.operations import table
 from pmem.operations.pipeline import run
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
-from pmem.values.requests import NoArguments
+from pmem.values.fields import NoArguments
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.faults.console import pmem

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pmem.core.context.parts import Context
-from pmem.memory.dead_ends import TriedRequest
+from pmem.memory.outcomes import TriedRequest
 from pmem.memory.requests import AddRequest, EditRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace

@@ -19,7 +19,7 @@ from pmem.core.retrieval.ranking_settings import Weights
 from pmem.core.tokens import counter
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.changes import RecordsRequest
-from pmem.memory.reading import ConversationRequest
+from pmem.memory.conversations import ConversationRequest
 from pmem.memory.requests import AddRequest, EditRequest, PinRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace

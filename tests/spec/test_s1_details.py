@@ -10,9 +10,9 @@ import pytest
 
 from pmem.core.extraction.facts import extract
 from pmem.core.extraction.third_person import leaves_open
-from pmem.core.signals import says_the_same
 from pmem.core.style_rules import lints, lints_of_steps
 from pmem.errors import InvalidValue, NotFound, PmemError
+from pmem.memory.proposals import says_the_same
 from pmem.memory.reading import ShowRequest
 from pmem.memory.requests import Added
 from pmem.operations import table

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from pmem import Project
 from pmem.core.filters import Filter, rejected_by
-from pmem.core.grades import grade, lowest
 from pmem.core.queries import filter_of, line_of, parse
 from pmem.errors import InvalidValue, Refused
 from pmem.project.setup import write_setting
+from pmem.values.defaults import grade, lowest
 from pmem.values.records import Memory, MemoryType, Scope
 from tests.conftest import NOW
 from tests.faults.console import added, pmem
@@ -248,14 +248,20 @@ def test_s1_6_the_threshold_drops_what_fits_badly(project: Project) -> None:
 WRONG: Mapping[str, tuple[Any, str]] = {
     "no object": ([], "a query is a JSON object"),
     "no query": ({}, "this is no query: it has no `query`"),
-    "an unknown key": ({"query": "x", "topk": 3}, "a query has no key 'topk'"),
-    "an unknown filter": ({"query": "x", "filters": {"user": "m"}}, "filters has no key 'user'"),
+    "an unknown key": ({"query": "x", "topk": 3}, "it has the unknown key `topk`"),
+    "an unknown filter": (
+        {"query": "x", "filters": {"user": "m"}},
+        "filters has the unknown key `user`",
+    ),
     "a number as text": ({"query": "x", "top_k": "3"}, "top_k must be a whole number, not text"),
     "text as a list": ({"query": "x", "categories": "tasks"}, "categories must be a list"),
     "a part of a list": ({"query": "x", "categories": ["a", 1]}, "categories[1] must be text"),
     "another form": ({"query": "x", "return": "all"}, "return must be one of bullets, full"),
-    "a grade": ({"query": "x", "filters": {"importance_min": 6}}, "between 1 and 5, not 6"),
-    "a threshold": ({"query": "x", "threshold": 2}, "threshold must lie between 0 and 1"),
+    "a grade": (
+        {"query": "x", "filters": {"importance_min": 6}},
+        "importance_min must be at most 5",
+    ),
+    "a threshold": ({"query": "x", "threshold": 2}, "threshold must be at most 1"),
     "no answers": ({"query": "x", "top_k": 0}, "top_k must be at least 1"),
 }
 

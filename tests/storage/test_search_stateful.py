@@ -20,7 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from pmem.conversation.conversations import SayRequest, StartRequest
 from pmem.conversation.exchange import MessagesRequest
 from pmem.errors import Damaged, InvalidValue, NotFound
-from pmem.memory import reading
+from pmem.memory import conversations
 from pmem.memory.changes import RecordsRequest, RestoreRequest
 from pmem.memory.lifecycle import PurgeRequest
 from pmem.memory.requests import AddRequest, EditRequest, LinkRequest, UnlinkRequest
@@ -160,7 +160,7 @@ class Chaos(RuleBasedStateMachine):
             self.command(self._say, SayRequest(content=text, speaker=speaker))
 
     def _say(self, workspace: Workspace, request: SayRequest) -> None:
-        if reading.current(workspace) is None:
+        if conversations.current(workspace) is None:
             ask(workspace, table.START, StartRequest(title="talk"))
         ask(workspace, table.SAY, request)
 

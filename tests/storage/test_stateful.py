@@ -16,10 +16,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from pmem.conversation.conversations import SayRequest, StartRequest
 from pmem.errors import InvalidValue, Locked, NotFound, PmemError
-from pmem.memory import reading
+from pmem.memory import conversations
 from pmem.memory.changes import RecordsRequest, RestoreRequest
+from pmem.memory.conversations import LookRequest
 from pmem.memory.lifecycle import PurgeRequest
-from pmem.memory.reading import LookRequest
 from pmem.memory.requests import AddAllRequest, AddRequest, EditRequest, LinkRequest
 from pmem.operations import table
 from pmem.project.setup import initialise
@@ -166,7 +166,7 @@ class Folder(RuleBasedStateMachine):
 
     @rule(handle=handles, text=texts)
     def say(self, handle: int, text: str) -> None:
-        talk = reading.current(opened(self.root))
+        talk = conversations.current(opened(self.root))
         said = (
             ask(opened(self.root), table.TRANSCRIPT, LookRequest(conversation=talk.id)).messages
             if talk

@@ -1,6 +1,5 @@
 """What can be written can be read, and what one record or request holds has a limit."""
 
-import os
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -16,12 +15,12 @@ from pmem.core.context.writing import section
 from pmem.core.findings import line_of_value
 from pmem.core.queries import QueryRequest
 from pmem.core.text.terms import fold
-from pmem.errors import Damaged, InvalidValue, PmemError, Refused
+from pmem.errors import InvalidValue, PmemError, Refused
 from pmem.operations import table
 from pmem.project.masking import Mask
 from pmem.project.workspace import Workspace
 from pmem.values import bounds
-from pmem.values.records import Conversation, Event, EventKind, dump
+from pmem.values.records import Event, EventKind
 from pmem.values.rules import Secrets
 from tests.asking import ask
 from tests.cli.shell import pmem
@@ -65,66 +64,6 @@ def test_a_transcript_of_large_messages_is_imported_and_read_again(root: str) ->
     assert max(sizes(root)) <= bounds.MESSAGES_BYTES + bounds.LARGE_RECORD_BYTES
     reference = next(iter(project().conversations())).id
     assert [text.split()[0] for text in said(project(), reference)] == [str(n) for n in range(30)]
-
-
-def large_conversation(root: str, count: int, size: int, chunks: int = 0) -> str:
-    """Write what earlier versions could: files of any size, by hand."""
-    made = project(max_recent_messages=1000, chunk_size=10)
-    id_ = made.start_conversation("Large").id
-    for number in range(count):
-        made.add_message("user", f"Message {number} is here.")
-    store = os.path.join(root, "conversations")
-    path = os.path.join(store, f"{id_}.json")
-    record = msgspec.json.decode(Path(path).read_bytes(), type=Conversation)
-    messages = [
-        msgspec.structs.replace(message, content=f"{message.content} {'x' * size}")
-        for message in record.recent_messages
-    ]
-    Path(path).write_bytes(dump(msgspec.structs.replace(record, recent_messages=tuple(messages))))
-    return id_
-
-
-@pytest.mark.long
-def test_a_conversation_that_is_too_large_is_named_and_split_and_nothing_is_lost(
-    root: str,
-) -> None:
-    id_ = large_conversation(root, 20, 500_000)
-    with pytest.raises(Damaged):
-        said(project(), id_)
-    finding = next(each for each in project().check().findings if each.code == "too_large")
-    assert "pmem resolve` splits it" in finding.message
-    assert project().repair().repaired == ()
-    most = int(finding.message.partition("PMEM_LIMITS_RECORD=")[2].split()[0])
-    raised = project(**{"limits.record": most})
-    assert [each.decision for each in raised.repair(dry_run=True).repaired] == ["split"]
-    assert max(sizes(root)) > bounds.RECORD_BYTES
-    assert [each.decision for each in raised.repair().repaired] == ["split"]
-    assert max(sizes(root)) <= bounds.MESSAGES_BYTES + bounds.LARGE_RECORD_BYTES
-    assert [text.split()[1] for text in said(project(), id_)] == [str(n) for n in range(20)]
-    assert raised.repair().repaired == ()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("max_chunks", [1, 2, 50])
-def test_chunks_that_are_too_large_are_split_in_their_place(root: str, max_chunks: int) -> None:
-    made = project(max_recent_messages=4, chunk_size=4, max_chunks=max_chunks)
-    id_ = made.start_conversation("Large chunks").id
-    for number in range(25):
-        made.add_message("user", f"Message {number} is here.")
-    for path in Path(root, "conversation-chunks").glob("*.json"):
-        record = orjson.loads(path.read_bytes())
-        for message in record["messages"]:
-            message["content"] += " " + "x" * 400_000
-        path.write_bytes(orjson.dumps(record))
-    raised = project(max_chunks=max_chunks, **{"limits.record": 2 * bounds.RECORD_BYTES})
-    assert [each.decision for each in raised.repair().repaired] == ["split"]
-    assert max(sizes(root)) <= bounds.MESSAGES_BYTES + bounds.LARGE_RECORD_BYTES
-    transcript = project().transcript(id_)
-    assert [text.content.split()[1] for text in transcript.messages] == [str(n) for n in range(25)]
-    assert [chunk.number for chunk in transcript.chunks] == list(
-        range(1, len(transcript.chunks) + 1)
-    )
-    assert all(finding.severity == "warning" for finding in project().check().findings)
 
 
 def test_a_project_cannot_raise_the_limit_of_what_is_read(root: str) -> None:
@@ -325,7 +264,7 @@ def test_standard_input_is_read_no_further_than_could_be_used(
     root: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pmem.cli.session.TEXT_BYTES", 1000)
-    monkeypatch.setattr("pmem.cli.query.TEXT_BYTES", 1000)
+    monkeypatch.setattr("pmem.cli.recall.TEXT_BYTES", 1000)
     monkeypatch.setattr(CommandSession.read_lines, "__defaults__", (1000,))
     done = pmem(*command, stdin=b"x" * 1001)
     assert (done.code, sizes(root)) == (3, [])

@@ -13,8 +13,8 @@ from pmem.project.workspace import Workspace
 from pmem.storage.backend import Change
 from pmem.storage.unindexed import InMemory
 from pmem.upkeep.statistics import LISTED
+from pmem.values.fields import AtRequest
 from pmem.values.records import Access, Episode, EpisodeType, Memory, Record, State, dump_line
-from pmem.values.requests import AtRequest
 from tests import strategies
 from tests.asking import ask
 from tests.conftest import NOW

@@ -30,8 +30,7 @@ from pmem.values.config import (
     settings_of,
     table,
 )
-from pmem.values.notation import as_text, flatten
-from pmem.values.rules import Scoring
+from pmem.values.rules import Scoring, as_text, flatten
 from pmem.values.setting_groups import EVERYDAY, FURTHER
 from tests.conversation.assistants import ClaudeCode
 from tests.faults.console import added, pmem

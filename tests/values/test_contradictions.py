@@ -4,7 +4,7 @@ import pytest
 
 from pmem.errors import InvalidValue
 from pmem.values.config import Settings
-from pmem.values.contradictions import check_together
+from pmem.values.setting_groups import check_together
 
 
 @pytest.mark.row("S2.13.20")

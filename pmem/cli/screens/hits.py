@@ -12,12 +12,11 @@ from pmem.cli.recall import (
     marks_in,
     tie_of,
 )
-from pmem.cli.screens.lists import folded, legend, marks_of
-from pmem.cli.screens.view import Row, ScreenView, drawn_rows
+from pmem.cli.screens.drawing import Row, ScreenView, drawn_rows, folded
+from pmem.cli.screens.lists import legend, marks_of
 from pmem.cli.session import Line
-from pmem.core.lifecycle.out_of_recall import state_mark
-from pmem.core.snippets import snippet
-from pmem.core.text.terms import terms
+from pmem.core.lifecycle.presence import state_mark
+from pmem.core.text.terms import snippet, terms
 from pmem.core.trust import Trust, shown
 from pmem.search.hits import Related, SearchHit
 from pmem.search.search import SearchResult

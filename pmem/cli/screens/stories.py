@@ -1,21 +1,42 @@
 """How what happened looks: to one record, to all of them, and what an edit changed."""
 
-import sys
+import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Final
 
-from pmem.cli.event_words import COLOURS, details_of, sides, who_did
-from pmem.cli.screens.lists import memory_text
-from pmem.cli.screens.view import Row, ScreenView, aligned, drawn_rows
-from pmem.cli.screens.wrapping import all_hung, hung, pieces, wrapped
+from pmem.cli.screens.drawing import (
+    Row,
+    ScreenView,
+    aligned,
+    all_hung,
+    drawn_rows,
+    folded,
+    hung,
+    pieces,
+    wrapped,
+)
 from pmem.cli.session import Line, Span
-from pmem.core.history_values import PROSE
-from pmem.core.journal import JournalEntry, entry, steps
-from pmem.core.visible import visible
+from pmem.core.history_values import PROSE, is_citation, say_link, say_place, say_value
+from pmem.core.journal import JournalEntry, entry, one_line, steps
+from pmem.core.visible import subject_before, visible
 from pmem.values.ids import short
 from pmem.values.records import EventKind, Memory
 
+REMOVED: Final = "red"
+ADDED: Final = "green"
+COLOURS: Final = {
+    EventKind.ADD: "green",
+    EventKind.UPDATE: "",
+    EventKind.DELETE: "red",
+    EventKind.TTL: "red",
+    EventKind.MERGE: "magenta",
+    EventKind.SUPERSEDE: "magenta",
+    EventKind.ARCHIVE: "magenta",
+    EventKind.RESTORE: "green",
+    EventKind.LINK: "cyan",
+    EventKind.UNLINK: "cyan",
+}
 _INDENT: Final = "    "
 _HANG: Final = 6
 _TO: Final = (" → ", "dim")
@@ -23,6 +44,29 @@ _WHOLE: Final = 4000
 _VALUE: Final = 200
 _LOGGED: Final = 60
 """Characters of each side of a change in the log, where it is not told word by word."""
+_DETAIL: Final = 40
+_REASONS: Final = ("reason", "failure", "consent")
+_COMMON_START: Final = 20
+"""Characters before the first difference of two long values that are shown."""
+_UNSAID: Final = ("replaced", "branch")
+"""What an event holds for pmem alone, or for another part of the same event."""
+_ALIKE: Final = 0.4
+"""A share of common words below which two texts are not compared word by word."""
+_AROUND: Final = 8
+"""Words that are shown before and behind a change."""
+_MOST_WORDS: Final = 2000
+
+
+def memory_text(memory: Memory) -> Line:
+    """Return what a memory says on one line, its subject first."""
+    content = folded(memory.content)
+    return [(subject_before(folded(memory.subject or ""), content), "bold"), (content, "")]
+
+
+def who_did(actor: str, agent: str, source: str) -> str:
+    """Say who did something: a person, or the agent that did it for them in brackets."""
+    who = actor or agent or source or "-"
+    return f"{who} ({agent})" if actor and agent else who
 
 
 def story_screen(entries: Sequence[JournalEntry], view: ScreenView) -> Iterator[Line]:
@@ -37,7 +81,7 @@ def story_screen(entries: Sequence[JournalEntry], view: ScreenView) -> Iterator[
             yield from wrapped([(_INDENT, ""), (event.text, "")], view.width, hang=len(_INDENT))
         for name in event.before:
             yield from change_screen(name, event.before, event.after, view.width)
-        for said in details_of(event.detail, _WHOLE):
+        for said in _details_of(event.detail, _WHOLE):
             yield from wrapped([(_INDENT, ""), (said, "")], view.width, hang=_HANG)
 
 
@@ -88,18 +132,11 @@ def log_screen(entries: Sequence[JournalEntry], view: ScreenView) -> Iterator[Li
     """Draw the log, the newest first: when, what, which record, and what that was about."""
     names = [who_did(entry.actor, entry.agent, entry.source) for entry in entries]
     is_one = not view.is_pipe and len(entries) > 1 and len(set(names)) == 1
-    rows = (
-        Row(
-            [
-                (view.when(entry.at), "dim"),
-                (entry.event, COLOURS[entry.event]),
-                (short(entry.id), "cyan"),
-            ],
-            list(_about(entry)),
-            [] if is_one else [(f"by {name}", "dim")],
-        )
-        for entry, name in zip(entries, names, strict=True)
-    )
+    rows = []
+    for each, name in zip(entries, names, strict=True):
+        head = [(view.when(each.at), "dim"), (each.event, COLOURS[each.event])]
+        head.append((short(each.id), "cyan"))
+        rows.append(Row(head, list(_about(each)), [] if is_one else [(f"by {name}", "dim")]))
     yield from drawn_rows(rows, view)
     if is_one:
         yield from hung([(f"all by {names[0]}", "dim")], view.width)
@@ -114,19 +151,58 @@ def _about(entry: JournalEntry) -> Iterator[Span]:
     for name in changed:
         label = [] if name == "content" else [field_label(name)]
         parts.append([*label, *change_line(name, entry.before, entry.after, _LOGGED)])
-    parts += [[(said, "dim")] for said in details_of(entry.detail)]
+    parts += [[(said, "dim")] for said in _details_of(entry.detail, _DETAIL)]
     for number, part in enumerate(parts):
         yield "  " * bool(number), ""
         yield from part
 
 
-REMOVED: Final = "red"
-ADDED: Final = "green"
-_ALIKE: Final = 0.4
-"""A share of common words below which two texts are not compared word by word."""
-_AROUND: Final = 8
-"""Words that are shown before and behind a change."""
-_MOST_WORDS: Final = 2000
+def _details_of(detail: dict[str, Any], reason: int) -> Iterator[str]:
+    """Say what an event holds beside the earlier values; `reason` limits a reason's characters."""
+    for name, value in detail.items():
+        if name == "link" and isinstance(value, dict):
+            links = detail.get("replaced")
+            known = links[0] if isinstance(links, list) and links else None
+            was = f", was ({known.get('strength')})" if isinstance(known, dict) else ""
+            yield say_link(value) + was
+        elif name == "removed" and isinstance(value, list):
+            yield from (f"no longer {say_link(link)}" for link in value if isinstance(link, dict))
+        elif name not in _UNSAID and value not in (None, "", [], {}):
+            most = reason if name in _REASONS else _DETAIL
+            yield f"{name.replace('_', ' ')}: {say_value(name, value, most)}"
+
+
+def sides(name: str, before: dict[str, Any], after: dict[str, Any], most: int) -> list[str]:
+    """Say what a field was and, where that is known, what it became, each in `most` characters."""
+    if name not in after:
+        return [say_value(name, before[name], most)]
+    was, became = before[name], after[name]
+    confirmed = _confirmed_places(was, became) if name == "citations" else []
+    if confirmed:
+        return [f"confirmed against {one_line(', '.join(confirmed), most)}"]
+    if isinstance(was, str) and isinstance(became, str):
+        was, became = _excerpt(was, became, most), _excerpt(became, was, most)
+    return [say_value(name, was, most), say_value(name, became, most)]
+
+
+def _confirmed_places(was: Any, became: Any) -> list[str]:
+    """Name the places whose text is cited as it is now, where the same places are cited."""
+    if not all(isinstance(side, list) and all(map(is_citation, side)) for side in (was, became)):
+        return []
+    if list(map(say_place, was)) != list(map(say_place, became)):
+        return []
+    return [say_place(new) for old, new in zip(was, became, strict=True) if old != new]
+
+
+def _excerpt(text: str, other: str, most: int) -> str:
+    """Return a text from shortly before the place where it begins to differ from another."""
+    one, two = folded(text), folded(other)
+    if max(len(one), len(two)) <= most:
+        return one
+    pairs = enumerate(zip(one, two, strict=False))
+    same = next((place for place, (a, b) in pairs if a != b), len(two))
+    start = max(0, min(same, len(one)) - _COMMON_START)
+    return f"{'…' * bool(start)}{one[start:]}"
 
 
 def word_difference(was: str, became: str) -> Line | None:
@@ -137,44 +213,34 @@ def word_difference(was: str, became: str) -> Line | None:
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     if not old or not new or matcher.ratio() < _ALIKE:
         return None
-    return wrapped(list(_changed_parts(matcher, old, new)), sys.maxsize)[0]
+    found: Line = []
+    codes = matcher.get_opcodes()
+    for number, (tag, start, end, from_, to) in enumerate(codes):
+        if tag == "equal":
+            before = 0 if number == 0 else _AROUND
+            behind = 0 if number == len(codes) - 1 else _AROUND
+            found.append((_without_middle(old[start:end], before, behind), ""))
+            continue
+        removed, added = "".join(old[start:end]), "".join(new[from_:to])
+        if removed:
+            found += [(f"[-{removed.rstrip()}-]", REMOVED), (" " * bool(added), "")]
+        if added:
+            found.append((f"{{+{added.rstrip()}+}}", ADDED))
+        found.append((" " * (added or removed).endswith(" "), ""))
+    while found and not found[-1][0].strip():
+        found.pop()
+    return [*found[:-1], (found[-1][0].rstrip(), found[-1][1])] if found else found
 
 
 def _words(text: str) -> list[str]:
     """Return the words of a text, each with the space behind it."""
-    found: list[str] = []
-    for piece in pieces(visible(" ".join(text.split()))):
-        if piece.isspace() and found:
-            found[-1] += piece
-        else:
-            found.append(piece)
-    if found:
-        found[-1] = found[-1].rstrip() + " "
-    return found
+    found = "\0".join(pieces(visible(folded(text)))).replace("\0 ", " ")
+    return re.findall("[^\0]+", f"{found} " if found else "")
 
 
-def _changed_parts(
-    matcher: "SequenceMatcher[str]", old: Sequence[str], new: Sequence[str]
-) -> Iterator[Span]:
-    codes = matcher.get_opcodes()
-    for number, (tag, start, end, from_, to) in enumerate(codes, start=1):
-        if tag == "equal":
-            is_first, is_last = number == 1, number == len(codes)
-            yield _without_middle(old[start:end], is_first=is_first, is_last=is_last), ""
-            continue
-        removed, added = "".join(old[start:end]), "".join(new[from_:to])
-        if removed:
-            yield f"[-{removed.rstrip()}-]", REMOVED
-            yield " " * bool(added), ""
-        if added:
-            yield f"{{+{added.rstrip()}+}}", ADDED
-        yield " " * (added or removed).endswith(" "), ""
-
-
-def _without_middle(words: Sequence[str], *, is_first: bool, is_last: bool) -> str:
+def _without_middle(words: Sequence[str], before: int, behind: int) -> str:
     """Return words that are the same, without those that are far from any change."""
-    before, behind = (0 if is_first else _AROUND), (0 if is_last else _AROUND)
     if len(words) <= before + behind + 1:
         return "".join(words)
-    start, end = "".join(words[:before]), "".join(words[len(words) - behind :] if behind else ())
-    return f"{start}… {end}"
+    end = words[len(words) - behind :] if behind else ()
+    return f"{''.join(words[:before])}… {''.join(end)}"

@@ -6,6 +6,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from pmem.core.duplicates import Claim, Relation, claim_of
+from pmem.core.duplicates.comparing import compare
 from pmem.values.ids import short
 from pmem.values.records import Memory
 
@@ -34,14 +36,10 @@ class AppDecision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OfflineRules:
-    """Decides by rules: what says the same becomes one, else the least valuable memory goes.
-
-    Args:
-        memories: All that the app has; they are compared once, whatever number is to go.
-    """
+    """Decides by rules: what says the same becomes one, else the least valuable memory goes."""
 
     def __init__(self, memories: Sequence[Memory]) -> None:
-        from pmem.core.lifecycle.similar import gathered, similar, texts_of  # slow, rarely needed
+        from pmem.core.lifecycle.merging import gathered, similar, texts_of  # slow, rarely needed
 
         known = similar(memories)
         groups = gathered(known, texts_of(known))
@@ -51,9 +49,8 @@ class OfflineRules:
     def decide(self, memories: Sequence[Memory], worths: Mapping[str, float]) -> AppDecision:
         """Return which one is to go.
 
-        Args:
-            memories: Those that are left, the oldest first; the last is the new one.
-            worths: What each counts by its importance, use and age, by id.
+        `memories` are those that are left, the oldest first and the new one last; `worths` say by
+        id what each counts by its importance, use and age.
         """
         present = {memory.id: memory for memory in memories}
         for survivor, other, reason in self._same:
@@ -89,20 +86,13 @@ class OfflineRules:
 
 
 def oldest_goes(memories: Sequence[Memory], failure: str) -> AppDecision:
-    """Return the end of the oldest that is not pinned, where nobody can decide.
-
-    Args:
-        memories: The oldest first.
-        failure: Why not.
-    """
+    """Return the end of the oldest that is not pinned, where nobody can decide."""
     target, reason = _loose(memories)[0].id, "it is the oldest"
     return AppDecision(action="delete", target=target, reason=reason, by=FIFO, failure=failure)
 
 
 def _near_pairs(memories: Sequence[Memory]) -> list[tuple[str, str]]:
     """Return those that say nearly the same; of a crowd, as an import brings it, none."""
-    from pmem.core.apps.alike import adds_little  # slow, rarely needed
-
     if len(memories) > _CROWD:
         return []
     pairs = combinations(memories, 2)
@@ -122,3 +112,33 @@ def _least_of(memories: Iterable[Memory], worths: Mapping[str, float]) -> Memory
 
 def _loose(memories: Sequence[Memory]) -> Sequence[Memory]:
     return [memory for memory in memories if not memory.pinned] or memories
+
+
+MOST_MORE: Final = 2
+"""Words that one of the two may have beyond the other's."""
+_TELLING: Final = 3
+"""Words of content that tell what a sentence is on, where no number does."""
+
+
+def adds_little(one: str, other: str) -> bool:
+    """Tell whether two sentences are so near that one of them is enough.
+
+    Their numbers and negations are the same, and all the words of the one are in the other. That
+    is less than being a duplicate, which is merged: here one is left out, or goes first.
+    """
+    claims = claim_of(one), claim_of(other)
+    relation = compare(*claims).relation
+    return relation is Relation.DUPLICATE or (relation is Relation.NEIGHBOUR and _contained(claims))
+
+
+def _contained(claims: tuple[Claim, Claim]) -> bool:
+    lean, rich = sorted(claims, key=lambda claim: len(claim.content))
+    few, many = set(lean.content), set(rich.content)
+    enough = bool(lean.numbers and few) or len(few) >= _TELLING
+    same = sorted(lean.numbers) == sorted(rich.numbers) and _signs(lean) == _signs(rich)
+    return enough and same and few <= many and len(many) - len(few) <= MOST_MORE
+
+
+def _signs(claim: Claim) -> list[str]:
+    """Its negations and the like; when something was is no difference here."""
+    return [sign for sign in claim.signs if sign != "was" and not sign.startswith("past")]

@@ -37,19 +37,11 @@ _KINDS: Final = ("prose", "remark", "code")
 def digest(
     messages: Iterable[Message], outcome: str | None, most: int, private: Collection[str] = ()
 ) -> str:
-    """Say in a few sentences of a conversation what is worth keeping.
+    """Say in a few sentences of a conversation, on one line, what is worth keeping, if anything is.
 
     Clauses that state facts come first, then those with the most words that are likely to be
-    asked for (see `core.summaries`). None is cut: one that does not fit is left out.
-
-    Args:
-        messages: Everything that was said.
-        outcome: What came of it, where somebody said so.
-        most: Characters at the most.
-        private: What may not be said of a person (see `core.consent`).
-
-    Returns:
-        One line; nothing where no clause is short enough, or nothing was said.
+    asked for (see `core.summaries`). None is cut: one that does not fit into `most` characters is
+    left out, and so is what is `private` of a person (see `core.consent`).
     """
     said = _ends([item for item in messages if speech_of(item) in TALK])
     closing = _sentence(" ".join((outcome or "").split()))
@@ -68,14 +60,7 @@ def digest(
 
 
 def importance(messages: Iterable[Message]) -> float:
-    """Return what a conversation's memory is worth by the facts that it states.
-
-    Args:
-        messages: Everything that was said.
-
-    Returns:
-        From 0 to 1: the importance of the kind that counts most, such as a decision.
-    """
+    """Return what a conversation's memory is worth, from 0 to 1: as its weightiest kind of fact."""
     from pmem.core.extraction.facts import extract
 
     said = _ends([item for item in messages if speech_of(item) in TALK])
@@ -84,9 +69,8 @@ def importance(messages: Iterable[Message]) -> float:
 
 
 def _entry(piece: "Piece", message: Message) -> tuple[int, str, str]:
-    """Return a clause as it is told: where it stands, who says it, and what.
-
-    Nobody is named before a sentence that names its speaker itself.
+    """Return where a clause stands, who says it, and what; nobody where it names its speaker
+    itself.
     """
     from pmem.core.extraction.third_person import called_in, in_third_person
 
@@ -109,6 +93,7 @@ def _best(said: Sequence[Message]) -> "list[Piece]":
 
     Words do not if they are everyday ones: "Sounds good", "I will look into it tomorrow".
     """
+    from pmem.core.extraction.facts import extract
     from pmem.core.summaries.clauses import called, pieces
     from pmem.core.summaries.everyday import everyday_terms
     from pmem.core.summaries.summary import ordered
@@ -117,7 +102,8 @@ def _best(said: Sequence[Message]) -> "list[Piece]":
 
     names = called(said)
     found = _up_to_date([piece for piece in pieces(said, names) if _states(piece)])
-    facts, values = _facts(said), worths(found, names)
+    facts = [[fold(candidate.content) for candidate in extract(message)] for message in said]
+    values = worths(found, names)
     plain = everyday_terms().union(terms(_PASSING))
     stated = [
         any(
@@ -178,27 +164,17 @@ def _announces(piece: "Piece") -> bool:
     return bool(lead) and (is_at_work or not _LOOKED.isdisjoint(verbs[:1]))
 
 
-def _facts(said: Sequence[Message]) -> list[list[str]]:
-    """Return for each message the facts that it states, folded."""
-    from pmem.core.extraction.facts import extract
-
-    return [[fold(candidate.content) for candidate in extract(message)] for message in said]
-
-
 def _sentence(text: str) -> str:
     """Return a clause as a sentence of its own."""
     text = " ".join(text.split()).rstrip(",;: ")
     if not text or text.endswith(_CLOSED):
         return text
-    return f"{text}。" if _is_wide(text[-1]) else f"{text}."
-
-
-def _is_wide(letter: str) -> bool:
-    return "\u3040" <= letter <= "\u9fff"
+    is_wide = "\u3040" <= text[-1] <= "\u9fff"
+    return f"{text}。" if is_wide else f"{text}."
 
 
 def _is_told(text: str, chosen: Sequence[tuple[int, str, str]]) -> bool:
-    from pmem.core.apps.alike import adds_little
+    from pmem.core.apps.deciding import adds_little
 
     words = fold(text).rstrip(".。")
     return any(words in fold(other) or adds_little(text, other) for _, _, other in chosen)

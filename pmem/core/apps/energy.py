@@ -17,25 +17,11 @@ COMPACTION: Final = 25.0
 def refilled(
     level: float, since: datetime, now: datetime, capacity: float, per_hour: float
 ) -> float:
-    """Return the units there are now.
-
-    Args:
-        level: Units that there were.
-        since: When.
-        now: The present; a clock that ran backwards counts as no time passed.
-        capacity: Units at the most.
-        per_hour: Units that come back each hour.
-    """
+    """Return the units there are now; a clock that ran backwards counts as no time passed."""
     hours = max(0.0, (now - since).total_seconds() / SECONDS_AN_HOUR)
     return min(capacity, level + hours * per_hour)
 
 
 def may_spend(level: float, capacity: float, floor: float) -> bool:
-    """Tell whether work that costs units may run: only above the floor.
-
-    Args:
-        level: Units there are.
-        capacity: Units at the most.
-        floor: Share of them, from 0 to 1, that is left for what matters more.
-    """
+    """Tell whether work that costs units may run: only above the floor, a share of the capacity."""
     return level > capacity * floor

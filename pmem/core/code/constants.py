@@ -46,14 +46,7 @@ class Assignment(NamedTuple):
 def assignments(
     lines: Sequence[bytes], symbol: Symbol, language: Language, near: int
 ) -> list[Assignment]:
-    """Return what a text gives to a name, where it is indented least.
-
-    Args:
-        lines: The text.
-        symbol: The name.
-        language: How it is written.
-        near: Where to begin, where there are too many lines with the name.
-    """
+    """Return what a text gives to a name, where it is indented least."""
     begun = {
         at: value
         for at in mentions(lines, symbol.name, near)
@@ -111,12 +104,7 @@ def _walk(
 ) -> tuple[int, int]:
     """Return how many brackets are open at the end of some code, or of a value, and where that is.
 
-    Args:
-        text: The text.
-        begin: Where the code begins.
-        after: Where it ends.
-        depth: How many brackets are open where it begins.
-        ends: The signs that end a value outside of brackets.
+    `depth` brackets are open where it begins; outside of brackets one of `ends` ends a value.
     """
     for found in _SIGN.finditer(text, begin, after):
         sign = found.group()

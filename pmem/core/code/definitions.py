@@ -87,10 +87,7 @@ def parse_symbol(text: str) -> Symbol | None:
 def mentions(lines: Sequence[bytes], name: bytes, near: int) -> list[int]:
     """Return the lines that have a name as a word, counted from zero, in order.
 
-    Args:
-        lines: The text.
-        name: The name.
-        near: Where to begin, where there are too many.
+    Of too many lines those nearest to `near` are looked at.
     """
     found = [at for at, line in enumerate(lines) if name in line]
     if len(found) > MOST_MENTIONS:
@@ -100,14 +97,7 @@ def mentions(lines: Sequence[bytes], name: bytes, near: int) -> list[int]:
 
 
 def defining(lines: Sequence[bytes], symbol: Symbol, language: Language, near: int) -> list[int]:
-    """Return the lines that would define a name if git takes them for the start of a definition.
-
-    Args:
-        lines: The text.
-        symbol: The name.
-        language: How it is written.
-        near: Where to begin, where there are too many.
-    """
+    """Return the lines that would define a name if git takes them for the start of a definition."""
     return [
         at
         for at in mentions(lines, symbol.name, near)
@@ -121,12 +111,6 @@ def enclosed(
     """Return those lines that stand in all that a symbol names.
 
     What encloses a line has its name above it, where less is indented, or before the name itself.
-
-    Args:
-        lines: The text.
-        places: The lines, counted from zero, in order.
-        symbol: The name.
-        language: How it is written.
     """
     if not symbol.within or not places:
         return list(places)
@@ -141,13 +125,7 @@ def enclosed(
 
 
 def is_within(lines: Sequence[bytes], at: int, symbol: Symbol) -> bool:
-    """Tell whether a line stands in all that a symbol names, by the lines above it alone.
-
-    Args:
-        lines: The text.
-        at: The line, counted from zero.
-        symbol: The name.
-    """
+    """Tell whether a line stands in all that a symbol names, by the lines above it alone."""
     own = lines[at][:HEAD]
     left = [_word(part) for part in symbol.within]
     left = [word for word in left if not word.search(own[: own.rfind(symbol.name)])]
@@ -170,25 +148,13 @@ def outermost(lines: Sequence[bytes], places: Iterable[int]) -> list[int]:
 
 
 def unqualified(lines: Sequence[bytes], places: Sequence[int], name: bytes) -> list[int]:
-    """Return those lines that give a name without what it belongs to, or all if none does.
-
-    Args:
-        lines: The text.
-        places: Lines that define the name, counted from zero.
-        name: The name.
-    """
+    """Return those lines that give a name without what it belongs to, or all if none does."""
     plain = re.compile(_QUALIFIED + re.escape(name))
     return [at for at in places if not plain.search(lines[at][:HEAD])] or list(places)
 
 
 def definition_at(lines: Sequence[bytes], head: int, language: Language) -> Definition:
-    """Return how far a definition reaches.
-
-    Args:
-        lines: The text.
-        head: The line that names it, counted from zero.
-        language: How it is written.
-    """
+    """Return how far a definition reaches."""
     rest = lines[head : head + MOST_LINES]
     has_body = True
     if language.layout is Layout.FREE:
@@ -256,12 +222,7 @@ def _with_enclosers(
 
 
 def lines_inside(lines: Sequence[bytes], language: Language) -> set[int]:
-    """Return the lines that begin inside of a string or a comment, counted from zero.
-
-    Args:
-        lines: The text.
-        language: How it is written.
-    """
+    """Return the lines that begin inside of a string or a comment, counted from zero."""
     text = b"\n".join(lines)
     found: set[int] = set()
     line = 0

@@ -59,9 +59,5 @@ _BY_SUFFIX: Final = {
 
 
 def language_of(suffix: str) -> Language:
-    """Return how a file is written.
-
-    Args:
-        suffix: The end of its name from the last dot on.
-    """
+    """Return how a file is written."""
     return _BY_SUFFIX.get(suffix.lower(), UNKNOWN)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 
 class Stretch(Enum):
@@ -20,19 +20,16 @@ class Stretch(Enum):
     COMMENT = 3
 
 
-class _Literal(NamedTuple):
-    """What begins with a sign: what it is, and the whole of it."""
-
-    kind: Stretch
-    pattern: re.Pattern[bytes]
+_Literal = tuple[Stretch, re.Pattern[bytes]]
+"""What begins with a sign: what it is, and the whole of it."""
 
 
 def _string(text: bytes) -> _Literal:
-    return _Literal(Stretch.STRING, re.compile(text, re.DOTALL))
+    return Stretch.STRING, re.compile(text, re.DOTALL | re.MULTILINE)
 
 
 def _comment(text: bytes) -> _Literal:
-    return _Literal(Stretch.COMMENT, re.compile(text, re.DOTALL))
+    return Stretch.COMMENT, re.compile(text, re.DOTALL)
 
 
 _LINE: Final = rb"[^\n]*+"
@@ -44,27 +41,18 @@ _LONG_SINGLE: Final = _string(rb"'(?:[^'\\]|\\.)*(?:'|\Z)")
 _LONG_DOUBLE: Final = _string(rb'"(?:[^"\\]|\\.)*(?:"|\Z)')
 _BACK: Final = _string(rb"`(?:[^`\\]|\\.)*(?:`|\Z)")
 _TRIPLE: Final = _string(rb'"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\Z)')
+_TRIPLE_SINGLE: Final = _string(rb"'''(?:[^'\\]|\\.|'(?!''))*(?:'''|\Z)")
 _SLASHES: Final = _comment(rb"//" + _LINE)
 _STARRED: Final = _comment(rb"/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)")
 _HASH: Final = _comment(rb"#" + _LINE)
 _C: Final = {b"//": _SLASHES, b"/*": _STARRED, b'"': _DOUBLE, b"'": _SHORT}
 _RAW: Final = _string(rb'r(?P<signs>#{0,16})".*?(?:"(?P=signs)|\Z)')
-_HERE: Final = _Literal(
-    Stretch.STRING,
-    re.compile(
-        rb"<<[-~]?(?P<quote>['\"]?)(?P<word>[A-Z_][A-Z0-9_]{0,40})(?P=quote)"
-        rb"[^\n]*+\n(?s:.*?)(?:^[ \t]*+(?P=word)\b|\Z)",
-        re.MULTILINE,
-    ),
+_HERE: Final = _string(
+    rb"<<[-~]?(?P<quote>['\"]?)(?P<word>[A-Z_][A-Z0-9_]{0,40})(?P=quote)"
+    rb"[^\n]*+\n.*?(?:^[ \t]*+(?P=word)\b|\Z)"
 )
 _LITERALS: Final[dict[str, dict[bytes, _Literal]]] = {
-    "python": {
-        b"#": _HASH,
-        b'"""': _TRIPLE,
-        b"'''": _string(rb"'''(?:[^'\\]|\\.|'(?!''))*(?:'''|\Z)"),
-        b'"': _DOUBLE,
-        b"'": _SINGLE,
-    },
+    "python": {b"#": _HASH, b'"""': _TRIPLE, b"'''": _TRIPLE_SINGLE, b'"': _DOUBLE, b"'": _SINGLE},
     "script": {
         **_C,
         b"'": _SINGLE,
@@ -78,12 +66,7 @@ _LITERALS: Final[dict[str, dict[bytes, _Literal]]] = {
     "csharp": {**_C, b'"""': _TRIPLE, b'@"': _string(rb'@"(?:[^"]|"")*(?:"(?!")|\Z)')},
     "php": {b"//": _SLASHES, b"/*": _STARRED, b"#": _HASH, b'"': _LONG_DOUBLE, b"'": _LONG_SINGLE},
     "ruby": {b"#": _HASH, b'"': _LONG_DOUBLE, b"'": _LONG_SINGLE, b"<<": _HERE},
-    "shell": {
-        b"#": _HASH,
-        b'"': _LONG_DOUBLE,
-        b"'": _string(rb"'[^']*+(?:'|\Z)"),
-        b"<<": _HERE,
-    },
+    "shell": {b"#": _HASH, b'"': _LONG_DOUBLE, b"'": _string(rb"'[^']*+(?:'|\Z)"), b"<<": _HERE},
     "text": {b'"': _DOUBLE, b"'": _SINGLE, b"`": _string(rb"`[^`\n]*+`")},
 }
 _BEFORE: Final = 16
@@ -107,11 +90,6 @@ _BEGINNINGS: Final[dict[tuple[str, bytes], re.Pattern[bytes]]] = {
 def pieces(text: bytes, literals: str, start: int = 0) -> Iterator[tuple[Stretch, int, int]]:
     """Take a program text apart; the pieces follow each other and are none of them empty.
 
-    Args:
-        text: The text.
-        literals: How it is written (see `core.code.languages.Language`).
-        start: Where to begin, outside of any literal.
-
     Yields:
         What a piece is, where it begins and where it ends.
     """
@@ -127,7 +105,7 @@ def pieces(text: bytes, literals: str, start: int = 0) -> Iterator[tuple[Stretch
         at = begin + 1
         if begin < dead.get(sign, 0) or not _may_begin(text, literals, sign, begin):
             continue
-        whole = literal.pattern.match(text, begin)
+        whole = literal[1].match(text, begin)
         if whole is None:
             if literal is not _SHORT:
                 dead[sign] = _line_end(text, begin)
@@ -135,7 +113,7 @@ def pieces(text: bytes, literals: str, start: int = 0) -> Iterator[tuple[Stretch
         if here < begin:
             yield Stretch.CODE, here, begin
         here = at = whole.end()
-        yield literal.kind, begin, here
+        yield literal[0], begin, here
     if here < len(text):
         yield Stretch.CODE, here, len(text)
 

@@ -35,14 +35,6 @@ def build(
     is left, and what that leaves goes to older recent messages, to older summaries, and to further
     memories. Where nobody asked, recent messages and summaries come before what was recalled.
 
-    Args:
-        title: The first line.
-        candidates: What could go in.
-        budget: Tokens for the whole text, as `count` counts them.
-        recent_share: The recent messages' share of the budget, from 0 to 1.
-        format_: How the context is written.
-        count: Counts a text's tokens.
-
     Returns:
         A context whose text is never over the budget; empty when nothing fits.
     """

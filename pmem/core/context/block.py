@@ -10,7 +10,7 @@ from typing import Final
 
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
-from pmem.core.lifecycle.differences import SaidOtherwise, differences
+from pmem.core.lifecycle.neighbours import SaidOtherwise, differences
 from pmem.core.trust import shown, trust_of
 from pmem.values.ids import short
 from pmem.values.records import Memory
@@ -26,9 +26,6 @@ def block(memories: Collection[Memory]) -> str:
     """Write memories as the block of a system prompt.
 
     One that a newer one of them updates or contradicts says so.
-
-    Args:
-        memories: Which ones.
 
     Returns:
         Markdown with a final newline; an empty text where there are no memories.

@@ -21,12 +21,7 @@ _NO_NAME = re.compile(r"[\s<|\\/>]+")
 
 
 def chat_turns(items: Sequence[Item]) -> Iterator[dict[str, Any]]:
-    """Yield the messages that items are.
-
-    Args:
-        items: What was said, with markers, in its order. Each answer's call is among them, and
-            each call's answer.
-    """
+    """Yield the messages that items are."""
     answers: dict[str, list[str]] = {}
     for item in items:
         for number, call in enumerate(item.answers):
@@ -45,11 +40,7 @@ def chat_turns(items: Sequence[Item]) -> Iterator[dict[str, Any]]:
 
 
 def chat_entry(item: Item) -> str:
-    """Write what an item is by itself among others, with what separates it from the next.
-
-    Args:
-        item: What was said; what it answers may be elsewhere.
-    """
+    """Write what an item is by itself among others, with what separates it from the next."""
     turns = [_call_turn([item])] if item.calls else [] if item.answers else [_speech_turn(item)]
     texts = (item.text, *("" for _ in item.answers[1:]))
     turns += [_result_turn(call, text) for call, text in zip(item.answers, texts, strict=False)]
@@ -57,22 +48,14 @@ def chat_entry(item: Item) -> str:
 
 
 def chat_frame(item: Item) -> str:
-    """Write what an item may cost less among others: the frame that it shares with one of them.
-
-    Args:
-        item: What was said.
-    """
+    """Write what an item may cost less among others: the frame that it shares with one of them."""
     if item.calls:
         return written_turns([_call_turn([item]) | {"content": "", "tool_calls": []}])
     return written_turns([_result_turn(call, "") for call in item.answers])
 
 
 def written_turns(turns: Sequence[dict[str, Any]]) -> str:
-    """Write messages as members of a list, each with the comma behind it.
-
-    Args:
-        turns: The messages.
-    """
+    """Write messages as members of a list, each with the comma behind it."""
     return "".join(f"{dump_line(turn).decode()}," for turn in turns)
 
 

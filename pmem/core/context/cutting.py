@@ -16,12 +16,7 @@ LEAST_KEPT: Final = 20
 
 
 def cut(items: Sequence[Item], kept: int) -> list[Item]:
-    """Return items whose longer texts end after some characters, and say how many are missing.
-
-    Args:
-        items: What to shorten.
-        kept: So many characters of each are kept.
-    """
+    """Return items whose longer texts end after some characters, and say how many are missing."""
     return [_cut(item, kept) for item in items]
 
 

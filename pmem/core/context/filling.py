@@ -65,13 +65,6 @@ class Filling:
     decision that a larger budget changes takes something more, and nothing is ever lost but
     to make room for what has priority over it.
 
-    Args:
-        title: The first line.
-        candidates: What could go in.
-        budget: Tokens at the most.
-        format_: How the context is written.
-        count: Counts a text's tokens.
-
     Attributes:
         cut: The sections that have a text of which only the beginning is shown.
     """

@@ -15,10 +15,6 @@ def mode_of(memory: Memory, modes: Mapping[str, str]) -> str:
 
     What tells how something is done is also of the category `procedural`, whatever its own; the
     stricter of the two modes holds.
-
-    Args:
-        memory: Which one.
-        modes: How contexts show categories.
     """
     mode = modes.get(memory.category, "")
     if is_procedural(memory):
@@ -27,12 +23,7 @@ def mode_of(memory: Memory, modes: Mapping[str, str]) -> str:
 
 
 class Lengths:
-    """Counts the memories that were found, of each category that is shown by `rag`.
-
-    Args:
-        modes: How contexts show categories.
-        most: How many memories of a category there may be.
-    """
+    """Counts the memories that were found, of each category that is shown by `rag`."""
 
     def __init__(self, modes: Mapping[str, str], most: Mapping[str, int]) -> None:
         self._modes = modes

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.values.ids import short
 
 _PLACES: Final = 60
@@ -11,11 +11,6 @@ _PLACES: Final = 60
 
 
 def naming(identifier: str, places: Iterable[str] = ()) -> str:
-    """Return what stands before a text.
-
-    Args:
-        identifier: The record's id.
-        places: Where it applies, or what else is to be told of it.
-    """
+    """Return what stands before a text."""
     where = shortened(", ".join(places), _PLACES)
     return f"[{f'{short(identifier)} {where}'.rstrip()}] "

@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from pmem.core.lifecycle.differences import SaidOtherwise
+from pmem.core.lifecycle.neighbours import SaidOtherwise
 
 Format = Literal["markdown", "json", "messages"]
 Counter = Callable[[str], int]
@@ -180,11 +180,7 @@ NEAREST: Final = 5
 
 
 def nearest_left_out(built: Context) -> list[Omitted]:
-    """Return what is left out and came nearest: what answers best, then in its order.
-
-    Args:
-        built: The context.
-    """
+    """Return what is left out and came nearest: what answers best, then in its order."""
     return sorted(built.omitted, key=lambda left: -(left.score or 0.0))[:NEAREST]
 
 

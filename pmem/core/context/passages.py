@@ -44,12 +44,7 @@ class _Passage(NamedTuple):
 
 
 def shown_characters(message: Message, budget: int) -> int:
-    """Return how many characters of a recalled message a context of some tokens may show.
-
-    Args:
-        message: Who speaks in it decides.
-        budget: Tokens of the whole context.
-    """
+    """Return how many characters of a recalled message a context of some tokens may show."""
     if speech_of(message) in TOOLS:
         return shown_of_tools(budget)
     return max(LEAST_SAID, int((budget - OVERHEAD) * SAID_SHARE))
@@ -61,11 +56,6 @@ def matching_passages(message: Message, wanted: Collection[str], most: int) -> s
     The first passage stands always, then of a tool what ran or what went wrong, then those
     with most of the terms, rare ones of the message first. What room that leaves is filled
     from the beginning, but for tools.
-
-    Args:
-        message: Its `content` is shown, without secrets.
-        wanted: The terms of the question.
-        most: Characters at the most, without the marks.
     """
     text = message.content
     if len(text) <= most:

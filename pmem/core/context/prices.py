@@ -17,13 +17,7 @@ BEYOND: Final = 10**12
 
 
 class Price:
-    """Prices in tokens.
-
-    Args:
-        format_: How the context is written.
-        count: Counts a text's tokens.
-        recent: All recent messages; no marker stands for more than these.
-    """
+    """Prices in tokens."""
 
     def __init__(self, format_: Format, count: Counter, recent: Sequence[Item]) -> None:
         self._format: Format = format_

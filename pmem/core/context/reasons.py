@@ -39,9 +39,5 @@ REASONS: Final = {
 
 
 def say_why(reason: str) -> str:
-    """Return a reason in plain words; one that nobody wrote down stays as it is, in words.
-
-    Args:
-        reason: What an item or what is left out gives, or the name of its section.
-    """
+    """Return a reason in plain words; one that nobody wrote down stays as it is, in words."""
     return REASONS.get(reason, reason.replace("_", " "))

@@ -45,10 +45,6 @@ def pair_tools(messages: Sequence[Message], bonds: Sequence[int | None]) -> list
     A call keeps the id that the record has if APIs take it and no call before it has it; else
     one is made of the message's id.
 
-    Args:
-        messages: In the order in which they were said.
-        bonds: For each, with which others it is shown or left out; None if it is not shown.
-
     Returns:
         The halves of each message.
     """

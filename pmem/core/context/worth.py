@@ -210,12 +210,7 @@ class Valuation(msgspec.Struct, frozen=True):
 def first_subjects(
     answers: Iterable[Memory], relative: Mapping[str, float]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the subjects of the first good answers, with the ids of those that have them.
-
-    Args:
-        answers: What answers the task, the best first.
-        relative: How well each does, by id, relative to the best one.
-    """
+    """Return the subjects of the first good answers, with the ids of those that have them."""
     found: dict[str, tuple[str, ...]] = {}
     for answer in islice(answers, FIRST_ANSWERS):
         subject = subject_of(answer)

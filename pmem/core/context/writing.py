@@ -25,22 +25,12 @@ _SHORTEST_FENCE: Final = 3
 
 
 def write(chosen: Chosen, format_: Format) -> str:
-    """Write a context.
-
-    Args:
-        chosen: What goes in.
-        format_: How.
-    """
+    """Write a context."""
     return _WRITERS[format_](chosen)
 
 
 def removed_marker(messages: int, tokens: int) -> str:
-    """Return the line that stands in a context for messages that are not shown.
-
-    Args:
-        messages: How many there are.
-        tokens: How many they have.
-    """
+    """Return the line that stands in a context for messages that are not shown."""
     many = f"{messages:,} message" + "s" * (messages != 1)
     size = f"{tokens:,} token" + "s" * (tokens != 1)
     return f"... [{many}, {size} removed] ..."
@@ -56,11 +46,7 @@ def entry(name: str, item: Item, format_: Format) -> str:
 
 
 def fence_of(items: Sequence[Item]) -> list[str]:
-    """Return items in groups, with the fence around them that none of them can close.
-
-    Args:
-        items: What it shows.
-    """
+    """Return items in groups, with the fence around them that none of them can close."""
     fence = "`" * max(_SHORTEST_FENCE, 1 + longest_run(items))
     return [fence, *_lines(items), fence]
 
@@ -71,14 +57,7 @@ def heading(text: str, format_: Format) -> str:
 
 
 def section(name: str, items: Sequence[Item], format_: Format, longest: int = 0) -> str:
-    """Write a section by itself.
-
-    Args:
-        name: Which one.
-        items: What it shows; none for its frame.
-        format_: How.
-        longest: So many backticks stand in a row in it at least.
-    """
+    """Write a section by itself."""
     if format_ == "json":
         return f"{dump_line(_as_json(name, items)).decode()},"
     if format_ == "messages" and name in TURNS:
@@ -104,12 +83,7 @@ def parts_of(chosen: Chosen) -> Iterator[tuple[str, list[Item]]]:
 
 
 def with_markers(recent: Sequence[Item], shown: Sequence[Item]) -> Iterator[Item]:
-    """Yield the messages that are shown, and a marker wherever some are left out.
-
-    Args:
-        recent: Every message in its order.
-        shown: Those that are shown.
-    """
+    """Yield the messages that are shown, and a marker wherever some are left out."""
     kept = {item.id: item for item in shown}
     gap: list[Item] = []
     for item in recent:
@@ -123,13 +97,7 @@ def with_markers(recent: Sequence[Item], shown: Sequence[Item]) -> Iterator[Item
 
 
 def markers_added(count: int, shown: Collection[int], new: Iterable[int]) -> int:
-    """Return how many markers more, or fewer, there are once further messages are shown.
-
-    Args:
-        count: How many recent messages there are.
-        shown: The places of those shown so far.
-        new: The places of the further ones.
-    """
+    """Return how many markers more, or fewer, there are once further messages are shown."""
     now: set[int] = set()
     more = 0
     for place in new:

@@ -41,11 +41,7 @@ ToldChange = tuple[Sequence[Meaning], Sequence[Meaning]]
 
 
 def changes(claim: Claim) -> Iterator[ToldChange]:
-    """Tell what changed as a claim has it; what it says in several ways comes several times.
-
-    Args:
-        claim: What may tell of a change.
-    """
+    """Tell what changed as a claim has it; what it says in several ways comes several times."""
     if "instead" in claim.signs:
         yield from _instead(claim.items)
     if _NOT.value in claim.signs:
@@ -60,11 +56,7 @@ def changes(claim: Claim) -> Iterator[ToldChange]:
 
 
 def state(items: Iterable[Meaning]) -> list[Meaning]:
-    """Return what holds now by a claim's items; "is", "uses" and "runs" are one in it.
-
-    Args:
-        items: What the claim says; what follows "instead" does not hold.
-    """
+    """Return what holds now by a claim's items; "is", "uses" and "runs" are one in it."""
     found: list[Meaning] = []
     for item in items:
         if item == _INSTEAD:
@@ -108,9 +100,6 @@ def values_gone(claim: Claim) -> Iterator[tuple[Sequence[Meaning], Sequence[Mean
     """Tell what a claim says came out of use, with the words of what used it.
 
     "We moved the jobs from X to Y", "no longer use X for jobs" and "dropped X for jobs" give X.
-
-    Args:
-        claim: What may tell of a change.
     """
     items: Sequence[Meaning] = claim.items
     if not any(sign in ("was", "still") or sign.startswith("past ") for sign in claim.signs):
@@ -135,12 +124,7 @@ def values_gone(claim: Claim) -> Iterator[tuple[Sequence[Meaning], Sequence[Mean
 
 
 def uses(claim: Claim, value: Sequence[Meaning]) -> bool:
-    """Tell whether a claim says that something uses a value or runs on it, wherever that is.
-
-    Args:
-        claim: What may use it.
-        value: Its words.
-    """
+    """Tell whether a claim says that something uses a value or runs on it, wherever that is."""
     items, size = claim.items, len(value)
     if claim.signs or not size:
         return False

@@ -69,9 +69,7 @@ class Verdict(msgspec.Struct, frozen=True):
 def compare(one: Claim, other: Claim) -> Verdict:
     """Tell how two memories relate; relation and score do not depend on their order.
 
-    Args:
-        one: The one, as `claim_of` reads it.
-        other: The other; where a reason tells of a change, the later one.
+    Where a reason tells of a change, `other` is the later one.
     """
     if one.items == other.items and one.spelled == other.spelled and one.said == other.said:
         return Verdict(Relation.DUPLICATE, SAME_WORDS, "the same words")
@@ -85,12 +83,7 @@ def compare(one: Claim, other: Claim) -> Verdict:
 
 
 def find_change(one: Claim, other: Claim) -> Verdict | None:
-    """Return an update where one of two claims tells what became of what the other says.
-
-    Args:
-        one: The one.
-        other: The other.
-    """
+    """Return an update where one of two claims tells what became of what the other says."""
     for teller, claim in ((one, other), (other, one)):
         for value, subject in values_gone(teller):
             if uses(claim, value) and all(item.value in claim.content for item in subject):
@@ -119,12 +112,7 @@ def _without_places(items: Sequence[Meaning]) -> list[Meaning]:
 
 
 def near(one: Claim, other: Claim) -> Verdict:
-    """Tell how much two memories have in common, whatever they say about it.
-
-    Args:
-        one: The one.
-        other: The other.
-    """
+    """Tell how much two memories have in common, whatever they say about it."""
     score = closeness(one, other)
     if score < LEAST:
         return Verdict(Relation.DISTINCT, score, "little in common" if score else _NOTHING)
@@ -148,10 +136,6 @@ def has_all_of(whole: Claim, part: Claim) -> bool:
 
 def closeness(one: Claim, other: Claim) -> float:
     """Return the common words as a share of all words (Dice's coefficient).
-
-    Args:
-        one: The one.
-        other: The other.
 
     Returns:
         From 0 to `NEAREST`.

@@ -61,11 +61,7 @@ class WordMeaning(NamedTuple):
 
 
 def look(word: str) -> WordMeaning:
-    """Return what a word stands for.
-
-    Args:
-        word: In lower case.
-    """
+    """Return what a word stands for."""
     return _look(word) if len(word) <= LONGEST_KEPT else _look.__wrapped__(word)
 
 
@@ -142,12 +138,7 @@ def _pairs(table: str) -> dict[str, str]:
 
 
 def measured(value: str, unit_: str) -> str:
-    """Return a number with its unit; a time of day in one spelling, "6 pm" as "18:00".
-
-    Args:
-        value: The number.
-        unit_: The unit, or nothing.
-    """
+    """Return a number with its unit; a time of day in one spelling, "6 pm" as "18:00"."""
     time = _TIME.fullmatch(value)
     if time is None or not (time[2] or unit_ in _HALVES):
         return f"{value} {unit_}".rstrip()
@@ -158,20 +149,12 @@ def measured(value: str, unit_: str) -> str:
 
 
 def is_number(word: str) -> bool:
-    """Tell whether a word is a number, a day or a month.
-
-    Args:
-        word: In lower case, or nothing.
-    """
+    """Tell whether a word is a number, a day or a month."""
     return word[:1].isdigit() or word in _numbers()
 
 
 def unit(word: str) -> str:
-    """Return the unit of measure that a word names behind a number, or nothing.
-
-    Args:
-        word: In lower case.
-    """
+    """Return the unit of measure that a word names behind a number, or nothing."""
     return _units().get(word) or _units().get(stem(word), "")
 
 
@@ -188,12 +171,7 @@ def _opposites() -> dict[str, frozenset[str]]:
 
 
 def are_opposite(one: str, other: str) -> bool:
-    """Tell whether two words are listed as opposites.
-
-    Args:
-        one: A word as items hold it.
-        other: Another.
-    """
+    """Tell whether two words are listed as opposites."""
     return other in _opposites().get(one, ())
 
 
@@ -212,20 +190,12 @@ def bases() -> dict[str, str]:
 
 
 def base(word: str) -> str:
-    """Return what a word and its opposites have in common.
-
-    Args:
-        word: A word as items hold it.
-    """
+    """Return what a word and its opposites have in common."""
     return bases().get(word, word)
 
 
 def is_known(word: str) -> bool:
-    """Tell whether a word is in the table of words that mean the same.
-
-    Args:
-        word: In lower case, hyphens left out.
-    """
+    """Tell whether a word is in the table of words that mean the same."""
     return word in same_words() or word in _opposites()
 
 
@@ -274,11 +244,7 @@ def _unspaced_piece() -> re.Pattern[str]:
 
 
 def is_unspaced(word: str) -> bool:
-    """Tell whether a word is written in a script without spaces.
-
-    Args:
-        word: Any word.
-    """
+    """Tell whether a word is written in a script without spaces."""
     return not word.isascii() and _spaceless().search(word) is not None
 
 

@@ -26,12 +26,7 @@ _MARKS: Final = '.,;:!?…()[]"“”„«»…。،؛؟।'
 
 
 def in_other_forms(one: str, other: str) -> bool:
-    """Tell whether two texts have the same words in the same order, some in other forms.
-
-    Args:
-        one: The one.
-        other: The other.
-    """
+    """Tell whether two texts have the same words in the same order, some in other forms."""
     if max(len(one), len(other)) > _LONGEST:
         return False
     mine, theirs = _words(one), _words(other)

@@ -69,11 +69,8 @@ def pairs(
     Duplicates, updates and contradictions come all, but for the caps above. Neighbours are taken
     the closest first, as long as neither of the two has `most_links` of them.
 
-    Args:
-        claims: What is compared.
-        groups: For each claim its group; claims of different groups are not compared.
-        link_min: The least score of neighbours.
-        most_links: The most neighbours of one claim.
+    Claims of different `groups` are not compared. Neighbours have a score of `link_min` at least,
+    and each claim has `most_links` of them at most.
 
     Returns:
         Each pair once. Another order of the claims gives the same pairs, except which of several

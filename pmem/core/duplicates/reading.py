@@ -56,11 +56,7 @@ class Claim(NamedTuple):
 
 
 def claim_of(content: str) -> Claim:
-    """Read a content for comparisons, in time linear in its length.
-
-    Args:
-        content: What a memory says.
-    """
+    """Read a content for comparisons, in time linear in its length."""
     text, rest = content[:MOST_READ], content[MOST_READ:]
     words, spelled = _words(fold(text))
     words = _without_leads(_as_we(words))
@@ -211,7 +207,7 @@ def _as_we(words: list[str]) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _given_names() -> frozenset[str]:
-    from pmem.core.given_names import GIVEN_NAMES  # few memories need them
+    from pmem.core.text.words import GIVEN_NAMES  # few memories need them
 
     return frozenset(map(str.casefold, GIVEN_NAMES))
 

@@ -31,12 +31,7 @@ class ClauseRole(NamedTuple):
 
 
 def same_roles(one: Sequence[Meaning], other: Sequence[Meaning]) -> bool:
-    """Tell whether claims of the same words give each word the same part.
-
-    Args:
-        one: The items of a claim.
-        other: The items of a claim with the same content.
-    """
+    """Tell whether claims of the same words give each word the same part."""
     if _bound_signs(one) != _bound_signs(other):
         return False
     if _PLAIN_ORDER.issuperset(i.kind for i in (*one, *other)):

@@ -36,11 +36,7 @@ def same_words() -> dict[str, str]:
 
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
-    """Return a word without its inflection, or the word that stands for its group.
-
-    Args:
-        word: In lower case.
-    """
+    """Return a word without its inflection, or the word that stands for its group."""
     same = same_words()
     if word in same:
         return same[word]
@@ -73,18 +69,10 @@ def _base_form(word: str, cut: str) -> str:
 
 
 def is_simple_past(word: str) -> bool:
-    """Tell whether a word without an auxiliary tells of the past.
-
-    Args:
-        word: In lower case.
-    """
+    """Tell whether a word without an auxiliary tells of the past."""
     return word in IRREGULAR_PASTS or (word.endswith("ed") and stem(word) != word)
 
 
 def is_past(word: str) -> bool:
-    """Tell whether a word may be a past form or a participle.
-
-    Args:
-        word: In lower case.
-    """
+    """Tell whether a word may be a past form or a participle."""
     return is_simple_past(word) or word in IRREGULAR_VERB_FORMS or word in _MORE_PASTS

@@ -89,11 +89,7 @@ class FailedAttempt(NamedTuple):
 
 
 def failed_attempts(text: str) -> Iterator[FailedAttempt]:
-    """Yield what a text says was tried and failed.
-
-    Args:
-        text: What a person or an assistant said.
-    """
+    """Yield what a text says was tried and failed."""
     said = [" ".join(sentence.split()) for sentence in split_sentences(text)]
     for place, sentence in enumerate(said):
         if len(sentence) > _LONGEST or sentence.endswith("?"):

@@ -8,9 +8,8 @@ from itertools import pairwise
 from typing import Final
 
 from pmem.core.extraction.cues import SETS
-from pmem.core.given_names import GIVEN_NAMES
 from pmem.core.text.sentences import read
-from pmem.core.text.words import STOP_WORDS
+from pmem.core.text.words import GIVEN_NAMES, STOP_WORDS
 from pmem.values.defaults import DEFAULT_CATEGORY
 from pmem.values.records import Fact, MemoryType
 
@@ -39,11 +38,7 @@ _ABOUT_ONESELF: Final = frozenset(
 
 
 def category_of(fact: Fact) -> str:
-    """Return the category that the memory of a fact has.
-
-    Args:
-        fact: What was stated.
-    """
+    """Return the category that the memory of a fact has."""
     words = read(fact.content).words
     if fact.type is MemoryType.ENTITY and _is_of_person(words, fact.subject or ""):
         return PERSON

@@ -14,22 +14,12 @@ _VERBS: Final = frozenset(
 
 
 def has_verb(words: list[str], place: int) -> bool:
-    """Tell whether a noun phrase is soon followed by a verb, so that it opens a clause.
-
-    Args:
-        words: The words of a sentence.
-        place: Where the noun phrase begins.
-    """
+    """Tell whether a noun phrase is soon followed by a verb, so that it opens a clause."""
     return not _VERBS.isdisjoint(words[place + 1 : place + 6])
 
 
 def is_name_with_verb(sentence: ParsedSentence, place: int) -> bool:
-    """Tell whether a name and what its bearer does open a clause.
-
-    Args:
-        sentence: The sentence.
-        place: Where the name would be.
-    """
+    """Tell whether a name and what its bearer does open a clause."""
     if not is_named(sentence, place):
         return False
     after = place + 1
@@ -70,6 +60,8 @@ _HAZE: Final = frozenset(
     know remember recall forgot forget doubt guess old previous former used not never nobody
     nothing""".split()
 )
+
+_THOUGHTS: Final = frozenset(("think", "believe", "feel"))
 
 _HENCEFORTH: Final = frozenset(("from now on", "going forward", "in future", "in the future"))
 
@@ -116,21 +108,14 @@ def is_hazy(words: list[str], begin: int, place: int) -> bool:
     near = place
     while near > begin and words[near - 1] not in BREAKS:
         near -= 1
-    if words[near : near + 2] in (["what", "we"], ["what", "i"]) and "is" in words[place:]:
+    if words[near : near + 2] in (["what", "we"], ["what", "i"]):
         near += 1
-    return not _HAZE.isdisjoint(words[near:place]) or "not sure" in " ".join(words)
+    return not _HAZE.isdisjoint(words[near:place])
 
 
 def is_thought(words: list[str], begin: int, place: int) -> bool:
-    """Tell whether a phrase follows "I think" or the like.
-
-    Args:
-        words: The words of a sentence.
-        begin: Where its statement begins.
-        place: Where the phrase stands.
-    """
-    before = words[begin:place]
-    return "think" in before or "believe" in before or "feel" in before
+    """Tell whether a phrase follows "I think" or the like."""
+    return not _THOUGHTS.isdisjoint(words[begin:place])
 
 
 def first_word(words: list[str]) -> int:
@@ -150,8 +135,6 @@ def opening(words: list[str]) -> int:
             begin += len(aside)
         elif words[begin] in _OPENERS:
             begin += 1
-        elif words[begin : begin + 2] == ["as", "you"] and "," in words[begin : begin + 6]:
-            begin = words.index(",", begin) + 1
         else:
             break
     return begin

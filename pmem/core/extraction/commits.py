@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from pmem.core.dead_ends import describe_attempt
 from pmem.core.lines import split_lines
+from pmem.core.outcomes import describe_attempt
 from pmem.values.records import MemoryType
 
 _MOST_REASONS: Final = 2
@@ -74,9 +74,7 @@ class CommitClaim(NamedTuple):
 def proposals_of(text: str, author: str = "") -> Iterator[CommitClaim]:
     """Yield what a commit's message says that is worth keeping.
 
-    Args:
-        text: The message.
-        author: Who wrote it; programs that keep dependencies fresh give no reasons.
+    Authors that are programs, which keep dependencies fresh, give no reasons.
     """
     subject, _, body = text.partition("\n")
     if _BOT.search(author) or _AGAIN.match(subject):

@@ -21,11 +21,7 @@ _CHANGE: Final = frozenset("changed changes moved moves now instead longer actua
 
 
 def is_correction(text: str) -> bool:
-    """Tell whether a message begins by taking back what was said before it.
-
-    Args:
-        text: What a person said.
-    """
+    """Tell whether a message begins by taking back what was said before it."""
     first = next(sentences(text), None)
     if first is None or first.asked:
         return False
@@ -38,10 +34,6 @@ def corrected(content: str, earlier: Sequence[str]) -> int | None:
 
     That is the one that shares the most words with it, else the latest with a value of the same
     kind: a number for a number, a name for a name.
-
-    Args:
-        content: What the correction states.
-        earlier: What was stated shortly before, in its order.
     """
     new, before = read(content), list(map(read, earlier))
     words, kinds = _telling(new), _kinds(new)
@@ -56,9 +48,6 @@ def outdated(said: Sequence[str]) -> dict[int, int]:
 
     A later one does so where it says that something has changed, is on the same matter, and gives
     a value of the same kind, or where it begins by taking back.
-
-    Args:
-        said: What was stated, in its order.
     """
     gone: dict[int, int] = {}
     for place, text in enumerate(said):
@@ -82,12 +71,7 @@ def _updates(content: str, earlier: str) -> bool:
 
 
 def with_corrected(content: str, earlier: str) -> str:
-    """Return a correction that says what it is about: what it replaces, where no word tells.
-
-    Args:
-        content: What the correction states.
-        earlier: What it takes the place of.
-    """
+    """Return a correction that says what it is about: what it replaces, where no word tells."""
     if _telling(read(content)) & _telling(read(earlier)):
         return content
     return f"{content} (before: {earlier})"[:LONGEST]

@@ -131,8 +131,6 @@ SETS: Final = {
         work ensure follow guarantee provide remain avoid be serve limit offer deliver""",
     "task": """run support use comply store handle fit respect encrypt start respond return
         accept read write stay keep finish scale cost take""",
-    "everyday": """lunch dinner breakfast supper brunch coffee tea break pizza beer beers
-        drink drinks nap walk snack snacks cake""",
     "habit": "eat drink fly travel attend work drive accept take meet use",
     "trouble": """seem believe remember find see tell say wait reproduce figure imagine thank
         help even open connect access get log understand make stand explain decide agree go

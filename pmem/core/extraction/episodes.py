@@ -22,7 +22,7 @@ import msgspec
 
 from pmem.core.extraction.talk import REASONS, turns_of_talk, who
 from pmem.core.extraction.turns import Turn, is_work, turn_of
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.core.text.sentences import read
 from pmem.core.text.speech import is_talk
 from pmem.values.records import Episode, EpisodeType, Message
@@ -101,9 +101,6 @@ def moments(said: Sequence[Message]) -> list[Moment]:
     Messages of tools and systems bring none. Questions, conditions, guesses, quotations, code and
     logs are no moments, nor is what one of the last few messages has told already. Of the last
     message the first 4,000 characters are looked at, of each other one the first 1,000.
-
-    Args:
-        said: The messages in their order; up to 30 before the last one are looked at.
     """
     if not said or not is_talk(said[-1]):
         return []
@@ -152,9 +149,7 @@ def arc(episodes: Iterable[Episode], turns: int | None = None) -> Arc:
     without turns counts where the one created last before it ends; if none has turns, they count
     by their number.
 
-    Args:
-        episodes: Those of one conversation.
-        turns: How many turns it has; without it, the last turn that an episode knows.
+    Without `turns`, the last turn that an episode knows counts as the last of all.
 
     Returns:
         Each episode in exactly one third, in order, and those of a significance of at least 0.7.

@@ -22,7 +22,7 @@ from pmem.core.extraction.clauses import (
     is_thought,
     opening,
 )
-from pmem.core.extraction.cues import LABELS, NOTES, SETS, WISHES
+from pmem.core.extraction.cues import LABELS, NOTES, WISHES
 from pmem.core.extraction.outcomes import cut_to_memory, outcome
 from pmem.core.extraction.phrases import Clause, names_code, phrase_at
 from pmem.core.extraction.shapes import StatementMatch
@@ -56,13 +56,8 @@ OUTCOME: Final = 0.6  # confidence of what the last words of a turn say was done
 
 REPORTED: Final = 0.8  # an assistant's word, as a share of a user's
 
-_REMINISCENT: Final = frozenset("time day night evening one guy summer trip when".split())
 _OPENING: Final = 2  # words: an article and a name
-_EVERYDAY: Final = frozenset(SETS["everyday"].split())
-_NEAR: Final = 7  # words
-_NAMED: Final = 3  # words: somebody's name and "and"
-_DASHES: Final = frozenset("-–—")
-_PAUSES: Final = _DASHES | {",", "("}
+_PAUSES: Final = frozenset("-–—,(")
 _PRONOUNS: Final = frozenset(("it", "they", "them", "he", "she", "him"))
 _SELF: Final = frozenset(("i", "my"))
 _RULINGS: Final = (MemoryType.DECISION, MemoryType.CONSTRAINT, MemoryType.PROCEDURE)
@@ -80,9 +75,17 @@ _CHINESE: Final = (
 )
 
 _CHINESE_CLOUDS: Final = (
-    "吗", "如果", "假如", "要是", "也许", "可能", "是否", "没有决定", "还没", "应该", "据说", "说",
-    "不要紧", "不能不", "觉得", "什么", "不要担心", "为什么",
-)  # fmt: skip
+    "吗",
+    "如果",
+    "要是",
+    "也许",
+    "可能",
+    "是否",
+    "还没",
+    "应该",
+    "据说",
+    "不能不",
+)
 
 
 class Candidate(NamedTuple):
@@ -106,9 +109,6 @@ def extract(message: Message) -> list[Candidate]:
 
     System and tool messages state none. Of an assistant's message count decisions and changes
     that it reports, with less confidence than a user's.
-
-    Args:
-        message: What was said.
     """
     if not is_talk(message):
         return []
@@ -165,9 +165,6 @@ def key(content: str) -> str:
 
     Case, accents, punctuation, articles, contractions and a leading "we", "I" or "have" do not
     count; numbers with their signs and units, links, comparisons and negations do.
-
-    Args:
-        content: What a fact or a memory says.
     """
     plain = [word for word in _plain_words(content) if word not in _ARTICLES]
     words, _ = joining_cannot(plain)
@@ -194,12 +191,7 @@ def _key_pattern() -> re.Pattern[str]:
 
 
 def stated(sentence: ParsedSentence, role: Role) -> list[Candidate]:
-    """Return what a sentence states, in its own words.
-
-    Args:
-        sentence: The sentence.
-        role: Who says it; of an assistant only reports count.
-    """
+    """Return what a sentence states, in its own words."""
     if sentence.asked:
         return []
     if role is Role.ASSISTANT:
@@ -231,14 +223,11 @@ def _best_statements(
     found: list[tuple[Clause, StatementMatch | None]] = []
     for clause in clauses(sentence, begin):
         hits = [hit for reader in readers for hit in reader(sentence, clause)]
-        lasting = [hit for hit in hits if not _is_passing(sentence.words, hit)]
-        sound = [hit for hit in lasting if not is_hazy(sentence.words, begin, hit.place)]
+        sound = [hit for hit in hits if not is_hazy(sentence.words, begin, hit.place)]
         best = max(sound, key=lambda hit: (hit.confidence, -hit.place), default=None)
         if best is not None and is_thought(sentence.words, begin, best.place):
             best = best._replace(confidence=best.confidence - THOUGHT)
-        if found and best is not None and _is_with_others(sentence.words, found[-1], clause, best):
-            found[-1] = (Clause(found[-1][0].begin, clause.end), best)
-        elif found and best is None and _goes_on(sentence.words, clause.begin):
+        if found and best is None and sentence.words[clause.begin - 1] != "and":
             (start, _), told = found[-1]
             found[-1] = (Clause(start, clause.end), told)
         else:
@@ -266,37 +255,13 @@ def _without_remark(words: list[str], clause: Clause, hit: StatementMatch) -> Cl
     return clause
 
 
-def _is_with_others(
-    words: list[str],
-    before: tuple[Clause, StatementMatch | None],
-    clause: Clause,
-    hit: StatementMatch,
-) -> bool:
-    """Tell "Dana and I decided", which Dana did as well, from two statements."""
-    (begin, end), told = before
-    is_named = told is None and end - begin <= _NAMED and words[clause.begin - 1] == "and"
-    return is_named and words[clause.begin] == "i" and hit.type is MemoryType.DECISION
-
-
-def _goes_on(words: list[str], begin: int) -> bool:
-    """Tell whether a clause belongs to the one before it: no further thing, and no remark on it."""
-    before, word = words[begin - 1], words[begin]
-    return before != "and" and not (before in _DASHES and word in _PRONOUNS)
-
-
-def _is_passing(words: list[str], hit: StatementMatch) -> bool:
-    """Tell "let us have lunch" from a decision."""
-    near = words[hit.place : hit.place + _NEAR]
-    return near[0] == "let" and not _EVERYDAY.isdisjoint(near)
-
-
 def _wished(sentence: ParsedSentence) -> list[Candidate]:
     """What is to be remembered by the user's own words."""
     words = sentence.words
     first = first_word(words)
     wish = phrase_at(words, first, WISHES)
     begin = first + len(wish)
-    if not wish or not _REMINISCENT.isdisjoint(words[begin : begin + 1]):
+    if not wish:
         return []
     clause = Clause(begin - (wish[-1] in ("my", "our")), closing(words))
     if clause.begin >= clause.end:
@@ -326,8 +291,6 @@ def _labelled(sentence: ParsedSentence) -> list[Candidate]:
 
 def _read_note(sentence: ParsedSentence) -> list[Candidate]:
     clause = Clause(opening(sentence.words), closing(sentence.words))
-    if clause.end - clause.begin < 4:
-        return []
     return [_candidate(sentence, clause, StatementMatch(clause.begin, MemoryType.FACT, NOTED))]
 
 
@@ -346,17 +309,11 @@ def _candidate(sentence: ParsedSentence, clause: Clause, hit: StatementMatch) ->
     """Cut the clause out of the sentence; its last word's punctuation stays outside."""
     text, places = sentence.text, sentence.places
     last = clause.end - 1
-    while (
-        last > clause.begin
-        and sentence.words[last - 1 : last + 1] != ["a", "while"]
-        and (sentence.words[last] in BREAKS | LINKS)
-    ):
+    while last > clause.begin and sentence.words[last] in BREAKS | LINKS:
         last -= 1
     if clause.begin > last:
         return Candidate("", hit.type, hit.confidence)
     start, end = places[clause.begin][0], places[last][1]
-    if start and text[start - 1] in "$€£/@#.-":
-        start -= 1
     if last == len(places) - 1:
         end = len(text.rstrip(" .!;"))
     return Candidate(text[start:end].strip(), hit.type, round(hit.confidence, 2), hit.subject)

@@ -24,9 +24,6 @@ def outcome(text: str) -> str | None:
     """Return what a message says was done: a piece of it, no longer than a memory should be.
 
     A message that goes on to do something ("Let me ...", "Now the tests:") tells no outcome.
-
-    Args:
-        text: What an assistant said.
     """
     text = text[:MOST].rstrip()
     if text.endswith(":"):
@@ -46,11 +43,7 @@ def _bare(line: str) -> str:
 
 
 def says_done(sentence: ParsedSentence) -> bool:
-    """Tell whether a sentence says that something was done.
-
-    Args:
-        sentence: The sentence.
-    """
+    """Tell whether a sentence says that something was done."""
     words = sentence.words
     if sentence.asked or not words:
         return False
@@ -63,11 +56,7 @@ def says_done(sentence: ParsedSentence) -> bool:
 
 
 def sums_up(words: list[str]) -> bool:
-    """Tell whether a sentence only says that a summary follows: "Here's what changed".
-
-    Args:
-        words: Its words.
-    """
+    """Tell whether a sentence only says that a summary follows: "Here's what changed"."""
     return _has(words, _SUMMED_UP)
 
 
@@ -81,11 +70,7 @@ def _has(words: list[str], phrases: str) -> bool:
 
 
 def cut_to_memory(text: str) -> str:
-    """Return the beginning of a text that a memory may hold, up to the end of a sentence or word.
-
-    Args:
-        text: What was done.
-    """
+    """Return as much of a text as a memory may hold, up to the end of a sentence or word."""
     from pmem.core.style_rules import MOST_CHARACTERS, MOST_SENTENCES
 
     ends = [match.end() for match in _end().finditer(text, 0, MOST_CHARACTERS)][:MOST_SENTENCES]

@@ -45,16 +45,7 @@ _BE: Final = frozenset(("is", "are"))
 
 _JOINTS: Final = frozenset("_/.")
 
-_NO_COMMANDS: Final = frozenset(
-    """mind again say give know heard seen thought knew saw met said ever really even too once quite
-    gonna forget felt had went got came did made told took read better worse more less before
-    since until fails worked works seems in at on under""".split()
-)
-
-_NO_PURSUITS: Final = frozenset(
-    """doing feeling waiting going having being wanting trying getting hearing seeing telling
-    holding thinking""".split()
-)
+_NO_COMMANDS: Final = frozenset("mind say heard seen knew".split())
 
 _SPANS: Final = frozenset("quarter year sprint spring summer autumn fall winter".split())
 
@@ -83,11 +74,7 @@ Cues = dict[str, list[Cue]]
 
 @lru_cache(maxsize=8)
 def by_first_word(phrases: str) -> dict[str, list[tuple[str, ...]]]:
-    """Return phrases apart by `|` or lines as tuples of words, by their first word.
-
-    Args:
-        phrases: The phrases as text.
-    """
+    """Return phrases apart by `|` or lines as tuples of words, by their first word."""
     found: dict[str, list[tuple[str, ...]]] = {}
     for phrase in phrases.strip().replace("\n", "|").split("|"):
         words = tuple(phrase.split())
@@ -96,23 +83,13 @@ def by_first_word(phrases: str) -> dict[str, list[tuple[str, ...]]]:
 
 
 def phrase_at(words: list[str], place: int, phrases: str) -> tuple[str, ...]:
-    """Return the phrase that stands at a place, or nothing.
-
-    Args:
-        words: The words of a sentence.
-        place: The place, which may lie behind the end.
-        phrases: Phrases as `by_first_word` reads them.
-    """
+    """Return the phrase that stands at a place, or nothing."""
     known = by_first_word(phrases).get(words[place], ()) if place < len(words) else ()
     return next((one for one in known if tuple(words[place : place + len(one)]) == one), ())
 
 
 def read_cues(table: str) -> Cues:
-    """Return the cues of a table in the form of `cues.CUES`, by their first word.
-
-    Args:
-        table: Lines of a label, a confidence, who must say it, and phrases.
-    """
+    """Return the cues of a table in the form of `cues.CUES`, by their first word."""
     found: Cues = {}
     for line in filter(None, table.strip().split("\n")):
         head, _, phrases = line.partition(": ")
@@ -132,13 +109,7 @@ def _each_wording(phrase: str) -> Iterator[list[str]]:
 
 
 def matches(sentence: ParsedSentence, clause: Clause, cues: Cues) -> Iterator[tuple[int, Cue]]:
-    """Yield the places where a cue's phrase stands and its speaker fits.
-
-    Args:
-        sentence: Where the clause stands.
-        clause: Its words.
-        cues: What to look for.
-    """
+    """Yield the places where a cue's phrase stands and its speaker fits."""
     words = sentence.words
     for place in range(clause.begin, clause.end):
         for cue in cues.get(words[place], ()):
@@ -208,14 +179,7 @@ def subject_of(words: list[str], begin: int, place: int) -> str:
 
 
 def fits(who: str, sentence: ParsedSentence, clause: Clause, place: int) -> bool:
-    """Tell whether the subject of a phrase is one that its cue asks for.
-
-    Args:
-        who: One of the words that `cues` explains.
-        sentence: Where the phrase stands.
-        clause: Its clause.
-        place: Its first word.
-    """
+    """Tell whether the subject of a phrase is one that its cue asks for."""
     words, begin = sentence.words, clause.begin
     if who in _PLACED:
         return _PLACED[who](sentence, clause, place)
@@ -248,22 +212,12 @@ def is_exact(sentence: ParsedSentence, place: int) -> bool:
 
 
 def has_exact(sentence: ParsedSentence, begin: int, end: int) -> bool:
-    """Tell whether a number, an identifier, code or a name is within two places.
-
-    Args:
-        sentence: The sentence.
-        begin: The first place.
-        end: The place behind the last.
-    """
+    """Tell whether a number, an identifier, code or a name is within two places."""
     return any(is_exact(sentence, place) for place in range(begin, end))
 
 
 def names_code(sentence: ParsedSentence) -> bool:
-    """Tell whether a sentence names code: a quoted piece of it, a path, an option, an identifier.
-
-    Args:
-        sentence: The sentence.
-    """
+    """Tell whether a sentence names code: a quoted piece, a path, an option, an identifier."""
     if CODE in sentence.words:
         return True
     pieces = (sentence.text[start:end] for start, end in sentence.places)
@@ -275,12 +229,7 @@ def names_code(sentence: ParsedSentence) -> bool:
 
 
 def is_named(sentence: ParsedSentence, place: int) -> bool:
-    """Tell whether a capitalised word that could be a name stands at a place.
-
-    Args:
-        sentence: The sentence.
-        place: The place, which may lie behind the end.
-    """
+    """Tell whether a capitalised word that could be a name stands at a place."""
     if place >= len(sentence.words) or not sentence.capital(place):
         return False
     word = sentence.words[place]
@@ -288,13 +237,7 @@ def is_named(sentence: ParsedSentence, place: int) -> bool:
 
 
 def name_at(sentence: ParsedSentence, place: int, end: int) -> str | None:
-    """Return the name that begins at a place: up to four capitalised words, titles included.
-
-    Args:
-        sentence: The sentence.
-        place: Where it would begin.
-        end: Where its clause ends.
-    """
+    """Return the name that begins at a place: up to four capitalised words, titles included."""
     last = _name_end(sentence, place, min(end, place + 4))
     if last == place:
         return None
@@ -346,9 +289,7 @@ _PLACED: Final[dict[str, Callable[[ParsedSentence, Clause, int], bool]]] = {
 _FORMS: Final[dict[str, Callable[[ParsedSentence, int], bool]]] = {
     "dated": _is_dated,
     "lasting": _is_lasting,
-    "ing": lambda sentence, place: (
-        sentence.words[place].endswith("ing") and sentence.words[place] not in _NO_PURSUITS
-    ),
+    "ing": lambda sentence, place: sentence.words[place].endswith("ing"),
     "named": ParsedSentence.capital,
     "number": _is_number,
     "command": _is_command,

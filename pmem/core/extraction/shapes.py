@@ -33,11 +33,6 @@ _LEADS: Final = frozenset("to when whenever if after before once every each firs
 _ADDRESSED: Final = frozenset("you we first just simply always then also need have to".split())
 _EACH: Final = frozenset(("every", "each"))
 _TALKERS: Final = frozenset("you i we he she they it this that there".split())
-_CIRCUMSTANCES: Final = BREAKS | frozenset(
-    """after ages ago already alone as at because before by during earlier in last long now once
-    since then this today together tomorrow tonight when while with yesterday""".split()
-)
-_GOES_ON: Final = BREAKS | frozenset("against favor favour on that to".split())
 _EMPTY: Final = (
     BREAKS | STOP_WORDS
     | frozenset((*NUMBER_WORDS, *MONTHS, *WEEKDAYS))
@@ -62,23 +57,13 @@ Reader = Callable[[ParsedSentence, Clause], Iterator[StatementMatch]]
 
 
 def phrased(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatch]:
-    """Yield what the phrases of `cues.CUES` and `cues.REPORTS` say about a clause.
-
-    Args:
-        sentence: Where the clause stands.
-        clause: Its words.
-    """
+    """Yield what the phrases of `cues.CUES` and `cues.REPORTS` say about a clause."""
     for cues in (_cues(), _reports()):
         yield from _matched(sentence, clause, cues)
 
 
 def reported(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatch]:
-    """Yield what counts of an assistant's words: reports, and decisions that it says are its own.
-
-    Args:
-        sentence: Where the clause stands.
-        clause: Its words.
-    """
+    """Yield what counts of an assistant's words: reports, and decisions that are its own."""
     reports = _matched(sentence, clause, _reports())
     decisions = (
         hit for hit in _matched(sentence, clause, _cues()) if hit.type is MemoryType.DECISION
@@ -104,24 +89,17 @@ def _matched(sentence: ParsedSentence, clause: Clause, cues: Cues) -> Iterator[S
 
 def _says_what(sentence: ParsedSentence, place: int, clause: Clause) -> bool:
     """Tell whether what follows "we decided" says what, not only when, where or with whom."""
-    words = sentence.words
-    is_announced = words[place : place + 1] in _ANNOUNCED
-    end = len(words) if is_announced else clause.end
-    while place < end and words[place] in _CIRCUMSTANCES:
-        further = (other for other in range(place + 1, end) if words[other] in _GOES_ON)
-        place = place + 1 if words[place] in BREAKS else next(further, end)
+    is_announced = sentence.words[place : place + 1] in _ANNOUNCED
+    end = len(sentence.words) if is_announced else clause.end
+    said = enumerate(sentence.words[place:end], start=place)
     return any(
-        words[place] not in _EMPTY and (not words[place].endswith("ly") or sentence.capital(place))
-        for place in range(place, end)
+        word not in _EMPTY and (not word.endswith("ly") or sentence.capital(at))
+        for at, word in said
     )
 
 
 def deciding(sentence: ParsedSentence) -> list[int]:
-    """Return where "we" stands as who took a decision: "we decided", "we have settled on".
-
-    Args:
-        sentence: The sentence.
-    """
+    """Return where "we" stands as who took a decision: "we decided", "we have settled on"."""
     words = sentence.words
     hits = matches(sentence, Clause(0, len(words)), _cues()) if "we" in words else ()
     ours = [
@@ -145,12 +123,7 @@ def _reports() -> Cues:
 
 
 def valued(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatch]:
-    """Yield what something of ours is: "our database is PostgreSQL", "my boss is Alec".
-
-    Args:
-        sentence: Where the clause stands.
-        clause: Its words.
-    """
+    """Yield what something of ours is: "our database is PostgreSQL", "my boss is Alec"."""
     words = sentence.words
     place = next((i for i in range(clause.begin, clause.end) if words[i] in _BE), clause.end)
     left = words[clause.begin : place]
@@ -176,12 +149,7 @@ def _value(sentence: ParsedSentence, place: int, end: int) -> int:
 
 
 def procedure(sentence: ParsedSentence, begin: int) -> StatementMatch | None:
-    """Return the hit of a sentence that says what to do when, or what for, if it does.
-
-    Args:
-        sentence: The whole sentence.
-        begin: Where its statement begins.
-    """
+    """Return the hit of a sentence that says what to do when, or what for, if it does."""
     words = sentence.words[begin:]
     lead = words[2:] if words[:3] == ["in", "order", "to"] else words
     if len(words) < 4 or lead[0] not in _LEADS:

@@ -99,12 +99,7 @@ class MessageReading(NamedTuple):
 
 
 def reading(message: Message, most: int) -> MessageReading:
-    """Read the beginning of a message; the same is read once.
-
-    Args:
-        message: What was said, or what a tool told.
-        most: How many characters are read.
-    """
+    """Read the beginning of a message; the same is read once."""
     return _read_text(message.content[:most], message.role)
 
 
@@ -131,12 +126,7 @@ def _plain(sentence: ParsedSentence) -> ParsedSentence:
 
 
 def trouble(said: Iterable[ParsedSentence], text: str) -> str:
-    """Return the sentence or line in which somebody reports trouble or pastes it, or nothing.
-
-    Args:
-        said: The sentences of the text; only the first few are looked at.
-        text: The beginning of a message.
-    """
+    """Return the sentence or line in which somebody reports trouble or pastes it, or nothing."""
     told = (one.text for one in islice(said, _REPORTED) if _reports(one.words))
     return next(told, "") or pasted_trouble(text)
 
@@ -151,11 +141,7 @@ def _reports(words: list[str]) -> bool:
 
 
 def pasted_trouble(text: str) -> str:
-    """Return the first line of a text that a program wrote of its trouble, or a prompt, or nothing.
-
-    Args:
-        text: The beginning of a message.
-    """
+    """Return the first line that a program wrote of its trouble, or a prompt, or nothing."""
     shown = "\n".join(block.text for block in blocks(text) if block.kind in _SHOWN)
     pasted = _program().search(shown)
     return "" if pasted is None else pasted.group().strip()

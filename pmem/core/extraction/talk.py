@@ -41,11 +41,7 @@ class _Problem(NamedTuple):
 
 
 def turns_of_talk(said: Sequence[Message]) -> Iterator[Turn]:
-    """Yield what the last message makes of a dialogue, each sign of it.
-
-    Args:
-        said: The messages in their order.
-    """
+    """Yield what the last message makes of a dialogue, each sign of it."""
     last = reading(said[-1], READ)
     if not last.signs:
         return
@@ -193,9 +189,5 @@ def _request(sign: Sign, said: Sequence[Message]) -> int | None:
 
 
 def who(message: Message) -> str:
-    """Return who said a message, by name if he has one.
-
-    Args:
-        message: The message.
-    """
+    """Return who said a message, by name if he has one."""
     return message.speaker or message.role.value

@@ -56,12 +56,7 @@ _BETWEEN: Final = frozenset("just also always never really still now already the
 
 
 def called_in(text: str, message: Message) -> str | None:
-    """Return what a statement calls its speaker: "user" for a person who has no name, or tells it.
-
-    Args:
-        text: What is stated.
-        message: The message that states it.
-    """
+    """Return what a statement calls its speaker: "user" for who has no name, or tells it."""
     name = message.speaker
     if message.role is Role.USER and (name is None or _tells_name(text, name.casefold())):
         return "user"
@@ -79,9 +74,7 @@ def in_third_person(text: str, speaker: str | None) -> str:
 
     Without a speaker it stays as it was.
 
-    Args:
-        text: What somebody said.
-        speaker: Who said it; "user" and "assistant" are no names.
+    "user" and "assistant" are no names.
     """
     if speaker is None:
         return text
@@ -96,10 +89,6 @@ def with_others(text: str, speaker: str | None) -> str:
     """Return a statement with its speaker and others for "we", and "the" for "our".
 
     Nobody else is said to have decided. Without a name it stays as it was.
-
-    Args:
-        text: What somebody said.
-        speaker: Who said it; "user" and "assistant" are no names.
     """
     if speaker is None or speaker.casefold() in _GENERIC:
         return text
@@ -126,10 +115,8 @@ def with_others(text: str, speaker: str | None) -> str:
 def leaves_open(text: str, speaker: str | None) -> bool:
     """Tell whether a statement has a pronoun before anything that this could stand for.
 
-    Args:
-        text: A statement in the third person.
-        speaker: Whom it names as its speaker. In what he says of himself "you" is somebody, too;
-            elsewhere it is anybody who reads.
+    `speaker` is whom it names as its speaker. In what he says of himself "you" is somebody, too;
+    elsewhere it is anybody who reads.
     """
     name = (speaker or _GENERIC["user"]).casefold()
     names, words = {"user", *name.split()}, read(text).words

@@ -58,20 +58,12 @@ class _Open(NamedTuple):
 
 
 def is_work(said: Sequence[Message]) -> bool:
-    """Tell whether tools were called in a dialogue.
-
-    Args:
-        said: Its messages.
-    """
+    """Tell whether tools were called in a dialogue."""
     return any(message.tool_call is not None for message in said)
 
 
 def turn_of(said: Sequence[Message]) -> Turn | None:
-    """Return what the last message makes of a dialogue, if it does.
-
-    Args:
-        said: The messages in their order.
-    """
+    """Return what the last message makes of a dialogue, if it does."""
     last = len(said) - 1
     issue: _Open | None = None
     asked, steps, has_told = last, 0, False

@@ -26,9 +26,6 @@ def split_workflow(text: str) -> Workflow | None:
 
     "To roll back:" or "Steps for a release:" stands before them, each says what to do and is whole,
     and there are two or more. What "we need to" do is a task and comes once.
-
-    Args:
-        text: The content of a message.
     """
     if "1. " not in text and "1) " not in text:
         return None

@@ -19,7 +19,7 @@ from math import log
 from typing import Final
 from zlib import crc32
 
-from pmem.core.lifecycle.scopes import may_meet
+from pmem.core.lifecycle.neighbours import may_meet
 from pmem.core.retention import valid_at
 from pmem.core.text.terms import terms
 from pmem.values.records import Memory, Scope, State
@@ -38,11 +38,7 @@ _ANY: Final = "\0"
 
 @lru_cache(maxsize=4096)
 def words_of(content: str) -> frozenset[str]:
-    """Return the words by which memories are found to be alike, numbers left out.
-
-    Args:
-        content: What a memory says.
-    """
+    """Return the words by which memories are found to be alike, numbers left out."""
     found = {term for term in terms(content[:MOST_READ]) if len(term) > 1 and not term.isdecimal()}
     if len(found) <= MOST_WORDS:
         return frozenset(found)
@@ -54,10 +50,6 @@ def word_keys(content: str, scope: Scope) -> list[str]:
 
     They differ by the app and the user that it concerns, so that what many users say is not in
     each other's way. What concerns a user is kept under "any user" as well.
-
-    Args:
-        content: What it says.
-        scope: Whom it concerns.
     """
     words = sorted(words_of(content))
     own = _marked(words, scope.app, scope.user)
@@ -65,12 +57,7 @@ def word_keys(content: str, scope: Scope) -> list[str]:
 
 
 def asked_keys(content: str, scope: Scope) -> list[str]:
-    """Return the keys under which those stand that a memory may meet (see `scopes.may_meet`).
-
-    Args:
-        content: What it says.
-        scope: Whom it concerns.
-    """
+    """Return the keys under which those stand that a memory may meet (see `scopes.may_meet`)."""
     words = sorted(words_of(content))
     others = _ANY if scope.user is None else None
     return [*_marked(words, scope.app, scope.user), *_marked(words, scope.app, others)]
@@ -90,9 +77,7 @@ def likeliest(holders: Mapping[str, Sequence[str]], limit: int) -> list[str]:
     A shared word counts by how rare it is (inverse document frequency, Spärck Jones 1972); of
     records that share as much the newest is first.
 
-    Args:
-        holders: The ids of the records that hold each word.
-        limit: So many at the most.
+    `holders` has the ids of the records that hold each word.
     """
     scores: dict[str, float] = {}
     for _, ids in sorted(holders.items()):
@@ -106,10 +91,7 @@ def likeliest(holders: Mapping[str, Sequence[str]], limit: int) -> list[str]:
 def promising(memory: Memory, candidates: Iterable[Memory], now: datetime) -> list[Memory]:
     """Return the candidates that are worth a comparison with a memory, by ascending id.
 
-    Args:
-        memory: The memory.
-        candidates: Some others.
-        now: The present; what does not hold then is left out.
+    What does not hold at present is left out.
     """
     words = words_of(memory.content)
     if not valid_at(memory, now):

@@ -1,35 +1,71 @@
-"""What consolidation does: archive what has faded, merge what says the same, link the rest.
+"""Archive what has faded, merge what says the same, link the rest; remove what nobody uses.
 
-Planning looks only at its arguments: the same memories and the same moment give the same plan.
+Insights are noted with it: what the histories of a project's memories say that no single memory
+does. Planning looks only at its arguments: the same records and moment give the same plan.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
-from typing import Final
+from datetime import datetime, timedelta
+from itertools import chain, islice
+from typing import Final, NamedTuple
 
 import msgspec
 
 from pmem.core.duplicates import Pair, Verdict, pairs
+from pmem.core.filters import fold
 from pmem.core.lifecycle import linking, merging
-from pmem.core.lifecycle.draft import Draft, Links
-from pmem.core.lifecycle.episodes import archive_beyond, merge_overlapping
-from pmem.core.lifecycle.fading import FadingRules, half_life_of
-from pmem.core.lifecycle.insights import is_insight, note_insights
 from pmem.core.lifecycle.linking import relationship
-from pmem.core.lifecycle.neighbours import advice
-from pmem.core.lifecycle.plan import Action, Kept, Notice, UpkeepPlan, named
-from pmem.core.lifecycle.presence import last_use, presence, said_at
-from pmem.core.lifecycle.similar import (
+from pmem.core.lifecycle.merging import (
     Similar,
+    archive_beyond,
     crowded,
     gathered,
     left_alone,
+    merge_overlapping,
     similar,
     texts_of,
 )
+from pmem.core.lifecycle.neighbours import advice
+from pmem.core.lifecycle.plan import (
+    SOURCE,
+    Action,
+    Draft,
+    Kept,
+    Links,
+    Notice,
+    Touched,
+    UpkeepPlan,
+    UpkeepStep,
+    named,
+)
+from pmem.core.lifecycle.presence import FadingRules, half_life_of, last_use, presence, said_at
 from pmem.core.lifecycle.states import closed, moved
-from pmem.core.retention import age_in_days, linked, valid_at
-from pmem.values.records import EventKind, Memory, State
+from pmem.core.retention import (
+    TAKES_BACK,
+    age_in_days,
+    changed,
+    linked,
+    purge_time,
+    unlinked,
+    valid_at,
+)
+from pmem.core.text.terms import terms
+from pmem.core.threeway.history import SETTLED
+from pmem.core.trust import inherited
+from pmem.values.defaults import DEFAULT_IMPORTANCE
+from pmem.values.ids import derived_id
+from pmem.values.records import (
+    Episode,
+    EpisodeType,
+    Event,
+    EventKind,
+    Memory,
+    MemoryType,
+    Source,
+    State,
+)
+from pmem.values.times import iso
 
 ARCHIVE_BELOW: Final = 0.3
 """Importance times presence below which an old memory is archived."""
@@ -48,7 +84,7 @@ class ConsolidationRules(msgspec.Struct, frozen=True, kw_only=True):
     max_pairs: int
 
 
-def plan(
+def plan_consolidation(
     records: Iterable[Kept],
     rules: ConsolidationRules,
     actor: str,
@@ -57,12 +93,7 @@ def plan(
 ) -> UpkeepPlan:
     """Plan a consolidation.
 
-    Args:
-        records: All memories and episodes, whatever their state, their recalls folded in.
-        rules: What the settings say.
-        actor: Who does it.
-        now: The present.
-        count: Counts a text's tokens.
+    `records` are all memories and episodes, whatever their state, their recalls folded in.
     """
     draft = Draft(records, actor, now, count)
     archive_faded(draft, rules)
@@ -86,12 +117,7 @@ def plan(
 
 
 def archive_faded(draft: Draft, rules: ConsolidationRules) -> None:
-    """Archive the memories that have faded.
-
-    Args:
-        draft: The plan so far.
-        rules: What fades, and from which age.
-    """
+    """Archive the memories that have faded."""
     for memory, _ in faded(draft.active(), draft.now, rules):
         days = (draft.now - last_use(memory)).days
         why = f"not used for {days:,} days (importance {memory.importance:g})"
@@ -107,11 +133,8 @@ def faded(
     They are old, fade, and are hardly present (S2). Where all of them would leave fewer than the
     rules want to stay, those that count least go.
 
-    Args:
-        active: All active memories, or at least those that have faded.
-        now: The present.
-        rules: What the settings say.
-        many: How many active memories there are, where these are not all.
+    `active` are all active memories, or at least those that have faded; then `many` says how many
+    there are.
     """
     found = []
     for memory in active:
@@ -131,9 +154,6 @@ def comparable(draft: Draft) -> Similar:
     """Return the active memories that hold now, with their claims, the longest said first.
 
     Insights are not among them: they are made of what the others say.
-
-    Args:
-        draft: The plan so far.
     """
     held = [
         memory
@@ -151,13 +171,7 @@ class PairJudgement(msgspec.Struct, frozen=True):
 
 
 def merge_duplicates(draft: Draft, rules: ConsolidationRules, known: Similar) -> PairJudgement:
-    """Merge the memories that say the same, each into the first by rank that it equals.
-
-    Args:
-        draft: The plan so far.
-        rules: How many pairs at the most.
-        known: What is compared.
-    """
+    """Merge the memories that say the same, each into the first by rank that it equals."""
     merged: set[str] = set()
     waiting = 0
     links = draft.leading_to()
@@ -182,12 +196,6 @@ def as_planned(draft: Draft, known: Similar) -> Similar:
 
 def link_similar(draft: Draft, known: Similar, related: Iterable[Pair], left: int) -> int:
     """Link the memories that belong together: newer ones to the older ones that they are like.
-
-    Args:
-        draft: The plan so far.
-        known: What was compared.
-        related: What was found.
-        left: How many links at the most.
 
     Returns:
         How many links are left for the next run.
@@ -260,3 +268,225 @@ def _is_linked(one: Memory, other: Memory) -> bool:
 
 def _was_cut(one: Memory, other: Memory) -> bool:
     return merging.was_cut(one, other.id) or merging.was_cut(other, one.id)
+
+
+TTL_IMPORTANCE: Final = 0.3
+"""Importance below which a sweep removes what is not used."""
+
+
+class SweepRules(msgspec.Struct, frozen=True, kw_only=True):
+    """What the settings say about sweeping; see `config.Settings`."""
+
+    ttl_days: int
+    purge_days: int
+    fading: FadingRules
+
+
+def plan_sweep(records: Iterable[Kept], rules: SweepRules, actor: str, now: datetime) -> UpkeepPlan:
+    """Plan a sweep."""
+    draft = Draft(records, actor, now)
+    expire_unused(draft, rules)
+    purge_due(draft)
+    return UpkeepPlan(steps=tuple(draft.steps))
+
+
+def expire_unused(draft: Draft, rules: SweepRules) -> None:
+    """Remove what fades, is unimportant and was not used for long (S1); it can be restored."""
+    for _, record in sorted(draft.records.items()):
+        if record.state is State.SOFT_DELETED or not _may_expire(record, rules):
+            continue
+        weight = record.importance if isinstance(record, Memory) else record.significance
+        used = last_use(record)
+        if weight < TTL_IMPORTANCE and age_in_days(used, draft.now) > rules.ttl_days:
+            purge_at = purge_time(draft.now, rules.purge_days)
+            why = (
+                f"importance {weight:g} is below {TTL_IMPORTANCE:g},"
+                f" last used {used:%Y-%m-%d}; can be restored until {purge_at:%Y-%m-%d}"
+            )
+            event = draft.event(EventKind.TTL, reason=why)
+            draft.take(Action.EXPIRE, why, moved(record, event, purge_at=purge_at))
+
+
+def _may_expire(record: Kept, rules: SweepRules) -> bool:
+    if isinstance(record, Memory):
+        return half_life_of(record, rules.fading) is not None
+    return not record.pinned
+
+
+def purge_due(draft: Draft) -> None:
+    """Delete for good what was removed and whose time to be restored is over.
+
+    Every link to it goes in the same step.
+    """
+    due = [
+        record
+        for _, record in sorted(draft.records.items())
+        if record.state is State.SOFT_DELETED
+        and record.purge_at is not None
+        and record.purge_at <= draft.now
+    ]
+    gone = {record.id for record in due}
+    links = draft.leading_to()
+    for record in due:
+        assert record.purge_at is not None
+        others = [draft.records[id_] for id_ in sorted(links[record.id] - gone)]
+        cut = [Touched(old=other, new=_without_target(draft, other, record.id)) for other in others]
+        draft.records.update((part.new.id, part.new) for part in cut if part.new)
+        draft.steps.append(
+            UpkeepStep(
+                action=Action.PURGE,
+                why=f"removed, and the time to restore it was over on {record.purge_at:%Y-%m-%d}",
+                touched=(Touched(old=record, new=None), *cut),
+            )
+        )
+
+
+def _without_target(draft: Draft, record: Kept, target: str) -> Kept:
+    if isinstance(record, Episode):
+        kept = tuple(id_ for id_ in record.linked_memories if id_ != target)
+        return changed(record, draft.event(EventKind.UNLINK), linked_memories=kept)
+    return unlinked(record, (target,), None, draft.actor, draft.now)
+
+
+CATEGORY: Final = "relationship_dynamic"  # as S1 has it
+MOST: Final = 3
+"""Insights of one run."""
+TIMES: Final = 3
+"""How often something must have happened to say something."""
+PERIOD: Final = timedelta(days=30)
+"""How far back insights look."""
+PAUSE: Final = timedelta(hours=24)
+"""No insight follows another one sooner."""
+_NAME_CHARACTERS: Final = 80
+_QUOTED_CHARACTERS: Final = 160
+
+
+class Insight(NamedTuple):
+    """Something noticed: what kind, what about, in words, and in which records."""
+
+    kind: str
+    topic: str
+    content: str
+    seen_in: tuple[Memory | Episode, ...]
+
+
+def note_insights(draft: Draft) -> None:
+    """Add the insights that the draft's records give."""
+    known = [
+        record
+        for record in draft.records.values()
+        if isinstance(record, Memory)
+        and is_insight(record)
+        and draft.now - record.created_at < PERIOD
+    ]
+    if any(draft.now - memory.created_at < PAUSE for memory in known):
+        return
+    told = {memory.tags for memory in known}
+    found = chain(_unsettled(draft), _recurring(draft))
+    for insight in islice((new for new in found if (new.kind, new.topic) not in told), MOST):
+        draft.take(
+            Action.INSIGHT,
+            _WHY[insight.kind],
+            _make_insight_memory(draft, insight),
+        )
+
+
+_WHY: Final = {
+    "unsettled": "what is known about it keeps changing",
+    "recurring": "problems like this one keep coming up",
+}
+"""Why an insight is noted, by its kind."""
+
+
+def is_insight(memory: Memory) -> bool:
+    """Tell whether upkeep has noted a memory by itself."""
+    return memory.type is MemoryType.INSIGHT and memory.source.kind == SOURCE
+
+
+def _unsettled(draft: Draft) -> Iterator[Insight]:
+    """Yield the subjects whose memories keep changing, those that change most first."""
+    changes: dict[str, list[datetime]] = defaultdict(list)
+    names: dict[str, str] = {}
+    about: dict[str, list[Memory]] = defaultdict(list)
+    for _, record in sorted(draft.records.items()):
+        if isinstance(record, Memory) and record.subject:
+            names[fold(record.subject)] = record.subject
+            about[fold(record.subject)].append(record)
+            changes[fold(record.subject)] += [
+                event.at
+                for event in record.history
+                if _is_change(event) and _recent(draft, event.at)
+            ]
+    for topic in sorted(changes, key=lambda topic: (-len(changes[topic]), topic)):
+        if len(changes[topic]) >= TIMES:
+            yield Insight(
+                "unsettled",
+                _topic(topic),
+                f"{_quote_title(names[topic])} changed {len(changes[topic])} times since"
+                f" {min(changes[topic]):%Y-%m-%d}; check which value holds.",
+                tuple(about[topic]),
+            )
+
+
+def _recurring(draft: Draft) -> Iterator[Insight]:
+    """Yield problems whose titles have a word in common; each problem counts once."""
+    issues = [
+        episode
+        for episode in draft.active_episodes()
+        if episode.type is EpisodeType.ISSUE_IDENTIFIED and _recent(draft, episode.created_at)
+    ]
+    words = {episode.id: set(terms(episode.title)) for episode in issues}
+    counts = Counter(word for found in words.values() for word in found)
+    often = [(topic, count) for topic, count in counts.items() if count >= TIMES]
+    for topic, _ in sorted(often, key=lambda item: (-item[1], item[0])):
+        alike = [episode for episode in issues if topic in words[episode.id]]
+        if len(alike) >= TIMES and len(topic) > 2:
+            issues = [episode for episode in issues if episode not in alike]
+            first, *_, last = sorted(alike, key=lambda episode: (episode.created_at, episode.id))
+            yield Insight(
+                "recurring",
+                _topic(topic),
+                f'Problems such as "{_quote_title(last.title)}" came up {len(alike)} times'
+                f" since {first.created_at:%Y-%m-%d}.",
+                tuple(alike),
+            )
+
+
+def _topic(text: str) -> str:
+    """Return what an insight is about, as its tag has it."""
+    return text[:_NAME_CHARACTERS]
+
+
+def _quote_title(text: str) -> str:
+    """Return a name or a title on one line, so short that the sentence around it has room."""
+    line = " ".join(text.split())
+    return line if len(line) <= _QUOTED_CHARACTERS else f"{line[: _QUOTED_CHARACTERS - 1]}…"
+
+
+def _is_change(event: Event) -> bool:
+    """Tell whether an event gave a text a new value; one that was undone or resolved had it."""
+    if event.event is EventKind.UPDATE and "content" in event.before:
+        return event.detail.keys().isdisjoint({TAKES_BACK, SETTLED})
+    return event.event is EventKind.ADD and "supersedes" in event.detail
+
+
+def _recent(draft: Draft, at: datetime) -> bool:
+    return draft.now - at < PERIOD
+
+
+def _make_insight_memory(draft: Draft, insight: Insight) -> Memory:
+    noted = draft.event(EventKind.ADD, **inherited(*insight.seen_in))
+    return Memory(
+        id=derived_id(draft.now, SOURCE, insight.kind, insight.topic, iso(draft.now)),
+        type=MemoryType.INSIGHT,
+        content=insight.content,
+        category=CATEGORY,
+        tags=(insight.kind, insight.topic),
+        importance=DEFAULT_IMPORTANCE[MemoryType.INSIGHT],
+        valid_from=draft.now,
+        source=Source(kind=SOURCE),
+        created_at=draft.now,
+        updated_at=draft.now,
+        tokens=draft.count(insight.content),
+        history=(noted,),
+    )

@@ -10,8 +10,7 @@ from pmem.core.duplicates import Claim, Relation, Verdict, claim_of, compare, pa
 from pmem.core.duplicates.comparing import NEAREST, closeness, has_all_of
 from pmem.core.duplicates.other_forms import in_other_forms
 from pmem.core.filters import same_text
-from pmem.core.lifecycle.neighbours import Neighbour, is_near
-from pmem.core.lifecycle.scopes import concern_of
+from pmem.core.lifecycle.neighbours import Neighbour, concern_of, is_near
 from pmem.core.text.terms import terms
 from pmem.values import defaults
 from pmem.values.records import Memory, Relationship
@@ -42,9 +41,7 @@ def close_to(memory: Memory, others: Sequence[Memory]) -> Close:
     more link however many it has, and that one which has all words of the new one is close, or has
     them in other forms.
 
-    Args:
-        memory: The new memory.
-        others: Those that it may meet, by ascending id.
+    `others` come by ascending id.
     """
     new = len(others)
     claims = [*(_claim(other.content) for other in others), _claim(memory.content)]
@@ -73,12 +70,7 @@ def _counts_the_same(one: Claim, other: Claim) -> bool:
 
 
 def same_as(memory: Memory, close: Close) -> Memory | None:
-    """Return the closest memory that says the same as a new one to the same people, if one does.
-
-    Args:
-        memory: The new memory.
-        close: How others relate to it.
-    """
+    """Return the closest memory that says the same as a new one to the same people, if one does."""
     for verdict, other in close:
         says_same = verdict.relation is Relation.DUPLICATE and same_subject(memory, other)
         if says_same and concern_of(other.scope) == concern_of(memory.scope):
@@ -87,13 +79,7 @@ def same_as(memory: Memory, close: Close) -> Memory | None:
 
 
 def linked_to(memory: Memory, close: Close, at: datetime) -> list[Neighbour]:
-    """Return the links from a new memory to those that it belongs with.
-
-    Args:
-        memory: The new memory.
-        close: How others relate to it.
-        at: When.
-    """
+    """Return the links from a new memory to those that it belongs with."""
     return [
         Neighbour(
             link=relationship(memory, other, verdict, at),
@@ -107,11 +93,7 @@ def linked_to(memory: Memory, close: Close, at: datetime) -> list[Neighbour]:
 def relationship(start: Memory, end: Memory, verdict: Verdict, at: datetime) -> Relationship:
     """Return the link from one memory to another that it is like.
 
-    Args:
-        start: The newer one.
-        end: The older one.
-        verdict: How they relate; about different subjects they are only related.
-        at: When it is made.
+    Memories about different subjects are only related.
     """
     relation = verdict.relation if same_subject(start, end) else Relation.NEIGHBOUR
     return Relationship(

@@ -1,13 +1,21 @@
-"""Links that are made because memories belong together, and what to do about them."""
+"""Which memories have to do with each other: whom they concern, their links, which end is newer.
 
-from collections.abc import Iterable
+A scope says whom a memory concerns (an app, a user, a role), and also who noted it and where (an
+agent, an actor, a run). Who noted something makes no difference to what it says: a context shows
+what several agents noted side by side.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
 import msgspec
 
+from pmem.core.lifecycle.presence import said_at
 from pmem.values.defaults import LINK_AT
 from pmem.values.ids import short
-from pmem.values.records import Relationship
+from pmem.values.records import Memory, Relationship, Scope
+from pmem.values.times import day
 
 JUDGED: Final = ("updates", "contradicts")
 """The types of links from a memory to an older one that may not hold any more."""
@@ -38,16 +46,111 @@ def judgements(neighbours: Iterable[Neighbour]) -> tuple[Neighbour, ...]:
 
 
 def advice(type_: str, older: str, newer: str) -> str:
-    """Say what to do about a newer memory that changes or contradicts an older one.
-
-    Args:
-        type_: The link's type; others than these two need nothing.
-        older: The older memory's id.
-        newer: The newer one's.
-    """
+    """Say what to do about a newer memory that changes or contradicts an older one."""
     if type_ not in JUDGED:
         return ""
     return (
         "if the newer one holds instead of the older:"
         f" `pmem edit {short(older)} --superseded-by {short(newer)}`"
+    )
+
+
+class SaidOtherwise(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a memory stands beside another one that says something else of the same.
+
+    Attributes:
+        said: The day since which it has said what it says.
+        newer: The id of the newest memory that updates or contradicts it; None for that one.
+        relation: What that one does: `updates` or `contradicts`.
+    """
+
+    said: str
+    newer: str | None = None
+    relation: str = ""
+
+    @property
+    def mark(self) -> str:
+        """What stands before its text where it is shown."""
+        against = f"; a newer memory {self.relation} it" if self.newer else ""
+        return f"({self.said}{against}) "
+
+
+def differences(memories: Iterable[Memory]) -> dict[str, SaidOtherwise]:
+    """Return how memories stand that their links say differ, by id.
+
+    A link tells of what both said when it was made: once one of them says something else, it
+    tells nothing any more.
+    """
+    known = {memory.id: memory for memory in memories}
+    against: dict[str, tuple[datetime, str, str]] = {}
+    found: dict[str, SaidOtherwise] = {}
+    for memory in known.values():
+        for link in memory.relationships:
+            other = known.get(link.target) if link.type in JUDGED else None
+            if other is None or other is memory or _is_outdated(link, memory, other):
+                continue
+            older, newer = sorted((memory, other), key=lambda one: (said_at(one), one.id))
+            claim = (said_at(newer), newer.id, link.type)
+            against[older.id] = max(claim, against.get(older.id, claim))
+            found[newer.id] = SaidOtherwise(said=_day(newer))
+    for older_id, (_, newer_id, relation) in against.items():
+        found[older_id] = SaidOtherwise(
+            said=_day(known[older_id]), newer=newer_id, relation=relation
+        )
+    return found
+
+
+def newer_first(ids: Sequence[str], differing: Mapping[str, SaidOtherwise]) -> list[int]:
+    """Return the places of ids in their order, but a newer memory before those that it changes."""
+    places = {identifier: place for place, identifier in reversed(list(enumerate(ids)))}
+    order: dict[int, None] = {}
+    for place, identifier in enumerate(ids):
+        chain, found = [place], differing.get(identifier)
+        while found is not None and found.newer in places:
+            chain.append(places[found.newer])
+            found = differing.get(found.newer)
+        order.update(dict.fromkeys(reversed(chain)))
+    return list(order)
+
+
+def with_newer(ids: Iterable[str], differing: Mapping[str, SaidOtherwise]) -> list[str]:
+    """Return ids, and behind them those of the newer memories that they are shown with."""
+    shown = dict.fromkeys(ids)
+    waiting = list(shown)
+    while waiting:
+        found = differing.get(waiting.pop())
+        if found is not None and found.newer is not None and found.newer not in shown:
+            shown[found.newer] = None
+            waiting.append(found.newer)
+    return list(shown)
+
+
+def _is_outdated(link: Relationship, start: Memory, end: Memory) -> bool:
+    made = link.created_at
+    return made is not None and max(said_at(start), said_at(end)) > made
+
+
+def _day(memory: Memory) -> str:
+    return day(said_at(memory)).strip()
+
+
+Concern = tuple[str | None, str | None, str | None]
+"""The app, the user and the role that a memory concerns."""
+
+
+def concern_of(scope: Scope) -> Concern:
+    """Return whom a memory concerns, whoever noted it."""
+    return (scope.app, scope.user, scope.role)
+
+
+def may_meet(one: Scope, other: Scope) -> bool:
+    """Tell whether two memories may speak of the same in one context.
+
+    Apps live apart. Of what concerns two users, or two roles, each holds for its own; what
+    concerns everyone may say something else than what concerns one of them.
+    """
+    return (
+        one.app == other.app
+        and (one.user is None or other.user is None or one.user == other.user)
+        and (one.role is None or other.role is None or one.role == other.role)
     )

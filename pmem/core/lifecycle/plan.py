@@ -1,6 +1,11 @@
-"""A plan of a consolidation: its steps, what each changes, and a name by which to know it again."""
+"""A plan with its steps, what each changes, and a name by which to know it again.
 
-from collections.abc import Iterable, Iterator, Sequence
+What the steps of a plan in the making leave behind is what the next ones start from (`Draft`).
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from enum import StrEnum
 from hashlib import blake2b
 from typing import Any, Final
@@ -9,9 +14,11 @@ import msgspec
 
 from pmem.core.retention import json_value
 from pmem.values.ids import short
-from pmem.values.records import KINDS, Episode, Memory, dump_line
+from pmem.values.records import KINDS, Episode, Event, EventKind, Memory, State, dump_line
 
 Kept = Memory | Episode
+SOURCE: Final = "consolidate"
+"""Who made a change, where upkeep did."""
 _SILENT: Final = ("history", "updated_at", "tokens", "id", "schema")
 _TIMES: Final = ("valid_until", "valid_from", "purge_at", "created_at")
 _NAME_BYTES: Final = 5
@@ -106,11 +113,7 @@ class UpkeepPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def plan_name(steps: Iterable[str]) -> str:
-    """Return ten characters that stay the same while a plan does.
-
-    Args:
-        steps: The names of its steps.
-    """
+    """Return ten characters that stay the same while a plan does."""
     return blake2b("".join(steps).encode(), digest_size=_NAME_BYTES).hexdigest()
 
 
@@ -130,11 +133,7 @@ def named(record: Kept) -> str:
 
 
 def groups(steps: Sequence[UpkeepStep]) -> Iterator[list[UpkeepStep]]:
-    """Yield the steps that share records together, in the order of the plan.
-
-    Args:
-        steps: A plan's steps.
-    """
+    """Yield the steps that share records together, in the order of the plan."""
     parents = list(range(len(steps)))
     first: dict[str, int] = {}
     for place, step in enumerate(steps):
@@ -167,3 +166,80 @@ def _lasting(fields: dict[str, Any]) -> dict[str, Any]:
             for link in kept["relationships"]
         ]
     return kept
+
+
+Links = defaultdict[str, set[str]]
+"""By what they lead to, the ids of the records with links."""
+
+
+class Draft:
+    """A plan in the making: records as they will be, and the steps so far."""
+
+    def __init__(
+        self,
+        records: Iterable[Kept],
+        actor: str,
+        now: datetime,
+        count: Callable[[str], int] = len,
+    ) -> None:
+        self.records: dict[str, Kept] = {record.id: record for record in records}
+        self.steps: list[UpkeepStep] = []
+        self.actor = actor
+        self.now = now
+        self.count = count
+
+    def event(self, kind: EventKind, **detail: object) -> Event:
+        """Return an event of this run."""
+        return Event(event=kind, at=self.now, actor=self.actor, source=SOURCE, detail=detail)
+
+    def take(
+        self,
+        action: Action,
+        why: str,
+        *news: Kept,
+        advice: str = "",
+        rests_on: tuple[Kept, ...] = (),
+    ) -> None:
+        """Add a step that leaves records as given."""
+        touched = tuple(Touched(old=self.records.get(new.id), new=new) for new in news)
+        self.records.update((new.id, new) for new in news)
+        self.steps.append(
+            UpkeepStep(action=action, why=why, touched=touched, advice=advice, rests_on=rests_on)
+        )
+
+    def memory(self, identifier: str) -> Memory:
+        """Return a memory as it stands in the plan so far."""
+        found = self.records[identifier]
+        assert isinstance(found, Memory)
+        return found
+
+    def active(self) -> list[Memory]:
+        """Return the active memories as they stand in the plan so far, by id."""
+        return [
+            record
+            for _, record in sorted(self.records.items())
+            if isinstance(record, Memory) and record.state is State.ACTIVE
+        ]
+
+    def active_episodes(self) -> list[Episode]:
+        """Return the active episodes as they stand in the plan so far, by id."""
+        return [
+            record
+            for _, record in sorted(self.records.items())
+            if isinstance(record, Episode) and record.state is State.ACTIVE
+        ]
+
+    def leading_to(self) -> Links:
+        """Return, by what they lead to, the ids of the records with links."""
+        found: Links = defaultdict(set)
+        for id_, record in self.records.items():
+            for target in targets(record):
+                found[target].add(id_)
+        return found
+
+
+def targets(record: Kept) -> list[str]:
+    """Return the ids of the memories that a record leads to."""
+    if isinstance(record, Episode):
+        return list(record.linked_memories)
+    return [link.target for link in record.relationships]

@@ -1,12 +1,22 @@
-"""How present a record still is: when somebody last cared, and what has faded since."""
+"""How present a record still is: what fades since somebody cared, and what answers say of it.
 
+A project does not forget by the calendar. Decisions, constraints, procedures, preferences and
+goals, what is pinned, and what apps remember are kept however old they are. S2's manner, in which
+everything but what is pinned fades alike, is there for those who set it.
+"""
+
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
-from pmem.core.retention import decay
-from pmem.values.records import Access, Episode, EventKind, Memory
+from pmem.core.retention import decay, valid_at
+from pmem.values.config import Settings
+from pmem.values.defaults import HALF_LIFE_DAYS
+from pmem.values.records import Access, Episode, EventKind, Memory, MemoryType, State
+from pmem.values.times import day
 
 Recalled = TypeVar("Recalled", bound=Memory | Episode)
 
@@ -18,9 +28,6 @@ def last_use(record: Memory | Episode) -> datetime:
     """Return when a record was last recalled, written or restored.
 
     Links, merges and what takes it out of recall do not count: that is no use of it.
-
-    Args:
-        record: The record, its recalls folded in.
     """
     times = [event.at for event in record.history if event.event in _USES]
     times += [record.access.last_at] if record.access.last_at else []
@@ -34,25 +41,98 @@ def said_at(memory: Memory) -> datetime:
 
 
 def presence(memory: Memory, now: datetime, half_life_days: float) -> float:
-    """Return how present a memory still is, from 0 to 1; see `retention.decay`.
-
-    Args:
-        memory: The memory, its recalls folded in.
-        now: The present.
-        half_life_days: Days without use that halve it.
-    """
+    """Return how present a memory still is, from 0 to 1; see `retention.decay`."""
     return decay(last_use(memory), memory.access.count, now, half_life_days)
 
 
 def with_recalls(record: Recalled, recalls: Access) -> Recalled:
-    """Return a record with recalls folded in; nothing else about it changes.
-
-    Args:
-        record: The record.
-        recalls: How often it was recalled since the last time, and when last.
-    """
+    """Return a record with recalls folded in; nothing else about it changes."""
     times = [at for at in (record.access.last_at, recalls.last_at) if at is not None]
     folded = Access(
         count=record.access.count + recalls.count, last_at=max(times) if times else None
     )
     return replace(record, access=folded)
+
+
+class FadingRules(msgspec.Struct, frozen=True, kw_only=True):
+    """What fades.
+
+    Attributes:
+        half_lives: Days without use that halve what fades, by a memory's type; a type that is not
+            named never fades.
+        episodes: The same for episodes.
+        keeps_apps: Whether what apps remember never fades.
+        least: How many active memories stay whatever fades.
+    """
+
+    half_lives: Mapping[MemoryType, float]
+    episodes: float
+    keeps_apps: bool
+    least: int
+
+
+def fading_by_type(facts: float, entities: float, insights: float, least: int) -> FadingRules:
+    """Return the rules by which only what is bound to its time fades.
+
+    The first three are days without use that halve one; episodes fade as facts do. `least` active
+    memories stay whatever fades.
+    """
+    half_lives = {
+        MemoryType.FACT: facts,
+        MemoryType.ENTITY: entities,
+        MemoryType.INSIGHT: insights,
+    }
+    return FadingRules(half_lives=half_lives, episodes=facts, keeps_apps=True, least=least)
+
+
+def fading_of_s2(half_life_days: float) -> FadingRules:
+    """Return the rules of S2, by which everything that is not pinned fades alike."""
+    half_lives = dict.fromkeys(MemoryType, half_life_days)
+    return FadingRules(half_lives=half_lives, episodes=half_life_days, keeps_apps=False, least=0)
+
+
+def fading_rules(settings: Settings) -> FadingRules:
+    """Return what fades, as the settings say."""
+    if settings.decay == "s2":
+        return fading_of_s2(HALF_LIFE_DAYS)
+    return fading_by_type(**msgspec.structs.asdict(settings.fading))
+
+
+def half_life_of(memory: Memory, rules: FadingRules) -> float | None:
+    """Return the days without use that halve a memory; None for one that never fades."""
+    if memory.pinned or (rules.keeps_apps and memory.scope.app is not None):
+        return None
+    return rules.half_lives.get(memory.type)
+
+
+OUT_OF_RECALL: Final = (State.ARCHIVED, State.SUPERSEDED, State.MERGED)
+"""The states of what is not recalled; what was removed nobody wants to be told of."""
+
+
+def state_mark(state: State | None) -> str:
+    """Mark what is out of recall; what is recalled, or has no state, needs no mark."""
+    return "" if state in (None, State.ACTIVE) else f" ({state.replace('_', ' ')})"
+
+
+def validity_mark(memory: Memory, at: datetime | None) -> str:
+    """Mark a memory that does not hold any more, or not yet.
+
+    Without a moment nothing is marked.
+    """
+    if at is None or valid_at(memory, at):
+        return ""
+    if memory.valid_until is None or at < memory.valid_from:
+        return " (not valid yet)"
+    return f" (expired {day(memory.valid_until)})"
+
+
+def describe_matches(found: Mapping[str, int]) -> str:
+    """Say how many memories out of recall match a search."""
+    states = " and ".join(f"{number} {state}" for state, number in found.items())
+    match = "memory matches" if sum(found.values()) == 1 else "memories match"
+    return f"{states} {match}"
+
+
+def state_option(found: Mapping[str, int]) -> str:
+    """Return the option of `search` that shows matches out of recall."""
+    return "--all-states" if len(found) > 1 else f"--state {next(iter(found))}"

@@ -58,10 +58,7 @@ _LEAVING: Final = {
 def leaving(record: Memory | Episode, state: State, event: Event) -> Event:
     """Return the event that takes a record out of recall as another branch had done.
 
-    Args:
-        record: A record of whose history that branch's is a part.
-        state: What the branch had made of it; not active.
-        event: Who does it now, and when.
+    That branch's history is a part of the record's.
     """
     kind = _LEAVING[state]
     name, heirs = _SUCCESSORS.get(kind, ""), successors_of(record)
@@ -77,11 +74,7 @@ def can_move(state: State, kind: EventKind) -> bool:
 def moved(record: Living, event: Event, **fields: Any) -> Living:
     """Return a record in the state that an event leads to.
 
-    Args:
-        record: The record as it was; one whose state does not allow the event is a mistake of
-            the caller's.
-        event: What happens.
-        fields: What else changes with it, by field.
+    A state that does not allow the event is a mistake of the caller's.
     """
     assert can_move(record.state, event.event), (record.state, event.event)
     return changed(record, event, state=MOVES[event.event].end, **fields)
@@ -91,22 +84,13 @@ def closed(memory: Memory, at: datetime) -> datetime:
     """Return when a memory's validity ends if it is closed at a moment.
 
     Never later than it ends anyway, and never before it begins.
-
-    Args:
-        memory: The memory.
-        at: The moment.
     """
     end = max(at, memory.valid_from)
     return end if memory.valid_until is None else min(end, memory.valid_until)
 
 
 def restored(record: Living, event: Event) -> Living:
-    """Return a record as it was before it left recall, what was edited since kept.
-
-    Args:
-        record: A record that is not active.
-        event: What brings it back.
-    """
+    """Return a record as it was before it left recall, what was edited since kept."""
     fields: dict[str, Any] = {"purge_at": None}
     if isinstance(record, Memory):
         fields["valid_until"] = _validity_end(record)
@@ -114,11 +98,7 @@ def restored(record: Living, event: Event) -> Living:
 
 
 def successor_of(record: Memory | Episode) -> str:
-    """Return the id of the record that holds in this one's place; nothing where none does any more.
-
-    Args:
-        record: The record.
-    """
+    """Return the id of the record that holds in this one's place; nothing where none does."""
     if record.state in (State.MERGED, State.SUPERSEDED):
         gone = set()
         for event in reversed(record.history):
@@ -146,12 +126,7 @@ def successors_of(record: Memory | Episode) -> list[str]:
 
 
 def takes_in(event: Event, identifier: str) -> bool:
-    """Tell whether an event put its memory in the place of another one.
-
-    Args:
-        event: What happened.
-        identifier: The other memory's id.
-    """
+    """Tell whether an event put its memory in the place of another one."""
     merged, link = event.detail.get("merged"), event.detail.get("link")
     if isinstance(link, dict) and link.get("type") == SUPERSEDES:
         return bool(link.get("target") == identifier)
@@ -173,3 +148,19 @@ def _validity_end(memory: Memory) -> datetime | None:
         if event.before.get("state") == State.ACTIVE:
             break
     return memory.valid_until
+
+
+def was_unseen(heir: Memory | Episode | None, identifier: str) -> bool:
+    """Tell whether a record left recall before it took another one's place, on another branch.
+
+    Of an heir that cannot be read (None) nothing is known.
+    """
+    if heir is None or heir.state not in (State.SOFT_DELETED, State.ARCHIVED):
+        return False
+    places = {"state": -1, "taken": -1}
+    for place, event in enumerate(heir.history):
+        if "state" in event.before:
+            places["state"] = place
+        if takes_in(event, identifier):
+            places["taken"] = place
+    return places["taken"] > places["state"]

@@ -21,13 +21,8 @@ def score(
 ) -> float:
     """Score a message between 0 and 1 (S3, importance scoring algorithm).
 
-    Args:
-        message: The message; an importance that it carries itself wins.
-        age: How many messages came after it.
-        now: The present.
-        scoring: What each property adds.
-        finished: Whether the message belongs to a finished task; a message that states
-            completion counts as such by itself.
+    `age` is how many messages came after it. An importance that it carries itself wins, and one
+    that states completion counts as finished.
 
     Returns:
         The clamped sum, rounded to nine digits; 1.0 for a system message.

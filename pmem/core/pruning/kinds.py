@@ -108,9 +108,6 @@ def plain_lines(text: str) -> list[str]:
     """Return the sentences that a message's author says, in plain words, one a line.
 
     Clauses are parted by `|`, questions end with `?`: "Done, but why?" is "done | but why ?".
-
-    Args:
-        text: The content of a message.
     """
     lines = []
     for sentence in sentences(text):

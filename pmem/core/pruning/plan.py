@@ -99,11 +99,7 @@ def plan(
     neither limit is passed: first finished tasks, each as a whole, the oldest first; then the unit
     whose most important message is the least important; of equals, the older.
 
-    Args:
-        messages: The conversation in the order in which it was said, pruned messages included.
-        rules: The limits, what is protected, and the order.
-        now: The present.
-        gone: Ids pruned earlier; they stay pruned and count for nothing.
+    What was pruned earlier (`gone`) stays pruned and counts for nothing.
     """
     seen = _survey(messages, rules, now, frozenset(gone))
     by_units = rules.strategy == "importance" and not rules.finished_only
@@ -126,12 +122,7 @@ def due(
 ) -> Trigger | None:
     """Tell whether a conversation is to be pruned now that its last message was said.
 
-    Args:
-        messages: In the order in which they were said.
-        gone: Ids pruned earlier.
-        limit_tokens: What usage is a share of, in tokens; 0 for no such limit.
-        rules: Their `most_messages` is watched.
-        thresholds: From which usage pruning is due.
+    `limit_tokens` is what usage is a share of; 0 for no such limit.
 
     Returns:
         The strongest trigger; None when nothing calls for pruning.
@@ -156,11 +147,7 @@ def rules_for(
 ) -> PruningRules:
     """Return the rules to plan by when a trigger was pulled.
 
-    Args:
-        trigger: What calls for pruning; `session_start` when a conversation is taken up again.
-        rules: The rules at other times.
-        limit_tokens: What the aims are shares of, in tokens; 0 for no such limit.
-        thresholds: How far down pruning goes.
+    `limit_tokens` is what the aims are shares of; 0 for no such limit.
     """
     if trigger in ("task_boundary", "session_start"):
         return msgspec.structs.replace(rules, finished_only=True)

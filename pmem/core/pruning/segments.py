@@ -45,9 +45,6 @@ def tasks(messages: Sequence[Message]) -> list[Task]:
     finished when its completion was stated and no error or correction by the user followed.
     The last task is finished only if the user has asked for nothing since.
 
-    Args:
-        messages: In the order in which they were said.
-
     Returns:
         Tasks without gaps from the first message to the last; none for no messages.
     """
@@ -73,9 +70,6 @@ def units(messages: Sequence[Message]) -> list[tuple[int, ...]]:
     of more than 20 messages is cut where an assistant's message begins and no call is open,
     and a correction is not linked where the unit would become larger than that: otherwise one
     endless turn could never be pruned.
-
-    Args:
-        messages: In the order in which they were said.
 
     Returns:
         Indices of every message, each in one unit; a system message stands alone. Units are
@@ -116,10 +110,7 @@ def _after(at: _Progress, message: Message, kinds: Kinds) -> _Progress:
 def connect(count: int, links: Iterable[Link], loose: Iterable[Link] = ()) -> list[tuple[int, ...]]:
     """Group numbers that are linked, in the order of the smallest of each group.
 
-    Args:
-        count: Of the numbers, which begin at 0.
-        links: Pairs that belong together.
-        loose: Pairs that do unless their group would become larger than 20.
+    `loose` links count unless their group would become larger than 20.
     """
     parent = list(range(count))
     size = [1] * count

@@ -69,11 +69,7 @@ def message_groups(
 ) -> list[MessageGroup]:
     """Return the groups of a conversation, those that are worth most first.
 
-    Args:
-        messages: In the order in which they were said.
-        finished: For each, whether its task is finished.
-        merits: What each is worth within its class, such as its place.
-        opening: Where the task at hand begins.
+    `merits` say what each is worth within its class, such as its place.
     """
     said = [speech_of(message) for message in messages]
     kinds = [kinds_of(message) for message in messages]
@@ -108,13 +104,6 @@ def choose_kept(
 
     Protected talk stays whatever the limits are, then come directives. Protected messages of
     tools take half of the limits at the most before others.
-
-    Args:
-        groups: Those that are worth most first.
-        protected: Indices; what goes with one of them is protected too.
-        tokens: Of each message that may stay.
-        most_messages: How many may stay.
-        most_tokens: How many tokens may.
     """
     groups = list(_shown_groups(groups, protected, tokens))
     bound = [group for group in groups if not protected.isdisjoint(group.places)]
@@ -144,11 +133,7 @@ def choose_unfinished(
     with tools only their messages go: what was said takes little room there, and is nearly all
     that counts.
 
-    Args:
-        groups: Messages that stay or go together.
-        protected: Indices; what goes with one of them is protected too.
-        live: Indices of what may stay.
-        done: Indices of the requests that the finished tasks began with.
+    `done` are the requests that the finished tasks began with.
     """
     with_tools = any(group.is_of_tools for group in groups)  # pruned earlier or not
     return {

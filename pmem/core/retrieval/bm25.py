@@ -10,13 +10,9 @@ DAY = 86_400.0  # seconds
 def idf(documents: int, containing: float) -> float:
     """Return the always positive inverse document frequency of a term.
 
-    log(1 + (N - n + 0.5) / (n + 0.5)): Robertson and Sparck Jones' weight with 1 added inside the
-    logarithm, as in Lucene, so that a term of more than half the documents never counts against
-    a document.
-
-    Args:
-        documents: N, how many documents there are.
-        containing: n, how many of them hold the term.
+    log(1 + (N - n + 0.5) / (n + 0.5)), where n of N documents have the term: Robertson and Sparck
+    Jones' weight with 1 added inside the logarithm, as in Lucene, so that a term of more than half
+    the documents never counts against a document.
     """
     return log(1.0 + (documents - containing + 0.5) / (containing + 0.5))
 
@@ -40,11 +36,9 @@ def saturation(frequency: float, norm: float, k1: float) -> float:
 
 
 def recency(age: float, half_life: float = HALF_LIFE_DAYS) -> float:
-    """Return 0.5 ** (age / half_life): 1 now, one half after `half_life` days.
+    """Return 0.5 ** (age / half_life): 1 now or in future, one half after `half_life` days.
 
-    Args:
-        age: seconds; a time in the future counts as now.
-        half_life: days, more than 0.
+    `age` is in seconds.
     """
     return float(0.5 ** (max(age, 0.0) / DAY / half_life))
 

@@ -19,10 +19,6 @@ def boosted(
     """Return hits with higher scores for those that answer a context as well.
 
     Each comes so much nearer to 1 as it answers the context beside what answers it best.
-
-    Args:
-        hits: What a query finds.
-        context: What the context finds.
     """
     best = max((hit.score for hit in context), default=0.0) or 1.0
     near = {hit.number: hit.score / best for hit in context}

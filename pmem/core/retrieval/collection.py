@@ -120,15 +120,7 @@ class MemoryStatistics:
         text: str = "",
         name_terms: Iterable[str] = (),
     ) -> None:
-        """Add a document.
-
-        Args:
-            document: its facts; the number must be higher than all before.
-            frequencies: its terms, as `signals.frequencies` counts them.
-            place: where it stands in its session.
-            text: what it says.
-            name_terms: the terms of its speaker's name.
-        """
+        """Add a document."""
         number = document.number
         self._documents[number] = document
         self._texts[number] = text

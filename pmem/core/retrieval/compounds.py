@@ -21,11 +21,7 @@ _WORD: Final = re.compile(r"[A-Za-z]+")
 
 
 def joined_words(text: str) -> list[str]:
-    """Return the terms of words that `text` writes apart and others write together.
-
-    Args:
-        text: any text; "ice cream" yields the term of "icecream".
-    """
+    """Return the terms of words that `text` writes apart and others write together."""
     pairs = pairwise(_WORD.findall(text.lower()))
     return [term for first, second in pairs if first + second in _TOGETHER
             for term in terms(first + second)]  # fmt: skip

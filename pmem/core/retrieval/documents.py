@@ -127,11 +127,7 @@ def number_of(identifier: str) -> int:
 
 
 def entries(record: Record) -> Iterator[IndexedDocument]:
-    """Yield the documents of a record.
-
-    Args:
-        record: Any record.
-    """
+    """Yield the documents of a record."""
     left = SEARCHED_TERMS
     for entry in _entries(record):
         count = len(entry.frequencies)
@@ -171,20 +167,12 @@ def summary_id(chunk: Chunk) -> str:
     """Return the id of a chunk's summary as a document: that of what it begins with.
 
     Chunks that two branches made of the same messages tell one thing, which is found once.
-
-    Args:
-        chunk: The chunk.
     """
     return f"{chunk.conversation}/{chunk.messages[0].id}" if chunk.messages else chunk.id
 
 
 def place_of(message: Message, record: Chunk | Conversation) -> int:
-    """Return a message's place within its conversation, ascending.
-
-    Args:
-        message: One that the record holds.
-        record: The record that holds it.
-    """
+    """Return a message's place within its conversation, ascending."""
     held = record.messages if isinstance(record, Chunk) else record.recent_messages
     return _first_place(record) + held.index(message)
 

@@ -38,10 +38,6 @@ def likeness(word: str, other: str) -> float:
 
     It is 0 where they are no forms of each other. What has digits or signs has no forms, and the
     name of a category that pmem itself gives is none of what somebody asks.
-
-    Args:
-        word: A term.
-        other: Another.
     """
     if not common_start(word) or not _is_word(other) or other in _category_terms():
         return 0.0
@@ -101,9 +97,6 @@ def spelt_otherwise(word: str) -> frozenset[str]:
     """Return a word with its "ae", "oe" and "ue" as one letter, and as two instead of one.
 
     "Müller" is folded to "muller", and is written "Mueller" where there is no "ü".
-
-    Args:
-        word: A term.
     """
     if not word.isascii() or len(word) < _START:
         return frozenset()
@@ -113,12 +106,7 @@ def spelt_otherwise(word: str) -> frozenset[str]:
 
 
 def forms(word: str, statistics: CollectionStatistics) -> dict[str, float]:
-    """Return the other terms of a collection that are forms of a term, with their weights.
-
-    Args:
-        word: The term.
-        statistics: The collection.
-    """
+    """Return the other terms of a collection that are forms of a term, with their weights."""
     starts = _starts(word)
     known = {*statistics.beginning(starts), *spelt_otherwise(word)} if starts else set()
     alike = sorted((-likeness(word, other), other) for other in known if other != word)
@@ -128,13 +116,7 @@ def forms(word: str, statistics: CollectionStatistics) -> dict[str, float]:
 def with_forms(
     own: Mapping[int, float], word: str, statistics: CollectionStatistics
 ) -> Mapping[int, float]:
-    """Return how often a term or a form of it occurs, by ascending number; forms count less.
-
-    Args:
-        own: How often the term itself does.
-        word: The term.
-        statistics: The collection.
-    """
+    """Return how often a term or a form of it occurs, by ascending number; forms count less."""
     found = dict(own)
     for other, weight in forms(word, statistics).items():
         for number, count in statistics.postings(other).items():

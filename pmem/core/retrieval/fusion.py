@@ -21,11 +21,6 @@ def fused(hits: Sequence[RankedDocument], nearest: Sequence[int]) -> list[Ranked
     """Return hits by words and documents that are near in meaning, best first, ties by number.
 
     The signal `nearness` is 0.3 * 3 / (3 + r), r the number of documents that are nearer.
-
-    Args:
-        hits: What is found by words.
-        nearest: Numbers of documents, the nearest first; of the first three, those without a hit
-            become one.
     """
     signals = {hit.number: hit.signals for hit in hits}
     for number in nearest[:_NEW]:

@@ -27,10 +27,6 @@ def alike_by_letters(question: str, texts: Sequence[str]) -> list[float]:
 
     That is BM25 over groups of four letters within words, of which a word's first and last begin
     and end with a space; how rare a group is, these texts alone say.
-
-    Args:
-        question: Any text.
-        texts: Those that are compared with it.
     """
     written = [_words(text) for text in texts]
     lengths = [len(text) for text in written]

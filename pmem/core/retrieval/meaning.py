@@ -38,9 +38,6 @@ def embedded_texts(record: Record) -> Iterator[tuple[str, str]]:
 
     A message is embedded with the one before it in the same record, as an answer often says
     little by itself. A memory is embedded with its subject.
-
-    Args:
-        record: Any record.
     """
     if isinstance(record, Memory):
         yield record.id, _titled(record.subject, text_of(record))
@@ -68,12 +65,7 @@ def _titled(title: str | None, text: str) -> str:
 
 
 def vector_key(model: str, text: str) -> bytes:
-    """Return the key of a text's vector, which no other text and no other model has.
-
-    Args:
-        model: What is known of the model: its name and version.
-        text: What is embedded.
-    """
+    """Return the key of a text's vector, which no other text and no other model has."""
     digest = blake2b(digest_size=_KEY_BYTES)
     digest.update(blake2b(model.encode("utf-8", "surrogatepass"), digest_size=32).digest())
     digest.update(text.encode("utf-8", "surrogatepass"))
@@ -82,9 +74,6 @@ def vector_key(model: str, text: str) -> bytes:
 
 def pack_vector(numbers: Sequence[float]) -> bytes:
     """Return a vector's direction in half precision.
-
-    Args:
-        numbers: The vector, of any length above zero.
 
     Raises:
         ValueError: It has no direction, or no sensible number of dimensions.
@@ -112,10 +101,6 @@ def nearest_first(question: Sequence[float], vectors: Mapping[int, Sequence[floa
 
     The mean of the vectors is taken off first: what all texts of a memory have in common says
     nothing of any, and lets those that lie in the middle seem near to everything.
-
-    Args:
-        question: Its direction.
-        vectors: Those of the documents; what is not of one space with the question is left out.
     """
     known = {n: vector for n, vector in vectors.items() if len(vector) == len(question)}
     if not known:
@@ -131,12 +116,7 @@ def nearest_first(question: Sequence[float], vectors: Mapping[int, Sequence[floa
 
 
 def turns_after(numbers: Iterable[int], sessions: Iterable[SessionDocuments]) -> dict[int, int]:
-    """Return the message that follows each of these in its session, by number.
-
-    Args:
-        numbers: What was found.
-        sessions: Where it was said; what is in none of them has nothing after it.
-    """
+    """Return the message that follows each of these in its session, by number."""
     wanted = set(numbers)
     return {
         number: after
@@ -152,11 +132,6 @@ def with_turns_after(
     """Return how near each hit is, the turn after it counted with its weight in a window.
 
     The turn before is embedded with the message itself.
-
-    Args:
-        numbers: The hits.
-        after: The turn after a hit, by the hit's number.
-        known: How near hits and turns are, where that is known; an unknown turn is average.
     """
     found = [known[number] for number in numbers if number in known]
     mean = sum(found) / len(found) if found else 0.0
@@ -173,10 +148,6 @@ def nearness_factors(known: Sequence[float | None], weight: float) -> list[float
 
     factor = exp(weight * (z - the highest z)), z the standard score of a nearness among all that
     are known. Standard scores make models alike, whose cosines lie in ranges of their own.
-
-    Args:
-        known: How near each hit is; None where that is not known.
-        weight: What one standard deviation is worth, as a logarithm of scores.
     """
     found = [value for value in known if value is not None]
     if not found:

@@ -42,13 +42,6 @@ def named_by(
 
     A subject that has every word cannot be the wrong one: then memories on it count as many times
     more as puts the best of them first.
-
-    Args:
-        plan: the question.
-        words: its words that a document holds.
-        documents: the candidates, and those beside them.
-        sums: the candidates, with the sums of their parts.
-        settings: weights.
     """
     subjects = {documents[number].about for number in sums} - {""}
     topics = frozenset(name for name in subjects if words and words <= set(terms(name)))

@@ -19,13 +19,6 @@ def okapi_scores(
     documents, so ours is put in its place; so are our lengths, which it would take from texts.
     With its own k1 at 1 it multiplies by nothing but powers of two, which rounds nowhere: the
     scores are those of our own formula to the last bit.
-
-    Args:
-        query: terms in the order in which their parts are summed.
-        frequencies: for each term, the units that hold it.
-        rarity: `bm25.idf` of each term.
-        norms: `bm25.length_norm` of each unit.
-        k1: BM25's saturation.
     """
     units = sorted({unit for term in query for unit in frequencies[term.term]})
     if not units:

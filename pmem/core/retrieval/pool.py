@@ -70,11 +70,7 @@ class Pool(Protocol):
         ...
 
     def within(self, reach: Reach) -> "Pool":
-        """Return the same documents of which only some may be found.
-
-        Args:
-            reach: What may be seen.
-        """
+        """Return the same documents of which only some may be found."""
         ...
 
     def hidden(self) -> Collection[int]:
@@ -98,12 +94,7 @@ class Pool(Protocol):
         ...
 
     def newest(self, labels: Collection[str], names: Collection[str]) -> Sequence[int]:
-        """Return the documents with these labels, the newest first, equals by number.
-
-        Args:
-            labels: Which lists they are in.
-            names: By whom they were said; none for anybody, and for what nobody said.
-        """
+        """Return the documents with these labels, the newest first, equals by number."""
         ...
 
     def links(self, numbers: Collection[int]) -> Iterable[SeenLink]:
@@ -137,12 +128,7 @@ def holds_at(facts: Facts, at: datetime) -> bool:
 
 
 class MemoryPool:
-    """A pool made of records, for one search.
-
-    Args:
-        records: What to search, conversations before chunks.
-        scorer: What computes the BM25 part.
-    """
+    """A pool made of records, for one search."""
 
     def __init__(self, records: Iterable[Record], scorer: Scorer) -> None:
         self._scorer = scorer

@@ -108,20 +108,12 @@ class QuestionPlan(NamedTuple):
 
 
 def searched_part(question: str) -> str:
-    """Return what is looked at of a question: all of it, or the beginning of a very long one.
-
-    Args:
-        question: any text.
-    """
+    """Return what is looked at of a question: all of it, or the beginning of a very long one."""
     return question[:QUERY_CHARACTERS]
 
 
 def notes_on(question: str) -> tuple[str, ...]:
-    """Say what is not looked at of a question; nothing where all of it is.
-
-    Args:
-        question: any text.
-    """
+    """Say what is not looked at of a question; nothing where all of it is."""
     if len(question) <= QUERY_CHARACTERS:
         return ()
     most = f"only its first {QUERY_CHARACTERS:,} are searched for"
@@ -134,11 +126,6 @@ def plan_question(
     """Plan the search for a question.
 
     Names of speakers are a field, not text: they leave the terms, unless nothing else remains.
-
-    Args:
-        question: any text.
-        speakers: for each term of a speaker's name, the speakers it may mean.
-        related_weight: weight of related words; 0 leaves them out.
     """
     query = parse_query(question)
     said = Counter(query.terms)
@@ -164,22 +151,14 @@ def plan_question(
 
 
 def is_english(question: str) -> bool:
-    """Tell whether a question has as many English stop words as only English has.
-
-    Args:
-        question: any text.
-    """
+    """Tell whether a question has as many English stop words as only English has."""
     words = _LONGER_WORD.findall(question[:MAX_QUOTING].casefold())
     share = _ENGLISH if all(map(str.isascii, words)) else _ACCENTED
     return sum(word in STOP_WORDS for word in words) > share * len(words)
 
 
 def language_of(question: str) -> str:
-    """Return "english" for a question that surely is, else the script that most of it is in.
-
-    Args:
-        question: Any text.
-    """
+    """Return "english" for a question that surely is, else the script that most of it is in."""
     if is_english(question):
         return "english"
     names = (unicodedata.name(letter, "") for letter in question if letter.isalpha())

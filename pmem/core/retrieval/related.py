@@ -16,11 +16,7 @@ _SYNONYM_LINES = tuple(" " + group for group in SYNONYMS.replace("|", "\n").stri
 
 @lru_cache(maxsize=4096)
 def related(term: str) -> tuple[str, ...]:
-    """Return the terms related to a term of a question, sorted, without the term itself.
-
-    Args:
-        term: as `text.terms` returns it. A stem is recognised by its first letters, then compared.
-    """
+    """Return the terms related to a term of a question, sorted, without the term itself."""
     if not term.isascii():
         return tuple(sorted(set(characters(term))))
     start = " " + (term[:-1] if len(term) > 3 else term)

@@ -59,11 +59,7 @@ class RelatedHit(NamedTuple):
 
 
 def boosts(links: Iterable[SeenLink]) -> dict[int, float]:
-    """Return the strength of each memory's strongest link: S1's `max_related_strength`.
-
-    Args:
-        links: as seen from the memories; those of the types `JUDGEMENTS` do not count.
-    """
+    """Return the strength of each memory's strongest link: S1's `max_related_strength`."""
     strongest: dict[int, float] = {}
     for link in links:
         if link.type not in JUDGEMENTS:
@@ -77,11 +73,6 @@ def brought_along(
     """Return the memories that hits bring along: the strongest first, equals by id.
 
     Each is brought once, over its best link. A link of no strength brings nothing.
-
-    Args:
-        scores: the hits' scores by id; none of them is brought along.
-        ties: links of these hits, or of others, which do not count.
-        most: how many to bring at the most.
     """
     values = (
         RelatedHit(tie, round(tie.strength * scores[tie.via], _DIGITS))

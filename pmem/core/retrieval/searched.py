@@ -35,11 +35,7 @@ R = TypeVar("R", Memory, Episode, Chunk)
 
 
 def searched_part(record: R) -> R:
-    """Return a record with so much of its texts and names as is searched; mostly itself.
-
-    Args:
-        record: Of its messages nothing changes; see `searched_messages`.
-    """
+    """Return a record with so much of its texts and names as is searched; mostly itself."""
     known = type(record)
     cut: dict[str, Any] = {}
     left = SEARCHED_CHARACTERS
@@ -62,9 +58,6 @@ def searched_messages(messages: Sequence[Message]) -> list[tuple[int, Message]]:
     """Return the latest messages of a record with their places, and so much of each as is searched.
 
     All have the same limit, the highest that keeps them within `SEARCHED_CHARACTERS` together.
-
-    Args:
-        messages: Those of one record.
     """
     found = list(enumerate(messages))[-SEARCHED_MESSAGES:]
     lengths = [len(message.content) for _, message in found]

@@ -46,12 +46,7 @@ _TURN = (
 
 
 def traits(text: str, found: Iterable[str]) -> int:
-    """Return the bits TIME, NUMBER, QUESTION, ONLY_ASKS and QUOTED of a document.
-
-    Args:
-        text: its text; a bracketed annotation at the end does not hide a question mark.
-        found: its terms.
-    """
+    """Return the bits TIME, NUMBER, QUESTION, ONLY_ASKS and QUOTED of a document."""
     bits = QUOTED if '"' in text or "“" in text or "「" in text else 0
     if _asks(re.sub(_ANNOTATION, "", text[-2000:])):
         bits |= QUESTION if _states(text[-2000:]) else QUESTION | ONLY_ASKS
@@ -78,9 +73,6 @@ def frequencies(fields: Iterable[tuple[Iterable[str], float]]) -> dict[str, floa
 
     Adding weighted counts before the saturation is BM25F: Robertson, Zaragoza and Taylor, Simple
     BM25 Extension to Multiple Weighted Fields (2004).
-
-    Args:
-        fields: for each field its terms and its weight, 1 for ordinary text.
     """
     counts: dict[str, float] = {}
     for found, weight in fields:
@@ -90,12 +82,7 @@ def frequencies(fields: Iterable[tuple[Iterable[str], float]]) -> dict[str, floa
 
 
 def day_terms(text: str, day: datetime.date) -> list[str]:
-    """Return the terms of a text's date and of the dates that it speaks of.
-
-    Args:
-        text: what was said or written.
-        day: when.
-    """
+    """Return the terms of a text's date and of the dates that it speaks of."""
     return date_terms(day.year, day.month, day.day) + spoken_dates(text, day)
 
 

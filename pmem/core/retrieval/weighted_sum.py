@@ -30,14 +30,6 @@ def rank_by_sum(
 
     score = sum of weight * signal / sum of weights. The signals of a hit are its summands.
 
-    Args:
-        question: any text.
-        statistics: the collection.
-        weights: not all 0.
-        now: seconds since 1970.
-        accept: filter of documents.
-        limit: how many hits at most; None for all.
-
     Raises:
         InvalidValue: all weights are 0, or one is below.
     """

@@ -8,60 +8,41 @@ these are there.
 """
 
 from collections.abc import Collection, Iterable, Iterator
-from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pmem.core.secrets.rules import BASIC, COMMANDS, SHAPES, TOKENS, SecretShape
-from pmem.core.secrets.secret import Secret
-
-if TYPE_CHECKING:
-    import re
+from pmem.core.secrets.rules import (
+    BASIC,
+    COMMANDS,
+    SHAPES,
+    TOKENS,
+    Secret,
+    SecretShape,
+    alternatives,
+    lazily,
+)
 
 DIGEST: Final = "sha256:"
-_WORDS: Final = (
-    *("pass", "pwd", "secret", "token", "key", "credential", "kennwort", "pw", "clave"),
-    *("chiave", "psk", "wachtwoord", "wagwoord", "adgangskode", "kodeord", "contrasen"),
-    *("contrasin", "mot de", "mdp", "senha", "palavra", "parol", "hesl", "geslo", "lozink"),
-    *("zaporka", "jelsz", "parool", "sifre", "kata ", "nenosiri", "pasahitza", "salasana"),
-    *("identified by", "chave", "sleutel", "nyckel", "avain", "klucz", "kulcs", "anahtar"),
-    *("cheie", "securestring", "zugangscode", "auth:", "auth =", "auth="),
+_WORDS: Final = alternatives(
+    "pass|pwd|secret|token|key|credential|kennwort|pw|clave|chiave|psk|wachtwoord|wagwoord|"
+    "adgangskode|kodeord|contrasen|contrasin|mot de|mdp|senha|palavra|parol|hesl|geslo|"
+    "lozink|zaporka|jelsz|parool|sifre|kata |nenosiri|pasahitza|salasana|identified by|chave|"
+    "sleutel|nyckel|avain|klucz|kulcs|anahtar|cheie|securestring|zugangscode|auth:|auth =|"
+    "auth="
 )
 """What stands in every text in lower case that has one of the words for secrets."""
-_PROGRAMS: Final = (
-    *(
-        "altool",
-        "notarytool",
-        "security ",
-        "wandb login",
-        "mysql",
-        "mariadb",
-        "mycli",
-        "xtrabackup",
-        "7z",
-        " login ",
-        "s-cli",
-        "y-cli",
-        "ldap",
-    ),
-    *("mongo", "cqlsh", "rdesktop", "psexec", "sqlcmd", "bcp", "ipmitool", "mosquitto", "zip "),
-    *("plink", "pscp", "psftp", "keytool", "jarsigner", "smb", "rpcclient", "openssl", "lftp"),
-    *("htpasswd", "stdin", "sudo -s", "with-token", "passphrase-fd"),
+_PROGRAMS: Final = alternatives(
+    "altool|notarytool|security |wandb login|mysql|mariadb|mycli|xtrabackup|7z| login |s-cli|"
+    "y-cli|ldap|mongo|cqlsh|rdesktop|psexec|sqlcmd|bcp|ipmitool|mosquitto|zip |plink|pscp|"
+    "psftp|keytool|jarsigner|smb|rpcclient|openssl|lftp|htpasswd|stdin|sudo -s|with-token|"
+    "passphrase-fd"
 )
 """What stands in a text in lower case that has a command line with a password."""
-_OTHER_PROGRAMS: Final = (
-    "sqlplus ",
-    "expdp ",
-    "impdp ",
-    "rabbitmqctl ",
-    "nmcli ",
-    "vault login ",
-    "schtasks ",
-    "signtool ",
+_OTHER_PROGRAMS: Final = alternatives(
+    "sqlplus |expdp |impdp |rabbitmqctl |nmcli |vault login |schtasks |signtool "
 )
-LOGINS: Final = (
-    *("login", "log in", "log-in", "sign in", "signin", "creds", "credential", "account"),
-    *("user", "zugang", "anmeld", "auth(", "auth =", "auth=", "authenticate", "logon", "admin"),
-    *("root", "identifiant", "usuario", "acceso"),
+LOGINS: Final = alternatives(
+    "login|log in|log-in|sign in|signin|creds|credential|account|user|zugang|anmeld|auth(|"
+    "auth =|auth=|authenticate|logon|admin|root|identifiant|usuario|acceso"
 )
 """What stands near a name and a password: `the login is kim / ...`."""
 _OPTION: Final = " -"
@@ -70,7 +51,7 @@ _BAR: Final = "|"
 _NEW_LINE: Final = "\n"
 _COLUMNS: Final = (",", ";", "\t", "|", "  ")
 _INSERTS: Final = "values"
-_GOING_ON: Final = (
+_GOING_ON: Final = lazily(
     r"(?>(?:\r?\n[ \t]{0,12}(?=[^\n]{0,60}[0-9])[A-Za-z0-9+/_-]{40,}+(?=={0,2}\s*?(?:\n|\Z)))*)"
     r"(?:\r?\n[ \t]{0,12}(?=[^\n]{0,60}[0-9=])[A-Za-z0-9+/_-]{4,}+={0,2}(?=\s*?(?:\n|\Z)))?"
 )
@@ -96,9 +77,7 @@ _PLAIN: Final = str.maketrans({chr(code): chr(code + 32) for code in range(65, 9
 def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
     """Return the secrets in a text in their order; none of them overlap.
 
-    Args:
-        text: Any text.
-        allowed: What is none: texts, or `sha256:` and the digest of one in hexadecimal digits.
+    What is `allowed` is none: texts, or `sha256:` and the digest of one in hexadecimal digits.
     """
     if len(text) < _SHORTEST:
         return []
@@ -115,10 +94,7 @@ def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
 def find_named(name: str, text: str, allowed: Collection[str] = ()) -> list[Secret]:
     """Return the secrets in a value, also those that only its name tells: `{"password": ...}`.
 
-    Args:
-        name: The value's name, such as the key of a JSON object; may be empty.
-        text: The value.
-        allowed: See `find`.
+    The name is such as the key of a JSON object; it may be empty.
     """
     found = find(text, allowed)
     line = text.partition("\n")[0][:_LONGEST_LINE]
@@ -132,32 +108,19 @@ def find_named(name: str, text: str, allowed: Collection[str] = ()) -> list[Secr
 
 
 def digest(value: str) -> str:
-    """Return how a value is named among what is allowed, without saying it.
-
-    Args:
-        value: The value, whole.
-    """
+    """Return how a value is named among what is allowed, without saying it."""
     from hashlib import sha256
 
     return DIGEST + sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def without_raw(allowed: Iterable[str]) -> tuple[str, ...]:
-    """Return what is allowed less what is a secret itself: that is no example.
-
-    Args:
-        allowed: See `find`.
-    """
+    """Return what is allowed less what is a secret itself: that is no example."""
     return tuple(each for each in allowed if each.startswith(DIGEST) or not find(each))
 
 
 def redacted(text: str, found: Iterable[Secret]) -> str:
-    """Return a text with `[redacted: kind]` in the place of secrets.
-
-    Args:
-        text: Any text.
-        found: What was found in it.
-    """
+    """Return a text with `[redacted: kind]` in the place of secrets."""
     parts, end = [], 0
     for each in found:
         parts += [text[end : each.start], f"[redacted: {each.kind}]"]
@@ -166,21 +129,12 @@ def redacted(text: str, found: Iterable[Secret]) -> str:
 
 
 def unsecret(text: str) -> str:
-    """Return a text about what went wrong without the secrets that it may repeat.
-
-    Args:
-        text: Any text.
-    """
+    """Return a text about what went wrong without the secrets that it may repeat."""
     return redacted(text, find(text))
 
 
 def place(text: str, secret: Secret) -> str:
-    """Say where a secret stands in a text, both counted from one.
-
-    Args:
-        text: The text.
-        secret: What was found in it.
-    """
+    """Say where a secret stands in a text, both counted from one."""
     line = text.count("\n", 0, secret.start) + 1
     column = secret.start - text.rfind("\n", 0, secret.start)
     return f"line {line}, character {column}"
@@ -221,7 +175,7 @@ def _with_rest_of_token(text: str, each: Secret) -> Secret:
     """Return a finding with the lines in which a long token goes on."""
     if text[each.end : each.end + 1] != _NEW_LINE or each.end - each.start < _WRAPPED:
         return each
-    match = _compile_pattern(_GOING_ON).match(text, each.end)
+    match = _GOING_ON.match(text, each.end)
     return each if match is None else each._replace(end=match.end())
 
 
@@ -232,13 +186,13 @@ def _candidates(text: str) -> Iterator[Secret]:
         yield from _shapes(text, lowered, SHAPES)
     yield from _shapes(text, lowered, COMMANDS)
     if "://" in text:
-        from pmem.core.secrets.links import passwords
+        from pmem.core.secrets import commands
 
-        yield from passwords(text)
+        yield from commands.in_addresses(text)
     if _has_commands(lowered):
         from pmem.core.secrets import commands
 
-        yield from commands.passwords(text)
+        yield from commands.in_commands(text)
     if any(map(_may_be_drawn, text.split())):
         is_login = any(map(lowered.__contains__, LOGINS))
         if is_login or _has_words(lowered):
@@ -310,7 +264,7 @@ def _tokens(text: str) -> Iterator[Secret]:
             while place >= 0:
                 end = place + len(prefix)
                 if not place or not _continues(text[place - 1], prefix):
-                    match = _compile_pattern(token.rest).match(text, end)
+                    match = token.rest.match(text, end)
                     if match is not None:
                         from pmem.core.secrets.false_positives import is_example
 
@@ -343,7 +297,7 @@ def _shapes(text: str, lowered: str, shapes: Iterable[SecretShape]) -> Iterator[
     for shape in shapes:
         for mark in shape.marks:
             if mark in lowered:
-                for match in _compile_pattern(shape.pattern).finditer(text):
+                for match in shape.pattern.finditer(text):
                     from pmem.core.secrets.false_positives import is_usual
 
                     if not is_usual(match[1]) and (shape.kind != BASIC or _is_pair(match[1])):
@@ -368,13 +322,6 @@ def _is_pair(encoded: str) -> bool:
         and password != user
         and not is_usual(password)
     )
-
-
-@cache
-def _compile_pattern(pattern: str) -> "re.Pattern[str]":
-    import re
-
-    return re.compile(pattern)
 
 
 def _lower(text: str) -> str:

@@ -1,76 +1,72 @@
-"""Passwords in the command lines of well-known programs: `mysql -pX`, `redis-cli -a X`."""
+"""Passwords in command lines, such as `mysql -pX`, and in addresses: `scheme://user:password@host`."""
 
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from pmem.core.secrets.false_positives import is_password, is_token, is_usual
-from pmem.core.secrets.secret import Secret
+from pmem.core.secrets.rules import Secret, lazily
 
 
 class Options(NamedTuple):
-    """How a program takes a password.
+    """How a program takes a password; of options, each is a word.
 
-    `apart` are options with the password after them, `glued` those with it in the same word.
-    After `named`, `parted` by a sign, come a user and the password. `last` says that the
-    password is the last word, where that word stands among the others. Where there is an `only`,
-    the options mean a password only once that word came.
+    `apart` are options with the password after them, `glued` is one with it in the same word.
+    After `named`, `parted` by a sign, come a user and the password; where nothing names them, any
+    word may be both. Where one of `last` stands among the words, the last word is the password.
+    Where there is an `only`, the options mean a password only once that word came.
     """
 
-    apart: tuple[str, ...] = ()
-    glued: tuple[str, ...] = ()
-    named: tuple[str, ...] = ()
+    apart: str = ""
+    glued: str = ""
+    named: str = ""
     parted: str = ""
-    last: tuple[str, ...] = ()
+    last: str = ""
     only: str = ""
 
 
-_MYSQL: Final = Options(glued=("-p",))
-_LOGIN: Final = Options(apart=("-p", "--password"), last=("login",), only="login")
-_LDAP: Final = Options(apart=("-w",))
-_MONGO: Final = Options(apart=("-p",))
-_CAPITAL: Final = Options(apart=("-P",))
-_SAMBA: Final = Options(named=("-U", "--user"), parted="%")
-_ORACLE: Final = Options(named=("",), parted="/")
-_STORES: Final = Options(apart=("-storepass", "-keypass", "-srcstorepass", "-deststorepass"))
-_PROGRAMS: Final[dict[str, Options]] = {
-    **dict.fromkeys(("mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlsh"), _MYSQL),
-    **dict.fromkeys(("mariadb", "mariadb-dump", "mycli", "xtrabackup"), _MYSQL),
-    **dict.fromkeys(("7z", "7za", "7zz"), _MYSQL),
-    **dict.fromkeys(("docker", "podman", "nerdctl", "buildah", "skopeo", "helm"), _LOGIN),
-    **dict.fromkeys(("oras", "crane", "az", "oc", "cf", "vault"), _LOGIN),
-    **dict.fromkeys(("redis-cli", "valkey-cli"), Options(apart=("-a", "--pass"))),
-    **dict.fromkeys(("ldapsearch", "ldapadd", "ldapmodify", "ldapdelete", "ldapwhoami"), _LDAP),
-    **dict.fromkeys(("mongo", "mongosh", "mongodump", "mongorestore", "mongoexport"), _MONGO),
-    **dict.fromkeys(("mongoimport", "cqlsh", "rdesktop", "psexec"), _MONGO),
-    **dict.fromkeys(("sqlcmd", "bcp", "ipmitool", "mosquitto_pub", "mosquitto_sub"), _CAPITAL),
-    **dict.fromkeys(("zip", "unzip"), _CAPITAL),
-    **dict.fromkeys(("plink", "pscp", "psftp"), Options(apart=("-pw",))),
-    **dict.fromkeys(("keytool", "jarsigner"), _STORES),
-    **dict.fromkeys(("smbclient", "rpcclient", "smbget"), _SAMBA),
-    **dict.fromkeys(("sqlplus", "expdp", "impdp"), _ORACLE),
-    **dict.fromkeys(
-        ("altool", "notarytool", "security"), Options(apart=("-p", "--password", "-w"))
+_OPTIONS: Final = (
+    ("mysql mysqldump mysqladmin mysqlimport mysqlsh mariadb mariadb-dump", Options(glued="-p")),
+    ("mycli xtrabackup 7z 7za 7zz", Options(glued="-p")),
+    (
+        "docker podman nerdctl buildah skopeo helm oras crane az oc cf vault wandb",
+        Options(apart="-p --password", last="login", only="login"),
     ),
-    **dict.fromkeys(("schtasks", "signtool"), Options(apart=("/rp", "/p", "/RP", "/P"))),
-    "wandb": _LOGIN,
-    "openssl": Options(apart=("-k", "-K")),
-    "lftp": Options(named=("-u",), parted=","),
-    "htpasswd": Options(last=("-b", "-nb", "-cb", "-bc", "-bn", "-bB", "-nbB", "-nbm")),
-    "rabbitmqctl": Options(last=("add_user", "change_password")),
-    "nmcli": Options(apart=("password",)),
-    "echo": Options(last=("echo",)),
-    "printf": Options(last=("printf",)),
-}
+    ("redis-cli valkey-cli", Options(apart="-a --pass")),
+    ("ldapsearch ldapadd ldapmodify ldapdelete ldapwhoami", Options(apart="-w")),
+    ("mongo mongosh mongodump mongorestore mongoexport mongoimport", Options(apart="-p")),
+    ("cqlsh rdesktop psexec", Options(apart="-p")),
+    ("sqlcmd bcp ipmitool mosquitto_pub mosquitto_sub zip unzip", Options(apart="-P")),
+    ("plink pscp psftp", Options(apart="-pw")),
+    ("keytool jarsigner", Options(apart="-storepass -keypass -srcstorepass -deststorepass")),
+    ("smbclient rpcclient smbget", Options(named="-U --user", parted="%")),
+    ("sqlplus expdp impdp", Options(parted="/")),
+    ("altool notarytool security", Options(apart="-p --password -w")),
+    ("schtasks signtool", Options(apart="/rp /p /RP /P")),
+    ("openssl", Options(apart="-k -K")),
+    ("lftp", Options(named="-u", parted=",")),
+    ("htpasswd", Options(last="-b -nb -cb -bc -bn -bB -nbB -nbm")),
+    ("rabbitmqctl", Options(last="add_user change_password")),
+    ("nmcli", Options(apart="password")),
+)
+_PROGRAMS: Final = {name: options for names, options in _OPTIONS for name in names.split()}
+_SAYING: Final = ("echo", "printf")
 PIPED: Final = ("--password-stdin", "sudo -S", "--stdin", "--with-token", "--passphrase-fd")
 """What reads a password that `echo` said before."""
 _PROGRAM: Final = re.compile(
-    rf"(?<![\w.$-])(?:{'|'.join(sorted(_PROGRAMS, key=len, reverse=True))})(?![\w.=:/-])"
+    rf"(?<![\w.$-])(?:{'|'.join(sorted((*_PROGRAMS, *_SAYING), key=len, reverse=True))})"
+    r"(?![\w.=:/-])"
 )
 _WORD: Final = re.compile(
     r"""[ \t\r]*+(?:(?P<end>[\n`;|&]|\Z)"""
     r"""|(?P<word>(?>(?:[^\s'"`;|&]|"[^"\n]{0,256}+"|'[^'\n]{0,256}+'|["'])+)))"""
 )
+_MARK: Final = "://"
+_USER: Final = lazily(r"([^\s/?#@:\"'<>`(){}\[\]$]{0,128}+):([^\s/\"'<>`{}]{1,256})@(?=[\w\[.-])")
+_VARIABLE: Final = lazily(r"^\$[A-Za-z_]\w*$|\$[({]")
+_SCHEME: Final = lazily(r"[a-z][a-z0-9+.-]{1,20}$", re.IGNORECASE)
+_LONGEST_SCHEME: Final = 21
+_WEB: Final = ("http", "https", "git", "ftp", "ssh", "svn", "ws", "wss")
 _QUOTES: Final = "\"'"
 _UNFIT_STARTS: Final = ("$", "<", "{", "-", "%", "(", "[", "@")
 _LEAST: Final = 4
@@ -85,12 +81,8 @@ class CommandWord(NamedTuple):
     start: int
 
 
-def passwords(text: str) -> Iterator[Secret]:
-    """Yield the passwords that commands in a text are given.
-
-    Args:
-        text: Any text.
-    """
+def in_commands(text: str) -> Iterator[Secret]:
+    """Yield the passwords that commands in a text are given."""
     place = 0
     while (match := _PROGRAM.search(text, place)) is not None:
         words, place = _words(text, match.end())
@@ -103,59 +95,55 @@ def _words(text: str, place: int) -> tuple[list[CommandWord], int]:
     """Return the words up to the end of a command, and where that is."""
     words = []
     while (match := _WORD.match(text, place)) is not None and match["end"] is None:
-        words.append(_unquote_word(match["word"], match.start("word")))
+        words.append(_unquoted(match["word"], match.start("word")))
         place = match.end()
     return words, place
 
 
-def _unquote_word(word: str, start: int) -> CommandWord:
+def _unquoted(word: str, start: int) -> CommandWord:
     inner = word.lstrip(_QUOTES)
     return CommandWord(inner.rstrip(_QUOTES), start + len(word) - len(inner))
 
 
 def _find_passwords(program: str, words: list[CommandWord], after: str) -> Iterator[CommandWord]:
     """Yield the words, or the parts of them, that are passwords."""
-    options = _PROGRAMS[program]
-    if program in ("echo", "printf"):
+    if program in _SAYING:
         piped = after.partition("\n")[0].lstrip()
         if words and piped[:1] == "|" and any(mark in piped for mark in PIPED):
             yield from filter(_is_given, (words[-1],))
         return
+    options = _PROGRAMS[program]
     is_open = not options.only
     for word, following in zip(words, (*words[1:], CommandWord("", 0)), strict=False):
         is_open = is_open or word.text == options.only
         if is_open:
             yield from filter(_is_given, _of(options, word, following))
-    if any(word.text in options.last for word in words[:-1]) and _ends(options, words):
-        yield words[-1]
+    if {word.text for word in words[:-1]} & {*options.last.split()}:
+        password = words[-1]
+        if options.only:  # a token after `login`
+            is_one = words[-2].text == options.only and is_token(password.text)
+        else:
+            is_one = len(words) > _FEWEST_WORDS and _is_given(password)
+            is_one = is_one and is_password(password.text)
+        yield from (password,) if is_one else ()
 
 
 def _of(options: Options, word: CommandWord, following: CommandWord) -> Iterator[CommandWord]:
     """Yield what may be a password in one word, or after it."""
-    if word.text in options.apart:
+    value = None
+    if word.text in options.apart.split():
         yield following
-    elif word.text in options.named:
-        yield from _second(following, options.parted)
-    elif "" in options.named:
-        yield from _second(CommandWord(word.text.partition("@")[0], word.start), options.parted)
-    for option in options.glued:
-        if word.text.startswith(option) and is_password(word.text[len(option) :]):
-            yield _unquote_word(word.text[len(option) :], word.start + len(option))
-
-
-def _second(word: CommandWord, sign: str) -> Iterator[CommandWord]:
-    before, found, rest = word.text.partition(sign)
-    if found and before:
-        yield CommandWord(
-            rest.lstrip(_QUOTES), word.start + len(word.text) - len(rest.lstrip(_QUOTES))
-        )
-
-
-def _ends(options: Options, words: list[CommandWord]) -> bool:
-    """Tell whether a command's last word is a password: a token after `login`, else any."""
-    if options.only:
-        return words[-2].text == options.only and is_token(words[-1].text)
-    return len(words) > _FEWEST_WORDS and _is_given(words[-1]) and is_password(words[-1].text)
+    elif word.text in options.named.split():
+        value = following
+    elif options.parted and not options.named:
+        value = CommandWord(word.text.partition("@")[0], word.start)
+    if value is not None:
+        before, found, rest = value.text.partition(options.parted)
+        if found and before:
+            yield _unquoted(rest, value.start + len(value.text) - len(rest))
+    glued = options.glued
+    if glued and word.text.startswith(glued) and is_password(word.text[len(glued) :]):
+        yield _unquoted(word.text[len(glued) :], word.start + len(glued))
 
 
 def _is_given(word: CommandWord) -> bool:
@@ -169,3 +157,22 @@ def _is_given(word: CommandWord) -> bool:
         and "://" not in value
         and not is_usual(value)
     )
+
+
+def in_addresses(text: str) -> Iterator[Secret]:
+    """Yield the passwords in the addresses of a text."""
+    place = text.find(_MARK)
+    while place >= 0:
+        start = place + len(_MARK)
+        match = _USER.match(text, start)
+        scheme = _SCHEME.search(text[max(0, place - _LONGEST_SCHEME) : place])
+        if match and scheme and not _is_none(*match.groups()):
+            web = scheme[0].lower().partition("+")[0] in _WEB
+            yield Secret("url-password" if web else "connection-password", *match.span(2))
+        place = text.find(_MARK, match.end() if match else start)
+
+
+def _is_none(user: str, password: str) -> bool:
+    """Tell whether a password stands for one: it is the user's name, or everybody's first."""
+    is_given = password.startswith("%") or _VARIABLE.search(password) is not None
+    return password == user or is_usual(password) or is_given

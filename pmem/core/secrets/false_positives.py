@@ -5,7 +5,7 @@ from itertools import pairwise
 from math import log2
 from typing import Final
 
-from pmem.core.secrets.lazy import lazily
+from pmem.core.secrets.rules import lazily
 
 _EXAMPLE: Final = lazily(
     r"example|placeholder|change[-_]?me|redacted|not-?a-?real|xxxx|\*{4}|\.{4}"
@@ -88,7 +88,6 @@ _PATH: Final = lazily(r"\w/\w*(?:/|\.\w|$)|^\w+://|^[0-9]{2,5}/")
 _CAMEL: Final = lazily(r"[A-Z][A-Za-z]*[a-z][A-Za-z]*[0-9]{2,5}")
 _COLOUR: Final = lazily(r":#[0-9a-fA-F]{3,8}(?![0-9A-Za-z])")
 _ASSIGNED: Final = lazily(r"(?:^|[&;?,{])[A-Za-z_][\w.-]*=")
-_NO_STARTS: Final = frozenset("-]})>;:,|&@")
 _FILE: Final = lazily(r"[\w-]+\.[a-z]{1,5}[0-9]?")
 _RUN: Final = lazily(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^A-Za-z0-9]")
 _FEWEST_RUNS: Final = 4
@@ -110,21 +109,13 @@ _LEAST_ENTROPY: Final = 2.9
 
 
 def is_example(value: str) -> bool:
-    """Tell whether a value is one that documentation shows in a secret's place.
-
-    Args:
-        value: What stands where a secret would.
-    """
+    """Tell whether a value is one that documentation shows in a secret's place."""
     few = min(_FEWEST_CHARACTERS, len(value))
     return len(set(value)) < few or _EXAMPLE.search(value.lower()) is not None
 
 
 def is_usual(value: str) -> bool:
-    """Tell whether a value stands for a password: `password`, `user`, `***`, `changeme`.
-
-    Args:
-        value: What stands where a password would.
-    """
+    """Tell whether a value stands for a password: `password`, `user`, `***`, `changeme`."""
     bare = value.strip("*.-_").lower()
     return (
         bare in _USUAL
@@ -135,12 +126,8 @@ def is_usual(value: str) -> bool:
 
 
 def is_strong(value: str) -> bool:
-    """Tell whether a value looks drawn even where nothing says that it is a secret's.
-
-    Args:
-        value: A word of a text.
-    """
-    if len(value) < _LEAST_STRONG or _is_reference(value) or _WORDS.fullmatch(value):
+    """Tell whether a value looks drawn even where nothing says that it is a secret's."""
+    if len(value) < _LEAST_STRONG or _is_reference(value):
         return False
     if not is_token((value * 2)[: max(_LEAST_TOKEN, len(value))]):
         return False
@@ -162,7 +149,7 @@ def is_drawn(value: str, *, is_short: bool, is_near: bool) -> bool:
         return False
     if is_short and is_near and _CAMEL.fullmatch(value) and is_password(value):
         return True
-    if value[:1] in _NO_STARTS or _COLOUR.search(value) or _ASSIGNED.search(value):
+    if _COLOUR.search(value) or _ASSIGNED.search(value):
         return False
     if is_short and is_chosen(value):
         return True
@@ -184,21 +171,13 @@ def _is_mixed(value: str) -> bool:
 
 
 def is_chosen(value: str) -> bool:
-    """Tell whether a value looks like a password that a person made up: `Winter`, a year, a sign.
-
-    Args:
-        value: A word of a text.
-    """
+    """Tell whether a value is like a password that a person made up: `Winter`, a year, a sign."""
     kinds = (str.islower, str.isupper, str.isdigit, _ODD.__contains__)
     return all(any(map(kind, value)) for kind in kinds) and is_password(value)
 
 
 def is_password(value: str) -> bool:
-    """Tell whether a value that a text calls a password can be one.
-
-    Args:
-        value: What the text says it is.
-    """
+    """Tell whether a value that a text calls a password can be one."""
     if len(value) < _LEAST_PASSWORD or value.isalpha():
         return False
     inside = value.strip("!?*.#")
@@ -216,11 +195,7 @@ def is_password(value: str) -> bool:
 
 
 def is_token(value: str) -> bool:
-    """Tell whether a value that a text calls a token or key can be one.
-
-    Args:
-        value: What the text says it is.
-    """
+    """Tell whether a value that a text calls a token or key can be one."""
     if len(value) < _LEAST_TOKEN or " " in value or is_usual(value) or _is_reference(value):
         return False
     plain = _TECHNICAL.sub("", value)
@@ -232,11 +207,7 @@ def is_token(value: str) -> bool:
 
 
 def entropy(value: str) -> float:
-    """Return the Shannon entropy of a text in bits per character.
-
-    Args:
-        value: Any text but an empty one.
-    """
+    """Return the Shannon entropy of a text in bits per character."""
     counts = [value.count(character) for character in set(value)]
     return -sum(count / len(value) * log2(count / len(value)) for count in counts)
 

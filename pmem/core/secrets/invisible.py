@@ -33,12 +33,7 @@ class Joined(NamedTuple):
     origins: list[int]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return where a part of the text stands in the original.
-
-        Args:
-            start: Where it begins.
-            end: Where it ends; greater than `start`.
-        """
+        """Return where a part of the text stands in the original."""
         return self._origin(start), self._origin(end - 1) + 1
 
     def _origin(self, place: int) -> int:
@@ -47,20 +42,12 @@ class Joined(NamedTuple):
 
 
 def has_any(text: str) -> bool:
-    """Tell whether a text has what nobody sees, or lines that a backslash parts.
-
-    Args:
-        text: Any text.
-    """
+    """Tell whether a text has what nobody sees, or lines that a backslash parts."""
     return not MARKS.isdisjoint(text) or "\\\n" in text or "\\\r\n" in text
 
 
 def joined(text: str) -> Joined:
-    """Return a text without invisible characters, and lines that a backslash parts as one.
-
-    Args:
-        text: Any text.
-    """
+    """Return a text without invisible characters, and lines that a backslash parts as one."""
     pieces, starts, origins = [], [], []
     length = end = 0
     for match in _UNSEEN.finditer(text):

@@ -13,8 +13,7 @@ from typing import Final, NamedTuple
 
 from pmem.core.secrets import words
 from pmem.core.secrets.false_positives import is_chosen, is_drawn, is_password, is_strong, is_token
-from pmem.core.secrets.lazy import lazily
-from pmem.core.secrets.secret import Secret
+from pmem.core.secrets.rules import Secret, lazily
 
 FIRM, NEAR, LOOSE, HINT = 3, 2, 1, 0
 """How a value is bound to its name: by a sign, as the next word, as a word of the sentence,
@@ -97,9 +96,7 @@ class _Value(NamedTuple):
 def held(text: str, lowered: str) -> Iterator[Secret]:
     """Yield what a text calls a password, secret, token or key.
 
-    Args:
-        text: Any text.
-        lowered: The same in lower case, as long.
+    `lowered` is the same in lower case, as long.
     """
     for word in (*words.PASSWORDS, *words.TOKENS, *words.HINTS):
         if word in lowered:
@@ -109,11 +106,7 @@ def held(text: str, lowered: str) -> Iterator[Secret]:
 def judged(word: str, value: str, start: int, bond: int = FIRM) -> Secret | None:
     """Return a value if it can be a secret of its kind.
 
-    Args:
-        word: The word for it, of `words.PASSWORDS` or `words.TOKENS`.
-        value: The value.
-        start: Where it begins.
-        bond: How it is bound to the word.
+    The word is one of `words.PASSWORDS` or `words.TOKENS`.
     """
     if len(value) > 32 and word in value.lower():  # one value after the other, and no secret
         return None
@@ -125,11 +118,7 @@ def judged(word: str, value: str, start: int, bond: int = FIRM) -> Secret | None
 
 @lru_cache(maxsize=256)
 def word_of(name: str) -> str | None:
-    """Return the word by which a name, a key or a column's head names a secret, if it does.
-
-    Args:
-        name: The name.
-    """
+    """Return the word by which a name, a key or a column's head names a secret, if it does."""
     lowered = name.lower()
     for word in (*words.PASSWORDS, *words.TOKENS):
         place = lowered.rfind(word)

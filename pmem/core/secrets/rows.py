@@ -8,9 +8,8 @@ from typing import Final, NamedTuple
 
 from pmem.core.secrets import words
 from pmem.core.secrets.false_positives import is_drawn, is_password
-from pmem.core.secrets.lazy import lazily
 from pmem.core.secrets.named import NEAR, judged, word_of
-from pmem.core.secrets.secret import Secret
+from pmem.core.secrets.rules import Secret, lazily
 
 _BAR: Final = "|"
 _RULER: Final = frozenset("|-:=+ \t")
@@ -59,12 +58,7 @@ class _Cell(NamedTuple):
 
 
 def in_rows(text: str, lowered: str) -> Iterator[Secret]:
-    """Yield the secrets in tables: below what names them, or beside it.
-
-    Args:
-        text: Any text.
-        lowered: The same in lower case, as long.
-    """
+    """Yield the secrets in tables: below what names them, or beside it."""
     place, sign, names = 0, "", list[str | None]()
     spoken = [word for word in (*words.PASSWORDS, *words.TOKENS) if word in lowered]
     for line in text.split("\n"):
@@ -83,11 +77,7 @@ def in_rows(text: str, lowered: str) -> Iterator[Secret]:
 
 
 def in_inserts(text: str) -> Iterator[Secret]:
-    """Yield the secrets that SQL puts into columns named for them.
-
-    Args:
-        text: Any text.
-    """
+    """Yield the secrets that SQL puts into columns named for them."""
     for match in _INSERT.finditer(text):
         place = match.end()
         for name in match[1].split(","):
@@ -102,12 +92,7 @@ def in_inserts(text: str) -> Iterator[Secret]:
 
 
 def beside_users(text: str, lowered: str) -> Iterator[Secret]:
-    """Yield the passwords that follow a user's name: `the login is kim / ...`.
-
-    Args:
-        text: Any text.
-        lowered: The same in lower case, as long.
-    """
+    """Yield the passwords that follow a user's name: `the login is kim / ...`."""
     place = 0
     while (match := _PAIR.search(text, place)) is not None:
         value = match["value"].rstrip(_TRAILING)

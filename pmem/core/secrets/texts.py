@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import orjson
 
-from pmem.core.crowding import is_crowded
 from pmem.core.secrets import find, find_named, place
-from pmem.core.secrets.secret import Secret
+from pmem.core.secrets.rules import Secret
+from pmem.values.bounds import is_crowded
 
 MOST_SPOTS: Final = 100
 """Secrets of one file that are told."""
@@ -41,12 +41,7 @@ class Spot(NamedTuple):
 
 
 def inside(where: str, name: Any) -> str:
-    """Name a part of something; a name that is somebody's text may be a secret itself.
-
-    Args:
-        where: What it is a part of.
-        name: A field's name, or a key.
-    """
+    """Name a part of something; a name that is somebody's text may be a secret itself."""
     plain = isinstance(name, str) and name.isidentifier() and len(name) <= _LONGEST_NAME
     part = name if plain else "a value"
     between = ": " if " " in where and ":" not in where else "."
@@ -54,12 +49,7 @@ def inside(where: str, name: Any) -> str:
 
 
 def texts(value: Any, where: str = "") -> Iterator[Text]:
-    """Yield every text in a value, the keys of objects too, with the names that lead to it.
-
-    Args:
-        value: A record, a part of one, or what JSON holds.
-        where: What leads to it.
-    """
+    """Yield every text in a value, the keys of objects too, with the names that lead to it."""
     left: list[tuple[str, Any, str]] = [(where, value, "")]
     while left:
         place_, item, called = left.pop()
@@ -81,10 +71,6 @@ def in_file(data: bytes, allowed: tuple[str, ...] = ()) -> list[Spot]:
     """Return the secrets in a file, each once, whether or not it is the JSON that it should be.
 
     Of more than `MOST_SPOTS` those that come first; to say where one is takes time.
-
-    Args:
-        data: What the file holds.
-        allowed: See `find`.
     """
     spots: dict[tuple[str, str], Spot] = {}
     for where, text, name in _parts(data):

@@ -7,61 +7,26 @@ the value beside them that must look like a secret.
 import re
 from typing import Final
 
-from pmem.core.secrets.lazy import lazily
+from pmem.core.secrets.rules import alternatives, lazily
 
-ENGLISH: Final = (
-    "password",
-    "passwd",
-    "passphrase",
-    "passcode",
-    "pass phrase",
-    "pwd",
-    "psk",
-    "pass",
-    "pw",
-)
+ENGLISH: Final = alternatives("password|passwd|passphrase|passcode|pass phrase|pwd|psk|pass|pw")
 PASSWORDS: Final = (
     *ENGLISH,
-    *("securestring", "identified by", "masterauth", "wifi key", "wi-fi key", "wlan key"),
-    *("wlan-schlüssel", "wlan schlüssel", "network key", "clé wifi", "zugangscode"),
-    *("passwort", "passwört", "kennwort", "wachtwoord", "wagwoord", "lösenord", "adgangskode"),
-    *("kodeord", "passord", "salasana", "contraseña", "contrasen", "contrasinal", "clave"),
-    *("mot de passe", "mdp", "senha", "palavra-passe", "palavra passe", "parola", "parol"),
-    *("hasł", "hesl", "geslo", "lozink", "zaporka", "jelsz", "slaptažod", "parool", "salasõna"),
-    *("fjalëkalim", "lykilorð", "şifre", "sifre", "şifrə", "kata sandi", "kata laluan"),
-    *("mật khẩu", "nenosiri", "pasahitza", "парол", "лозинк", "құпиясөз", "κωδικό"),
-    *("συνθηματικ", "գաղտնաբառ", "პაროლ", "كلمة المرور", "كلمة مرور", "كلمة السر"),
-    *("رمز عبور", "گذرواژه", "پاس ورڈ", "סיסמ", "पासवर्ड", "कूटशब्द", "পাসওয়ার্ড"),
-    *("கடவுச்சொல்", "పాస్వర్డ్", "รหัสผ่าน", "密码", "密碼", "口令", "パスワード"),
-    *("暗証番号", "비밀번호", "패스워드", "암호"),
+    *alternatives(
+        "securestring|identified by|masterauth|wifi key|wi-fi key|wlan key|wlan-schlüssel|"
+        "wlan schlüssel|network key|clé wifi|zugangscode|passwort|passwört|kennwort|"
+        "wachtwoord|wagwoord|lösenord|adgangskode|kodeord|passord|salasana|contraseña|"
+        "contrasen|contrasinal|clave|mot de passe|mdp|senha|palavra-passe|palavra passe|"
+        "parola|parol|hasł|hesl|geslo|lozink|zaporka|jelsz|slaptažod|parool|salasõna|"
+        "fjalëkalim|lykilorð|şifre|sifre|şifrə|kata sandi|kata laluan|mật khẩu|nenosiri|"
+        "pasahitza|парол|лозинк|құпиясөз|κωδικό|συνθηματικ|գաղտնաբառ|პაროლ|كلمة المرور|"
+        "كلمة مرور|كلمة السر|رمز عبور|گذرواژه|پاس ورڈ|סיסמ|पासवर्ड|कूटशब्द|পাসওয়ার্ড|"
+        "கடவுச்சொல்|పాస్వర్డ్|รหัสผ่าน|密码|密碼|口令|パスワード|暗証番号|비밀번호|패스워드|암호"
+    ),
 )
-KEYS: Final = (
-    *(
-        "key",
-        "schlüssel",
-        "sleutel",
-        "nyckel",
-        "nøgle",
-        "nøkkel",
-        "avain",
-        "clé",
-        "chiave",
-        "chave",
-    ),
-    *(
-        "klíč",
-        "kľúč",
-        "klucz",
-        "kulcs",
-        "ključ",
-        "anahtar",
-        "cheie",
-        "khóa",
-        "ключ",
-        "кључ",
-        "κλειδί",
-    ),
-    *("مفتاح", "کلید", "מפתח", "कुंजी", "密钥", "密鑰", "金鑰", "キー", "키"),
+KEYS: Final = alternatives(
+    "key|schlüssel|sleutel|nyckel|nøgle|nøkkel|avain|clé|chiave|chave|klíč|kľúč|klucz|kulcs|"
+    "ključ|anahtar|cheie|khóa|ключ|кључ|κλειδί|مفتاح|کلید|מפתח|कुंजी|密钥|密鑰|金鑰|キー|키"
 )
 TOKENS: Final = (
     "secret",
@@ -186,14 +151,7 @@ _NEAR: Final = 48
 
 
 def names_a_secret(text: str, lowered: str, word: str, place: int) -> bool:
-    """Tell whether a word is one for secrets here: an API key and `X_KEY=`, but no primary key.
-
-    Args:
-        text: Any text.
-        lowered: The same in lower case, as long.
-        word: The word.
-        place: Where it begins.
-    """
+    """Tell whether a word is one for secrets here: an API key and `X_KEY=`, but no primary key."""
     if word in APART and not _begins(text, lowered, place):  # no compass
         return False
     if word in SHORT:
@@ -217,9 +175,7 @@ def names_a_secret(text: str, lowered: str, word: str, place: int) -> bool:
 def is_end(rest: str, word: str = "") -> bool:
     """Tell whether a name that goes on after a word for secrets is one of a secret itself.
 
-    Args:
-        rest: What follows the word.
-        word: The word; what is not English has endings.
+    Words that are not English have endings.
     """
     if not rest or (word and word in PASSWORDS[len(ENGLISH) :] and rest.isalpha()):
         return True

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.core.summaries.toolruns import tool_lines
 from pmem.core.text.blocks import BlockKind, blocks
 from pmem.core.text.commands import error_lines
@@ -100,11 +100,7 @@ class Piece(NamedTuple):
 
 
 def called(messages: Iterable[Message]) -> frozenset[str]:
-    """Return what those who speak are called: their names, the parts, and forms cut short.
-
-    Args:
-        messages: What was said.
-    """
+    """Return what those who speak are called: their names, the parts, and forms cut short."""
     said = list(messages)
     full = {message.speaker for message in said if message.speaker}
     parts = full | {part for name in full for part in name.split()}
@@ -118,12 +114,7 @@ def called(messages: Iterable[Message]) -> frozenset[str]:
 
 
 def pieces(messages: Collection[Message], names: Iterable[str]) -> list[Piece]:
-    """Take messages apart.
-
-    Args:
-        messages: In the order in which they were said.
-        names: What those who speak are called; a form of address is left out.
-    """
+    """Take messages apart."""
     opening, closing = _address(tuple(sorted(set(names))))
     said = list(messages)
     run = tool_lines(said)
@@ -159,11 +150,7 @@ def _bounded(piece: Piece) -> Piece:
 
 
 def contents(messages: Collection[Message]) -> list[str]:
-    """Return the messages' texts, of those too long to look at whole the beginning and the end.
-
-    Args:
-        messages: In the order in which they were said.
-    """
+    """Return the messages' texts, of those too long to look at whole the beginning and the end."""
     half = LOOKED_AT // max(1, len(messages)) // 2
     texts = (message.content for message in messages)
     return [text if len(text) <= 2 * half else _both_ends(text, half) for text in texts]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.values.records import Message
 
 if TYPE_CHECKING:
@@ -62,12 +62,8 @@ class _Limits(NamedTuple):
 def summarise(messages: Iterable[Message], count: Count, share: float = SHARE) -> str:
     """Say in a share of their length what messages hold, in clauses of theirs.
 
-    Args:
-        messages: In the order in which they were said.
-        count: Counts the tokens of a text.
-        share: Part of the messages' tokens, and of their characters, that the summary may have.
-            One clause of `FLOOR` tokens is kept even where it has less. No summary has more than
-            `MOST_TOKENS`.
+    `share` is a part of the messages' tokens, and of their characters. One clause of `FLOOR` tokens
+    is kept even where that is less, and no summary has more than `MOST_TOKENS`.
     """
     from pmem.core.summaries.clauses import called, pieces
     from pmem.core.summaries.worth import worths
@@ -192,12 +188,7 @@ def merged(earlier: str, then: str, count: Count, most: int) -> str:
     What was merged before is taken apart again, so that there are never more than two parts. Where
     both are too long, the older part loses the sentences that tell least, then the later one.
 
-    Args:
-        earlier: The summary of the earlier stretch, merged or not.
-        then: That of the later one.
-        count: Counts the tokens of a text.
-        most: Tokens at the most; at least four. Only where the best sentence alone has more is
-            it cut.
+    `most` are four tokens at least. Only where the best sentence alone has more is it cut.
     """
     (oldest, old), (between, later) = _parts(earlier), _parts(then)
     older = "\n".join(filter(None, (oldest, old, between)))

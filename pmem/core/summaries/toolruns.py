@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.core.text.commands import edited_files, ran_commands, tool_outcome
 from pmem.core.text.speech import TOOLS, Speech, speech_of
 from pmem.values.records import Message
@@ -18,9 +18,6 @@ def tool_lines(said: Sequence[Message]) -> dict[int, str]:
     """Return for each run of tools' messages what came of it, by the place of its last message.
 
     Of several commands the last counts. What was only read or searched is not told.
-
-    Args:
-        said: Messages in the order in which they were said.
     """
     lines: dict[int, str] = {}
     run: list[Message] = []

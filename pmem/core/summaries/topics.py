@@ -58,10 +58,6 @@ def key_topics(messages: Iterable[Message], most: int = TOPICS) -> tuple[str, ..
     Forms of a word count together and stand in the most frequent of them; names of two words stay
     whole. Chinese is taken in short runs, Japanese by its Chinese and
     katakana words, Korean by words without their particles.
-
-    Args:
-        messages: What was said; whoever speaks is no topic.
-        most: How many topics at the most.
     """
     said = list(messages)
     speakers = frozenset(term for name in called(said) for term in terms(name))
@@ -95,11 +91,6 @@ def merged_topics(
     """Put the topics of two stretches together, forms of a word once.
 
     Those of both come first, for they lasted; then the best of either in turn, the later first.
-
-    Args:
-        earlier: The topics of the earlier stretch, the weightiest first.
-        then: Those of the later one.
-        most: How many topics at the most.
     """
     known = set(map(_key, earlier))
     lasting = (topic for topic in then if _key(topic) in known)

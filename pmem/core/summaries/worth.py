@@ -78,10 +78,6 @@ def worths(found: Sequence[Piece], names: Iterable[str]) -> list[dict[str, float
     """Return for each piece its terms and what each of them is worth there.
 
     A piece of nothing but everyday words and speakers' names is worth nothing.
-
-    Args:
-        found: The pieces of a stretch of conversation.
-        names: What those who speak are called.
     """
     known: dict[tuple[str, ...], float] = {}
     values: list[dict[str, float]] = []
@@ -99,12 +95,7 @@ def worths(found: Sequence[Piece], names: Iterable[str]) -> list[dict[str, float
 
 
 def features(found: Sequence[Piece], names: Iterable[str]) -> list[list[TermUse]]:
-    """Return for each piece its terms in order, and which of `WEIGHTS` hold for each.
-
-    Args:
-        found: The pieces of a stretch of conversation.
-        names: What those who speak are called.
-    """
+    """Return for each piece its terms in order, and which of `WEIGHTS` hold for each."""
     speakers = {term for name in names for term in terms(name)}
     said = [_words(piece.text, speakers) for piece in found]
     recurring = _recurring(found, said)
@@ -193,11 +184,7 @@ def _piece(piece: Piece, said: Sequence[TermUse], asking: set[int]) -> tuple[str
 
 
 def is_identifier(surface: str) -> bool:
-    """Tell a name from programs, files or protocols from a word: by what is inside it.
-
-    Args:
-        surface: A word as it is written.
-    """
+    """Tell a name from programs, files or protocols from a word: by what is inside it."""
     if surface.isalpha():
         return surface[1:] != surface[1:].lower() and not surface.isupper()
     return any(mark in surface for mark in "_./:@#") or any(map(str.isdigit, surface))

@@ -85,11 +85,7 @@ _HANDED_OVER: Final = "This session is being continued from a previous conversat
 
 
 def blocks(text: str) -> list[TextBlock]:
-    """Take a message apart; put together, the blocks' lines are the message's.
-
-    Args:
-        text: The content of a message.
-    """
+    """Take a message apart; put together, the blocks' lines are the message's."""
     found: list[TextBlock] = []
     for pasted, part in _parts(text):
         if pasted:
@@ -100,20 +96,12 @@ def blocks(text: str) -> list[TextBlock]:
 
 
 def read_prose(text: str) -> str:
-    """Return only what a message's author says: its prose, line by line.
-
-    Args:
-        text: The content of a message.
-    """
+    """Return only what a message's author says: its prose, line by line."""
     return "\n".join(prose_lines(text))
 
 
 def prose_lines(text: str) -> Iterator[str]:
-    """Yield the lines of a message's prose, with a blank one where something is left out.
-
-    Args:
-        text: The content of a message.
-    """
+    """Yield the lines of a message's prose, with a blank one where something is left out."""
     for block in blocks(text):
         if block.kind is BlockKind.PROSE:
             yield from block.text.splitlines()
@@ -236,10 +224,7 @@ def _fenced(info: str, first: list[str]) -> BlockKind:
 def _kind_of(head: str, line: str, listed: bool) -> BlockKind:
     """Tell what a line is by itself.
 
-    Args:
-        head: Its beginning.
-        line: All of it, without blanks at its end.
-        listed: Whether it stands below an item of a list, which indents what belongs to it.
+    `listed`: it stands below an item of a list, which indents what belongs to it.
     """
     if head.lstrip().startswith(">"):
         return BlockKind.QUOTE

@@ -69,30 +69,18 @@ class RecordedCall(NamedTuple):
 
 
 def recorded_calls(value: Any) -> Iterator[RecordedCall]:
-    """Yield the calls in what a message keeps as its `tool_call`: one, or several in a list.
-
-    Args:
-        value: Any JSON; an empty object is no call.
-    """
+    """Yield the calls in what a message keeps as its `tool_call`: one, or several in a list."""
     return _calls(value, None, 0)
 
 
 def link_ids(value: Any) -> list[str]:
-    """Return the ids by which calls and results name each other.
-
-    Args:
-        value: What a message keeps as its `tool_call` or `tool_result`: one, or several in a list.
-    """
+    """Return the ids by which calls and results name each other."""
     parts = value if isinstance(value, list) else [value]
     return [name for name in map(_link_id, parts) if name is not None]
 
 
 def call_links(messages: Sequence[Message]) -> Iterator[Link]:
-    """Pair calls with results: by id where both have one, else by order.
-
-    Args:
-        messages: In the order in which they were said.
-    """
+    """Pair calls with results: by id where both have one, else by order."""
     known: dict[str, int] = {}
     named: dict[str, int] = {}
     unnamed: deque[int] = deque()

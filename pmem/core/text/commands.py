@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.core.text.calls import RecordedCall, recorded_calls
 from pmem.core.text.paths import named_paths
 from pmem.values.records import Message
@@ -62,44 +62,28 @@ class ToolOutcome(NamedTuple):
 
 
 def command_line(message: Message) -> str:
-    """Return a tool's call in one line: the command that ran, or the tool and its file.
-
-    Args:
-        message: A message with a `tool_call`; of others the first line of what they say.
-    """
+    """Return a tool's call in one line: the command that ran, or the tool and its file."""
     calls = [_in_one_line(name, given) for name, given in _calls(message)]
     line = "; ".join(filter(None, calls[:MOST_CALLS])) or first_line(message.content)
     return shortened(line, LONGEST_CALL)
 
 
 def call_line(calls: Iterable[RecordedCall]) -> str:
-    """Return calls in one line, of one that has no arguments the tool alone.
-
-    Args:
-        calls: Those of a message.
-    """
+    """Return calls in one line, of one that has no arguments the tool alone."""
     lines = (_in_one_line(call.name, call.arguments) or call.name for call in calls)
     line = "; ".join(islice(filter(None, lines), MOST_CALLS)) or "a tool"
     return shortened(line, LONGEST_CALL)
 
 
 def ran_commands(message: Message) -> tuple[str, ...]:
-    """Return the commands that a tool's call runs, each by its first line.
-
-    Args:
-        message: A message with a `tool_call`.
-    """
+    """Return the commands that a tool's call runs, each by its first line."""
     given = (each for _, each in _calls(message))
     ran = (str(each[key]) for each in given for key in _COMMANDS[:3] if each.get(key))
     return tuple(shortened(line, LONGEST_CALL) for text in ran if (line := first_line(text)))
 
 
 def tool_outcome(message: Message) -> ToolOutcome:
-    """Read from a tool's result how it ended; of a long one both ends are looked at.
-
-    Args:
-        message: A message with a `tool_result`, or one of a tool.
-    """
+    """Read from a tool's result how it ended; of a long one both ends are looked at."""
     text = message.content
     if len(text) > LOOKED_AT:
         text = f"{text[: LOOKED_AT // 2]}\n{text[-LOOKED_AT // 2 :]}"
@@ -115,20 +99,12 @@ def tool_outcome(message: Message) -> ToolOutcome:
 
 
 def error_lines(text: str) -> tuple[str, ...]:
-    """Return the lines of output that tell an error, each once.
-
-    Args:
-        text: What a program wrote.
-    """
+    """Return the lines of output that tell an error, each once."""
     return tuple(_shown(head) for head in _heads(text) if _is_error(head))
 
 
 def edited_files(message: Message) -> tuple[str, ...]:
-    """Return the files that a tool's call writes to.
-
-    Args:
-        message: A message with a `tool_call`.
-    """
+    """Return the files that a tool's call writes to."""
     found: list[str] = []
     for name, given in _calls(message):
         if name.lower() in _EDITS:
@@ -155,11 +131,7 @@ def _in_one_line(name: str, given: Mapping[str, Any]) -> str:
 
 
 def first_line(text: str) -> str:
-    """Return the first line that says something, without the move to a folder before a command.
-
-    Args:
-        text: A command, or what somebody or a program says.
-    """
+    """Return the first line that says something, without the move to a folder before a command."""
     lines = (" ".join(line.split()) for line in text[:LOOKED_AT].splitlines())
     return _MOVE.sub("", next(filter(None, lines), ""))
 

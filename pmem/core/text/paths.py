@@ -30,19 +30,12 @@ def named_paths(text: str) -> tuple[str, ...]:
 
     A name counts as a file's by its ending, as a folder's by two slashes or one at its end. Links
     are no files.
-
-    Args:
-        text: Any text.
     """
     return tuple(dict.fromkeys(filter(None, map(_path_in, _candidates(text)))))
 
 
 def named_symbols(text: str) -> tuple[str, ...]:
-    """Return the functions, classes, variables and options that a text names, in order, once.
-
-    Args:
-        text: Any text.
-    """
+    """Return the functions, classes, variables and options that a text names, in order, once."""
     return tuple(dict.fromkeys(name for name in _candidates(text) if _SYMBOL.fullmatch(name)))
 
 

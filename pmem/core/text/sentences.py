@@ -55,20 +55,12 @@ class ParsedSentence(NamedTuple):
     asked: bool
 
     def capital(self, number: int) -> bool:
-        """Tell whether a word begins with a capital letter.
-
-        Args:
-            number: The word's place in `words`.
-        """
+        """Tell whether a word begins with a capital letter."""
         return self.text[self.places[number][0]].isupper()
 
 
 def sentences(text: str) -> Iterator[ParsedSentence]:
-    """Yield the sentences that a message's author states or asks, parted at semicolons.
-
-    Args:
-        text: The content of a message.
-    """
+    """Yield the sentences that a message's author states or asks, parted at semicolons."""
     from pmem.core.text.blocks import prose_lines
 
     for sentence in _split_lines(prose_lines(text[:MOST])):
@@ -81,9 +73,6 @@ def split_sentences(text: str) -> list[str]:
     """Part prose at the ends of its sentences and lines; marks of lists and headings are left out.
 
     A line broken only for its length goes on in the next. A semicolon ends no sentence.
-
-    Args:
-        text: Any prose.
     """
     return list(_split_lines(text.splitlines()))
 
@@ -97,9 +86,6 @@ def unwrapped(lines: Iterable[str]) -> Iterator[str]:
     """Yield lines without marks of lists and headings, those broken for their length joined.
 
     A long line without an end goes on where the next begins in small letters and with no mark.
-
-    Args:
-        lines: Lines of prose.
     """
     held: list[str] = []
     open_ended = False
@@ -143,11 +129,7 @@ def _goes_on(line: str, begin: int, match: re.Match[str]) -> bool:
 
 
 def read(text: str) -> ParsedSentence:
-    """Take one sentence apart.
-
-    Args:
-        text: A sentence, without line breaks.
-    """
+    """Take one sentence apart."""
     words: list[str] = []
     places: list[tuple[int, int]] = []
     for match in _TOKEN.finditer(text):
@@ -161,11 +143,7 @@ def read(text: str) -> ParsedSentence:
 
 
 def joining_cannot(words: list[str]) -> tuple[list[str], list[int]]:
-    """Return words with "can not" as one word, and the place that each had before.
-
-    Args:
-        words: The words of a sentence.
-    """
+    """Return words with "can not" as one word, and the place that each had before."""
     joined: list[str] = []
     places: list[int] = []
     for place, word in enumerate(words):
@@ -178,11 +156,7 @@ def joining_cannot(words: list[str]) -> tuple[list[str], list[int]]:
 
 
 def normal(token: str) -> tuple[str, ...]:
-    """Return a token in lower case, a contraction as the words that it stands for.
-
-    Args:
-        token: A word or a mark.
-    """
+    """Return a token in lower case, a contraction as the words that it stands for."""
     first = token[0]
     if first in '"“':
         return (QUOTE,)

@@ -27,20 +27,12 @@ _ROLES = {
 
 
 def is_talk(message: Message) -> bool:
-    """Tell whether a message is what a person or a model says, and no tool's.
-
-    Args:
-        message: Any message.
-    """
+    """Tell whether a message is what a person or a model says, and no tool's."""
     return speech_of(message) in TALK
 
 
 def speech_of(message: Message) -> Speech:
-    """Tell who speaks in a message; one that has a tool's result or a call is the tool's.
-
-    Args:
-        message: Any message.
-    """
+    """Tell who speaks in a message; one that has a tool's result or a call is the tool's."""
     if message.tool_result:
         return Speech.RESULT
     return Speech.CALL if message.tool_call else _ROLES[message.role]

@@ -14,9 +14,9 @@ the time is linear in the length of the text.
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import Stemmer
 
@@ -320,3 +320,17 @@ def _canonical_word(chunk: str) -> str:
     if joined.isalpha():
         return _plain_word(joined)
     return folded
+
+
+_WORDS_BEFORE: Final = 8
+
+
+def snippet(words: list[str], asked: Collection[str], most: int) -> str:
+    """Return a text's words, so many at the most, from shortly before the first asked for."""
+    if len(words) <= most:
+        return " ".join(words)
+    found = (place for place, word in enumerate(words) if not set(terms(word)).isdisjoint(asked))
+    start = max(0, min(next(found, 0) - _WORDS_BEFORE, len(words) - most))
+    shown = words[start : start + most]
+    end = "" if start + most >= len(words) else " …"
+    return ("… " if start else "") + " ".join(shown) + end

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from pmem.core.shortening import shortened
+from pmem.core.lines import shortened
 from pmem.core.text.calls import recorded_calls
 from pmem.core.text.commands import LONGEST_ERROR, call_line, first_line, tool_outcome
 from pmem.values.records import Message, Role
@@ -17,20 +17,14 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def shown_of_tools(budget: int) -> int:
-    """Return how many characters of a tool's output a context of some tokens shows.
-
-    Args:
-        budget: Tokens of the whole context.
-    """
+    """Return how many characters of a tool's output a context of some tokens shows."""
     return max(LEAST_SHOWN, int(budget * SHOWN_SHARE))
 
 
 def tool_text(message: Message, most: int | None = None) -> str:
     """Return a message as it reads in a transcript: what its tools were asked, how that ended.
 
-    Args:
-        message: Any message, without secrets. What people say stands as it is.
-        most: Characters of a tool's output that are shown whole; None shortens nothing.
+    `most` are the characters of a tool's output that are shown whole; None shortens nothing.
     """
     asks, answers = bool(message.tool_call), is_result(message)
     if asks and answers:
@@ -41,21 +35,12 @@ def tool_text(message: Message, most: int | None = None) -> str:
 
 
 def is_result(message: Message) -> bool:
-    """Tell whether a message is what a tool answered.
-
-    Args:
-        message: Any message.
-    """
+    """Tell whether a message is what a tool answered."""
     return bool(message.tool_result) or message.role is Role.TOOL
 
 
 def call_text(message: Message, most: int | None = None) -> str:
-    """Return what a message says, and in one line what it runs.
-
-    Args:
-        message: A message with a `tool_call`.
-        most: Characters that are shown where its text writes the call out; None shortens nothing.
-    """
+    """Return what a message says, and in one line what it runs."""
     said, ran = message.content, ran_line(message)
     if repeats_calls(message):
         return said if most is None and said else ran
@@ -65,12 +50,7 @@ def call_text(message: Message, most: int | None = None) -> str:
 
 
 def result_text(message: Message, most: int | None = None) -> str:
-    """Return a tool's result; of a longer one its errors, the files it changed, or how it begins.
-
-    Args:
-        message: A message of a tool.
-        most: Characters of it that are shown whole; None shortens nothing.
-    """
+    """Return a tool's result; of a longer one its errors, changed files, or how it begins."""
     said, outcome = message.content, tool_outcome(message)
     status = "failed" if outcome.failed else ""
     if outcome.exit_code is not None:
@@ -84,20 +64,12 @@ def result_text(message: Message, most: int | None = None) -> str:
 
 
 def ran_line(message: Message) -> str:
-    """Return in one line what a message runs.
-
-    Args:
-        message: A message with a `tool_call`.
-    """
+    """Return in one line what a message runs."""
     return RAN + call_line(recorded_calls(message.tool_call))
 
 
 def repeats_calls(message: Message) -> bool:
-    """Tell whether every word that a message says stands in its calls as well.
-
-    Args:
-        message: A message with a `tool_call`.
-    """
+    """Tell whether every word that a message says stands in its calls as well."""
     calls = recorded_calls(message.tool_call)
     known = {word for call in calls for text in call.texts() for word in _words(text)}
     return known.issuperset(_words(message.content))

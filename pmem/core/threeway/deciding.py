@@ -6,8 +6,7 @@ from pmem.core.rawjson import NotJson, load
 from pmem.core.threeway.markers import Apart, apart
 from pmem.core.threeway.recall import STATE
 from pmem.core.threeway.record import Merged, merged
-from pmem.core.threeway.shapes import RecordShape
-from pmem.core.threeway.sides import checked
+from pmem.core.threeway.shapes import RecordShape, checked
 from pmem.core.threeway.values import same
 
 
@@ -30,10 +29,6 @@ class MergeDecision(NamedTuple):
 
 def decide(versions: Versions, shape: RecordShape) -> MergeDecision:
     """Decide what becomes of a record, as the merge driver would.
-
-    Args:
-        versions: What is known of it.
-        shape: What the fields of such a record are.
 
     Raises:
         Doubt: A version is not what pmem writes.
@@ -68,10 +63,6 @@ def version(data: bytes, shape: RecordShape) -> dict[str, Any]:
     """Read one version of a record; one that has conflict markers itself is merged first.
 
     Git makes such a version where two branches have several common ancestors.
-
-    Args:
-        data: The file.
-        shape: What the fields of such a record are.
 
     Raises:
         NotJson: It is no JSON object, or its markers do not come apart into such.

@@ -26,8 +26,7 @@ class Apart(NamedTuple):
 def has_markers(data: bytes) -> bool:
     """Tell whether a text has conflict markers, be they complete or not.
 
-    Args:
-        data: The text; every line of it counts, so it must be known not to be sound.
+    Every line of it counts, so it must be known not to be sound.
     """
     return any(_sure(line) for line in data.split(b"\n")) or apart(data) is not None
 
@@ -37,9 +36,6 @@ def apart(data: bytes) -> Apart | None:
 
     What is outside of the markers belongs to both sides. All markers are equally
     long; a shorter or longer one, as a nested merge writes it, is text like any other.
-
-    Args:
-        data: The text.
 
     Returns:
         Its sides, or None where it has no markers, or they do not belong together.
@@ -73,11 +69,7 @@ def _apart(data: bytes, size: int) -> Apart | None:
 
 
 def plain_lines(data: bytes) -> set[bytes]:
-    """Return the lines of a text that are no markers, without what surrounds them.
-
-    Args:
-        data: A text, with markers or without.
-    """
+    """Return the lines of a text that are no markers, without what surrounds them."""
     lines = {line.strip() for line in data.split(b"\n") if not _marker(line)[0]}
     return lines - {b""}
 

@@ -31,12 +31,7 @@ def overruled(
 ) -> dict[str, Any]:
     """Return fields of a side as they were before it took the record out of recall.
 
-    Args:
-        shape: What the fields of such a record are.
-        base: The record that both started from; empty where both made it.
-        side: What may have taken it out of recall.
-        other: What may have kept it, or named what holds in its place.
-        sides: Their histories.
+    Where both made it, `base` is empty. The histories of all three are in `sides`.
 
     Returns:
         The fields that change; none where the other side did not mean to keep the record.

@@ -8,17 +8,17 @@ that was set later holds, as far as the histories tell.
 from typing import Any, Final, NamedTuple
 
 from pmem.core.threeway import history, recall
-from pmem.core.threeway.lists import kept, together
-from pmem.core.threeway.shapes import UNKNOWN, RecordShape, Rule
-from pmem.core.threeway.sides import checked
+from pmem.core.threeway.shapes import UNKNOWN, RecordShape, Rule, checked
 from pmem.core.threeway.values import (
     MISSING,
     Doubt,
     Object,
     canonical,
+    kept,
     moment,
     moment_in,
     same,
+    together,
 )
 
 Path = tuple[str, ...]
@@ -48,11 +48,7 @@ def merged(
 ) -> Merged:
     """Merge what two sides made of a record.
 
-    Args:
-        base: The record that both started from; None where both made it.
-        ours: One side's; None where it was purged.
-        theirs: The other side's.
-        shape: What the fields of such a record are.
+    Without a base, both made it; a side that is None was purged.
 
     Returns:
         The same, to the order of the keys, whichever side is called ours.

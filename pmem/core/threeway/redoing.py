@@ -1,15 +1,13 @@
 """A merge of one record done again, and where the one that somebody made differs from it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from pmem.core.threeway.history import SOURCE
-from pmem.core.threeway.lists import numbered
 from pmem.core.threeway.record import merged
-from pmem.core.threeway.shapes import UNKNOWN, RecordShape
-from pmem.core.threeway.sides import checked
-from pmem.core.threeway.values import MISSING, Doubt, Object, canonical, moment, same
+from pmem.core.threeway.shapes import UNKNOWN, RecordShape, checked
+from pmem.core.threeway.values import MISSING, Doubt, Object, canonical, moment, numbered, same
 
 Record = dict[str, Any]
 _HISTORY: Final = "history"
@@ -77,18 +75,12 @@ def differences(
     What was changed with pmem after the merge, and before it was committed, has events of its own
     and is no difference.
 
-    Args:
-        bases: See `redone`.
-        sides: See `redone`.
-        result: What the merge commit has.
-        shape: What the fields of such a record are.
-
     Raises:
         Doubt: A base or a side is not what pmem writes.
     """
     wanted = redone(bases, sides, shape)
     starts = (bases[0], *bases)
-    changed = [n for n, side in enumerate(sides) if not _alike(side, starts[n])]
+    changed = [n for n, side in enumerate(sides) if not same(side, starts[n])]
     having = [n for n, side in enumerate(sides) if side is not None]
     if result is None:
         lost = [n for n in having if n in changed] or having
@@ -98,8 +90,8 @@ def differences(
         return [] if is_new else [Mismatch(Mistake.RESURRECTED_RECORD, sides.index(None))]
     if same(wanted, result):
         return []
-    if any(_alike(result, version) for version in (bases[-1], *sides)):
-        dropped = [n for n in having if n in changed and not _alike(sides[n], result)]
+    if any(same(result, version) for version in (bases[-1], *sides)):
+        dropped = [n for n in having if n in changed and not same(sides[n], result)]
         return [Mismatch(Mistake.DROPPED_SIDE, number) for number in dropped]
     versions = [version or {} for version in (bases[-1], *sides)]
     return _compared(versions, wanted, result, shape)
@@ -114,17 +106,8 @@ def _compared(
         return [Mismatch(Mistake.UNREADABLE_MERGE, None, (str(doubt),))]
     if result["id"] != wanted["id"]:
         return [Mismatch(Mistake.MIXED_RECORD, None, ("id",))]
-    return _put_together(_Comparison(shape, versions, wanted, result).all())
-
-
-def _alike(one: Record | None, other: Record | None) -> bool:
-    return same(one, other) if one is not None and other is not None else one is other
-
-
-def _put_together(found: Iterable[Mismatch]) -> list[Mismatch]:
-    """Return one difference for all of a kind that are of one side."""
     named: dict[tuple[Mistake, int | None], dict[str, None]] = {}
-    for mistake, side, what in found:
+    for mistake, side, what in _Comparison(shape, versions, wanted, result).all():
         named.setdefault((mistake, side), {}).update(dict.fromkeys(what))
     return [Mismatch(mistake, side, tuple(what)) for (mistake, side), what in named.items()]
 
@@ -137,12 +120,14 @@ class _Comparison:
     ) -> None:
         self._shape = shape
         self._versions, self._wanted, self._result = versions, wanted, result
-        self._goes_on = _goes_on(shape, wanted, result)
+        is_conversation = _CHUNKS in shape.rules  # it goes on without events
+        self._goes_on = is_conversation and moment(result[shape.time]) > moment(wanted[shape.time])
         known = set(map(canonical, wanted.get(_HISTORY, ())))
         events = [it for it in result.get(_HISTORY, ()) if canonical(it) not in known]
-        self._edited = {
-            field for it in events if it.get("source") != SOURCE for field in _fields_of(it)
-        }
+        own = [it for it in events if it.get("source") != SOURCE]
+        self._edited = {field for it in own for field in it.get("before", ())}
+        if any(it.get("event") in ("LINK", "UNLINK") for it in own):
+            self._edited.add(_LINKS)
 
     def all(self) -> Iterator[Mismatch]:
         """Yield what differs, in the order of the record's fields."""
@@ -200,18 +185,6 @@ class _Comparison:
             return
         having = (n for n, value in enumerate(sides) if same(value, then) and not same(value, base))
         yield Mismatch(Mistake.DROPPED_FIELD, next(having, None), (what,))
-
-
-def _goes_on(shape: RecordShape, wanted: Object, result: Object) -> bool:
-    """Tell whether a conversation went on after the merge: messages leave no events."""
-    return _CHUNKS in shape.rules and moment(result[shape.time]) > moment(wanted[shape.time])
-
-
-def _fields_of(event: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the fields that an event is about."""
-    yield from event.get("before", ())
-    if event.get("event") in ("LINK", "UNLINK"):
-        yield _LINKS
 
 
 def _name(key: tuple[Any, ...], item: Any) -> str:

@@ -7,17 +7,24 @@ from typing import TYPE_CHECKING, Final
 from pmem.operations.operation import Operation
 
 if TYPE_CHECKING:
-    from pmem.apps.figures import AppFigures, Polled
     from pmem.apps.reading import (
         AppContext,
         AppContextRequest,
+        AppFigures,
         AppListing,
         AppListRequest,
         AppOverviews,
         AppShowRequest,
+        Polled,
     )
-    from pmem.apps.remembering import Remembered, RememberRequest
-    from pmem.apps.removal import AppDeleteRequest, Purged, Uninstalled, UninstallRequest
+    from pmem.apps.remembering import (
+        AppDeleteRequest,
+        Purged,
+        Remembered,
+        RememberRequest,
+        Uninstalled,
+        UninstallRequest,
+    )
     from pmem.conversation.conversations import (
         ConversationsRequest,
         Ended,
@@ -50,11 +57,11 @@ if TYPE_CHECKING:
     from pmem.core.extraction.episodes import Arc
     from pmem.memory.app_limit import Compacted
     from pmem.memory.app_memories import AppMemory, AppRequest
-    from pmem.memory.chunking import Transcript
-    from pmem.memory.reading import ConversationRequest, LookRequest, MessageRef, ShowRequest
+    from pmem.memory.conversations import ConversationRequest, LookRequest, Transcript
+    from pmem.memory.reading import MessageRef, ShowRequest
     from pmem.search.usage import ContextUsage
+    from pmem.values.fields import AtRequest, NoArguments
     from pmem.values.records import Conversation, Episode
-    from pmem.values.requests import AtRequest, NoArguments
 
 # conversation: what was said
 
@@ -203,21 +210,21 @@ COMPACT: Final[Operation[AppRequest, Compacted]] = Operation(
 )  # fmt: skip
 APP_DELETE: Final[Operation[AppDeleteRequest, AppMemory]] = Operation(
     "app.delete", "Remove one memory of an app; `restore` brings it back until it is purged",
-    "apps.removal:delete", writes="beside", effect="destructive"
+    "apps.remembering:delete", writes="beside", effect="destructive"
 )  # fmt: skip
 APP_PURGE: Final[Operation[AppRequest, Purged]] = Operation(
-    "app.purge", "Delete all memories of an app for good", "apps.removal:purge",
+    "app.purge", "Delete all memories of an app for good", "apps.remembering:purge",
     writes="beside", effect="destructive"
 )  # fmt: skip
 UNINSTALL: Final[Operation[UninstallRequest, Uninstalled]] = Operation(
     "app.uninstall", "Note that an app is gone; its memories outlive it, unless they are purged",
-    "apps.removal:uninstall", writes="beside", effect="destructive"
+    "apps.remembering:uninstall", writes="beside", effect="destructive"
 )  # fmt: skip
 APP_STATS: Final[Operation[AtRequest, AppFigures]] = Operation(
     "app.stats", "Show what apps remember, and what models have spent on it",
-    "apps.figures:statistics"
+    "apps.reading:statistics"
 )  # fmt: skip
 POLL_ENERGY: Final[Operation[NoArguments, Polled]] = Operation(
     "app.poll", "Return the units that models have spent since this was last asked",
-    "apps.figures:poll_energy", writes="beside", scope="nothing"
+    "apps.reading:poll_energy", writes="beside", scope="nothing"
 )  # fmt: skip

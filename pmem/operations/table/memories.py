@@ -8,15 +8,15 @@ from pmem.operations.operation import Operation
 
 if TYPE_CHECKING:
     from pmem.memory.changes import ChangedRecords, RecordsRequest, Removable, RestoreRequest
-    from pmem.memory.confirming import Confirmed, ConfirmRequest
     from pmem.memory.consent import (
         Approved,
         ApproveRequest,
+        Confirmed,
+        ConfirmRequest,
         ConsentListing,
         Declined,
         WaitingRequest,
     )
-    from pmem.memory.dead_ends import Tried, TriedRequest
     from pmem.memory.facts import FactListing, FactsRequest, PromoteRequest, Promotions, Rejected
     from pmem.memory.journal import (
         AuditRequest,
@@ -28,11 +28,27 @@ if TYPE_CHECKING:
         RanRequest,
         Trail,
         VersionListing,
+        Week,
+        WeekRequest,
     )
     from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
-    from pmem.memory.outcomes import DueListing, DueRequest, OutcomeNoted, OutcomeRequest
-    from pmem.memory.overviews import NameListing, NamesRequest
-    from pmem.memory.reading import Block, ListRequest, MemoryListing, ShownRecord, ShowRequest
+    from pmem.memory.outcomes import (
+        DueListing,
+        DueRequest,
+        OutcomeNoted,
+        OutcomeRequest,
+        Tried,
+        TriedRequest,
+    )
+    from pmem.memory.reading import (
+        Block,
+        ListRequest,
+        MemoryListing,
+        NameListing,
+        NamesRequest,
+        ShownRecord,
+        ShowRequest,
+    )
     from pmem.memory.requests import (
         AddAllRequest,
         Added,
@@ -46,7 +62,6 @@ if TYPE_CHECKING:
     )
     from pmem.memory.sharing import ShareRequest
     from pmem.memory.undo import Undone, UndoRequest
-    from pmem.memory.week import Week, WeekRequest
     from pmem.memory.why import Why, WhyRequest
     from pmem.values.records import Memory, Record
 
@@ -112,7 +127,7 @@ UNLINK: Final[Operation[UnlinkRequest, Memory]] = Operation(
 
 TRIED: Final[Operation[TriedRequest, Tried]] = Operation(
     "tried", "Note what was tried and failed, and what worked instead",
-    "memory.dead_ends:note_attempt", writes="records", gate="request", logged="hotpath:create"
+    "memory.outcomes:note_attempt", writes="records", gate="request", logged="hotpath:create"
 )  # fmt: skip
 OUTCOME: Final[Operation[OutcomeRequest, OutcomeNoted]] = Operation(
     "outcome", "Note how a decision turned out", "memory.outcomes:note_outcome",
@@ -133,11 +148,11 @@ UNDO: Final[Operation[UndoRequest, Undone]] = Operation(
 )  # fmt: skip
 WEEK: Final[Operation[WeekRequest, Week]] = Operation(
     "week", "Show what was learned, changed and forgotten since a moment, and by whom",
-    "memory.week:look_back"
+    "memory.journal:look_back"
 )  # fmt: skip
 NAMES: Final[Operation[NamesRequest, NameListing]] = Operation(
     "names", "List the tags or the subjects, and how many memories have each",
-    "memory.overviews:list_names"
+    "memory.reading:list_names"
 )  # fmt: skip
 HISTORY: Final[Operation[HistoryRequest, History]] = Operation(
     "history", "Show what happened to a record, the oldest event first",
@@ -165,7 +180,7 @@ FACTS: Final[Operation[FactsRequest, FactListing]] = Operation(
 )  # fmt: skip
 CONFIRM: Final[Operation[ConfirmRequest, Confirmed]] = Operation(
     "confirm", "Trust all memories that an agent noted: a person has looked at them",
-    "memory.confirming:confirm", writes="records", by_person=True, effect="idempotent"
+    "memory.consent:confirm", writes="records", by_person=True, effect="idempotent"
 )  # fmt: skip
 PROMOTE: Final[Operation[PromoteRequest, Promotions]] = Operation(
     "facts.promote", "Make memories of facts", "memory.facts:promote",

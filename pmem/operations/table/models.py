@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 from pmem.operations.operation import Operation
 
 if TYPE_CHECKING:
-    from pmem.upkeep.work.applying import AnsweredAll, WorkAnswersRequest
-    from pmem.upkeep.work.handing_out import (
+    from pmem.upkeep.work.doing import (
+        AnsweredAll,
+        WorkAnswersRequest,
         WorkHandedOut,
         WorkListing,
         WorkListRequest,
@@ -17,16 +18,16 @@ if TYPE_CHECKING:
     from pmem.upkeep.work.trying import ModelTested, ModelTestRequest
 
 WORK: Final[Operation[WorkListRequest, WorkListing]] = Operation(
-    "work.list", "List the work that waits for a model", "upkeep.work.handing_out:list_work",
+    "work.list", "List the work that waits for a model", "upkeep.work.doing:list_work",
     categories=("activity", "event")
 )  # fmt: skip
 NEXT_WORK: Final[Operation[WorkRequest, WorkHandedOut]] = Operation(
     "work.next", "Hand out the next work for a model, with its prompt and its answer's schema",
-    "upkeep.work.handing_out:hand_out", categories=("activity", "event")
+    "upkeep.work.doing:hand_out", categories=("activity", "event")
 )  # fmt: skip
 APPLY_WORK: Final[Operation[WorkAnswersRequest, AnsweredAll]] = Operation(
     "work.apply", "Apply answers to work, checked, while what they rest on has not moved",
-    "upkeep.work.applying:apply_answers", categories=("activity", "event"),
+    "upkeep.work.doing:apply_answers", categories=("activity", "event"),
     writes="beside", effect="idempotent"
 )  # fmt: skip
 TEST_MODEL: Final[Operation[ModelTestRequest, ModelTested]] = Operation(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pmem.upkeep.statistics import MemoryFigures
     from pmem.upkeep.sync import Synced, SyncRequest
     from pmem.values.config import Resolved
-    from pmem.values.requests import AtRequest, NoArguments, RangeRequest, SetupRequest
+    from pmem.values.fields import AtRequest, NoArguments, RangeRequest, SetupRequest
     from pmem.vcs.changelog import Compared
     from pmem.vcs.conflicts import SettledConflicts, SettleRequest
     from pmem.vcs.gitsetup import GitSetup

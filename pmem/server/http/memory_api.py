@@ -12,10 +12,10 @@ import msgspec
 from msgspec import Meta
 
 from pmem.apps.reading import AppListRequest
-from pmem.apps.removal import AppDeleteRequest
-from pmem.core.audit import AuditRow, row
+from pmem.apps.remembering import AppDeleteRequest
+from pmem.core.journal import AuditRow, row
 from pmem.core.queries import Bullet, Full, QueryRequest
-from pmem.core.versions import MemoryVersion, version_number, versions
+from pmem.core.retention import MemoryVersion, version_number, versions
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.app_memories import AppMemory, AppRequest
 from pmem.memory.changes import RecordsRequest

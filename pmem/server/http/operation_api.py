@@ -8,8 +8,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 
 import msgspec
 
-from pmem.core import decode_errors
-from pmem.core.crowding import is_crowded, is_too_deep
+from pmem.core import exactjson
 from pmem.core.exactjson import InexactJson, read
 from pmem.core.queries import QueryRequest, parse
 from pmem.errors import InvalidValue, Refused
@@ -18,6 +17,7 @@ from pmem.operations import table
 from pmem.operations.operation import Operation
 from pmem.operations.pipeline import request_of
 from pmem.server.http.endpoints import Endpoint, HttpCall, HttpRefusal, Reply, enveloped
+from pmem.values.bounds import is_crowded, is_too_deep
 
 _LINES: Final = Iterable[bytes]
 """The type of a stream of lines, which over HTTP is a list of texts."""
@@ -62,7 +62,7 @@ def read_body(type_: type[msgspec.Struct], data: bytes) -> Any:
         for part in _parts(found):
             check_bounds(part)
     except msgspec.ValidationError as error:
-        raise InvalidValue(decode_errors.sentence(error, _choices(type_))) from None
+        raise InvalidValue(exactjson.sentence(error, _choices(type_))) from None
     return found
 
 

@@ -8,8 +8,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 import orjson
 
-from pmem.core.crowding import is_crowded, is_too_deep
-from pmem.core.exactjson import InexactJson, reread
+from pmem.core.exactjson import InexactJson
 from pmem.core.exactjson import read as read_exactly
 from pmem.errors import (
     Damaged,
@@ -20,7 +19,7 @@ from pmem.errors import (
     not_fetched,
     not_utf8,
 )
-from pmem.values.bounds import RECORD_BYTES, RECORD_LEVELS, RECORD_VALUES
+from pmem.values.bounds import RECORD_BYTES, RECORD_LEVELS, RECORD_VALUES, is_crowded, is_too_deep
 from pmem.values.ids import is_id
 from pmem.values.records import SCHEMA, Record, dump
 
@@ -163,8 +162,8 @@ def serialise(record: Record, previous: bytes | None, path: str) -> bytes:
     known = dump(read)
     if known == previous:
         return dump(record)
-    merged = reread(dump(record))
-    _carry(everything, reread(known), merged)
+    merged = msgspec.json.decode(dump(record))
+    _carry(everything, msgspec.json.decode(known), merged)
     return dump(merged)
 
 
@@ -222,9 +221,9 @@ def _wrong_shape(data: bytes, path: str, error: Exception) -> Damaged:
     schema = value.get("schema", SCHEMA)
     if schema != SCHEMA:
         return _other_schema(schema, path)
-    from pmem.core import decode_errors
+    from pmem.core import exactjson
 
-    return Damaged(f"{path} is not a record: {decode_errors.sentence(error)}")
+    return Damaged(f"{path} is not a record: {exactjson.sentence(error)}")
 
 
 def _article(value: object) -> str:

@@ -1,12 +1,11 @@
 """Who wrote a line of a file, and with which commit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
 
-from pmem.core.line_mapping import earlier_line
 from pmem.core.lines import file_lines, split_lines
 from pmem.storage.git import git
 from pmem.storage.git.repository import oldest_of_shallow
@@ -30,15 +29,8 @@ def origin_of(
 
     Filters and text conversions that the repository names are not run.
 
-    Args:
-        top: The top of the project.
-        environment: The environment's variables.
-        file: The file, seen from there.
-        line: The line, counted from one.
-        now: What the file holds.
+    Lines are counted from one; `now` is what the file holds.
     """
-    import subprocess
-
     try:
         found = git.run(top, ["cat-file", "blob", f"{_HEAD}:{file}"], environment)
         place = None if found.code else earlier_line(_lines(found.out), _lines(now), line)
@@ -46,7 +38,7 @@ def origin_of(
             return "not committed yet"
         asked = ["blame", "--no-textconv", "--porcelain", "-L", f"{place},{place}", _HEAD, "--"]
         told = git.run(top, [*asked, file], environment)
-    except (OSError, subprocess.SubprocessError):
+    except git.UNAVAILABLE:
         return "git cannot be run"
     except git.Distrusted as error:
         return error.message
@@ -70,3 +62,31 @@ def _parse_blame(porcelain: str) -> LineOrigin:
         at=datetime.fromtimestamp(int(fields.get("author-time", 0)), UTC),
         subject=fields.get("summary", ""),
     )
+
+
+_MOST_LINES: Final = 5000
+"""Where more lines differ, no line between them is looked for."""
+
+
+def earlier_line(before: Sequence[bytes], after: Sequence[bytes], line: int) -> int | None:
+    """Return where a line stood before, or None where it is new or was changed.
+
+    Lines count from one.
+    """
+    shared = min(len(before), len(after))
+    head = next((n for n in range(shared) if before[n] != after[n]), shared)
+    if line <= head:
+        return line
+    rest = shared - head
+    tail = next((n for n in range(rest) if before[-1 - n] != after[-1 - n]), rest)
+    if line > len(after) - tail:
+        return line - len(after) + len(before)
+    old, new = before[head : len(before) - tail], after[head : len(after) - tail]
+    if max(len(old), len(new)) > _MOST_LINES:
+        return None
+    from difflib import SequenceMatcher
+
+    for start, place, size in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
+        if place <= line - 1 - head < place + size:
+            return head + start + line - head - place
+    return None

@@ -6,7 +6,6 @@ attribute, no filter and no program of the project; lines are compared outside o
 
 import hashlib
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -14,9 +13,9 @@ from typing import Final, NamedTuple
 
 from pmem.errors import StorageRefused
 from pmem.storage.git import git
-from pmem.storage.git.objects import Objects, no_git
+from pmem.storage.git.objects import Objects
 from pmem.storage.git.project_files import Sources, Unreadable, is_text
-from pmem.storage.git.repository import TreeEntry
+from pmem.storage.git.repository import FILES, TreeEntry, raw_entries
 
 _RAW: Final = (
     *("--raw", "-z", "-O/dev/null", "--no-abbrev", "--no-textconv", "--no-ext-diff"),
@@ -27,8 +26,6 @@ _RENAMES: Final = ("-M", "-l1000")
 _MOST_MOVED: Final = 1000
 """So many new files of the work tree are compared with those that are gone."""
 _SHA1: Final = 40
-_NO_MODE: Final = "000000"
-_FILES: Final = ("100644", "100755", "100664")
 _UNTRACKED: Final = ("ls-files", "--others", "--exclude-standard", "-z")
 _NEW: Final = TreeEntry("100644", "")
 _NAMES: Final = ("before", "after")
@@ -143,28 +140,17 @@ class ChangedFiles:
         return git.without_filters(self._sources.top, self._environment)
 
     def _ask(self, words: Sequence[str]) -> bytes:
-        top = self._sources.top
-        try:
-            found = git.run(
-                top, words, self._environment, index=self._index, settings=self._unfiltered
-            )
-        except OSError as error:
-            raise no_git(error) from None
-        except subprocess.TimeoutExpired:
-            raise StorageRefused(f"git took longer than {git.SECONDS} seconds to compare") from None
+        top, settings = self._sources.top, self._unfiltered
+        found = git.run(top, words, self._environment, index=self._index, settings=settings)
         if found.code:
             said = found.err.partition("\n")[0].removeprefix("fatal: ").strip()
             raise StorageRefused(f"git cannot compare the two: {said}")
         return found.out
 
     def load(self, changes: Iterable[ChangedPath]) -> None:
-        """Read what several files hold and held, by one git process.
-
-        Args:
-            changes: Those that will be asked for.
-        """
+        """Read what several files hold and held, by one git process."""
         entries = [entry for one in changes for entry in (one.old, one.new)]
-        names = [entry.object for entry in entries if entry and entry.mode in _FILES]
+        names = [entry.object for entry in entries if entry and entry.mode in FILES]
         wanted = [name for name in dict.fromkeys(names) if name and name not in self._known]
         self._known.update(zip(wanted, self._objects.contents(wanted), strict=True))
 
@@ -174,7 +160,7 @@ class ChangedFiles:
 
     def after(self, change: ChangedPath) -> bytes | None:
         """Return what a file holds; None where it is no regular file that can be read."""
-        if change.new is None or change.new.object or change.new.mode not in _FILES:
+        if change.new is None or change.new.object or change.new.mode not in FILES:
             return self._blob(change.new)
         try:
             return self._sources.read(change.name)
@@ -182,7 +168,7 @@ class ChangedFiles:
             return None
 
     def _blob(self, entry: TreeEntry | None) -> bytes | None:
-        if entry is None or entry.mode not in _FILES or not entry.object:
+        if entry is None or entry.mode not in FILES or not entry.object:
             return None
         if entry.object not in self._known:
             self._known[entry.object] = next(self._objects.contents([entry.object]))
@@ -190,20 +176,14 @@ class ChangedFiles:
 
 
 def hunks(before: bytes, after: bytes, environment: Mapping[str, str]) -> list[Hunk]:
-    """Return where two texts differ, as git compares them; nothing where there is no git.
-
-    Args:
-        before: The one.
-        after: The other.
-        environment: The environment's variables.
-    """
+    """Return where two texts differ, as git compares them; nothing where there is no git."""
     try:
         with tempfile.TemporaryDirectory(prefix="pmem-") as folder:
             for name, data in zip(_NAMES, (before, after), strict=True):
                 with open(os.path.join(folder, name), "xb") as file:
                     file.write(data)
             found = git.run_apart(folder, _BY_LINES, environment)
-    except (OSError, subprocess.SubprocessError):
+    except (OSError, *git.UNAVAILABLE):
         return []
     return list(_parse_hunks(found.out)) if found.code in (0, 1) else []
 
@@ -214,9 +194,7 @@ def lines_after(hunks: Sequence[Hunk], lines: tuple[int, int]) -> tuple[int, int
     Where as many lines came as went, each stands for one; else all that came stand for those that
     went.
 
-    Args:
-        hunks: The change.
-        lines: The first and the last line before it, counted from one.
+    Lines are counted from one; the first and the last are given.
     """
     start, _ = _places_of(hunks, lines[0])
     _, end = _places_of(hunks, lines[1])
@@ -238,12 +216,7 @@ def _places_of(hunks: Sequence[Hunk], line: int) -> tuple[int, int]:
 
 
 def touching(hunks: Sequence[Hunk], lines: tuple[int, int]) -> Hunk | None:
-    """Return the first part of a change that touches lines; None if it leaves them alone.
-
-    Args:
-        hunks: The change.
-        lines: The first and the last line before it, counted from one.
-    """
+    """Return the first part of a change that touches lines; None if it leaves them alone."""
     first, last = lines
     for hunk in hunks:
         ends = hunk.old + hunk.old_size - 1 if hunk.old_size else hunk.old + 1
@@ -265,13 +238,11 @@ def _parse(listed: bytes) -> Iterator[ChangedPath]:
     for word in words:
         if not word.startswith(b":"):
             continue
-        *about, status = word[1:].decode().split(" ")
+        old, new, status = raw_entries(word)
         name = os.fsdecode(next(words))
         after = os.fsdecode(next(words)) if status[:1] in "RC" else name
-        old, new = (
-            None if mode == _NO_MODE else TreeEntry(mode, object_.strip("0") and object_)
-            for mode, object_ in zip(about[:2], about[2:4], strict=True)
-        )
+        if new is not None and not new.object.strip("0"):
+            new = new._replace(object="")
         if status == "U":  # a merge waits for a decision, and check says so
             continue
         before = None if old is None or status[:1] == "C" else name

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 
 from pmem.errors import InvalidValue
 from pmem.storage.git import git
-from pmem.storage.git.objects import no_git
 from pmem.storage.git.repository import UNSHALLOW, oldest_of_shallow
 
 HEAD: Final = "HEAD"
@@ -38,27 +37,15 @@ class CommitText(NamedTuple):
 def read_commits(top: str, environment: Mapping[str, str], revisions: str) -> Iterator[CommitText]:
     """Yield the commits of a range, the newest first, merges left out.
 
-    Args:
-        top: The top of the project.
-        environment: The environment's variables.
-        revisions: A branch, a commit or a range such as `v1.0..HEAD`.
+    The range is a branch, a commit or such as `v1.0..HEAD`.
 
     Raises:
         InvalidValue: Git knows no such range, or there is no repository.
-        NotFound: There is no git.
+        NoGit: There is no git.
     """
     asked = [*_LOG, "--end-of-options", revisions, "--"]
-    try:
-        running = subprocess.Popen(  # noqa: S603 - no shell, and every argument is ours
-            git.command(asked),
-            cwd=top,
-            env=git.surroundings(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-    except OSError as error:
-        raise no_git(error) from None
+    pipes = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    running = git.popen(top, asked, environment, **pipes)
     with running:
         assert running.stdout is not None
         assert running.stderr is not None
@@ -85,17 +72,11 @@ def read_commits(top: str, environment: Mapping[str, str], revisions: str) -> It
 def files_of(
     top: str, environment: Mapping[str, str], commits: Sequence[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the files that commits touched, by commit; none where git does not tell.
-
-    Args:
-        top: The top of the project.
-        environment: The environment's variables.
-        commits: Their ids.
-    """
+    """Return the files that commits touched, by commit; none where git does not tell."""
     told = "".join(f"{commit}\n" for commit in commits).encode()
     try:
         done = git.run(top, _FILES, environment, stdin=told)
-    except (OSError, subprocess.SubprocessError):
+    except git.UNAVAILABLE:
         return {}
     found: dict[str, list[str]] = {}
     known, current = set(commits), ""

@@ -7,7 +7,6 @@ program's, and is asked what stands before those.
 """
 
 import os
-import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -70,7 +69,7 @@ def function_lines(
                 attributes.append(f"{number} diff={driver or 'none'}".encode())
             _write(folder, _ATTRIBUTES, attributes)
             done = git.run_apart(folder, _arguments(), environment)
-    except (OSError, subprocess.SubprocessError):
+    except (OSError, *git.UNAVAILABLE):
         return None
     return _parse(done.out, len(shown)) if done.code in (0, 1) else None
 

@@ -3,10 +3,13 @@
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pmem.errors import NotFound
+from pmem.errors import NotFound, StorageRefused
 from pmem.storage.files.worktree import top_of
+
+if TYPE_CHECKING:
+    import subprocess
 
 _SAFE: Final = ("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false")
 _NO_HOOKS: Final = ("-c", "core.hooksPath=/dev/null")
@@ -26,11 +29,7 @@ DISTRUSTS: Final = "safe.directory"
 
 
 class Distrusted(NotFound):
-    """Git does nothing in a repository that belongs to another user.
-
-    Args:
-        folder: Where git was asked.
-    """
+    """Git does nothing in a repository that belongs to another user."""
 
     def __init__(self, folder: str) -> None:
         place = top_of(os.path.abspath(folder)) or folder
@@ -38,6 +37,26 @@ class Distrusted(NotFound):
             f"git does not trust the repository {place}, since it belongs to another user",
             f"if you trust it: git config --global --add {DISTRUSTS} {shlex.quote(place)}",
         )
+
+
+class NoGit(NotFound):
+    """Git cannot be run."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(
+            f"git cannot be run ({error.strerror})", "install git to look at revisions"
+        )
+
+
+class TookTooLong(StorageRefused):
+    """A git command was ended before it was done."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(f"git took longer than {SECONDS} seconds in {folder}")
+
+
+UNAVAILABLE: Final = (NoGit, TookTooLong)
+"""What `run` raises where git does not answer at all."""
 
 
 class GitResult(NamedTuple):
@@ -49,20 +68,14 @@ class GitResult(NamedTuple):
 
 
 def command(arguments: Sequence[str]) -> list[str]:
-    """Return the command line of a git command that only reads.
-
-    Args:
-        arguments: The command, without `git`.
-    """
+    """Return the command line of a git command that only reads."""
     return ["git", *_SAFE, *_NO_HOOKS, *arguments]
 
 
 def surroundings(environment: Mapping[str, str], index: str = "") -> dict[str, str]:
     """Return the environment that git runs in: without its own variables, and without a network.
 
-    Args:
-        environment: The environment's variables.
-        index: The file of the index that git looks at; the repository's own when empty.
+    `index` is the file of the index that git looks at; the repository's own when empty.
     """
     clean = {
         name: value
@@ -93,8 +106,7 @@ def run(
 
     Raises:
         Distrusted: The repository belongs to another user.
-        OSError: There is no git, or it cannot be run there.
-        subprocess.TimeoutExpired: It took longer than 10 seconds.
+        NoGit, TookTooLong: Git does not answer.
     """
     done = _run(folder, command(arguments), environment, stdin, index, settings)
     if done.code and DISTRUSTS in done.err:
@@ -105,14 +117,10 @@ def run(
 def run_apart(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -> GitResult:
     """Run a git command outside of any repository, with nobody's configuration or attributes.
 
-    Args:
-        folder: Where to run it; a folder of our own.
-        arguments: The command, without `git`.
-        environment: The environment's variables; git's own are left out.
+    The folder is one of our own.
 
     Raises:
-        OSError: There is no git, or it cannot be run there.
-        subprocess.TimeoutExpired: It took longer than 10 seconds.
+        NoGit, TookTooLong: Git does not answer.
     """
     alone = {
         **dict.fromkeys(("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"), os.devnull),
@@ -126,22 +134,31 @@ def run_apart(folder: str, arguments: Sequence[str], environment: Mapping[str, s
 def hook_path(folder: str, name: str, environment: Mapping[str, str]) -> str | None:
     """Return where git looks for a hook, as this clone and its user have set that; run nothing.
 
-    Args:
-        folder: Any folder of the work tree.
-        name: The hook.
-        environment: The environment's variables; git's own are left out.
-
-    Returns:
-        The path, or None when there is no git, or no repository.
+    It is None where there is no git, or no repository.
     """
-    import subprocess
-
     asked = ["git", *_SAFE, "rev-parse", "--git-path", f"hooks/{name}"]
     try:
         done = _run(folder, asked, environment)
-    except (OSError, subprocess.SubprocessError):
+    except UNAVAILABLE:
         return None
     return None if done.code else os.path.join(folder, os.fsdecode(done.out.removesuffix(b"\n")))
+
+
+def popen(
+    folder: str, arguments: Sequence[str], environment: Mapping[str, str], **pipes: int
+) -> "subprocess.Popen[bytes]":
+    """Start a git command that only reads, and whose answer is read bit by bit.
+
+    Raises:
+        NoGit: Git cannot be run.
+    """
+    import subprocess
+
+    how: dict[str, Any] = {"cwd": folder, "env": surroundings(environment), **pipes}
+    try:
+        return subprocess.Popen(command(arguments), stdout=subprocess.PIPE, **how)  # noqa: S603
+    except OSError as error:
+        raise NoGit(error) from None
 
 
 def _run(
@@ -154,34 +171,31 @@ def _run(
 ) -> GitResult:
     import subprocess  # most commands need no git
 
-    done = subprocess.run(  # noqa: S603 - no shell, and every argument is ours
-        words,
-        cwd=folder,
-        env={**surroundings(environment, index), **(more or {})},
-        input=stdin,
-        capture_output=True,
-        timeout=SECONDS,
-        check=False,
-    )
+    try:
+        done = subprocess.run(  # noqa: S603 - no shell, and every argument is ours
+            words,
+            cwd=folder,
+            env={**surroundings(environment, index), **(more or {})},
+            input=stdin,
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    except OSError as error:
+        raise NoGit(error) from None
+    except subprocess.TimeoutExpired:
+        raise TookTooLong(folder) from None
     return GitResult(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
 
 
 def ask(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -> str | None:
     """Run a git command that only reads, or changes this clone's configuration.
 
-    Args:
-        folder: Where to run it.
-        arguments: The command, without `git`.
-        environment: The environment's variables; git's own are left out.
-
-    Returns:
-        What it printed, or None when there is no git, or git says no.
+    What it printed is returned; None where there is no git, or git says no.
     """
-    import subprocess
-
     try:
         done = run(folder, arguments, environment)
-    except (OSError, subprocess.SubprocessError, Distrusted):
+    except (*UNAVAILABLE, Distrusted):
         return None
     return None if done.code else done.out.decode("utf-8", "replace")
 
@@ -191,10 +205,6 @@ def without_filters(folder: str, environment: Mapping[str, str]) -> dict[str, st
 
     Where the times of a file leave git in doubt, git compares its content, through the filters
     that are configured.
-
-    Args:
-        folder: Any folder of the work tree.
-        environment: The environment's variables; git's own are left out.
     """
     named = ask(folder, ["config", "-z", "--name-only", "--get-regexp", r"^filter\."], environment)
     drivers = {name.rpartition(".")[0] for name in (named or "").split("\0") if name}

@@ -46,19 +46,11 @@ class Staged(Tree):
         return os.path.join(self._folder, path).encode("utf-8", "backslashreplace").decode()
 
     def data(self, where: str) -> bytes:
-        """Return what a record's file that was read holds; nothing where it was not.
-
-        Args:
-            where: Its path as `where` tells it.
-        """
+        """Return what a record's file that was read holds; nothing where it was not."""
         return self._data.get(where, b"")
 
     def text(self, path: str) -> bytes:
-        """Return what a file that is no record holds; nothing where it is no plain file.
-
-        Args:
-            path: The file in the memory folder.
-        """
+        """Return what a file that is no record holds; nothing where it is no plain file."""
         try:
             return self.file(path) or b""
         except Damaged:

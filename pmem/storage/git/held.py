@@ -11,12 +11,7 @@ from pmem.values.records import STORES, Record
 
 
 class HeldByGit:
-    """Asks git once, and not before it must.
-
-    Args:
-        root: The memory folder.
-        environment: The environment's variables.
-    """
+    """Asks git once, and not before it must."""
 
     def __init__(self, root: str, environment: Mapping[str, str]) -> None:
         self._root = root

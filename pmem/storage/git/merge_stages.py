@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from pmem.errors import Locked
 from pmem.storage.git import git
-from pmem.storage.git.repository import NoRevision, Repository, TreeEntry
+from pmem.storage.git.repository import NoRevision, Repository, TreeEntry, index_entries
 
 BASE, OURS, THEIRS = 1, 2, 3
 """Git's numbers for the three versions of a path."""
@@ -24,11 +24,8 @@ class Placed(NamedTuple):
 class MergeState(Repository):
     """A work tree in which a merge may have stopped.
 
-    Args:
-        folder: The memory folder.
-        environment: The environment's variables.
-        place: Its path in the repository, with a slash at the end.
-        own: The repository's own folder for this work tree.
+    `place` is its path in the repository, with a slash at the end, `own` git's own folder for
+    it.
     """
 
     def __init__(self, folder: str, environment: Mapping[str, str], place: str, own: str) -> None:
@@ -47,13 +44,9 @@ class MergeState(Repository):
         found: dict[str, dict[int, TreeEntry]] = {}
         others = set()
         listed = self._must("ls-files", "-u", "-z", "--full-name", "--", ":/")
-        for line in listed.split(b"\0")[:-1]:
-            about, _, path = line.partition(b"\t")
-            mode, object_, stage = about.decode().split(" ")
-            whole = os.fsdecode(path)
+        for whole, stage, entry in index_entries(listed):
             if whole.startswith(self._place):
-                stages = found.setdefault(whole.removeprefix(self._place), {})
-                stages[int(stage)] = TreeEntry(mode, object_)
+                found.setdefault(whole.removeprefix(self._place), {})[int(stage)] = entry
             else:
                 others.add(whole)
         self._others = len(others)
@@ -61,13 +54,8 @@ class MergeState(Repository):
 
     def tracked(self, paths: Sequence[str]) -> dict[str, TreeEntry]:
         """Return what the index holds for merged paths; those it does not know are left out."""
-        found = {}
         listed = self._must("ls-files", "-s", "-z") if paths else b""
-        for line in listed.split(b"\0")[:-1]:
-            about, _, path = line.partition(b"\t")
-            mode, object_, stage = about.decode().split(" ")
-            if stage == "0":
-                found[os.fsdecode(path)] = TreeEntry(mode, object_)
+        found = {path: entry for path, stage, entry in index_entries(listed) if stage == "0"}
         return {path: found[path] for path in paths if path in found}
 
     @property
@@ -108,9 +96,6 @@ class MergeState(Repository):
 
         Nothing of the project's is run: no filters, no hooks.
 
-        Args:
-            files: What it is to hold, by path.
-
         Raises:
             Locked: Git cannot change the index now.
         """
@@ -129,9 +114,6 @@ class MergeState(Repository):
         """Let git see that files are what the index holds, so that it can abort what is under way.
 
         Git compares a file with the index through its filters, so one that has any is left out.
-
-        Args:
-            paths: Files that hold what was put into the index.
         """
         names = b"".join(os.fsencode(path) + b"\0" for path in paths)
         asked = self._run("check-attr", "-z", "--stdin", "filter", stdin=names) if paths else None
@@ -164,12 +146,7 @@ class MergeState(Repository):
 
 
 def merge_state(folder: str, environment: Mapping[str, str]) -> MergeState | None:
-    """Return what git knows of a merge around a folder; None where no work tree is around it.
-
-    Args:
-        folder: The memory folder.
-        environment: The environment's variables.
-    """
+    """Return what git knows of a merge around a folder; None where no work tree is around it."""
     asked = ["rev-parse", "--is-inside-work-tree", "--absolute-git-dir", "--show-prefix"]
     found = git.ask(folder, asked, environment)
     inside, _, rest = (found or "").partition("\n")

@@ -25,12 +25,7 @@ class PartialClone(NotFound):
 
 
 class Objects:
-    """The objects of the repository around a folder.
-
-    Args:
-        folder: Any folder of the repository.
-        environment: The environment's variables.
-    """
+    """The objects of the repository around a folder."""
 
     def __init__(self, folder: str, environment: Mapping[str, str]) -> None:
         self._folder = folder
@@ -86,17 +81,8 @@ class Objects:
         """Run `git cat-file --batch`, and end it however the reading ends."""
         from threading import Timer
 
-        try:
-            process = subprocess.Popen(  # noqa: S603 - no shell, and every argument is ours
-                git.command(["cat-file", "--batch"]),
-                cwd=self._folder,
-                env=git.surroundings(self._environment),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-        except OSError as error:
-            raise no_git(error) from None
+        pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        process = git.popen(self._folder, ["cat-file", "--batch"], self._environment, **pipes)
         timer = Timer(_BATCH_SECONDS, process.kill)
         timer.daemon = True
         timer.start()
@@ -108,15 +94,6 @@ class Objects:
             for stream in (process.stdin, process.stdout):
                 _close(stream)
             process.wait()
-
-
-def no_git(error: OSError) -> NotFound:
-    """Return the error that says that git cannot be run.
-
-    Args:
-        error: Why it cannot.
-    """
-    return NotFound(f"git cannot be run ({error.strerror})", "install git to look at revisions")
 
 
 def _content(stream: IO[bytes], header: list[bytes]) -> bytes | None:

@@ -6,7 +6,6 @@ is followed, and what is no regular file is not opened.
 
 import os
 import stat
-import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from hashlib import sha1, sha256
@@ -16,7 +15,7 @@ from pmem.errors import InvalidValue, PmemError
 from pmem.storage.files.recordfile import LFS_POINTER
 from pmem.storage.files.worktree import on_disk, project_top
 from pmem.storage.git import git
-from pmem.storage.git.repository import Repository
+from pmem.storage.git.repository import FILES, Repository
 
 MOST_BYTES: Final = 16 * 1024 * 1024
 """A larger file is neither cited nor looked into."""
@@ -27,7 +26,6 @@ GIT: Final = "git:"
 """What comes before git's names in records; a bare one looks like a secret to scanners."""
 _GIT: Final = ".git"
 _LOCAL: Final = "local"
-_FILES: Final = ("100644", "100755", "100664")
 _OPEN: Final = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
@@ -49,12 +47,7 @@ _UNTRACKED: Final = ("ls-files", "--others", _NOT_IGNORED, "-z")
 
 
 class Unreadable(Exception):
-    """A file of the project cannot be looked into.
-
-    Args:
-        reason: What is the matter with it, to be read after its name.
-        is_missing: There is no such file.
-    """
+    """A file of the project cannot be looked into."""
 
     def __init__(self, reason: str, *, is_missing: bool = False) -> None:
         super().__init__(reason)
@@ -74,12 +67,7 @@ class Listed(NamedTuple):
 
 
 class Sources:
-    """Reads a project's files; they are named relative to its top, with slashes.
-
-    Args:
-        folder: The memory folder.
-        environment: The environment's variables.
-    """
+    """Reads a project's files; they are named relative to its top, with slashes."""
 
     def __init__(self, folder: str, environment: Mapping[str, str]) -> None:
         self._folder = folder
@@ -98,8 +86,7 @@ class Sources:
     def named(self, path: str) -> str:
         """Return the name of a file that somebody wants to cite.
 
-        Args:
-            path: Where it is, seen from the current folder; a link stands for what it leads to.
+        The path is seen from the current folder; a link stands for what it leads to.
 
         Raises:
             InvalidValue: It is not in the project, or may not be cited.
@@ -119,10 +106,6 @@ class Sources:
 
     def read(self, file: str, most: int = MOST_BYTES) -> bytes:
         """Return what a file holds.
-
-        Args:
-            file: Its name.
-            most: A file of more bytes is not read.
 
         Raises:
             TooLarge: It has more.
@@ -173,8 +156,7 @@ class Sources:
         Where git ignores the folder, or there is no git, it is all files there. Those of git and
         of the memory are in neither.
 
-        Args:
-            folder: The folder, which is in the project; the top is "".
+        The top is "".
         """
         place = f":(top,literal){folder}"
         known = self._asked("ls-files", "--cached", "--others", _NOT_IGNORED, "-z", "--", place)
@@ -225,7 +207,7 @@ class Sources:
         """Ask git for names; None where there is no git, or no repository."""
         try:
             found = git.run(self.top, words, self._environment)
-        except (OSError, subprocess.TimeoutExpired):
+        except git.UNAVAILABLE:
             return None
         return None if found.code else found.out.split(b"\0")[:-1]
 
@@ -245,9 +227,7 @@ class Sources:
 def blob_of(data: bytes, commit: str | None) -> str:
     """Return git's name of a file's content, as records have it.
 
-    Args:
-        data: The content.
-        commit: A commit of the repository: its length tells how the repository names things.
+    A commit of the repository tells by its length how the repository names things.
     """
     content = b"blob %d\0%s" % (len(data), data)
     if commit is not None and len(commit.removeprefix(GIT)) == sha256().digest_size * 2:
@@ -285,7 +265,7 @@ def _parse_tracked(lines: list[bytes]) -> Iterator[Listed]:
     for line in lines:
         about, _, path = line.partition(b"\t")
         mode, blob, _ = about.decode().split(" ")
-        if mode in _FILES:
+        if mode in FILES:
             yield Listed(os.fsdecode(path), blob)
 
 

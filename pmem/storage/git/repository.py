@@ -5,7 +5,6 @@ Every path is relative to the memory folder; git runs in it and finds the reposi
 
 import os
 import re
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -14,7 +13,7 @@ from pmem.core.lines import file_lines
 from pmem.errors import InvalidValue, NotFound, StorageRefused
 from pmem.storage.files.worktree import shared_git_folder, top_of
 from pmem.storage.git import git
-from pmem.storage.git.objects import Objects, no_git
+from pmem.storage.git.objects import Objects
 
 _LONGEST_NAME: Final = 4096
 """Characters of a revision at the most; a command line has its limits."""
@@ -32,6 +31,8 @@ _DIFFERENCES: Final = (
     *("--no-renames", "--no-abbrev", "--no-textconv", "--no-ext-diff"),
 )
 _NO_MODE: Final = "000000"
+FILES: Final = ("100644", "100755", "100664")
+"""Git's modes of regular files."""
 _CHANGES: Final = (
     *("diff-index", "--cached", "--raw", "-z", "--relative", "-O/dev/null"),
     *("--no-renames", "--no-abbrev", "--no-textconv", "--no-ext-diff", "--ita-invisible-in-index"),
@@ -49,18 +50,13 @@ UNSHALLOW: Final = (
 
 
 class NoRevision(InvalidValue):
-    """A name is no git revision.
-
-    Args:
-        name: The name.
-        reason: Why it is none.
-    """
+    """A name is no git revision."""
 
     default_hint = "give a branch, a tag or a commit such as main, v1.0 or HEAD~3"
 
     def __init__(self, name: str, reason: str) -> None:
-        hint = _INIT if reason.endswith(_NO_REPOSITORY) else ""
-        hint = UNSHALLOW if reason.endswith(_SHALLOW) else hint
+        hints = {_NO_REPOSITORY: _INIT, _SHALLOW: UNSHALLOW}
+        hint = next((hint for end, hint in hints.items() if reason.endswith(end)), "")
         super().__init__(f"{name!r} is no git revision: {reason}", hint)
         self.reason = reason
 
@@ -105,12 +101,7 @@ class Merge(NamedTuple):
 
 
 class Repository:
-    """Reads commits, trees and blobs.
-
-    Args:
-        folder: The memory folder.
-        environment: The environment's variables.
-    """
+    """Reads commits, trees and blobs."""
 
     def __init__(self, folder: str, environment: Mapping[str, str]) -> None:
         self._folder = folder
@@ -120,9 +111,8 @@ class Repository:
     def commit(self, revision: str) -> str:
         """Return the id of the commit that a revision means.
 
-        Args:
-            revision: A branch, a tag, a commit's id or its start, `HEAD~3` and the like; dates
-                and searches (`@{yesterday}`, `:/text`) are none.
+        It may be a branch, a tag, a commit's id or its start, `HEAD~3` and the like; no
+        date or search.
 
         Raises:
             NoRevision: Git knows none of that name, or there is no repository.
@@ -132,7 +122,9 @@ class Repository:
             raise NoRevision(revision, "git takes no such name")
         found = self._run("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
         if found.code:
-            raise NoRevision(revision, self._why_not(found, _unknown(self._folder, revision)))
+            why = "there is no commit yet" if revision == "HEAD" else "git knows no such commit"
+            why += f", and {_SHALLOW}" * bool(oldest_of_shallow(self._folder))
+            raise NoRevision(revision, self._why_not(found, why))
         return found.out.decode("ascii", "replace").strip()
 
     def merge_base(self, one: str, other: str) -> str:
@@ -143,28 +135,21 @@ class Repository:
         """
         found = self._run("merge-base", one, other)
         if found.code:
-            raise _no_ancestor(self._folder, self._why_not(found, _NO_ANCESTOR))
+            why = self._why_not(found, _NO_ANCESTOR)
+            if oldest_of_shallow(self._folder):
+                raise InvalidValue(f"{why} in this clone, and {_SHALLOW}", UNSHALLOW)
+            raise InvalidValue(why)
         return found.out.decode().split()[0]
 
     def merge_bases(self, one: str, *others: str) -> list[str]:
-        """Return all best common ancestors of a commit and what merging the others would give.
-
-        Args:
-            one: A commit's id.
-            others: The ids of those that are merged with it.
-        """
+        """Return all best common ancestors of a commit and what merging the others would give."""
         found = self._run("merge-base", "--all", one, *others)
         if found.code > 1:
             raise StorageRefused(self._why_not(found, "git cannot read the repository"))
         return found.out.decode().split()
 
     def merges(self, start: str, end: str) -> list[Merge]:
-        """Return the merge commits that one commit can reach and another cannot, the newest last.
-
-        Args:
-            start: The id of the commit whose ancestors are left out.
-            end: The id of the commit where to begin.
-        """
+        """Return the merges that `end` can reach and `start` cannot, the newest last."""
         listed = self._must(
             *("rev-list", "--merges", "--parents", "--topo-order", "--reverse"),
             *(end, f"^{start}", "--"),
@@ -192,11 +177,7 @@ class Repository:
             if not word.startswith(b":"):
                 found.append({})
                 continue
-            modes_objects = word[1:].decode().split(" ")
-            before, after = (
-                None if mode == _NO_MODE else TreeEntry(mode, object_)
-                for mode, object_ in zip(modes_objects[:2], modes_objects[2:4], strict=True)
-            )
+            before, after, _ = raw_entries(word)
             found[-1][os.fsdecode(next(words))] = (before, after)
         return found
 
@@ -228,25 +209,22 @@ class Repository:
     def staging(self, index: str) -> Staging:
         """Return what the index holds in the memory folder.
 
-        Args:
-            index: The index's file; the repository's own when empty.
+        The index is a file; the repository's own when empty.
         """
         files, unmerged = {}, set()
-        for line in self._must("ls-files", "--stage", "-z", index=index).split(b"\0")[:-1]:
-            about, _, name = line.partition(b"\t")
-            mode, object_, stage = about.decode().split(" ")
-            path = os.fsdecode(name)
+        for path, stage, entry in index_entries(
+            self._must("ls-files", "--stage", "-z", index=index)
+        ):
             if stage != "0":
                 unmerged.add(path)
             if stage in "02" or path not in files:
-                files[path] = TreeEntry(mode, object_)
+                files[path] = entry
         return Staging(files, frozenset(unmerged))
 
     def changes(self, index: str) -> dict[str, bool]:
         """Return the paths in the memory folder that the next commit changes.
 
-        Args:
-            index: See `staging`.
+        See `staging` for the index.
 
         Returns:
             For each whether it is there after the commit.
@@ -272,9 +250,7 @@ class Repository:
     def blobs(self, objects: Sequence[str]) -> Iterator[bytes | None]:
         """Yield the contents of blobs in their order, read by one git process.
 
-        Args:
-            objects: Their names. One that is missing, damaged or larger than a record may be
-                yields None.
+        One that is missing, damaged or larger than a record may be yields None.
         """
         return self._objects.contents(objects)
 
@@ -305,22 +281,15 @@ class Repository:
 
         A merge counts where the file differs from that of every parent.
 
-        Args:
-            commit: Where to begin.
-            path: The file.
-            whole: Also those that did not lead to the file as it is, or to there being none.
+        `whole` gives also those that did not lead to the file as it is, or to there being
+        none.
         """
         way = ("--full-history",) if whole else ()
         listed = self._must(*_LOG, *way, "--reverse", "--raw", _FORMAT, commit, "--", path)
         return list(_commits(iter(listed.split(b"\0"))))
 
     def touched(self, commit: str, folders: Sequence[str]) -> set[tuple[str, str]]:
-        """Return the files that commits up to one ever touched: folder and name.
-
-        Args:
-            commit: Where to begin.
-            folders: Where to look.
-        """
+        """Return the files that commits up to one ever touched: folder and name."""
         listed = self._must(
             *_LOG, "--full-history", "--name-only", "--format=", commit, "--", *folders
         )
@@ -336,14 +305,7 @@ class Repository:
         return found.out
 
     def _run(self, *arguments: str, stdin: bytes = b"", index: str = "") -> git.GitResult:
-        try:
-            return git.run(self._folder, arguments, self._environment, stdin=stdin, index=index)
-        except OSError as error:
-            raise no_git(error) from None
-        except subprocess.TimeoutExpired:
-            raise StorageRefused(
-                f"git took longer than {git.SECONDS} seconds in {self._folder}"
-            ) from None
+        return git.run(self._folder, arguments, self._environment, stdin=stdin, index=index)
 
     def _why_not(self, failed: git.GitResult, otherwise: str) -> str:
         """Say why git failed: in its own words, unless it has none."""
@@ -353,34 +315,32 @@ class Repository:
         return f"{otherwise}: {words.strip()}" if words.strip() else otherwise
 
 
-def _unknown(folder: str, revision: str) -> str:
-    """Return why a revision is none, where git does not say."""
-    why = "there is no commit yet" if revision == "HEAD" else "git knows no such commit"
-    return f"{why}, and {_SHALLOW}" if oldest_of_shallow(folder) else why
+def index_entries(listed: bytes) -> Iterator[tuple[str, str, TreeEntry]]:
+    """Yield the path, the stage and the entry of each line of `ls-files --stage -z`."""
+    for line in listed.split(b"\0")[:-1]:
+        about, _, name = line.partition(b"\t")
+        mode, object_, stage = about.decode().split(" ")
+        yield os.fsdecode(name), stage, TreeEntry(mode, object_)
 
 
-def _no_ancestor(folder: str, why: str) -> InvalidValue:
-    if oldest_of_shallow(folder):
-        return InvalidValue(f"{why} in this clone, and {_SHALLOW}", UNSHALLOW)
-    return InvalidValue(why)
+def raw_entries(line: bytes) -> tuple[TreeEntry | None, TreeEntry | None, str]:
+    """Return the entries before and after, and the status, of a line of `--raw`."""
+    mode, new_mode, object_, new_object, status = line[1:].decode().split(" ")
+    before, after = (
+        None if mode == _NO_MODE else TreeEntry(mode, object_)
+        for mode, object_ in ((mode, object_), (new_mode, new_object))
+    )
+    return before, after, status
 
 
 def limits_of_history(folder: str) -> list[str]:
-    """Return a sentence where history ends early, as the clone is shallow.
-
-    Args:
-        folder: A folder of the repository.
-    """
+    """Return a sentence where history ends early, as the clone is shallow."""
     is_shallow = bool(oldest_of_shallow(folder))
     return [f"pmem: {_SHALLOW}, so older commits were not read; {UNSHALLOW}"] * is_shallow
 
 
 def oldest_of_shallow(folder: str) -> frozenset[str]:
-    """Return the commits whose parents a shallow clone lacks; none in a whole clone.
-
-    Args:
-        folder: A folder of the repository.
-    """
+    """Return the commits whose parents a shallow clone lacks; none in a whole clone."""
     top = top_of(folder)
     try:
         with open(os.path.join(shared_git_folder(top or folder), "shallow"), "rb") as file:

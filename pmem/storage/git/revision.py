@@ -14,7 +14,7 @@ from pmem.storage.backend import (
 )
 from pmem.storage.files.listing import SUFFIX, FolderListing
 from pmem.storage.files.recordfile import parse
-from pmem.storage.git.repository import Repository, TreeEntry
+from pmem.storage.git.repository import FILES, Repository, TreeEntry
 from pmem.storage.unindexed import Unindexed
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import is_id, matches
@@ -29,7 +29,6 @@ R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 _FOLDER: Final = TreeEntry("040000", "")
 _LINK: Final = "120000"
-_FILES: Final = ("100644", "100755", "100664")
 
 
 class Tree(Unindexed):
@@ -37,11 +36,6 @@ class Tree(Unindexed):
 
     Each store is listed once; the first record of a store is read alone, the second brings
     all the others along.
-
-    Args:
-        repository: Holds the files.
-        files: What there is in the memory folder, by path.
-        name: What all this is called in sentences.
     """
 
     def __init__(self, repository: Repository, files: Mapping[str, TreeEntry], name: str) -> None:
@@ -82,12 +76,7 @@ class Tree(Unindexed):
         return (record for record in self.some(type_, self._names(type_)) if passes(record, wanted))
 
     def some(self, type_: type[R], names: Iterable[str]) -> Iterator[R]:
-        """Yield some records of a store in the order given; those that are damaged are noted.
-
-        Args:
-            type_: Which store.
-            names: Their ids; the store has files of these names.
-        """
+        """Yield some records of a store in the order given; those that are damaged are noted."""
         chosen = list(names)
         self._load(type_, chosen)
         for name in chosen:
@@ -134,7 +123,7 @@ class Tree(Unindexed):
         entry = self._others.get(path)
         if entry is None:
             return None
-        data = next(self._repository.blobs([entry.object])) if entry.mode in _FILES else None
+        data = next(self._repository.blobs([entry.object])) if entry.mode in FILES else None
         if data is None:
             raise Damaged(f"{self.where(path)} is not a file that can be read")
         return data
@@ -142,14 +131,9 @@ class Tree(Unindexed):
     def bytes_of(
         self, type_: RecordType, names: Iterable[str]
     ) -> Iterator[tuple[str, bytes | None]]:
-        """Yield what records' files hold as they stand; links and folders are left out.
-
-        Args:
-            type_: Which store.
-            names: Their ids; the store has files of these names.
-        """
+        """Yield what records' files hold as they stand; links and folders are left out."""
         files = self._files.get(STORES[type_], {})
-        plain = [name for name in names if files[name].mode in _FILES]
+        plain = [name for name in names if files[name].mode in FILES]
         contents = self._repository.blobs([files[name].object for name in plain])
         return zip(plain, contents, strict=True)
 
@@ -224,11 +208,6 @@ class Tree(Unindexed):
 
 class Revision(Tree):
     """The records as a commit has them.
-
-    Args:
-        repository: Holds the commit.
-        commit: The commit's id.
-        name: What the commit is called in sentences.
 
     Raises:
         NotFound: The memory was not there at that commit.

@@ -32,10 +32,6 @@ HINT: Final = (
 def check_own(root: str, environment: Mapping[str, str]) -> None:
     """See that nothing in a memory folder's `local` came with the project.
 
-    Args:
-        root: The memory folder.
-        environment: The environment's variables.
-
     Raises:
         Refused: Git tracks something there, or cannot tell.
     """
@@ -45,12 +41,7 @@ def check_own(root: str, environment: Mapping[str, str]) -> None:
 
 
 def foreign(root: str, environment: Mapping[str, str]) -> str:
-    """Say that `local` is not this clone's own; nothing where it is.
-
-    Args:
-        root: The memory folder.
-        environment: The environment's variables.
-    """
+    """Say that `local` is not this clone's own; nothing where it is."""
     found = tracked(root, environment)
     where = os.path.join(root, LOCAL)
     if found is None:
@@ -67,10 +58,6 @@ def foreign(root: str, environment: Mapping[str, str]) -> str:
 def tracked(root: str, environment: Mapping[str, str]) -> tuple[str, ...] | None:
     """Return what git tracks in a memory folder's `local`; None where that cannot be told.
 
-    Args:
-        root: The memory folder.
-        environment: The environment's variables.
-
     Returns:
         Paths in the memory folder.
     """
@@ -85,12 +72,7 @@ def tracked(root: str, environment: Mapping[str, str]) -> tuple[str, ...] | None
 
 
 def index_may_hold(top: str, place: str) -> bool | None:
-    """Return whether a work tree's index could hold a path; None where the index is not readable.
-
-    Args:
-        top: The work tree's top.
-        place: The path from there, with slashes.
-    """
+    """Return whether a work tree's index could hold a path; None where it is not readable."""
     try:
         index = index_of(top)
         status = os.stat(index)
@@ -121,13 +103,11 @@ def _may_hold(index: str, stamp: tuple[int, ...], place: str) -> bool:  # noqa: 
 
 
 def _tracked_files(top: str, place: str, environment: Mapping[str, str]) -> tuple[str, ...] | None:
-    import subprocess
-
     name = "".join(f"\\{sign}" if sign in _SPECIAL else sign for sign in place)
     wanted = f":(top{',icase' * _FOLDS_CASE}){name}"
     try:
         done = git.run(top, ["ls-files", "-z", "--full-name", "--", wanted], environment)
-    except (OSError, subprocess.SubprocessError):
+    except git.UNAVAILABLE:
         return None
     if done.code:
         return None

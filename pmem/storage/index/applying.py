@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from pmem.core.names import composed
+from pmem.core.lines import composed
 from pmem.core.places import fits
 from pmem.storage.files import listing
 from pmem.storage.files.addresses import address

@@ -7,9 +7,8 @@ from typing import Any, Final
 import msgspec
 
 from pmem.errors import InvalidValue
-from pmem.model.answers import read_model_answer
 from pmem.model.asking import ask_once, check_rules, models_of
-from pmem.model.checks import checked_answer
+from pmem.model.checks import checked_answer, read_model_answer
 from pmem.model.models import AnswerRefused, Models, ModelUnreachable
 from pmem.model.tasks import (
     TASKS,
@@ -88,15 +87,8 @@ class ModelTestRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelTrial(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model made of one example.
-
-    Attributes:
-        kind: The task.
-        passed: Whether its answer would have been used.
-        reason: Why not.
-        answer: What it answered, where that could be read.
-        seconds: How long it took.
-        tokens: How many it took, where that is known.
+    """What a model made of one example: whether its answer would have been used, why not, and what
+    it took, where that is known.
     """
 
     kind: TaskKind
@@ -115,11 +107,7 @@ class ModelTested(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def test_model(workspace: Workspace, request: ModelTestRequest) -> ModelTested:
-    """Ask a model each example once, without looking at what it answered before.
-
-    Raises:
-        InvalidValue: There is no model, or the settings do not fit together.
-    """
+    """Ask a model each example once, without looking at what it answered before."""
     models = models_of(workspace)
     if models is None:
         raise InvalidValue(

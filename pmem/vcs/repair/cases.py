@@ -1,21 +1,37 @@
-"""One record that a merge left open: its versions, and where they were found."""
+"""The records that a merge left open: their versions, from git's stages or from conflict markers.
+
+Where git's stages are gone, the text is all there is: no history is searched.
+"""
 
 import os
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from pmem.core.rawjson import NotJson, load
-from pmem.core.threeway.deciding import Versions
-from pmem.core.threeway.markers import has_markers
-from pmem.core.threeway.shapes import SHAPES, RecordShape
-from pmem.core.threeway.sides import checked
-from pmem.core.threeway.values import Doubt
-from pmem.errors import Damaged, Locked
+from pmem.core.threeway.deciding import Versions, base_of, version
+from pmem.core.threeway.markers import apart, has_markers, plain_lines
+from pmem.core.threeway.shapes import SHAPES, RecordShape, checked
+from pmem.core.threeway.values import Doubt, same
+from pmem.errors import Damaged, FileNotRead, Locked
 from pmem.storage.files.listing import SUFFIX
 from pmem.storage.files.recordfile import read_bytes
+from pmem.storage.git.merge_stages import BASE, OURS, THEIRS, MergeState
+from pmem.storage.git.repository import FILES, TreeEntry
 from pmem.values.ids import is_id
 from pmem.values.records import RECORD_TYPES
 
 UNREADABLE: Final = (NotJson, Doubt)
+_LABEL: Final = re.compile(
+    rb"^(?:<+|>+) [^\n]*/([0-9a-z]{1,11}-[0-9a-z]{8})\.json\r?$", re.MULTILINE
+)
+"""A marker that names the file which its side came from, as git writes it after a renaming."""
+_SIDES: Final = {OURS: "ours", THEIRS: "theirs"}
+_BY_HAND: Final = "resolve it by hand, then `git add` it"
+_FIX_BY_HAND: Final = "fix it by hand, or take it from git with `git checkout COMMIT -- FILE`"
+Record = dict[str, Any]
+Unmerged = Mapping[str, Mapping[int, TreeEntry]]
+"""Paths with their stages by number."""
 
 
 class Unfit(Exception):
@@ -52,39 +68,20 @@ class Case(NamedTuple):
     origin: str
     paths: frozenset[str]
     known: frozenset[bytes]
-    there: tuple[dict[str, Any], ...]
+    there: tuple[Record, ...]
     staged: bool
 
 
-def key_of(path: str) -> RecordKey | None:
-    """Return the record that a file's path stands for; None where it is no record's."""
-    store, _, name = path.partition("/")
-    identifier = name.removesuffix(SUFFIX)
-    if store not in RECORD_TYPES or not name.endswith(SUFFIX) or not is_id(identifier):
-        return None
-    return RecordKey(store, identifier)
-
-
-def key_in(version: dict[str, Any], store: str) -> RecordKey:
-    """Return the record that a version says it is of.
-
-    Raises:
-        Doubt: Its id is none.
-    """
-    if not is_id(version["id"]):
-        raise Doubt(f"{version['id']!r} is no id")
-    return RecordKey(store, version["id"])
-
-
-def sound(data: bytes, shape: RecordShape) -> dict[str, Any]:
-    """Read a version as pmem wrote it.
+def read_version(data: bytes, store: str) -> tuple[RecordKey, Record]:
+    """Read a version of a record, and which record it says it is of.
 
     Raises:
         NotJson, Doubt: It is none.
     """
-    found = load(data)
-    checked(found, shape)
-    return found
+    found = version(data, SHAPES[store])
+    if not is_id(found["id"]):
+        raise Doubt(f"{found['id']!r} is no id")
+    return RecordKey(store, found["id"]), found
 
 
 def in_tree(root: str, path: str) -> bytes | None:
@@ -107,10 +104,7 @@ def in_tree(root: str, path: str) -> bytes | None:
 def check_unchanged(root: str, path: str, seen: bytes | None) -> None:
     """See that nobody changed a file since it was read to decide about it.
 
-    Args:
-        root: The memory folder.
-        path: The file in it.
-        seen: What it held; None where there was none.
+    `seen` is what it held; None where there was none.
 
     Raises:
         Locked: Somebody did.
@@ -124,7 +118,156 @@ def check_unchanged(root: str, path: str, seen: bytes | None) -> None:
         raise Locked(f"{path} was changed by another program meanwhile")
 
 
-def is_marked(data: bytes) -> bool:
+def marked_files(root: str, besides: Iterable[str]) -> dict[str, bytes]:
+    """Return the files of the stores that have conflict markers, by path, but for some.
+
+    Raises:
+        StorageRefused: A folder or a file may not be read.
+    """
+    found = {}
+    known = set(besides)
+    for store in SHAPES:
+        for name in _names(os.path.join(root, store)):
+            path = f"{store}/{name}"
+            try:
+                data = None if path in known else in_tree(root, path)
+            except Unfit:
+                continue  # a link has no markers
+            if data is not None and _is_marked(data):
+                found[path] = data
+    return found
+
+
+def marker_cases(path: str, data: bytes) -> list[Case]:
+    """Take both versions of the records in a file from the text between its markers.
+
+    Raises:
+        Unfit: They do not come apart into records.
+    """
+    key = key_of(path)
+    if key is None:
+        raise Unfit(f"its name is no id: {_FIX_BY_HAND}")
+    text = apart(data)
+    if text is None:
+        raise Unfit(f"its conflict markers do not belong together: {_FIX_BY_HAND}")
+    mixed = {found.decode() for found in _LABEL.findall(data)} - {key.id}
+    if mixed:
+        raise Unfit(
+            f"git mixed record {min(mixed)} into it, and without its stages nothing tells them"
+            " apart: take both files from the commits where they are whole, with"
+            " `git checkout COMMIT -- FILE`"
+        )
+    (one, ours), (other, theirs) = (
+        _side(number, side, key.store)
+        for number, side in zip(_SIDES, (text.ours, text.theirs), strict=True)
+    )
+    found = {one: Versions(None, ours, None), other: Versions(None, None, theirs)}
+    if one == other:
+        found = {one: Versions(_shown_base(base_of(text), one), ours, theirs)}
+    return [
+        Case(
+            each,
+            versions,
+            origin="from the text between the markers",
+            paths=frozenset({key.path}),
+            known=frozenset(plain_lines(data)),
+            there=(ours, theirs),
+            staged=False,
+        )
+        for each, versions in found.items()
+    ]
+
+
+def stage_cases(state: MergeState, unmerged: Unmerged) -> tuple[list[Case], dict[str, str]]:
+    """Gather the versions of all unmerged paths by the id that is inside of them.
+
+    Git's rename detection pairs a purged record with a new one that looks like it, so that a file
+    may hold versions of another record than its name says.
+
+    Returns:
+        The records, and the paths that must be left with the reason for each.
+    """
+    objects = sorted({entry.object for stages in unmerged.values() for entry in stages.values()})
+    contents = dict(zip(objects, state.blobs(objects), strict=True))
+    found: dict[str, list[tuple[RecordKey, int, Record]]] = {}
+    lines: dict[str, set[bytes]] = {}
+    left = {}
+    for path, stages in unmerged.items():
+        held = {number: (it.mode, contents[it.object]) for number, it in sorted(stages.items())}
+        lines[path] = set().union(*(plain_lines(data or b"") for _, data in held.values()))
+        try:
+            found[path] = _stage_versions(path, held)
+        except Unfit as unfit:
+            left[path] = str(unfit)
+    cases = []
+    for key in sorted({key for versions in found.values() for key, _, _ in versions}):
+        paths = [path for path, versions in found.items() if any(key == it[0] for it in versions)]
+        own = [it for path in paths for it in found[path] if it[0] == key]
+        try:
+            versions = Versions(*(_only(number, own) for number in (BASE, OURS, THEIRS)))
+        except Unfit as unfit:
+            left |= dict.fromkeys(paths, str(unfit))
+            continue
+        cases.append(
+            Case(
+                key,
+                versions,
+                origin="from git's stages" + ", which have no base" * (versions.base is None),
+                paths=frozenset(paths),
+                known=frozenset[bytes]().union(*(lines[path] for path in paths)),
+                there=tuple(record for path in paths for _, _, record in found[path]),
+                staged=True,
+            )
+        )
+    return cases, left
+
+
+def _stage_versions(
+    path: str, held: Mapping[int, tuple[str, bytes | None]]
+) -> list[tuple[RecordKey, int, Record]]:
+    """Read a path's stages: of which record, at which stage; a base that is no record is none."""
+    if key_of(path) is None:
+        raise Unfit(f"it is no record: {_BY_HAND}")
+    found = []
+    for number, (mode, data) in held.items():
+        if mode not in FILES or data is None:
+            raise Unfit(f"one of its sides is no file that can be read: {_BY_HAND}")
+        try:
+            key, record = read_version(data, path.partition("/")[0])
+            found.append((key, number, record))
+        except UNREADABLE as error:
+            if number != BASE:
+                raise Unfit(
+                    f"{_SIDES[number]} is not as pmem writes it ({error}): take the other side"
+                    f" with `git checkout --{_SIDES[OURS + THEIRS - number]}`, or {_BY_HAND}"
+                ) from None
+    return found
+
+
+def _only(number: int, versions: list[tuple[RecordKey, int, Record]]) -> Record | None:
+    """Return the one version that there is at a stage.
+
+    Raises:
+        Unfit: There are several, and they differ.
+    """
+    found = [record for _, stage, record in versions if stage == number]
+    if all(same(found[0], other) for other in found[1:]):
+        return found[0] if found else None
+    if number == BASE:
+        return None
+    raise Unfit(f"{_SIDES[number]} has the record in two files that differ: {_BY_HAND}")
+
+
+def key_of(path: str) -> RecordKey | None:
+    """Return the record that a file's path stands for; None where it is no record's."""
+    store, _, name = path.partition("/")
+    identifier = name.removesuffix(SUFFIX)
+    if store not in RECORD_TYPES or not name.endswith(SUFFIX) or not is_id(identifier):
+        return None
+    return RecordKey(store, identifier)
+
+
+def _is_marked(data: bytes) -> bool:
     """Tell whether a file is no JSON and has conflict markers."""
     if not data.startswith(b"<") and b"\n<" not in data:
         return False
@@ -133,3 +276,40 @@ def is_marked(data: bytes) -> bool:
     except NotJson:
         return has_markers(data)
     return False
+
+
+def _names(folder: str) -> list[str]:
+    if os.path.islink(folder):
+        return []
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise FileNotRead(f"{folder} cannot be read: {error.strerror}") from None
+    return sorted(name for name in names if name.endswith(SUFFIX) and name[0] != ".")
+
+
+def _side(number: int, data: bytes, store: str) -> tuple[RecordKey, Record]:
+    """Read a side as it stands between the markers.
+
+    Raises:
+        Unfit: It is not as pmem writes it.
+    """
+    try:
+        return read_version(data, store)
+    except UNREADABLE as error:
+        raise Unfit(
+            f"between its markers, {_SIDES[number]} is not as pmem writes it ({error}):"
+            f" {_FIX_BY_HAND}"
+        ) from None
+
+
+def _shown_base(shown: Record | None, key: RecordKey) -> Record | None:
+    """Return the base that the markers show, if it is one of that record."""
+    try:
+        if shown is not None:
+            checked(shown, key.shape)
+    except Doubt:
+        return None
+    return shown if shown is not None and shown["id"] == key.id else None

@@ -5,10 +5,9 @@ from typing import Final, Literal, NamedTuple
 
 from pmem.core.chunking import by_conversation, repeated
 from pmem.core.filters import EVERYTHING
-from pmem.core.pointers import leads
 from pmem.errors import Damaged, NotFound, StorageRefused
-from pmem.memory.chunking import put_whole, read_once
-from pmem.project.references import living
+from pmem.memory.conversations import put_whole, read_once
+from pmem.project.references import leads, living
 from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
 from pmem.values.ids import short
@@ -36,9 +35,6 @@ class Mended(NamedTuple):
 
 def mend(workspace: Workspace, *, dry_run: bool = False) -> list[Mended]:
     """Mend what is wrong between records; nothing that anybody wrote is lost by that.
-
-    Args:
-        dry_run: Change nothing, only say what would be done.
 
     Raises:
         Refused, Locked, StorageRefused: See `Workspace.transaction`.

@@ -1,16 +1,16 @@
 """Deciding what becomes of every record that a merge left open, and of the files around it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from pmem.core.rawjson import NotJson, dump, load
-from pmem.core.threeway.deciding import MergeDecision, Versions, decide, version
+from pmem.core.threeway.deciding import MergeDecision, Versions, decide
 from pmem.core.threeway.markers import apart, has_markers, plain_lines
 from pmem.core.threeway.values import same
 from pmem.errors import PmemError
 from pmem.storage.files.recordfile import parse
 from pmem.values.records import RECORD_TYPES
-from pmem.vcs.repair.cases import UNREADABLE, Case, RecordKey, Unfit, key_in, sound
+from pmem.vcs.repair.cases import UNREADABLE, Case, RecordKey, Unfit, read_version
 
 _BY_HAND: Final = "finish it by hand, then `git add` it"
 Read = Callable[[str], bytes | None]
@@ -36,14 +36,14 @@ class RepairPlan(NamedTuple):
     left: Mapping[str, str]
     seen: Mapping[str, bytes | None]
 
+    @property
+    def files(self) -> dict[str, bytes | None]:
+        """What files are to hold; None where they go."""
+        return {it.case.key.path: it.data for it in self.outcomes} | dict.fromkeys(self.emptied)
 
-def planned(cases: Iterable[Case], left: Mapping[str, str], read: Read) -> RepairPlan:
+
+def planned(cases: Sequence[Case], left: Mapping[str, str], read: Read) -> RepairPlan:
     """Decide about all records at once, for files hang together by the records in them.
-
-    Args:
-        cases: The records.
-        left: Paths that cannot be repaired, with the reason for each.
-        read: Reads the work tree.
 
     Raises:
         StorageRefused: A file may not be read.
@@ -57,38 +57,37 @@ def planned(cases: Iterable[Case], left: Mapping[str, str], read: Read) -> Repai
 
     unfit = dict(left)
     outcomes = []
-    all_ = list(cases)
-    for case in all_:
+    for case in cases:
         try:
             outcomes.append(_outcome(case, look(case.key.path)))
         except Unfit as error:
             unfit |= {path: str(error) for path in case.paths if path not in unfit}
-    own = {case.key.path for case in all_}
-    for path in sorted({path for case in all_ for path in case.paths} - own):
+    own = {case.key.path for case in cases}
+    for path in sorted({path for case in cases for path in case.paths} - own):
         try:
-            _see_that_nothing_is_lost(look(path), [case for case in all_ if path in case.paths])
+            here = look(path)
         except Unfit as error:
             unfit.setdefault(path, str(error))
-    unfit |= _held_up(all_, unfit)
+            continue
+        known = frozenset[bytes]().union(*(case.known for case in cases if path in case.paths))
+        if here is not None and plain_lines(here) - known:
+            why = f"it was edited by hand, and no record of its name is in it: {_BY_HAND}"
+            unfit.setdefault(path, why)
+    _leave_what_hangs_together(cases, unfit)
     done = [outcome for outcome in outcomes if not outcome.case.paths & unfit.keys()]
     paths = {path for outcome in done for path in outcome.case.paths}
     return RepairPlan(tuple(done), tuple(sorted(paths - own)), unfit, seen)
 
 
-def _held_up(cases: list[Case], unfit: Mapping[str, str]) -> dict[str, str]:
-    """Return the paths that share a record with one that is left, and so on from there."""
-    found: dict[str, str] = {}
-    while True:
-        bad = unfit.keys() | found.keys()
-        held = {
-            path: f"it shares record {case.key.id} with {min(case.paths & bad)}, which is left"
-            for case in cases
-            if case.paths & bad
-            for path in case.paths - bad
-        }
-        if not held:
-            return found
-        found |= held
+def _leave_what_hangs_together(cases: Sequence[Case], unfit: dict[str, str]) -> None:
+    """Leave the paths that share a record with one that is left, and so on from there."""
+    known = -1
+    while known != len(unfit):
+        known = len(unfit)
+        for case in cases:
+            bad = case.paths & unfit.keys()
+            for path in case.paths - bad if bad else ():
+                unfit[path] = f"it shares record {case.key.id} with {min(bad)}, which is left"
 
 
 def _outcome(case: Case, here: bytes | None) -> RepairOutcome:
@@ -96,10 +95,10 @@ def _outcome(case: Case, here: bytes | None) -> RepairOutcome:
     try:
         decided = decide(case.versions, case.key.shape)
         if here is None:
-            return _sound(case, decided)
+            return _checked_outcome(case, decided)
         if case.key.path in case.paths:
             return _over_conflict(case, decided, here)
-        return _sound(case, _beside(case, decided, here))
+        return _checked_outcome(case, _beside(case, decided, here))
     except UNREADABLE as error:
         raise Unfit(f"its versions cannot be merged ({error}): {_BY_HAND}") from None
 
@@ -110,37 +109,37 @@ def _over_conflict(case: Case, decided: MergeDecision, here: bytes) -> RepairOut
         now = load(here)
     except NotJson as error:
         if not plain_lines(here) - case.known:
-            return _sound(case, decided)
+            return _checked_outcome(case, decided)
         if has_markers(here):
-            return _sound(case, _edited(case, here))
+            return _checked_outcome(case, _edited(case, here))
         raise Unfit(f"it was edited by hand, and is no JSON ({error}): {_BY_HAND}") from None
     if same(now, decided.result) or any(same(now, there) for there in case.there):
-        return _sound(case, decided)
-    kept = MergeDecision(now, "kept", "it was resolved by hand and stays as it is")
+        return _checked_outcome(case, decided)
     _parse_case(case.key, here, "it was resolved by hand, but")
+    kept = MergeDecision(now, "kept", "it was resolved by hand and stays as it is")
     return RepairOutcome(case, kept, here)
 
 
 def _edited(case: Case, here: bytes) -> MergeDecision:
     """Settle a record between whose markers somebody has edited."""
     text = apart(here)
-    sides = []
-    for side in () if text is None else (text.ours, text.theirs):
-        try:
-            sides.append(sound(side, case.key.shape))
-        except UNREADABLE:
-            break
-    if len(sides) < 2 or any(key_in(side, case.key.store) != case.key for side in sides):
+    try:
+        sides = [] if text is None else [text.ours, text.theirs]
+        versions = [read_version(side, case.key.store) for side in sides]
+    except UNREADABLE:
+        versions = []
+    if not versions or any(key != case.key for key, _ in versions):
         raise Unfit(f"it was edited by hand between its markers: {_BY_HAND}")
-    decided = decide(Versions(case.versions.base, *sides), case.key.shape)
+    edited = Versions(case.versions.base, *(record for _, record in versions))
+    decided = decide(edited, case.key.shape)
     why = f"{decided.why}; what was edited by hand between the markers is in it"
     return decided._replace(why=why)
 
 
 def _beside(case: Case, decided: MergeDecision, here: bytes) -> MergeDecision:
     """Settle a record that has a file of its own already, which is not in conflict."""
-    now = version(here, case.key.shape)
-    if key_in(now, case.key.store) != case.key:
+    key, now = read_version(here, case.key.store)
+    if key != case.key:
         raise Unfit(f"{case.key.path}, where a record of it belongs, holds another one")
     if decided.result is None:
         return MergeDecision(now, "kept", "its own file is in no conflict")
@@ -150,18 +149,7 @@ def _beside(case: Case, decided: MergeDecision, here: bytes) -> MergeDecision:
     return both._replace(why=f"{both.why}; merged with what its own file held")
 
 
-def _see_that_nothing_is_lost(here: bytes | None, cases: list[Case]) -> None:
-    """See that a file which is to go holds nothing but what the conflict put there.
-
-    Raises:
-        Unfit: Somebody has edited it.
-    """
-    known = frozenset[bytes]().union(*(case.known for case in cases))
-    if here is not None and plain_lines(here) - known:
-        raise Unfit(f"it was edited by hand, and no record of its name is in it: {_BY_HAND}")
-
-
-def _sound(case: Case, decided: MergeDecision) -> RepairOutcome:
+def _checked_outcome(case: Case, decided: MergeDecision) -> RepairOutcome:
     """Return an outcome, once it is known that what it writes is a record.
 
     Raises:

@@ -1,7 +1,8 @@
 """Repairing: one look at the work tree and at git, one commit of files, one change of the index."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any, Final
 
 import msgspec
@@ -12,23 +13,24 @@ from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
 from pmem.storage.files import durable
 from pmem.storage.git.merge_stages import OURS, THEIRS, MergeState, Placed, merge_state
-from pmem.storage.git.repository import TreeEntry
 from pmem.storage.git.tracked import LOCAL
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.values.config import Settings
-from pmem.values.records import STORES, Conversation
 from pmem.vcs import rule_files
 from pmem.vcs.repair import settings
-from pmem.vcs.repair.cases import Unfit, check_unchanged, in_tree
-from pmem.vcs.repair.from_markers import marked_files, marker_cases
-from pmem.vcs.repair.from_stages import stage_cases
+from pmem.vcs.repair.cases import (
+    Unfit,
+    Unmerged,
+    check_unchanged,
+    in_tree,
+    marked_files,
+    marker_cases,
+    stage_cases,
+)
 from pmem.vcs.repair.mending import mend
-from pmem.vcs.repair.plan import RepairOutcome, RepairPlan, planned
-from pmem.vcs.repair.splitting import split_conversations
+from pmem.vcs.repair.plan import RepairPlan, planned
 
 _MODE: Final = "100644"
-Unmerged = Mapping[str, Mapping[int, TreeEntry]]
-"""Paths with their stages by number."""
 
 
 class Repaired(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,16 +39,15 @@ class Repaired(msgspec.Struct, frozen=True, kw_only=True):
     The project's settings and files of rules are no records, and have no id.
 
     `decision` is `merged`, `taken` (one side's), `added`, `kept` or `purged`. What is wrong between
-    records is `cut` (links to nothing), `tidied` (messages that were kept twice), `made` (a
-    conversation of which only chunks were left) or `split` (one whose files were too large). A file
-    of rules that lagged behind is `written`.
+    records is `cut` (links to nothing), `tidied` (messages that were kept twice) or `made` (a
+    conversation of which only chunks were left). A file of rules that lagged behind is `written`.
     """
 
     path: str
     id: str
     decision: str
     detail: str
-    conflicts: tuple[str, ...]
+    conflicts: tuple[str, ...] = ()
 
 
 class Left(msgspec.Struct, frozen=True):
@@ -92,25 +93,28 @@ def repair(workspace: Workspace, request: RepairRequest) -> Repair:
         Locked: Another writer kept the lock, or another git the index.
         StorageRefused: The disk or a file refused, or git cannot read the repository.
     """
-    dry_run = request.dry_run
     state = merge_state(workspace.root, workspace.environment)
-    if dry_run:
-        plan, _, merged = _plan(workspace, state)
-    else:
-        with JsonFiles(workspace.root, lock_timeout=lambda: Settings().lock_timeout).lock():
-            plan, unmerged, merged = _plan(workspace, state)
+    files = JsonFiles(workspace.root, lock_timeout=lambda: Settings().lock_timeout)
+    with nullcontext() if request.dry_run else files.lock():
+        plan, unmerged, merged = _plan(workspace, state)
+        if not request.dry_run:
             if merged is not None:
                 settings.carry_out(workspace.root, state, merged)
                 workspace.configuration.forget()
             _carry_out(workspace, state, plan, unmerged)
+    repaired = list(_decided(workspace.root, plan, merged))
     is_open = bool(plan.outcomes or plan.left) or (state is not None and state.is_merging)
-    repaired = [] if merged is None else [_told_settings(workspace.root, merged)]
-    repaired += [_told_case(workspace.root, outcome) for outcome in plan.outcomes]
-    if _has_settings(workspace):
-        repaired += _split_conversations(workspace, dry_run=dry_run)
-        repaired += [] if is_open else _mend_records(workspace, dry_run=dry_run)
-        repaired += [] if is_open else _refresh_rules(workspace, dry_run=dry_run)
-    return _repair_result(workspace, state, plan, repaired)
+    if not is_open and _has_settings(workspace):
+        repaired += _mended(workspace, dry_run=request.dry_run)
+    return Repair(
+        repaired=tuple(sorted(repaired, key=lambda each: (each.path, each.id))),
+        left=tuple(
+            Left(os.path.join(workspace.root, path), why) for path, why in sorted(plan.left.items())
+        ),
+        root=workspace.root,
+        next="" if state is None else state.next_step(),
+        others=0 if state is None else state.others,
+    )
 
 
 def problems(workspace: Workspace) -> list[Problem]:
@@ -140,7 +144,7 @@ def _plan(
     """Return what is to be done, what git has as unmerged, and what becomes of the settings."""
     root = workspace.root
     unmerged = {} if state is None else state.unmerged()
-    mended, why_not = _of_settings(root, state, unmerged.pop(CONFIG_FILE, {}))
+    of_settings = unmerged.pop(CONFIG_FILE, {})
     cases, left = ([], {}) if state is None else stage_cases(state, unmerged)
     keys = {case.key for case in cases}
     for path, data in marked_files(root, {*unmerged, *(key.path for key in keys)}).items():
@@ -154,18 +158,12 @@ def _plan(
             continue
         keys |= {case.key for case in found}
         cases += found
-    left |= why_not
-    return planned(cases, left, lambda path: in_tree(root, path)), unmerged, mended
-
-
-def _of_settings(
-    root: str, state: MergeState | None, stages: Mapping[int, TreeEntry]
-) -> tuple[settings.SettingsRepair | None, dict[str, str]]:
-    """Return what becomes of the project's settings, and why they are left if they are."""
+    merged = None
     try:
-        return settings.settings_case(root, state, stages), {}
+        merged = settings.settings_case(root, state, of_settings)
     except Unfit as unfit:
-        return None, {CONFIG_FILE: str(unfit)}
+        left[CONFIG_FILE] = str(unfit)
+    return planned(cases, left, lambda path: in_tree(root, path)), unmerged, merged
 
 
 def _carry_out(
@@ -176,63 +174,46 @@ def _carry_out(
     Of what has no stages any more git is told before the files change, of the others after
     that: so a run that is killed finds in its next life what it has not finished.
     """
-    placed = {} if state is None else _without_stages(state, plan)
+    before, after = ({}, {}) if state is None else _for_index(state, plan, unmerged)
     if state is not None:
-        state.place_all(placed)
-    changes = _changes(plan)
+        state.place_all(before)
+    changes = [
+        durable.FileChange(path, data)
+        for path, data in sorted(plan.files.items())
+        if plan.seen.get(path) != data
+    ]
     for change in changes:
         check_unchanged(workspace.root, change.path, plan.seen.get(change.path))
     durable.apply(workspace.root, os.path.join(workspace.root, LOCAL), changes)
     if state is not None:
-        ended = _with_stages(plan, unmerged)
-        state.place_all(ended)
-        state.take_as_they_are(_alike(plan, {**placed, **ended}))
+        state.place_all(after)
+        placed = {**before, **after}
+        alike = [path for path, it in placed.items() if it.data and it.data == plan.files[path]]
+        state.take_as_they_are(sorted(alike))
 
 
-def _changes(plan: RepairPlan) -> list[durable.FileChange]:
-    """Return the files that are to differ from what they hold."""
-    wanted = {outcome.case.key.path: outcome.data for outcome in plan.outcomes}
-    wanted |= dict.fromkeys(plan.emptied)
-    return [
-        durable.FileChange(path, data)
-        for path, data in sorted(wanted.items())
-        if plan.seen.get(path) != data
-    ]
-
-
-def _without_stages(state: MergeState, plan: RepairPlan) -> dict[str, Placed]:
-    """Return what git's index is to hold for files of which it has no conflict any more.
+def _for_index(
+    state: MergeState, plan: RepairPlan, unmerged: Unmerged
+) -> tuple[dict[str, Placed], dict[str, Placed]]:
+    """Return what git's index is to hold: for files without stages, and in place of stages.
 
     What it does not track at all stays so.
     """
-    outcomes = [outcome for outcome in plan.outcomes if not outcome.case.staged]
-    own = {outcome.case.key.path for outcome in outcomes}
-    paths = own.union(*(outcome.case.paths for outcome in outcomes))
-    known = state.tracked(sorted(paths))
-    found = {
-        outcome.case.key.path: outcome.data
-        for outcome in outcomes
-        if outcome.case.paths & known.keys()
-    }
-    found |= {path: None for path in plan.emptied if path in known}
-    return {
-        path: _index_file(known[path].mode if path in known else _MODE, data)
-        for path, data in found.items()
-    }
-
-
-def _with_stages(plan: RepairPlan, unmerged: Unmerged) -> dict[str, Placed]:
-    """Return what git's index is to hold in the place of its conflicts."""
-    found = {
-        outcome.case.key.path: outcome.data for outcome in plan.outcomes if outcome.case.staged
-    }
-    found |= {path: None for path in plan.emptied if path in unmerged}
-    return {path: _index_file(_mode(unmerged.get(path, {})), data) for path, data in found.items()}
-
-
-def _mode(stages: Mapping[int, TreeEntry]) -> str:
-    """Return the mode of a conflict's first side."""
-    return next((stages[number].mode for number in (OURS, THEIRS) if number in stages), _MODE)
+    loose = [it.case for it in plan.outcomes if not it.case.staged]
+    known = state.tracked(sorted({path for it in loose for path in (it.key.path, *it.paths)}))
+    before: dict[str, Placed] = {}
+    after: dict[str, Placed] = {}
+    for case, _, data in plan.outcomes:
+        stages = unmerged.get(case.key.path, {})
+        mode = next((stages[number].mode for number in (OURS, THEIRS) if number in stages), _MODE)
+        if case.staged:
+            after[case.key.path] = _index_file(mode, data)
+        elif case.paths & known.keys():
+            entry = known.get(case.key.path)
+            before[case.key.path] = _index_file(entry.mode if entry else _MODE, data)
+    before |= {path: Placed(_MODE, None) for path in plan.emptied if path in known}
+    after |= {path: Placed(_MODE, None) for path in plan.emptied if path in unmerged}
+    return before, after
 
 
 def _index_file(mode: str, data: bytes | None) -> Placed:
@@ -240,78 +221,32 @@ def _index_file(mode: str, data: bytes | None) -> Placed:
     return Placed(mode, None if data is None else data.replace(b"\r\n", b"\n"))
 
 
-def _alike(plan: RepairPlan, placed: Mapping[str, Placed]) -> list[str]:
-    """Return the files that hold the very bytes that the index was given."""
-    held = {outcome.case.key.path: outcome.data for outcome in plan.outcomes}
-    return [path for path, file in sorted(placed.items()) if file.data and file.data == held[path]]
-
-
-def _split_conversations(workspace: Workspace, *, dry_run: bool) -> list[Repaired]:
-    """Split conversations that are too large."""
-    return [
-        Repaired(
-            path=os.path.join(workspace.root, STORES[Conversation], f"{each.id}.json"),
-            id=each.id,
-            decision="split",
-            detail="its messages stand in smaller files now",
-            conflicts=(),
+def _decided(
+    root: str, plan: RepairPlan, merged: settings.SettingsRepair | None
+) -> Iterator[Repaired]:
+    """Yield what became of the settings and of each record."""
+    if merged is not None:
+        yield Repaired(
+            path=os.path.join(root, CONFIG_FILE),
+            id="",
+            decision=merged.decision,
+            detail=merged.why,
+            conflicts=merged.conflicts,
         )
-        for each in split_conversations(workspace, dry_run=dry_run)
-    ]
-
-
-def _refresh_rules(workspace: Workspace, *, dry_run: bool) -> list[Repaired]:
-    """Make the files of rules anew that do not say what the memory says."""
-    why = "says what the memory says"
-    return [
-        Repaired(path=path, id="", decision="written", detail=why, conflicts=())
-        for path in rule_files.refresh(workspace, dry_run=dry_run)
-    ]
-
-
-def _mend_records(workspace: Workspace, *, dry_run: bool) -> list[Repaired]:
-    """Mend what is wrong between records."""
-    return [
-        Repaired(
-            path=os.path.join(workspace.root, each.path),
-            id=each.id,
-            decision=each.decision,
-            detail=each.why,
-            conflicts=(),
+    for case, decided, _ in plan.outcomes:
+        yield Repaired(
+            path=os.path.join(root, case.key.path),
+            id=case.key.id,
+            decision=decided.decision,
+            detail=f"{decided.why} ({case.origin})",
+            conflicts=decided.conflicts,
         )
-        for each in mend(workspace, dry_run=dry_run)
-    ]
 
 
-def _told_case(root: str, outcome: RepairOutcome) -> Repaired:
-    return Repaired(
-        path=os.path.join(root, outcome.case.key.path),
-        id=outcome.case.key.id,
-        decision=outcome.decided.decision,
-        detail=f"{outcome.decided.why} ({outcome.case.origin})",
-        conflicts=outcome.decided.conflicts,
-    )
-
-
-def _repair_result(
-    workspace: Workspace, state: MergeState | None, plan: RepairPlan, repaired: list[Repaired]
-) -> Repair:
-    return Repair(
-        repaired=tuple(sorted(repaired, key=lambda each: (each.path, each.id))),
-        left=tuple(
-            Left(os.path.join(workspace.root, path), why) for path, why in sorted(plan.left.items())
-        ),
-        root=workspace.root,
-        next="" if state is None else state.next_step(),
-        others=0 if state is None else state.others,
-    )
-
-
-def _told_settings(root: str, mended: settings.SettingsRepair) -> Repaired:
-    return Repaired(
-        path=os.path.join(root, CONFIG_FILE),
-        id="",
-        decision=mended.decision,
-        detail=mended.why,
-        conflicts=mended.conflicts,
-    )
+def _mended(workspace: Workspace, *, dry_run: bool) -> Iterator[Repaired]:
+    """Mend what is wrong between records, and make files of rules anew that lag behind."""
+    for each in mend(workspace, dry_run=dry_run):
+        path = os.path.join(workspace.root, each.path)
+        yield Repaired(path=path, id=each.id, decision=each.decision, detail=each.why)
+    for path in rule_files.refresh(workspace, dry_run=dry_run):
+        yield Repaired(path=path, id="", decision="written", detail="says what the memory says")

@@ -36,11 +36,6 @@ def settings_case(
 ) -> SettingsRepair | None:
     """Finish the merge of the project's settings, if one is open.
 
-    Args:
-        root: The memory folder.
-        state: What git knows; None where there is no git.
-        stages: The file's stages, if git has it as unmerged.
-
     Raises:
         Unfit: It cannot be finished.
         StorageRefused: The file may not be read, or git cannot read the repository.
@@ -50,8 +45,11 @@ def settings_case(
     is_open = here is not None and not is_sound(here, path) and has_markers(here)
     if not stages and not is_open:
         return None
-    if stages and here is not None and not is_open:
-        return _keep_resolved_file(here, path, state, stages)
+    if here is not None and not is_open:  # somebody has resolved it, or the merge driver
+        if not is_sound(here, path):
+            raise Unfit(f"it was edited by hand, and is no TOML: {_BY_HAND}")
+        placed = _index_files(state, stages, here)
+        return SettingsRepair(here, "kept", "it was resolved and stays as it is", (), here, placed)
     try:
         done, why = _merge_settings(path, here or b"", state, stages)
     except (Damaged, UnicodeDecodeError) as error:
@@ -62,49 +60,31 @@ def settings_case(
     return SettingsRepair(done.data, "merged", why, done.conflicts, here, placed)
 
 
-def carry_out(root: str, state: MergeState | None, mended: SettingsRepair) -> None:
+def carry_out(root: str, state: MergeState | None, merged: SettingsRepair) -> None:
     """Write the file and tell git. Hold the writers' lock.
-
-    Args:
-        root: The memory folder.
-        state: What git knows; None where there is no git.
-        mended: What was decided.
 
     Raises:
         StorageRefused, Locked: See `check_unchanged`, `write_file` and `MergeState.place_all`.
     """
     path = os.path.join(root, CONFIG_FILE)
-    if mended.data != mended.seen:
-        check_unchanged(root, CONFIG_FILE, mended.seen)
+    if merged.data != merged.seen:
+        check_unchanged(root, CONFIG_FILE, merged.seen)
         with refusals(path):
-            write_file(path, mended.data, scratch(root))
+            write_file(path, merged.data, scratch(root))
     if state is not None:
-        state.place_all(mended.placed)
-
-
-def _keep_resolved_file(
-    here: bytes, path: str, state: MergeState | None, stages: Mapping[int, TreeEntry]
-) -> SettingsRepair:
-    """Keep a file that somebody has resolved, or the merge driver."""
-    if not is_sound(here, path):
-        raise Unfit(f"it was edited by hand, and is no TOML: {_BY_HAND}")
-    why = "it was resolved and stays as it is"
-    return SettingsRepair(here, "kept", why, (), here, _index_files(state, stages, here))
+        state.place_all(merged.placed)
 
 
 def _merge_settings(
     path: str, here: bytes, state: MergeState | None, stages: Mapping[int, TreeEntry]
 ) -> tuple[SettingsFile, str]:
+    """Merge from the stages if the file holds nothing else, else from the text between markers."""
     if state is not None and {OURS, THEIRS} & stages.keys():
-        numbers = sorted(stages)
-        contents = dict(
-            zip(numbers, state.blobs([stages[each].object for each in numbers]), strict=True)
-        )
-        versions = [contents.get(number) or b"" for number in (BASE, OURS, THEIRS)]
-        known = frozenset[bytes]().union(*map(plain_lines, versions))
-        if not plain_lines(here) - known:
-            base, ours, theirs = versions
-            if len({OURS, THEIRS} & stages.keys()) == 1:  # removed on one side, changed on another
+        contents = state.blobs([entry.object for entry in stages.values()])
+        versions = dict(zip(stages, contents, strict=True))
+        base, ours, theirs = (versions.get(number) or b"" for number in (BASE, OURS, THEIRS))
+        if not plain_lines(here) - plain_lines(base) - plain_lines(ours) - plain_lines(theirs):
+            if not {OURS, THEIRS} <= stages.keys():  # removed on one side, changed on another
                 ours = theirs = ours or theirs
             return merge_files(base, ours, theirs, path), "setting by setting (from git's stages)"
     text = apart(here)

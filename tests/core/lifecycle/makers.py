@@ -6,9 +6,8 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from pmem.core.lifecycle import consolidation
-from pmem.core.lifecycle.draft import Draft
-from pmem.core.lifecycle.fading import fading_by_type, fading_of_s2
-from pmem.core.lifecycle.plan import UpkeepPlan
+from pmem.core.lifecycle.plan import Draft, UpkeepPlan
+from pmem.core.lifecycle.presence import fading_by_type, fading_of_s2
 from pmem.values.records import (
     Access,
     Episode,
@@ -100,7 +99,7 @@ def planned(*records: Memory | Episode, now: datetime = NOW, **rules: Any) -> Up
     """Plan a consolidation of records."""
     from msgspec.structs import replace
 
-    return consolidation.plan(
+    return consolidation.plan_consolidation(
         records,
         replace(RULES, **rules),
         "ada",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.lifecycle.differences import SaidOtherwise, differences, newer_first
+from pmem.core.lifecycle.neighbours import SaidOtherwise, differences, newer_first
 from pmem.values.records import EventKind, Memory
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import DAY, event, identifier, link, memory

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.lifecycle.episodes import archive_beyond, merge_overlapping, overlap
+from pmem.core.lifecycle.merging import archive_beyond, merge_overlapping, overlap
 from pmem.core.lifecycle.plan import Action
 from pmem.core.lifecycle.states import restored
 from pmem.values.records import Episode, EpisodeType, EventKind, State, TurnRange

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.lifecycle.fading import fading_of_s2, fading_rules, half_life_of
 from pmem.core.lifecycle.plan import Action
+from pmem.core.lifecycle.presence import fading_of_s2, fading_rules, half_life_of
 from pmem.values.config import Settings
 from pmem.values.records import EventKind, Memory, MemoryType, Scope, State
 from tests.conftest import NOW

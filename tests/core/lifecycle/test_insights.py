@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from pmem.core.lifecycle.insights import note_insights
+from pmem.core.lifecycle.consolidation import note_insights
 from pmem.core.trust import Trust, trust_of
 from pmem.values.records import Episode, EpisodeType, EventKind, Memory, MemoryType, State
 from tests.conftest import NOW

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.lifecycle import sweeping
+from pmem.core.lifecycle import consolidation
 from pmem.core.lifecycle.plan import Action, UpkeepPlan
 from pmem.values.records import Access, Episode, EventKind, Memory, State
 from tests.conftest import NOW
@@ -23,14 +23,14 @@ from tests.core.lifecycle.makers import (
     memory,
 )
 
-RULES = sweeping.SweepRules(ttl_days=60, purge_days=30, fading=S2)
+RULES = consolidation.SweepRules(ttl_days=60, purge_days=30, fading=S2)
 LONG_AGO = NOW - 60 * DAY - timedelta(milliseconds=1)
 
 
 def swept(*records: Memory | Episode, **rules: Any) -> UpkeepPlan:
     from msgspec.structs import replace
 
-    return sweeping.plan(records, replace(RULES, **rules), "ada", NOW)
+    return consolidation.plan_sweep(records, replace(RULES, **rules), "ada", NOW)
 
 
 @pytest.mark.row("S1.7.1")

@@ -3,6 +3,7 @@
 import base64
 import string
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
 from typing import Final, NamedTuple
 
@@ -25,6 +26,11 @@ class Case(NamedTuple):
     text: str
     secret: str = ""
     kind: str = ""
+
+
+def lines_of(file: str) -> list[str]:
+    """Return the lines of one of the files in `sets`."""
+    return (Path(__file__).parent / "sets" / file).read_text(encoding="utf-8").splitlines()
 
 
 def drawn(random: Random, alphabet: str, length: int) -> str:

@@ -395,12 +395,7 @@ OTHER_INNOCENT: Final[tuple[Sentence, ...]] = (
 
 
 def secrets(seed: int, *, other: bool = False) -> Iterator[Case]:
-    """Yield texts with a secret in each.
-
-    Args:
-        seed: Equal seeds make equal sets.
-        other: In the held-out sentences instead.
-    """
+    """Yield texts with a secret in each."""
     random = Random(seed)
     sentences = OTHER_SENTENCES if other else SENTENCES
     for number, (kind, make) in enumerate((*TOKENS, *issuers.TOKENS)):

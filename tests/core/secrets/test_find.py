@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from pmem.core import secrets
 from pmem.core.secrets import find, place, redacted
-from pmem.core.secrets.rules import COMMANDS, SHAPES
+from pmem.core.secrets.rules import COMMANDS, SHAPES, Secret
 from pmem.core.secrets.rules import TOKENS as RULES
-from pmem.core.secrets.secret import Secret
 from pmem.core.secrets.words import PASSWORDS, TOKENS
 from tests.core.secrets import drawing, labelled, phrases
 from tests.core.secrets.drawing import Case

@@ -9,14 +9,12 @@ as it is. `⟦basic kim⟧` is a user with a password in base64, `⟦#1⟧` the 
 import base64
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 from typing import Final, NamedTuple
 
-from tests.core.secrets.drawing import DIGITS, HEX, LOWER, UPPER, WORD, drawn
+from tests.core.secrets.drawing import DIGITS, HEX, LOWER, UPPER, WORD, drawn, lines_of
 
 SETS: Final = ("first", "second", "third")
-_PLACE: Final = Path(__file__).parent / "sets"
 _MARK: Final = re.compile("⟦([^⟧]*)⟧")
 _PART: Final = re.compile(r"‹([^›]*)›|([Aa9x])(?:\{(\d+)\})?")
 _ESCAPED: Final = re.compile(r"\\(.)")
@@ -33,12 +31,7 @@ class Written(NamedTuple):
 
 
 def secrets(name: str, seed: int) -> Iterator[Written]:
-    """Yield the texts of a set with secrets drawn for them.
-
-    Args:
-        name: Of `SETS`.
-        seed: Equal seeds make equal sets.
-    """
+    """Yield the texts of a set with secrets drawn for them."""
     random = Random(seed)
     for form, line in _lines(f"{name}.txt"):
         made: list[str] = []
@@ -47,17 +40,13 @@ def secrets(name: str, seed: int) -> Iterator[Written]:
 
 
 def innocents(name: str) -> Iterator[Written]:
-    """Yield the texts of a set without a secret.
-
-    Args:
-        name: Of `SETS`.
-    """
+    """Yield the texts of a set without a secret."""
     for form, line in _lines(f"{name}-innocent.txt"):
         yield Written(form, _plain(line))
 
 
 def _lines(file: str) -> Iterator[tuple[str, str]]:
-    for line in (_PLACE / file).read_text(encoding="utf-8").splitlines():
+    for line in lines_of(file):
         form, _, text = line.partition("\t")
         yield form, text
 

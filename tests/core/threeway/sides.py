@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any, Final
 
-from pmem.core.threeway import SHAPES, RecordShape
 from pmem.core.threeway.deciding import Versions
-from pmem.core.threeway.shapes import Rule
+from pmem.core.threeway.shapes import SHAPES, RecordShape, Rule
 from pmem.core.threeway.values import MISSING, canonical
 
 Json = dict[str, Any]
@@ -19,11 +18,7 @@ _ROLES: Final = ("user", "assistant", "system", "tool")
 
 
 class Dice:
-    """Draws values.
-
-    Args:
-        seed: The same seed, the same values.
-    """
+    """Draws values."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -198,14 +193,7 @@ def record(dice: Dice, store: str) -> Json:
 
 
 def changed(dice: Dice, store: str, base: Json, *, properly: bool) -> Json:
-    """Draw what somebody may have made of a record.
-
-    Args:
-        dice: What decides.
-        store: The record's.
-        base: The record.
-        properly: As pmem does it, with an event for every change.
-    """
+    """Draw what somebody may have made of a record."""
     shape = SHAPES[store]
     side: Json = json.loads(json.dumps(base))
     for _ in range(dice.random.randint(1, 4)):
@@ -274,13 +262,7 @@ _COUNTED: Final = (Rule.EVENTS, Rule.SUM, Rule.GREATEST, Rule.LATEST)
 
 
 def keeps_all(result: Json, versions: Versions, shape: RecordShape) -> bool:
-    """Tell whether every value of either side still stands in a record or in its history.
-
-    Args:
-        result: The record.
-        versions: The sides.
-        shape: What the fields of such a record are.
-    """
+    """Tell whether every value of either side still stands in a record or in its history."""
     kept = set(_parts(result))
     fields = [
         field

@@ -5,8 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem.core.rawjson import NotJson, dump
-from pmem.core.threeway import SHAPES, Doubt, merged
 from pmem.core.threeway.deciding import Versions, decide, version
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.shapes import SHAPES
+from pmem.core.threeway.values import Doubt
 from tests.core.threeway.sides import keeps_all, sides
 from tests.effort import examples
 

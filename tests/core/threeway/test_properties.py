@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem.core import rawjson
-from pmem.core.threeway import SHAPES, Merged, RecordShape, merged
-from pmem.core.threeway.shapes import Rule
+from pmem.core.threeway.record import Merged, merged
+from pmem.core.threeway.shapes import SHAPES, RecordShape, Rule
 from pmem.core.threeway.values import moment_in
 from pmem.values.records import STORES, RecordType
 from tests.core.threeway.sides import Json, differ, identified, mentions, sides

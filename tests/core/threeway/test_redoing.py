@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmem.core.threeway import SHAPES, Doubt, merged
+from pmem.core.threeway.record import merged
 from pmem.core.threeway.redoing import Mismatch, Mistake, differences, redone
+from pmem.core.threeway.shapes import SHAPES
+from pmem.core.threeway.values import Doubt
 from tests.core.threeway.sides import Json, sides
 from tests.core.threeway.test_rules import BASE, LINK, day, edited, memory
 from tests.effort import examples

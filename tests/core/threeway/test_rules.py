@@ -5,8 +5,10 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from pmem.core.threeway import SHAPES, Doubt, RecordShape, merged, open_conflicts
-from pmem.core.threeway.lists import together
+from pmem.core.threeway.history import open_conflicts
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.shapes import SHAPES, RecordShape
+from pmem.core.threeway.values import Doubt, together
 from pmem.values import records
 from tests.core.threeway.sides import Dice, Json, record
 

@@ -56,19 +56,6 @@ def test_confidence_says_how_surely_it_was_meant_to_last(
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "Let's go with lunch first.",
-        "Let's take a break.",
-        "Let's go with the coffee.",
-        "Let's start with a short walk.",
-    ],
-)
-def test_what_everybody_does_every_day_is_no_decision(text: str) -> None:
-    assert [] == facts(text)
-
-
-@pytest.mark.parametrize(
     ("text", "kind", "sure"),
     [
         ("Never hard-code credentials.", MemoryType.CONSTRAINT, 0.85),
@@ -147,14 +134,6 @@ def test_a_plain_statement_is_found_with_its_type_and_whom_it_is_about(
     assert [(kind, subject)] == [(fact.type, fact.subject) for fact in facts(text)]
 
 
-@pytest.mark.parametrize("lead", ["As you asked,", "So, as you said earlier,"])
-@pytest.mark.parametrize(
-    "fact", ["every Friday, we update the docs", "from now on, answer in French"]
-)
-def test_a_fact_begins_behind_what_only_leads_to_it(lead: str, fact: str) -> None:
-    assert [fact] == [found.content for found in facts(f"{lead} {fact}.")]
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -192,10 +171,7 @@ def test_deciding_against_something_is_a_decision() -> None:
         "As we decided, they wait.",
         "I have decided, and they will hear of it.",
         "We decided unanimously.",
-        "We decided last week in the meeting.",
         "As we agreed on Monday, they wait.",
-        "We decided with Dana.",
-        "We decided: tomorrow.",
         "We decided two weeks ago.",
     ],
 )
@@ -286,7 +262,6 @@ def test_words_and_their_places_belong_together(text: str) -> None:
 
 def test_a_wish_to_remember_nothing_is_no_fact() -> None:
     assert [] == facts("Remember that")
-    assert [] == facts("Remember that time in Paris!")
 
 
 @given(TEXTS, st.sampled_from(Role))

@@ -330,7 +330,6 @@ def test_f105_what_names_its_things_stands_on_its_own(text: str) -> None:
         ("I've been learning the cello - it's so calming.", "Ada has been learning the cello"),
         ("I collect stamps, they remind me of my gran.", "Ada collects stamps"),
         ("I own a boat, so happy to have it.", "Ada owns a boat"),
-        ("I teach maths for a while, and it is fun.", "Ada teaches maths for a while"),
         ("My boss is Alec Ray, he sits in Oslo.", "Ada's boss is Alec Ray"),
         ("I play the violin (it was my mother's).", "Ada plays the violin"),
         ("I own a boat (", "Ada owns a boat"),
@@ -447,18 +446,6 @@ def test_what_a_program_put_into_a_message_is_nobodys_word(text: str) -> None:
 def test_a_result_of_a_tool_is_no_speech_whoever_brings_it() -> None:
     said = message("We decided to use Kafka.")
     assert [] == extract(msgspec.structs.replace(said, tool_result={"ok": True}))
-
-
-@pytest.mark.parametrize(
-    ("said", "noted"),
-    [
-        ("Dana and I decided to move to Kafka.", "Dana and Mira decided to move to Kafka"),
-        ("Dana and I have decided to use Redis.", "Dana and Mira have decided to use Redis"),
-        ("Redis is slow and I decided to use Kafka.", "Mira decided to use Kafka"),
-    ],
-)
-def test_who_decided_with_the_speaker_is_named_as_well(said: str, noted: str) -> None:
-    assert noted in [fact.content for fact in extract(message(said, Role.USER, "Mira"))]
 
 
 def test_what_one_speaker_does_twice_agrees_twice() -> None:
