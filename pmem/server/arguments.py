@@ -111,7 +111,7 @@ def lenient(value: Any, hint: Any) -> Any:
     Raises:
         InvalidValue: An object has a key that its type does not know.
     """
-    hint = _bare(hint)
+    hint = bare_type(hint)
     if get_origin(hint) in (tuple, list, frozenset):
         if isinstance(value, str):
             value = _parts(value)
@@ -187,7 +187,7 @@ def _hints(request: type[msgspec.Struct]) -> dict[str, Any]:
 
 def _type_schema(hint: Any) -> dict[str, Any]:
     """Return the schema of a type, in one piece."""
-    bare = _bare(hint)
+    bare = bare_type(hint)
     if get_origin(bare) in (tuple, list):
         return {"type": "array", "items": _type_schema(get_args(bare)[0])}
     if isinstance(bare, type) and issubclass(bare, msgspec.Struct):
@@ -200,7 +200,7 @@ def _type_schema(hint: Any) -> dict[str, Any]:
     return {"type": "string", "enum": found["enum"]} if "enum" in found else found
 
 
-def _bare(hint: Any) -> Any:
+def bare_type(hint: Any) -> Any:
     """Return a type without what says that there may be none."""
     if get_origin(hint) not in (Union, UnionType):
         return hint

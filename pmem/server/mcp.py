@@ -233,27 +233,19 @@ class ProtocolDesk:
     async def list_resources(self, _: Asked, params: Paged) -> types.ListResourcesResult:
         """Answer `resources/list`."""
         _check_page(params)
-        return types.ListResourcesResult(
-            resources=[
-                types.Resource(uri=one.uri, name=one.name, description=one.meaning, mime_type=MIME)
-                for one in RESOURCES
-            ]
-        )
+        listed = [types.Resource(**one._asdict(), mime_type=MIME) for one in RESOURCES]
+        return types.ListResourcesResult(resources=listed)
 
     async def list_templates(self, _: Asked, params: Paged) -> types.ListResourceTemplatesResult:
         """Answer `resources/templates/list`."""
         _check_page(params)
-        return types.ListResourceTemplatesResult(
-            resource_templates=[
-                types.ResourceTemplate(
-                    uri_template=one.uri,
-                    name=one.name,
-                    description=one.meaning,
-                    mime_type=MIME,
-                )
-                for one in TEMPLATES
-            ]
-        )
+        listed = [
+            types.ResourceTemplate(
+                uri_template=one.uri, name=one.name, description=one.description, mime_type=MIME
+            )
+            for one in TEMPLATES
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=listed)
 
     async def read_resource(
         self, asked: Asked, params: types.ReadResourceRequestParams

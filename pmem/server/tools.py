@@ -289,11 +289,11 @@ class NotOffered(Exception):
 
 
 class Readable(NamedTuple):
-    """Something that can be read: its address, name and meaning."""
+    """Something that can be read."""
 
     uri: str
     name: str
-    meaning: str
+    description: str
 
 
 RESOURCES: Final = (

@@ -501,13 +501,6 @@ def test_a_bug_is_an_empty_answer_and_a_trace_in_the_log(orders: str) -> None:
     assert "ZeroDivisionError: ours" in Path(orders, "local", "pmem.log").read_text()
 
 
-def test_where_nothing_may_be_written_a_session_is_answered_all_the_same(orders: str) -> None:
-    told = {"session_id": "s", "source": "startup"}
-    done = pmem("hook", "session-start", "--read-only", stdin=json.dumps(told).encode(),
-                environment={"PMEM_NOW": NOW_})  # fmt: skip
-    assert done.code == 0
-
-
 def test_a_memory_that_leads_elsewhere_is_not_read(orders: str, tmp_path: Path) -> None:
     (tmp_path / "linked").mkdir()
     os.chdir(tmp_path / "linked")

@@ -45,22 +45,6 @@ def post(server: Listening, name: str, body: bytes, *, close: bool = True) -> by
     return head(server, f"POST /pmem/1/{name}", more, close=close) + body
 
 
-def test_requests_that_come_at_once_are_answered_in_their_order(server: Listening) -> None:
-    bodies = [json.dumps({"content": f"Room {n} has {n * 7} chairs."}).encode() for n in range(4)]
-    sent = b"".join(post(server, "add", body, close=False) for body in bodies)
-    answers = server.raw(sent + post(server, "list", b"{}"))
-    assert answers.count(b"HTTP/1.1 200") == 5
-    places = [answers.index(f"Room {n} has".encode()) for n in range(4)]
-    assert places == sorted(places)
-    assert answers.endswith(b'"total":4}}\n')
-
-
-def test_a_body_that_is_too_slow_is_told_so(server: Listening) -> None:
-    answer = server.raw(head(server, "POST /pmem/1/list", f"{JSON}Content-Length: 10\r\n") + b"{")
-    assert answer.startswith(b"HTTP/1.1 408")
-    assert b"too_slow" in answer
-
-
 def test_a_body_that_trickles_is_told_so_too(server: Listening) -> None:
     with server.connect() as raw:
         raw.sendall(head(server, "POST /pmem/1/list", f"{JSON}Content-Length: 100\r\n"))
@@ -77,30 +61,6 @@ def test_headers_may_be_so_large_and_no_larger(server: Listening) -> None:
     answer = server.raw(head(server, "GET /api/memory/", f"X-Large: {'x' * 15_000}\r\n"))
     assert answer.startswith(b"HTTP/1.1 200")
     assert server.raw(b"GET / HTTP/1.1\r\nX-Large: " + b"x" * 20_000).startswith(b"HTTP/1.1 400")
-
-
-@pytest.mark.parametrize(
-    "begun",
-    [
-        b"nonsense\r\n\r\n",
-        b"GET / HTTP/1.1\r\n\r\n",  # no host
-        b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
-        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
-        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",  # TLS
-    ],
-)
-def test_what_is_no_http_is_refused(begun: bytes, server: Listening) -> None:
-    answer = server.raw(begun)
-    assert answer == b"" or answer[:12] in (b"HTTP/1.1 400", b"HTTP/1.1 421"), answer
-
-
-def test_two_lengths_of_a_body_smuggle_nothing(server: Listening) -> None:
-    more = f"{JSON}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n"
-    answer = server.raw(
-        head(server, "POST /pmem/1/list", more) + b"0\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n"
-    )
-    assert answer.count(b"HTTP/1.1") == 1
 
 
 def test_a_body_of_ten_megabytes_is_refused_and_the_client_gets_to_read_why(
@@ -125,16 +85,6 @@ def only_so_many(server: Listening) -> None:
         raw.close()
     wait_for(lambda: not server.uvicorn.server_state.connections)
     assert server.raw(head(server, "GET /healthz")).startswith(b"HTTP/1.1 200")
-
-
-def test_hundreds_of_connections_one_after_another_leave_nothing_behind(server: Listening) -> None:
-    for number in range(300):
-        with server.connect() as raw:
-            if number % 3 == 0:
-                raw.sendall(head(server, "GET /healthz"))
-                assert raw.recv(12) == b"HTTP/1.1 200"
-    state = server.uvicorn.server_state
-    wait_for(lambda: not (state.connections or state.tasks))
 
 
 def test_a_client_that_leaves_in_the_middle_harms_nobody(root: str, server: Listening) -> None:

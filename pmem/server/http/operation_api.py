@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from functools import cache, partial
-from types import NoneType, UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -16,6 +15,7 @@ from pmem.library.typed import check_bounds
 from pmem.operations import table
 from pmem.operations.operation import Operation
 from pmem.operations.pipeline import request_of
+from pmem.server.arguments import bare_type
 from pmem.server.http.endpoints import Endpoint, HttpCall, HttpRefusal, Reply, enveloped
 from pmem.values.bounds import is_crowded, is_too_deep
 
@@ -114,7 +114,7 @@ def _is_plain(hint: Any) -> bool:
 
 def _check_keys(value: Any, hint: Any, where: str) -> None:
     """See that every object has only the keys that its struct has."""
-    bare = _bare(hint)
+    bare = bare_type(hint)
     if isinstance(value, list):
         inner = get_args(bare)
         for number, part in enumerate(value if inner else ()):
@@ -129,13 +129,6 @@ def _check_keys(value: Any, hint: Any, where: str) -> None:
             known = ", ".join(names) or "none at all"
             raise InvalidValue(f"{where} has the unknown key `{key}`", f"there are {known}")
         _check_keys(part, hints[names[key]], key)
-
-
-def _bare(hint: Any) -> Any:
-    """Return a type without what says that there may be none."""
-    if get_origin(hint) not in (Union, UnionType):
-        return hint
-    return next(one for one in get_args(hint) if one is not NoneType)
 
 
 def _parts(value: Any) -> Iterator[Any]:
