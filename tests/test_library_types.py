@@ -21,7 +21,7 @@ from pmem.memory.facts import FactsRequest
 from pmem.memory.outcomes import TriedRequest
 from pmem.memory.requests import EditRequest
 from pmem.search.context_request import ContextRequest
-from pmem.search.search import SearchRequest
+from pmem.search.picking import SearchRequest
 from tests.conftest import NOW
 from tests.faults.console import bytes_of
 from tests.policy.calls import OPENING, public

@@ -21,7 +21,7 @@ from pmem.errors import PmemError
 from pmem.interchange.sessions import SessionNotes, recognise, text_of, without_own_calls
 from pmem.project.workspace import Workspace
 from pmem.storage.files.worktree import name_in, project_top
-from pmem.storage.local.kept_prompts import LONGEST
+from pmem.storage.local.sessions import LONGEST
 from pmem.values.bounds import LINE_BYTES
 from pmem.values.ids import short
 from pmem.values.programs import SessionProgram

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from pmem.assistants.tool_calls import ToolFile
-from pmem.core.context.naming import naming
 from pmem.core.context.parts import Item
-from pmem.core.context.writing import fence_of
+from pmem.core.context.writing import fence_of, naming
 from pmem.core.filters import Filter, cited_files
 from pmem.core.lines import shortened
 from pmem.core.outcomes import warns
@@ -22,8 +21,7 @@ from pmem.project.caller import serving
 from pmem.project.workspace import Workspace
 from pmem.storage.git.project_files import Unreadable
 from pmem.storage.index.applying import applies_in_time, applying, deadline
-from pmem.storage.local.shown import touch_key_of
-from pmem.storage.local.shown_keys import MOST_TOUCHED, touched_count
+from pmem.storage.local.shown_keys import MOST_TOUCHED, touch_key_of, touched_count
 from pmem.values.ids import short
 from pmem.values.records import Citation, Memory, MemoryType
 
@@ -75,7 +73,7 @@ def _ids_applying(workspace: Workspace, names: Sequence[str]) -> tuple[str, ...]
 
 def about_error(workspace: Workspace, evidence: Sequence[str]) -> list[Memory]:
     """Return what failed with an error before, or fixed it."""
-    from pmem.search.known_errors import known_of
+    from pmem.search.unranked import known_of
 
     return [one for one in known_of(serving(workspace, None), evidence) if _still_tells(one)]
 

@@ -1,6 +1,6 @@
 """The terminal browser: a list that narrows as you type, and beside it what an entry says."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import Final
@@ -10,10 +10,10 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets.option_list import Option
 
 from pmem.browse.desk import HELD, Desk, Held, Reading, choices_of
-from pmem.browse.drawing import draw_reading
-from pmem.browse.entries import EntryList
+from pmem.browse.drawing import draw_item, draw_reading, draw_row
 from pmem.core.inbox import InboxItem
 from pmem.core.visible import one_visible_line
 from pmem.errors import PmemError
@@ -43,13 +43,35 @@ _KEYS: Final[list[BindingType]] = [
 ]
 
 
-class MemoryBrowser(App[None]):
-    """Lists the memories of a project, shows one, and what waits for somebody.
+Entry = Memory | InboxItem
 
-    Args:
-        desk: What it asks.
-        name: The project's name.
-    """
+
+class EntryList(OptionList):
+    """A list that stands on one of its entries, if it has any."""
+
+    _entries: Sequence[Entry] = ()
+
+    @property
+    def entry(self) -> Entry | None:
+        """What the list stands on."""
+        place = self.highlighted
+        return self._entries[place] if place is not None and place < len(self._entries) else None
+
+    def fill(self, entries: Sequence[Entry], *, stay: bool = False) -> None:
+        """List other entries."""
+        place = (self.highlighted or 0) if stay else 0
+        self._entries = entries
+        self.clear_options().add_options(
+            [
+                Option(draw_row(each) if isinstance(each, Memory) else draw_item(each))
+                for each in entries
+            ]
+        )
+        self.highlighted = min(place, len(entries) - 1) if entries else None
+
+
+class MemoryBrowser(App[None]):
+    """Lists the memories of a project, shows one, and what waits for somebody."""
 
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = [(0, _NARROW), (_COLUMNS, _WIDE)]  # noqa: RUF012 - as in the base
@@ -138,11 +160,7 @@ class MemoryBrowser(App[None]):
         self._list.focus()
 
     def action_move(self, by: int) -> None:
-        """Move in the list, or in what is being read.
-
-        Args:
-            by: Rows downwards.
-        """
+        """Move in the list, or in what is being read."""
         if self.query_one("#read").has_focus:
             self.query_one("#read").scroll_relative(y=by, animate=False)
         elif by > 0:
@@ -173,11 +191,7 @@ class MemoryBrowser(App[None]):
             self._fill()
 
     def action_choose(self, place: int) -> None:
-        """Settle what the inbox stands on.
-
-        Args:
-            place: Which of its choices, counted from one.
-        """
+        """Settle what the inbox stands on."""
         item = self._list.entry
         if isinstance(item, InboxItem) and place <= len(choices_of(item)):
             choice = choices_of(item)[place - 1]

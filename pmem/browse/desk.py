@@ -1,6 +1,6 @@
 """What a browser asks of the memory, through the pipeline like every front end."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal, TypeVar
 
 import msgspec
@@ -27,8 +27,6 @@ A = TypeVar("A")
 Held = Literal["active", "past", "all"]
 """Which memories are listed: the active ones, those that left recall, or both."""
 HELD: Final[tuple[Held, ...]] = ("active", "past", "all")
-
-
 _ID_BEGINS: Final = 4
 """Characters from which on a word may be the beginning of an id."""
 
@@ -52,12 +50,9 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 class Desk:
     """Lists, reads and changes memories.
 
-    Args:
-        opened: Opens the memory folder, once for each thing that is asked.
-        write: Lets a person change a text in their editor.
-        settle: Runs a command line of pmem, and raises what it is refused with.
-
-    Whatever the memory refuses comes as a `PmemError`.
+    `opened` opens the memory folder, once for each thing that is asked; `write` lets a person
+    change a text in their editor; `settle` runs a command line of pmem. Whatever the memory refuses
+    comes as a `PmemError`.
     """
 
     def __init__(
@@ -78,44 +73,30 @@ class Desk:
         self._memories = [(_haystack(memory), memory) for memory in reversed(listed)]
 
     def find(self, words: str, held: Held) -> list[Memory]:
-        """Return the memories that have all of some words, or of their beginnings, newest first.
-
-        Args:
-            words: In any order and letter case; a tag begins with `#`.
-            held: Which of them.
-        """
+        """Return the memories that have all of some words, a tag as `#tag`, newest first."""
         wanted = words.casefold().split()
         return [
             memory
             for text, memory in self._memories
-            if _is_wanted(memory, held)
-            and all(word in text or _names(memory, word) for word in wanted)
+            if (held == "all" or (memory.state is State.ACTIVE) == (held == "active"))
+            and all(
+                word in text or (len(word) >= _ID_BEGINS and matches(word, memory.id))
+                for word in wanted
+            )
         ]
 
     def known(self, identifier: str) -> Memory | None:
-        """Return a memory as it was when all were read; None where there was none.
-
-        Args:
-            identifier: Its id.
-        """
+        """Return a memory as it was when all were read; None where there was none."""
         return next((each for _, each in self._memories if each.id == identifier), None)
 
     def glance(self, identifier: str) -> Reading | None:
-        """Return a memory with its history, which is no recall; None where it is no memory.
-
-        Args:
-            identifier: Its id.
-        """
+        """Return a memory with its history, which is no recall; None where it is no memory."""
         steps = self._ask(table.HISTORY, HistoryRequest(reference=identifier)).steps
         record = steps[0].record if steps else None
         return Reading(memory=record, steps=steps) if isinstance(record, Memory) else None
 
     def read(self, identifier: str) -> Reading | None:
-        """Return a memory that somebody opened, with what speaks against it: that is a recall.
-
-        Args:
-            identifier: Its id.
-        """
+        """Return a memory that somebody opened, with what speaks against it: that is a recall."""
         shown = self._ask(table.SHOW, ShowRequest(reference=identifier))
         found = self.glance(identifier)
         return found and msgspec.structs.replace(found, stale=shown.stale, disputed=shown.disputed)
@@ -125,20 +106,12 @@ class Desk:
         return self._ask(table.INBOX, InboxRequest()).items
 
     def settle(self, choice: InboxChoice) -> str:
-        """Run the command of a choice, and return what was done.
-
-        Args:
-            choice: One of `choices_of`.
-        """
+        """Run the command of a choice, and return what was done."""
         self._settle(choice.command)
         return f"{choice.does}: done; u undoes that"
 
     def edit(self, memory: Memory) -> str:
-        """Let a person change what a memory says, and return what was done.
-
-        Args:
-            memory: Which one.
-        """
+        """Let a person change what a memory says, and return what was done."""
         draft = self._write(memory.content)
         if draft.text == memory.content:
             draft.drop()
@@ -148,20 +121,12 @@ class Desk:
         return f"edited {short(memory.id)}"
 
     def pin(self, memory: Memory) -> str:
-        """Pin a memory, or unpin it, and return what was done.
-
-        Args:
-            memory: Which one.
-        """
+        """Pin a memory, or unpin it, and return what was done."""
         self._ask(table.PIN, PinRequest(reference=memory.id, pinned=not memory.pinned))
         return f"{'unpinned' if memory.pinned else 'pinned'} {short(memory.id)}"
 
     def remove(self, memory: Memory) -> str:
-        """Remove a memory, or bring back one that was, and return what was done.
-
-        Args:
-            memory: Which one.
-        """
+        """Remove a memory, or bring back one that was, and return what was done."""
         if memory.state in (State.SOFT_DELETED, State.ARCHIVED):
             self._ask(table.RESTORE, RestoreRequest(references=(memory.id,)))
             return f"restored {short(memory.id)}"
@@ -178,11 +143,7 @@ class Desk:
 
 
 def choices_of(item: InboxItem) -> list[InboxChoice]:
-    """Return the ways to settle something that need no editor, and no key of their own.
-
-    Args:
-        item: What waits.
-    """
+    """Return the ways to settle something that need no editor, and no key of their own."""
     return [
         one
         for one in item.commands
@@ -193,23 +154,8 @@ def choices_of(item: InboxItem) -> list[InboxChoice]:
 
 
 def _haystack(memory: Memory) -> str:
-    return "\n".join(_texts(memory)).casefold()
-
-
-def _texts(memory: Memory) -> Iterator[str]:
-    yield from (memory.content, memory.subject or "", memory.type, memory.category)
-    yield from _tagged(memory.tags)
-    yield from (event.actor for event in memory.history)
-
-
-def _names(memory: Memory, word: str) -> bool:
-    """Tell whether a word is the beginning of a memory's id, and no number that is in many."""
-    return len(word) >= _ID_BEGINS and matches(word, memory.id)
-
-
-def _tagged(tags: Iterable[str]) -> Iterator[str]:
-    return (f"#{tag}" for tag in tags)
-
-
-def _is_wanted(memory: Memory, held: Held) -> bool:
-    return held == "all" or (memory.state is State.ACTIVE) == (held == "active")
+    """Return all of a memory that a filter's words may be in."""
+    texts = [memory.content, memory.subject or "", memory.type, memory.category]
+    texts += (f"#{tag}" for tag in memory.tags)
+    texts += (event.actor for event in memory.history)
+    return "\n".join(texts).casefold()

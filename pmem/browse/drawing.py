@@ -31,11 +31,7 @@ _PAST: Final = "$text-disabled"
 
 
 def draw_row(memory: Memory) -> Content:
-    """Return a memory as a row of a list.
-
-    Args:
-        memory: Which one.
-    """
+    """Return a memory as a row of a list."""
     subject = one_visible_line(subject_before(memory.subject, memory.content))
     is_past = memory.state is not State.ACTIVE
     return Content.assemble(
@@ -48,11 +44,7 @@ def draw_row(memory: Memory) -> Content:
 
 
 def draw_item(item: InboxItem) -> Content:
-    """Return what waits for somebody, with the keys that settle it.
-
-    Args:
-        item: What it is.
-    """
+    """Return what waits for somebody, with the keys that settle it."""
     keys = (f"{place} {one.does}" for place, one in enumerate(choices_of(item), start=1))
     return Content.assemble(
         (f"{item.kind:<{_KIND}}", "$text-warning"),
@@ -63,11 +55,7 @@ def draw_item(item: InboxItem) -> Content:
 
 
 def draw_reading(reading: Reading) -> Content:
-    """Return a memory whole: what it says, what is known of it, and what happened to it.
-
-    Args:
-        reading: The memory, and its history.
-    """
+    """Return a memory whole: what it says, what is known of it, and what happened to it."""
     return Content("\n").join([*_head(reading), Content(""), *_story(reading)])
 
 

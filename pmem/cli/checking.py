@@ -22,7 +22,7 @@ from pmem.memory.accepting import AcceptedCitation
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.citations import BrokenCitation, VerifyRequest
 from pmem.operations import table
-from pmem.operations.outcome import plain_form
+from pmem.operations.operation import plain_form
 from pmem.values.fields import asked
 from pmem.values.records import Citation, Memory
 

@@ -20,7 +20,7 @@ from pmem.memory.changes import RecordsRequest
 from pmem.memory.consent import ApproveRequest, ConfirmRequest, WaitingProposal, WaitingRequest
 from pmem.memory.facts import FactsRequest, PromoteRequest, Promotion
 from pmem.operations import table
-from pmem.operations.outcome import plain_form
+from pmem.operations.operation import plain_form
 from pmem.storage.local.proposals import ProposalOutcome
 from pmem.upkeep.inbox import Inbox, InboxRequest
 from pmem.values.fields import asked, refs

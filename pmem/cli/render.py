@@ -22,7 +22,7 @@ def show(session: "CommandSession", answer: "Answer") -> None:
     """Print a command's answer, and say what could not be read on the way."""
     if session.json:
         from pmem.operations.envelope import data_line
-        from pmem.operations.outcome import plain_form
+        from pmem.operations.operation import plain_form
 
         _write_bytes(data_line(plain_form(answer.data)))
     elif not session.quiet or not session.changes or answer.exit_code:
@@ -210,7 +210,7 @@ def print_note(
     if find(text):
         from msgspec import to_builtins
 
-        from pmem.operations.outcome import plain_form
+        from pmem.operations.operation import plain_form
         from pmem.project.masking import message_of
 
         data = None if answer is None else to_builtins(plain_form(answer.data))

@@ -62,7 +62,7 @@ def _write_page(
     document: "ReportDocument", file: str | None, site: str | None, *, opens: bool
 ) -> Answer:
     """Write a report and say where it is."""
-    from pmem.report.files import DEFAULT_FILE, write_report, write_site
+    from pmem.report.page import DEFAULT_FILE, write_report, write_site
 
     done = (
         write_report(document, file or DEFAULT_FILE) if site is None else write_site(document, site)

@@ -22,8 +22,7 @@ from pmem.errors import (
     UsageError,
     not_utf8,
 )
-from pmem.operations.operation import Operation
-from pmem.operations.outcome import Outcome
+from pmem.operations.operation import Operation, Outcome
 from pmem.operations.pipeline import run, writes_of
 from pmem.project.caller import NOBODY, Caller
 from pmem.project.configuration import folder_name

@@ -1,14 +1,59 @@
-"""Every operation as a method, of a project or of its apps."""
+"""Every operation as a method, of a project or of its apps.
+
+A method's arguments are the fields of its operation's request.
+"""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from pmem.core.queries import Item, parse
-from pmem.library.calls import call, part
-from pmem.library.typed import checked
+from pmem.library.typed import checked, made
 from pmem.operations import table
 from pmem.operations.operation import A, Operation, Q
+from pmem.operations.pipeline import request_of
+
+B_co = TypeVar("B_co", covariant=True)
+
+
+class Method(Protocol[B_co]):
+    """What takes the fields of a request, and returns the answer or a part of it."""
+
+    def __call__(self, *given: Any, **fields: Any) -> B_co: ...
+
+
+def call(operation: Operation[Any, A], *names: str, **usual: Any) -> Method[A]:
+    """Return a method that runs an operation, and returns its answer; see `part`."""
+    return part(operation, *names, of=lambda answer: answer, **usual)
+
+
+def part(
+    operation: Operation[Any, A], *names: str, of: Callable[[A], B_co], **usual: Any
+) -> Method[B_co]:
+    """Return a method that runs an operation, and returns a part of its answer.
+
+    The fields `names` may be given by position, in this order; `*name` takes all of them. `usual`
+    is what the request has where a field is not given.
+    """
+
+    def run(self: Any, *given: Any, **fields: Any) -> B_co:
+        asked = {**usual, **_by_name(names, given, fields), **fields}
+        return of(self._run(operation, made(request_of(operation), **asked)))
+
+    run.__doc__ = f"{operation.meaning}; takes the fields of the request of `{operation.function}`."
+    return run
+
+
+def _by_name(names: tuple[str, ...], given: tuple[Any, ...], fields: dict[str, Any]) -> Any:
+    """Return the arguments that were given by position, each by the name of its field."""
+    if names[:1] and names[0].startswith("*"):
+        return {names[0][1:]: given} if given or names[0][1:] not in fields else {}
+    if len(given) > len(names):
+        raise TypeError(f"{len(names)} arguments may be given by position, not {len(given)}")
+    twice = fields.keys() & set(names[: len(given)])
+    if twice:
+        raise TypeError(f"{', '.join(twice)} is given twice")
+    return dict(zip(names, given, strict=False))
 
 
 class ProjectOperations:
@@ -65,10 +110,7 @@ class ProjectOperations:
 
     @checked
     def query(self, request: Mapping[str, Any]) -> tuple[Item, ...]:
-        """Answer an agent's request, within its allowlist and its budget.
-
-        Args:
-            request: The keys of `pmem.core.queries.QueryRequest`, as `pmem query` reads them.
+        """Answer an agent's request with the keys of `pmem.core.queries.QueryRequest`.
 
         Raises:
             InvalidValue: It has an unknown key, or a value of another type.

@@ -10,22 +10,12 @@ SCHEMA: Final = "pmem/1"
 
 
 def data_line(data: Any, notes: Sequence[str] = ()) -> bytes:
-    """Return an answer as one line of JSON.
-
-    Args:
-        data: Its plain form.
-        notes: What is to be told beside it; left out where there is nothing.
-    """
+    """Return an answer as one line of JSON."""
     return json_line({"schema": SCHEMA, "data": data, **({"notes": notes} if notes else {})})
 
 
 def error_line(error: PmemError, **more: Any) -> bytes:
-    """Return an error as one line of JSON, without the secrets that it repeats.
-
-    Args:
-        error: What went wrong.
-        more: What else is known of it.
-    """
+    """Return an error as one line of JSON, without the secrets that it repeats."""
     from pmem.core.secrets import unsecret
 
     said = {"message": unsecret(error.message), "hint": unsecret(error.hint)}
@@ -33,11 +23,7 @@ def error_line(error: PmemError, **more: Any) -> bytes:
 
 
 def json_line(value: Any) -> bytes:
-    """Return a value as one line of JSON in which nothing is hidden from people.
-
-    Args:
-        value: Whatever `plain` takes.
-    """
+    """Return a value as one line of JSON in which nothing is hidden from people."""
     try:
         line = dump_line(value) + b"\n"
     except TypeError:  # a path that is not UTF-8

@@ -1,8 +1,11 @@
-"""What the table says of one use case."""
+"""What the table says of one use case, and what a run of it led to."""
 
-from typing import Generic, Literal, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
+
+from pmem.storage.backend import Problem
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -25,14 +28,26 @@ Effect = Literal["safe", "idempotent", "destructive"]
 there is a way back; or what it takes away does not come back."""
 
 
+class Room:
+    """A package, a module or a function by its dotted name, which nothing loads: see `function`."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __getattr__(self, name: str) -> "Room":
+        return Room(f"{self._path}.{name}")
+
+    def __str__(self) -> str:
+        return self._path
+
+
 class Operation(msgspec.Struct, Generic[Q, A], frozen=True):
     """One use case.
 
     Attributes:
         name: How it is called, in words that dots join.
         meaning: What it does, in one line.
-        function: Where it is: a module below `pmem`, a colon, and the function's name. It takes
-            the workspace and the request, and returns the answer.
+        function: What does it. The table has its dotted name, which only type checkers follow.
         scope: How much of the memory it needs to see.
         categories: What whoever asks must be allowed to see.
         doing: What it does, as in "may not ...", where it needs everything.
@@ -54,7 +69,7 @@ class Operation(msgspec.Struct, Generic[Q, A], frozen=True):
 
     name: str
     meaning: str
-    function: str
+    function: Callable[[Any, Q], A]
     scope: Need = "content"
     categories: tuple[str, ...] = ()
     doing: str = ""
@@ -70,3 +85,27 @@ class Operation(msgspec.Struct, Generic[Q, A], frozen=True):
     effect: Effect = "safe"
     is_final: bool = False
     by_person: bool = False
+
+
+class Outcome(msgspec.Struct, Generic[A], frozen=True):
+    """What an operation led to: its answer, and what whoever asked should be told beside it.
+
+    `problems` are files that could not be used and were left out. `has_written` is whether any
+    record was changed.
+    """
+
+    result: A
+    notes: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    has_written: bool = False
+
+    @property
+    def plain(self) -> Any:
+        """The answer as every front end gives it in JSON."""
+        return plain_form(self.result)
+
+
+def plain_form(answer: Any) -> Any:
+    """Return an answer as it is written in JSON; one of another form says so by `to_plain`."""
+    to_plain = getattr(answer, "to_plain", None)
+    return answer if to_plain is None else to_plain()

@@ -16,8 +16,7 @@ import msgspec
 
 from pmem.core.lines import with_composed_names
 from pmem.errors import ModelFailed, PmemError, Refused, StorageRefused, Unfinished
-from pmem.operations.operation import Operation, Writes
-from pmem.operations.outcome import Outcome
+from pmem.operations.operation import Operation, Outcome, Writes
 from pmem.project.caller import NOBODY, Caller, asked_by
 from pmem.project.configuration import embeds
 from pmem.project.transaction import check_writable
@@ -35,17 +34,9 @@ A = TypeVar("A")
 def run(
     workspace: Workspace, operation: Operation[Q, A], request: Q, caller: Caller = NOBODY
 ) -> Outcome[A]:
-    """Run an operation.
+    """Run an operation; return its answer, and what is to be told beside it.
 
-    Args:
-        workspace: The project, as it is now or as it was.
-        operation: Its row in the table.
-        request: What is asked for. Fields `at` and `revision` say of which moment, and of which
-            git revision.
-        caller: Who asks.
-
-    Returns:
-        The answer, and what is to be told beside it.
+    The request's fields `at` and `revision`, if it has them, say which moment is meant.
 
     Raises:
         Refused: Whoever asks may not do it, nothing may be written, or the request holds a
@@ -66,9 +57,14 @@ def run(
             check_writable(unit)
         request = _pass_gate(unit, operation, request)  # before the lock: nobody waits for it
         result = _do(unit, operation, request, is_writing=writes == "records")
-        _note_final(unit, operation, writes)
+        if operation.is_final and writes:
+            from pmem.project.transaction import note_command
+
+            note_command(unit, operation.name, beyond=True)  # `undo` stops at it
     except PmemError:
-        _note_failure(unit, operation, writes)
+        if operation.logged or writes == "records":
+            with suppress(PmemError):  # settings that cannot be read are what is told already
+                _log_run(unit, operation, {"status": "error"})
         raise
     if operation.embeds and writes and embeds(unit.settings.vectors):
         from pmem.embedding.embedding import embed_missing
@@ -76,7 +72,9 @@ def run(
         embed_missing(unit)
     if getattr(request, "counts", True):
         _count_recalls(unit, operation, result)
-        _note_run(unit, operation, result)
+        told_of = getattr(result, "noted", None) if operation.logged else None
+        if told_of is not None:
+            _log_run(unit, operation, told_of)
     if unit.model_failures and unit.settings.model.strict:
         raise ModelFailed(unit.model_failures[0])
     return Outcome(
@@ -101,11 +99,7 @@ def _unit_of(workspace: Workspace, request: Any, caller: Caller) -> Workspace:
 
 
 def _check_caller(unit: Workspace, operation: Operation[Any, Any]) -> None:
-    """See that a program decides nothing that a person does, and is not in somebody's own memory.
-
-    Raises:
-        Refused: It is, or would.
-    """
+    """See that a program decides nothing that a person does, and sees nobody's own memory."""
     program = unit.caller.agent or unit.caller.app
     if operation.by_person and program is not None:
         how = "PMEM_AGENT and --agent" if unit.caller.agent else "PMEM_APP"
@@ -117,11 +111,7 @@ def _check_caller(unit: Workspace, operation: Operation[Any, Any]) -> None:
 
 
 def _do(unit: Workspace, operation: Operation[Q, A], request: Q, *, is_writing: bool) -> A:
-    """Call the operation's function, then models once the lock is free, and note the command.
-
-    Raises:
-        Unfinished: The disk refused something after records had been changed.
-    """
+    """Call the operation's function, then models once the lock is free, and note the command."""
     function = function_of(operation)  # before the lock: nobody waits for what it loads
     try:
         with unit.transaction() if is_writing else unit.whole.moment():
@@ -154,14 +144,6 @@ def _report_first_write(unit: Workspace) -> None:
         unit.notes += what_the_clone_lacks(unit)
 
 
-def _note_final(unit: Workspace, operation: Operation[Q, A], writes: Writes) -> None:
-    """Note what has changed what is no record, so that `undo` stops at it."""
-    if operation.is_final and writes:
-        from pmem.project.transaction import note_command
-
-        note_command(unit, operation.name, beyond=True)
-
-
 def _start_afresh(unit: Workspace, operation: Operation[Any, Any]) -> None:
     """Forget what an earlier operation of the same unit of work did."""
     unit.has_written = unit.forgot = False
@@ -173,8 +155,8 @@ def _start_afresh(unit: Workspace, operation: Operation[Any, Any]) -> None:
 
 def function_of(operation: Operation[Any, Any]) -> Any:
     """Load the function of an operation, and nothing before it is to run."""
-    module, _, name = operation.function.partition(":")
-    return getattr(import_module(f"pmem.{module}"), name)
+    module, _, name = str(operation.function).rpartition(".")
+    return getattr(import_module(module), name)
 
 
 @cache
@@ -185,11 +167,7 @@ def request_of(operation: Operation[Any, Any]) -> type[msgspec.Struct]:
 
 
 def _check_scope(unit: Workspace, operation: Operation[Q, A], request: Q) -> None:
-    """See that whoever asks may see all that an operation needs.
-
-    Raises:
-        Refused: Something lies beyond; the sentence says what.
-    """
+    """See that whoever asks may see all that an operation needs."""
     reach = unit.reach if operation.scope != "nothing" else None
     if reach is None:
         return
@@ -212,9 +190,6 @@ def _pass_gate(unit: Workspace, operation: Operation[Q, A], request: Q) -> Q:
     """Return a request without secrets, or with what lets its items in one by one.
 
     Who asks and who writes are kept with what they ask for, and so are looked at as well.
-
-    Raises:
-        SecretFound: It holds one, and the settings say that it is refused.
     """
     thread = getattr(request, "thread", None)
     if operation.gate == "thread":
@@ -253,20 +228,6 @@ def _count_recalls(unit: Workspace, operation: Operation[Q, A], result: Any) -> 
         from pmem.memory import recalls
 
         recalls.note(unit, recalled, kept)
-
-
-def _note_run(unit: Workspace, operation: Operation[Q, A], result: Any) -> None:
-    """Note in the log of operations that one ran, where that is wanted."""
-    told = getattr(result, "noted", None) if operation.logged else None
-    if told is not None:
-        _log_run(unit, operation, told)
-
-
-def _note_failure(unit: Workspace, operation: Operation[Q, A], writes: Writes) -> None:
-    """Note that an operation failed; settings that cannot be read are what is told already."""
-    if operation.logged or writes == "records":
-        with suppress(PmemError):
-            _log_run(unit, operation, {"status": "error"})
 
 
 def _log_run(unit: Workspace, operation: Operation[Q, A], told: Mapping[str, Any]) -> None:

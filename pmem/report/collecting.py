@@ -5,46 +5,85 @@ app, and what was removed, but for a line among what was forgotten lately. Secre
 hidden characters written out, in every text whatever field it stands in.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 
-from pmem.core.filters import Filter
-from pmem.core.journal import JournalStep, steps
+from pmem.core.filters import Filter, fold
+from pmem.core.inbox import InboxKind
+from pmem.core.journal import JournalStep, one_line, steps
 from pmem.core.lifecycle.consolidation import faded
 from pmem.core.lifecycle.presence import with_recalls
 from pmem.core.policy import app_of
 from pmem.core.selection import Selection
 from pmem.core.trust import trust_of
 from pmem.core.visible import visible
+from pmem.errors import PmemError
 from pmem.memory import recalls
+from pmem.memory.citations import VerifyRequest, verify
 from pmem.memory.journal import Week, WeekRequest, look_back
 from pmem.memory.reading import disputed
 from pmem.memory.recalls import counted_uses
 from pmem.project.workspace import Workspace
 from pmem.report.document import (
+    LeftOut,
+    Receipt,
+    ReceiptItem,
     Receipts,
     ReportDocument,
+    ToldChoice,
     ToldCitation,
     ToldEvent,
     ToldLink,
     ToldMemory,
+    ToldNeed,
     ToldWeek,
 )
-from pmem.report.needs import Broken, find_broken, list_needs
-from pmem.report.receipts import DEFAULT_BUDGETS, write_receipts
+from pmem.search.context_reasons import say_why
+from pmem.search.context_request import BuiltContext, ContextRequest
+from pmem.search.contexts import build_context
 from pmem.upkeep.consolidation import rules_of
-from pmem.upkeep.statistics import MemoryFigures, count_figures
+from pmem.upkeep.inbox import InboxRequest, collect_inbox, facts_to_review, list_proposals
+from pmem.upkeep.statistics import count_figures
 from pmem.values.fields import asked
-from pmem.values.records import Memory, State, plain
+from pmem.values.records import Memory, MemoryType, State, plain
 
 D = TypeVar("D", bound=msgspec.Struct)
 MOST_CHARACTERS: Final = 4_000
 """Of a longer text the page shows the beginning."""
 MOST_EVENTS: Final = 50
 """Of a longer history the page shows the latest events."""
+Broken = Mapping[tuple[str, str], str]
+"""What became of citations that do not hold, by the memory's id and the place that it cites."""
+
+MOST_NEEDS: Final = 500
+"""So many are listed; the last one says how many more there are."""
+_TEXT: Final = 160
+_KINDS: Final = (
+    InboxKind.CONTRADICTION, InboxKind.SUBJECT, InboxKind.DUPLICATE, InboxKind.CITATION,
+    InboxKind.DUE, InboxKind.EXPIRED, InboxKind.TRUST, InboxKind.NOTED,
+)  # fmt: skip
+"""What is told. Proposals and facts are private, and what fades stands where use is shown."""
+_COUNTED: Final = {
+    InboxKind.PROPOSAL: "wait for consent; what they say is not told here",
+    InboxKind.FACT: "found in conversations; what they say is not told here",
+    InboxKind.FADING: "faded, to archive",
+}
+"""What is only counted."""
+_CHECK: Final = ToldChoice(does="say what is wrong", command="pmem check")
+_INBOX: Final = ToldChoice(does="go through all of it", command="pmem inbox")
+DEFAULT_BUDGETS: Final = (200, 400, 800, 1600, 3200, 6400)
+"""The places of the slider, in tokens."""
+MOST_TASKS: Final = 12
+MOST_LEFT_OUT: Final = 60
+"""So many of the candidates that are left out are named."""
+MOST_NAMED: Final = 1_000
+"""Of a larger memory a context tells only what it leaves out of all that came near."""
+_OWN_TASKS: Final = 3
 _SHOWN: Final = (State.ACTIVE, State.SUPERSEDED, State.MERGED, State.ARCHIVED)
 _MORE: Final = (
     *("places", "tried", "because", "evidence", "settled", "instead_of", "outcomes"),
@@ -95,7 +134,12 @@ def collect(workspace: Workspace, request: ReportRequest) -> ReportDocument:
         receipts=tuple(write_receipts(workspace, memories, request.tasks, request.budgets)),
         growth=figures.growth,
         growth_per=figures.growth_per,
-        counts=_counts(memories, figures),
+        counts={
+            "active": sum(memory.state is State.ACTIVE for memory in memories),
+            "episodes": figures.episodes,
+            "tokens": figures.tokens,
+            "budget": figures.budget,
+        },
     )
     return _clean(workspace, document)
 
@@ -116,15 +160,6 @@ def _shown_memories(workspace: Workspace) -> list[Memory]:
     return [each for each in workspace.memories.select(wanted) if app_of(each) is None]
 
 
-def _counts(memories: Sequence[Memory], figures: MemoryFigures) -> dict[str, int]:
-    return {
-        "active": sum(memory.state is State.ACTIVE for memory in memories),
-        "episodes": figures.episodes,
-        "tokens": figures.tokens,
-        "budget": figures.budget,
-    }
-
-
 def _told_memories(
     workspace: Workspace, memories: Sequence[Memory], broken: Broken
 ) -> tuple[ToldMemory, ...]:
@@ -142,20 +177,17 @@ def _told_memories(
             fading=memory.id in fading,
         )
         for memory in memories
-        for counted in [_access(memory, recalled)]
+        for known in [recalled.get(memory.id)]
+        for counted in [(memory if known is None else with_recalls(memory, known)).access]
     )
 
 
-def _access(memory: Memory, recalled: Mapping[str, Any]) -> Any:
-    known = recalled.get(memory.id)
-    return (memory if known is None else with_recalls(memory, known)).access
-
-
 def _told_memory(memory: Memory, broken: Broken, names: set[str]) -> ToldMemory:
+    text = memory.content
     return ToldMemory(
         id=memory.id,
         type=str(memory.type),
-        text=_cut_text(memory.content),
+        text=text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 1]}…",
         category=memory.category,
         subject=memory.subject or "",
         tags=memory.tags,
@@ -212,27 +244,15 @@ def _told_week(workspace: Workspace, week: Week) -> ToldWeek:
         if app_of(record) is not None
     }
     by = {id_: people for id_, people in week.by.items() if id_ not in of_apps}
+    counts = Counter(name for people in by.values() for name in people)
     return ToldWeek(
         since=week.since,
         learned=tuple(entry for entry in week.learned if entry.id in by),
         changed=tuple(entry for entry in week.changed if entry.id in by),
         forgotten=tuple(entry for entry in week.forgotten if entry.id in by),
         by=by,
-        people=_count_people(by.values()),
+        people=dict(sorted(counts.items(), key=lambda one: (-one[1], one[0]))),
     )
-
-
-def _count_people(each: Iterable[Sequence[str]]) -> dict[str, int]:
-    """Count in how many records each of them had a hand, the busiest first."""
-    counts: dict[str, int] = {}
-    for people in each:
-        for name in people:
-            counts[name] = counts.get(name, 0) + 1
-    return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
-
-
-def _cut_text(text: str) -> str:
-    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
 
 
 def _clean(workspace: Workspace, document: D) -> D:
@@ -253,3 +273,125 @@ def _clean(workspace: Workspace, document: D) -> D:
         return value
 
     return msgspec.convert(clean(plain(document)), type(document))
+
+
+def find_broken(workspace: Workspace) -> dict[tuple[str, str], str]:
+    """Return the citations that do not hold; none where the project's files cannot be read."""
+    try:
+        found = verify(workspace, VerifyRequest())
+    except PmemError:
+        return {}
+    memories = {memory.id: memory for memory in workspace.memories.find()}
+    states = {
+        (item.id, item.file, item.lines, item.symbol): item.sides.said if item.sides else item.state
+        for item in found.items
+    }
+    return {
+        (id_, cited.place): str(states[id_, cited.file, cited.lines, cited.symbol])
+        for id_ in {item.id for item in found.items}
+        for cited in memories[id_].citations
+        if (id_, cited.file, cited.lines, cited.symbol) in states
+    }
+
+
+def list_needs(workspace: Workspace, memories: Sequence[Memory]) -> Iterator[ToldNeed]:
+    """Yield what waits for somebody, what matters most first."""
+    known = {memory.id for memory in memories}
+    inbox = collect_inbox(workspace, InboxRequest(kinds=(*_KINDS, InboxKind.FADING)))
+    told = [item for item in inbox.items if item.kind in _KINDS and item.id in known]
+    for problem in workspace.problems:  # by no path of this machine
+        name = os.path.basename(problem.path)
+        yield ToldNeed(kind="damaged", text=f"{name} cannot be used", choices=(_CHECK,))
+    for item in told[:MOST_NEEDS]:
+        yield ToldNeed(
+            kind=str(item.kind),
+            text=one_line(item.text, _TEXT),
+            why=item.why,
+            choices=tuple(ToldChoice(does=one.does, command=one.command) for one in item.commands),
+            memory=item.id,
+        )
+    more = len(told) - MOST_NEEDS
+    if more > 0:
+        yield ToldNeed(kind="more", text=f"{more} more", choices=(_INBOX,), count=more)
+    proposals = list_proposals(workspace)
+    counts = {
+        InboxKind.PROPOSAL: len(proposals),
+        InboxKind.FACT: len(facts_to_review(workspace, proposals)),
+        InboxKind.FADING: inbox.counts[InboxKind.FADING],
+    }
+    for kind, count in counts.items():
+        if count:
+            choice = ToldChoice(does="list them", command=f"pmem inbox --kind {kind}")
+            text = f"{count} {_COUNTED[kind]}"
+            yield ToldNeed(kind=str(kind), text=text, choices=(choice,), count=count)
+
+
+def write_receipts(
+    workspace: Workspace, memories: Sequence[Memory], tasks: Sequence[str], budgets: Sequence[int]
+) -> Iterator[Receipt]:
+    """Yield a receipt for each task within each budget.
+
+    Raises:
+        InvalidValue: A budget is below one token.
+    """
+    active = [memory for memory in memories if memory.state is State.ACTIVE]
+    known = {memory.id for memory in memories}
+    names_all = len(active) <= MOST_NAMED
+    asked = tuple(tasks[:MOST_TASKS]) or (tuple(suggest_tasks(active)) if active else ())
+    for task in asked:
+        for budget in sorted(set(budgets)):
+            request = ContextRequest(
+                query=task or None,
+                budget=budget,
+                only="memories",
+                ids=True,
+                counts=False,
+                omitted=names_all,
+            )
+            yield _receipt(task, build_context(workspace, request), known, len(active))
+
+
+def suggest_tasks(active: Sequence[Memory]) -> Iterator[str]:
+    """Yield tasks that a memory knows: a session's start, its latest goals, its main subjects."""
+    yield ""
+    goals = [memory.content for memory in active if memory.type is MemoryType.GOAL]
+    subjects = Counter(fold(memory.subject) for memory in active if memory.subject)
+    named = sorted(subjects, key=lambda name: (-subjects[name], name))
+    yield from list(dict.fromkeys([*goals[::-1][:2], *named]))[:_OWN_TASKS]
+
+
+def _receipt(task: str, built: BuiltContext, known: set[str], many: int) -> Receipt:
+    omitted = sorted(built.omitted, key=lambda left: (-(left.score or 0.0), left.id))
+    shown = sum(len(part.items) for part in built.sections)
+    reasons = dict(Counter(say_why(left.reason) for left in omitted).most_common())
+    further = many - shown - len(omitted)
+    if further > 0:
+        reasons["further from the task"] = further
+    return Receipt(
+        task=task,
+        budget=built.budget,
+        tokens=built.tokens,
+        text=built.text,
+        spent={part.name: part.tokens for part in built.sections if part.tokens},
+        items=tuple(
+            ReceiptItem(
+                id=item.id,
+                section=part.name,
+                why=item.reason or say_why(item.why or part.name),
+                score=None if item.score is None else round(item.score, 3),
+                text="" if item.id in known else item.text,
+            )
+            for part in built.sections
+            for item in part.items
+        ),
+        left_out=tuple(
+            LeftOut(
+                id=left.id,
+                reason=say_why(left.reason),
+                score=None if left.score is None else round(left.score, 3),
+            )
+            for left in omitted
+            if left.id in known
+        )[:MOST_LEFT_OUT],
+        reasons=reasons,
+    )

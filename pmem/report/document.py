@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from pmem.core.changelog import Changed, Forgotten, Learned
-from pmem.core.histogram import Period
+from pmem.upkeep.statistics import Period
 
 
 class _Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -47,33 +47,12 @@ class ToldEvent(_Told, frozen=True, kw_only=True):
 
 
 class ToldMemory(_Told, frozen=True, kw_only=True):
-    """A memory as the page shows it.
+    """A memory as the page shows it; a very long text is cut.
 
-    Attributes:
-        id: Its id.
-        type: What kind of thing it says.
-        text: What it says; a very long one is cut.
-        category: Its category.
-        subject: What it is about.
-        tags: Its tags.
-        state: Where it stands in its life cycle.
-        created: When it was made.
-        held_from: Since when what it says holds.
-        held_until: Until when it held; None where it holds.
-        trust: How far it can be trusted.
-        importance: From 0 to 1.
-        pinned: Whether it never fades.
-        recalls: How often it was recalled.
-        recalled_at: When it was recalled last.
-        shown: In how many sessions of this clone it was shown.
-        used: In how many of these it was used.
-        fading: Whether the next `consolidate` would archive it.
-        by: Who wrote it first.
-        cites: What it rests on.
-        links: What it leads to.
-        disputed: What the other side of a merge says of its fields.
-        more: Further fields that say something, by their names.
-        history: What happened to it, the oldest event first.
+    `held_from` and `held_until` say when what it says held; None where it still does. `shown` and
+    `used` count sessions of this clone, `fading` is whether the next `consolidate` would archive
+    it, `by` who wrote it first, `disputed` what the other side of a merge says of its fields, and
+    `more` has further fields by their names. The oldest event of its history comes first.
     """
 
     id: str
@@ -110,15 +89,9 @@ class ToldChoice(_Told, frozen=True, kw_only=True):
 
 
 class ToldNeed(_Told, frozen=True, kw_only=True):
-    """Something that waits for somebody.
+    """Something that needs attention, or `count` items of a kind; `memory` is the id of its memory.
 
-    Attributes:
-        kind: What it is, in a word.
-        text: What it is about, on one line.
-        why: What is the matter with it.
-        choices: What settles it.
-        memory: The id of the memory that it is about, if it is about one.
-        count: How many items it stands for.
+    `text` is what it is about, on one line, `why` what is the matter, `choices` what settles it.
     """
 
     kind: str
@@ -151,17 +124,10 @@ class LeftOut(_Told, frozen=True, kw_only=True):
 
 
 class Receipt(_Told, frozen=True, kw_only=True):
-    """What a context for a task holds within a budget.
+    """What a context for a task holds within a budget in tokens; no task is a session's start.
 
-    Attributes:
-        task: What is asked for; empty for the start of a session.
-        budget: The tokens that it may cost.
-        tokens: Those that it costs.
-        text: The block as a model reads it.
-        spent: The tokens of each section.
-        items: What is in it.
-        left_out: What is not, the best answers first, so many at the most.
-        reasons: How many are not in it, by reason.
+    `spent` has the tokens of each section, `left_out` the best answers that are not in it, and
+    `reasons` how many are not in it, by reason.
     """
 
     task: str
@@ -192,19 +158,9 @@ class ToldWeek(_Told, frozen=True, kw_only=True):
 
 
 class ReportDocument(_Told, frozen=True, kw_only=True):
-    """All that a report says.
+    """All that a report says; the oldest memory comes first.
 
-    Attributes:
-        project: The project's name.
-        now: The present of the report.
-        memories: What is kept, the oldest first.
-        week: What happened lately.
-        needs: What waits for somebody.
-        receipts: What a context holds, for a few tasks, each within a few budgets.
-        growth: How the memory grew.
-        growth_per: How long a period of it is.
-        counts: Further figures by name.
-        pages: The page of each subject, where a site is made: its path by the subject.
+    `counts` has further figures by name, and `pages` the path of each subject's page in a site.
     """
 
     project: str

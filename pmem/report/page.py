@@ -5,8 +5,10 @@ that stand in it, known by their digests, and nothing else; what records say sta
 JSON that no browser runs, and the script writes it as text alone.
 """
 
+import os
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import cache
 from hashlib import sha256
@@ -14,11 +16,15 @@ from importlib.resources import files
 from typing import Any, Final
 
 import jinja2
+import msgspec
 from markupsafe import Markup
 
 from pmem.core.filters import fold
 from pmem.core.history_values import WordChange, tell_value, word_changes
+from pmem.core.pages import group_by_subject, page_name
+from pmem.errors import InvalidValue, StorageRefused
 from pmem.report.document import ReportDocument, ToldMemory
+from pmem.storage.files.durable import write_file
 from pmem.values.ids import short
 from pmem.values.records import KINDS, EventKind, Memory, dump_line
 
@@ -37,17 +43,14 @@ _QUIET: Final = ("base-uri 'none'", "form-action 'none'", "img-src data:")
 
 
 def render_page(document: ReportDocument) -> str:
-    """Return a report as one HTML page that holds all it says.
-
-    Args:
-        document: What it says.
-    """
+    """Return a report as one HTML page that holds all it says."""
     figures = head_figures(document) if document.memories else []
+    text = dump_line(document).decode().translate(_IN_SCRIPTS)
     return _render(
         project=document.project,
         day=_written_day(document.now),
         figures=figures,
-        data=Markup(_as_json(document)),  # noqa: S704 - nothing in it ends a script
+        data=Markup(text),  # noqa: S704 - nothing in it ends a script
     )
 
 
@@ -55,10 +58,6 @@ def render_live_page(address: str, changes: str) -> str:
     """Return the same page as a server shows it: it asks for all it says, and with a token alone.
 
     It holds nothing of the memory, so that whoever has no token may load it.
-
-    Args:
-        address: Where operations are asked for, such as `/pmem/1/`.
-        changes: Where changes are told as they happen.
     """
     return _render(live=address, changes=changes, project="Project memory")
 
@@ -92,13 +91,7 @@ def _render(
 
 
 def render_subject(document: ReportDocument, name: str, memories: list[ToldMemory]) -> str:
-    """Return the page of one subject, which needs no script.
-
-    Args:
-        document: The whole report.
-        name: The subject.
-        memories: Those on it, the oldest first.
-    """
+    """Return the page of one subject, which needs no script."""
     style = _asset("page.css")
     return _template("subject.html").render(
         project=document.project,
@@ -110,11 +103,7 @@ def render_subject(document: ReportDocument, name: str, memories: list[ToldMemor
 
 
 def head_figures(document: ReportDocument) -> list[tuple[str, int]]:
-    """Return the figures at the top of a page, each with its name.
-
-    Args:
-        document: What the report says.
-    """
+    """Return the figures at the top of a page, each with its name."""
     subjects = {fold(memory.subject) for memory in document.memories if memory.subject}
     week = document.week
     new, changed, forgotten = (
@@ -153,11 +142,6 @@ def _digest(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def _as_json(value: Any) -> str:
-    """Return a value as JSON in which nothing can end the element that holds it."""
-    return dump_line(value).decode().translate(_IN_SCRIPTS)
-
-
 @cache
 def _asset(name: str) -> str:
     return files("pmem.report").joinpath("assets", name).read_text(encoding="utf-8")
@@ -176,3 +160,79 @@ def _template(name: str) -> jinja2.Template:
     environment.filters["word_changes"] = _word_changes
     environment.filters["day"] = _written_day
     return environment.from_string(_asset(name))
+
+
+DEFAULT_FILE: Final = "memory-report.html"
+FOLDER: Final = "subjects"
+"""Where in a site the pages of subjects are."""
+_BEGINNING: Final = 1_000
+
+
+class WrittenReport(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a report was written, how many files and bytes it takes, and what is in it."""
+
+    path: str
+    files: int
+    bytes: int
+    memories: int
+
+
+def write_report(document: ReportDocument, path: str) -> WrittenReport:
+    """Write a report as one file.
+
+    Raises:
+        InvalidValue: What is there is none.
+        StorageRefused: The disk or the file refuses.
+    """
+    if os.path.isdir(path):
+        raise InvalidValue(f"{path} is a folder", "name a file, or use `--site` for a folder")
+    size = _write(path, render_page(document))
+    return WrittenReport(path=path, files=1, bytes=size, memories=len(document.memories))
+
+
+def write_site(document: ReportDocument, folder: str) -> WrittenReport:
+    """Write a report and a page for each subject; pages of subjects that are gone go.
+
+    Raises:
+        InvalidValue: Something of the same name is there and is no report.
+        StorageRefused: The disk or a file refuses.
+    """
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise InvalidValue(f"{folder} is a file", "name a folder for `--site`")
+    groups = group_by_subject(document.memories)
+    pages = {name: f"{FOLDER}/{page_name(name, 'html')}" for name in groups}
+    whole = msgspec.structs.replace(document, pages=pages)
+    texts = {"index.html": render_page(whole)}
+    texts |= {pages[name]: render_subject(document, name, each) for name, each in groups.items()}
+    size = sum(_write(os.path.join(folder, *name.split("/")), text) for name, text in texts.items())
+    _remove_others(os.path.join(folder, FOLDER), {os.path.basename(page) for page in texts})
+    memories = len(document.memories)
+    return WrittenReport(path=folder, files=len(texts), bytes=size, memories=memories)
+
+
+def _write(path: str, text: str) -> int:
+    """Write a file and return its bytes; refuse where something else than a report is there."""
+    data = text.encode()
+    try:
+        if os.path.exists(path) and not _is_ours(path):
+            raise InvalidValue(f"{path} is there and is no report", "name another file")
+        write_file(os.path.abspath(path), data)
+    except OSError as error:
+        raise StorageRefused(f"{path} cannot be written: {error.strerror}") from None
+    return len(data)
+
+
+def _is_ours(path: str) -> bool:
+    """Tell whether a file is a page of a report, or an empty one that waits for it."""
+    with open(path, "rb") as file:
+        beginning = file.read(_BEGINNING)
+    return not beginning or MARK.encode() in beginning
+
+
+def _remove_others(folder: str, kept: set[str]) -> None:
+    """Remove the pages of subjects that are gone."""
+    with suppress(OSError):
+        for entry in list(os.scandir(folder)):
+            is_page = entry.name.endswith(".html") and entry.is_file(follow_symlinks=False)
+            if is_page and entry.name not in kept and _is_ours(entry.path):
+                os.unlink(entry.path)

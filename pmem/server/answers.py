@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from pmem.core.context.cutting import cut
-from pmem.core.context.naming import naming
 from pmem.core.context.parts import Item
-from pmem.core.context.writing import fence_of
+from pmem.core.context.writing import cut, fence_of, naming
 from pmem.core.lifecycle.presence import describe_matches
 from pmem.core.own_words import RECORDED
 from pmem.core.queries import Bullet
@@ -23,8 +21,7 @@ from pmem.memory.reading import MessageRef, ShownRecord
 from pmem.memory.requests import Added, Edited
 from pmem.memory.why import Why
 from pmem.operations import table
-from pmem.operations.operation import Operation
-from pmem.operations.outcome import plain_form
+from pmem.operations.operation import Operation, plain_form
 from pmem.search.context_request import BuiltContext
 from pmem.search.hits import SearchHit, SearchKind
 from pmem.search.queries import QueryAnswer

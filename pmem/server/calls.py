@@ -13,13 +13,13 @@ from pmem.core.secrets import unsecret
 from pmem.errors import InvalidValue, PmemError
 from pmem.library.typed import made
 from pmem.operations import table
-from pmem.operations.outcome import Outcome
+from pmem.operations.operation import Outcome
 from pmem.operations.pipeline import function_of, run
 from pmem.project.caller import Caller
 from pmem.project.failures import note_failure, of_files
 from pmem.project.masking import message_of
 from pmem.project.workspace import Workspace
-from pmem.search.search import SearchRequest
+from pmem.search.picking import SearchRequest
 from pmem.server import answers
 from pmem.server.answers import NotDone
 from pmem.server.arguments import fields_of, property_of

@@ -7,7 +7,7 @@ from pmem.operations.pipeline import run
 from pmem.project.workspace import Workspace
 from pmem.storage.postgres.server import Server
 from tests.operations.rows import structs
-from tests.operations.test_answers import REQUESTS, TRIED, kept_in
+from tests.operations.test_answers import TRIED, kept_in, request_for
 from tests.postgres import served
 
 LAST = ("app.uninstall", "app.purge", "purge", "undo", "consolidate", "sweep", "import.arrays")
@@ -26,7 +26,7 @@ def test_every_operation_answers_with_one_connection_to_a_server(
     for row in rows:
         name, workspace = row.operation.name, opened()
         try:
-            answer = run(workspace, row.operation, REQUESTS[name](kept)).result
+            answer = run(workspace, row.operation, request_for(row, kept)).result
         except PmemError as error:  # another operation was there before
             refused[name] = error.message
             continue

@@ -1,23 +1,17 @@
-"""Reading the rows of the table, and the types that their annotations name."""
+"""The rows of the table, and the types of their functions."""
 
-import ast
 from collections.abc import Iterator
-from importlib import import_module
-from typing import Any, Final, NamedTuple, get_args, get_origin
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from pmem.operations import table
 from pmem.operations.operation import Operation
-from tests import source
-
-TREES: Final = [
-    source.tree(path) for path in sorted((source.PACKAGE / "operations" / "table").glob("*.py"))
-]
+from pmem.operations.pipeline import function_of
+from pmem.operations.table import TABLE
 
 
 class Row(NamedTuple):
-    """A row, and the request and the answer that its annotation names."""
+    """A row, and the request and the answer of its function."""
 
     operation: Operation[Any, Any]
     request: Any
@@ -26,13 +20,9 @@ class Row(NamedTuple):
 
 def rows() -> Iterator[Row]:
     """Yield every row of the table, in its order."""
-    names = {**vars(table), **dict(_named_types())}
-    for node in (node for tree in TREES for node in tree.body):
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            value = getattr(table, node.target.id)
-            if isinstance(value, Operation):
-                annotation = eval(ast.unparse(node.annotation), names)
-                yield Row(value, *get_args(*get_args(annotation)))
+    for operation in TABLE.values():
+        _, request, answer = get_type_hints(function_of(operation)).values()
+        yield Row(operation, request, answer)
 
 
 def structs(type_: Any) -> Iterator[type[msgspec.Struct]]:
@@ -42,15 +32,3 @@ def structs(type_: Any) -> Iterator[type[msgspec.Struct]]:
             yield named
     for part in get_args(type_):
         yield from structs(part)
-
-
-def _named_types() -> Iterator[tuple[str, Any]]:
-    """Yield the types that the table imports for type checkers alone."""
-    for node in (node for tree in TREES for node in ast.walk(tree)):
-        if isinstance(node, ast.ImportFrom) and node.module is not None and not _is_all(node):
-            module = import_module(node.module)
-            yield from ((alias.name, getattr(module, alias.name)) for alias in node.names)
-
-
-def _is_all(node: ast.ImportFrom) -> bool:
-    return [alias.name for alias in node.names] == ["*"]

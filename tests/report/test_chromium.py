@@ -18,7 +18,7 @@ from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.report.collecting import ReportRequest
 from pmem.report.document import ReportDocument
-from pmem.report.files import write_report, write_site
+from pmem.report.page import write_report, write_site
 from tests.asking import ask
 from tests.http.serving import Listening, listening
 from tests.once import Once

@@ -12,7 +12,7 @@ from pmem.core.filters import fold
 from pmem.core.pages import group_by_subject, page_name
 from pmem.errors import InvalidValue, StorageRefused
 from pmem.report.document import ReportDocument
-from pmem.report.files import write_report, write_site
+from pmem.report.page import write_report, write_site
 from tests.report.pages import ReadPage
 from tests.report.test_page import document_saying
 
