@@ -496,7 +496,7 @@ def test_what_is_left_out_of_a_start_is_counted(orders: str) -> None:
 
 
 def test_a_bug_is_an_empty_answer_and_a_trace_in_the_log(orders: str) -> None:
-    with mock.patch("pmem.search.search.pick_each", side_effect=ZeroDivisionError("ours")):
+    with mock.patch("pmem.search.picking.pick_each", side_effect=ZeroDivisionError("ours")):
         assert ask() == ""
     assert "ZeroDivisionError: ours" in Path(orders, "local", "pmem.log").read_text()
 
