@@ -337,8 +337,6 @@ def _rarity(found: Frequencies, share: Mapping[str, float], units: int) -> dict[
 class _Around:
     """The neighbours of messages: who reaches whom, and how long a window is."""
 
-    __slots__ = ("_average", "_bm25", "_places", "_reach", "_room", "_sessions")
-
     def __init__(
         self, sessions: Mapping[int, SessionDocuments], totals: Totals, constants: Constants
     ) -> None:
