@@ -23,8 +23,8 @@ ARROWS: Final[dict[str, str]] = {
     "storage.record_files",
     "storage.shared": "storage storage.index storage.postgres",
     "storage.git": "errors values core storage storage.files storage.index",
-    "storage.jsonfiles": "errors values core storage storage.files storage.local "
-    "storage.index storage.shared storage.git storage.record_files",
+    "storage.jsonfiles": "errors values core storage storage.files storage.index storage.shared "
+    "storage.git storage.record_files",
     "project": "errors values core storage storage.files storage.local storage.shared "
     "storage.git storage.jsonfiles storage.postgres",
     "embedding": "errors values core storage.index storage.git project",
@@ -53,9 +53,7 @@ ARROWS: Final[dict[str, str]] = {
 """Each room, from the bottom to the top, and those that it may use: at the top of a module or in a
 function. What only a type checker reads is no arrow."""
 
-SERVED: Final = frozenset(
-    {"storage", "backend", "unindexed", "visible_backend", "past", "store", "kept"}
-)
+SERVED: Final = frozenset({"storage", "backend", "unindexed", "views", "store"})
 """What of `storage` every service may use; each other part of it is a room of its own."""
 
 MOST_NAMES: Final = 23

@@ -99,7 +99,7 @@ def _worth_telling(
     already_read: Collection[str] = (),
 ) -> Iterator[LoadedHit]:
     """Yield the best, and what is about as good and a thread has not been shown as it is now."""
-    from pmem.storage.local.shown import key_of
+    from pmem.storage.local.shown_keys import key_of
 
     least = max(LEAST_SCORE, LEAST_OF_BEST * best)
     good = [one for one in found if one[2].score >= least]

@@ -16,15 +16,7 @@ from pmem.core.lifecycle.states import successor_of
 from pmem.core.retention import json_value
 from pmem.core.retrieval.documents import repeats_title
 from pmem.values.ids import short
-from pmem.values.records import (
-    KINDS,
-    Episode,
-    Memory,
-    MemoryType,
-    Record,
-    Relationship,
-    State,
-)
+from pmem.values.records import KINDS, Episode, Memory, MemoryType, Record, Relationship, State
 
 Kept = Memory | Episode
 Records = Mapping[str, Kept]

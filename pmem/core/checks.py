@@ -53,8 +53,7 @@ def category(name: str, allowed: Categories, most: int) -> str:
     name = text(name, "a category", most)
     if not name.isprintable():
         raise InvalidValue(
-            "a category must be one line of visible characters",
-            "write it on one line",
+            "a category must be one line of visible characters", "write it on one line"
         )
     if allowed.strict and name not in allowed.names:
         raise InvalidValue(

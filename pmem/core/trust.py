@@ -16,15 +16,7 @@ from pmem.core.lines import shortened
 from pmem.core.retention import TAKES_BACK
 from pmem.errors import InvalidValue
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
-from pmem.values.records import (
-    SAID,
-    Access,
-    Episode,
-    Event,
-    EventKind,
-    Memory,
-    MemoryType,
-)
+from pmem.values.records import SAID, Access, Episode, Event, EventKind, Memory, MemoryType
 
 
 class Trust(StrEnum):

@@ -121,9 +121,7 @@ class UnpromotedFact(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Promotions(msgspec.Struct, frozen=True, kw_only=True):
-    """Facts that became memories, what waits for consent or for somebody who chooses, and what made
-    room.
-    """
+    """Facts that became memories, what waits for a person, what is left, and what made room."""
 
     items: tuple[Promotion, ...] = ()
     held: "tuple[Held, ...]" = ()

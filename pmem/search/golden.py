@@ -27,7 +27,7 @@ from pmem.values.ids import moment_of, short
 from pmem.values.records import KINDS, Conversation, Memory, Message, Record, State, Time, dump_line
 
 if TYPE_CHECKING:
-    from pmem.storage.local.kept_prompts import KeptPrompt
+    from pmem.storage.local.sessions import KeptPrompt
 
 DEFAULT_NAME: Final = "golden.jsonl"
 ACCEPTED: Final = ".accepted.json"

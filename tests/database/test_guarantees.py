@@ -22,7 +22,7 @@ from pmem.project.caller import Caller
 from pmem.project.workspace import Workspace
 from pmem.search.picking import SearchRequest
 from pmem.storage.backend import Change
-from pmem.storage.postgres.listening import follow_changes
+from pmem.storage.postgres.exchange import follow_changes
 from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.server import Server
 from pmem.upkeep.consolidation import UpkeepRequest

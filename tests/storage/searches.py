@@ -59,11 +59,7 @@ def indexed(workspace: Workspace, request: SearchRequest) -> SearchResult:
 
 
 class Scratch:
-    """A memory folder searched without its index, by our formula and by rank-bm25.
-
-    Args:
-        root: The memory folder; what it holds now is what is searched.
-    """
+    """A memory folder searched without its index, by our formula and by rank-bm25."""
 
     def __init__(self, root: str) -> None:
         self.workspace = Workspace(root, now=AT, read_only=True)
@@ -89,13 +85,7 @@ AT: Final = NOW + timedelta(minutes=20)
 
 
 def check(root: str, *requests: SearchRequest, index: bool = True) -> None:
-    """Check that every way gives the same answer to each request.
-
-    Args:
-        root: The memory folder.
-        requests: What to search for; all of `REQUESTS` if none is given.
-        index: The index must be used.
-    """
+    """Check that every way gives the same answer to each request."""
     scratch = Scratch(root)
     for request in requests or REQUESTS:
         workspace = opened(root, now=AT)

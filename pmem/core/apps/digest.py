@@ -69,9 +69,7 @@ def importance(messages: Iterable[Message]) -> float:
 
 
 def _entry(piece: "Piece", message: Message) -> tuple[int, str, str]:
-    """Return where a clause stands, who says it, and what; nobody where it names its speaker
-    itself.
-    """
+    """Return where a clause stands, who says it unless it names its speaker itself, and what."""
     from pmem.core.extraction.third_person import called_in, in_third_person
 
     speaker = message.speaker or message.role
