@@ -216,7 +216,8 @@ def _users(sentence: ParsedSentence) -> list[Candidate]:
         return [_candidate(sentence, Clause(begin, closing(words)), steps)]
     stated = _best_statements(sentence, begin, shapes.STATEMENTS)
     if not stated and phrase_at(words, first_word(words), NOTES):
-        return _read_note(sentence)
+        clause = Clause(begin, closing(words))
+        return [_candidate(sentence, clause, StatementMatch(begin, MemoryType.FACT, NOTED))]
     return stated
 
 
@@ -291,11 +292,6 @@ def _labelled(sentence: ParsedSentence) -> list[Candidate]:
             StatementMatch(first, MemoryType(known[0]), known[1]),
         )
     ]
-
-
-def _read_note(sentence: ParsedSentence) -> list[Candidate]:
-    clause = Clause(opening(sentence.words), closing(sentence.words))
-    return [_candidate(sentence, clause, StatementMatch(clause.begin, MemoryType.FACT, NOTED))]
 
 
 def _chinese(text: str) -> list[Candidate]:

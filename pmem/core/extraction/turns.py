@@ -320,7 +320,8 @@ def _of_assistant(
         return _turn(EpisodeType.PROBLEM_SOLVED, done, issue.place, issue.told)
     if steps < _STEPS and read(done).words[0] not in _SENT:
         return None
-    request = "" if asked == len(said) - 1 else _first_sentence(said[asked].content[:READ])
+    told = () if asked == len(said) - 1 else sentences(said[asked].content[:READ])
+    request = next((one.text for one in told), "")
     return _turn(EpisodeType.TASK_COMPLETED, done, asked, request)
 
 
@@ -358,10 +359,6 @@ def _done(text: str) -> str | None:
 @lru_cache(maxsize=128)
 def _trouble(text: str) -> str:
     return trouble((one for one in sentences(text) if not one.asked), text)
-
-
-def _first_sentence(text: str) -> str:
-    return next((one.text for one in sentences(text)), "")
 
 
 @lru_cache(maxsize=1)
