@@ -193,24 +193,6 @@ def test_few_names_stand_at_the_top() -> None:
     assert len(top) <= MOST_NAMES, sorted(top)
 
 
-def test_an_import_in_a_function_counts_and_one_for_the_type_checker_does_not() -> None:
-    tree = ast.parse(
-        "from typing import TYPE_CHECKING\n"
-        "if TYPE_CHECKING:\n    from pmem.cli import app\n"
-        "else:\n    import pmem.core\n"
-        "def f():\n    from pmem.cli import render\n"
-    )
-    modules = frozenset({"pmem", "pmem.cli", "pmem.cli.app", "pmem.cli.render", "pmem.core"})
-    found = set(targets(source.needed(tree), modules))
-    assert found == {"pmem.cli.render", "pmem.core"}
-
-
-def test_a_circle_is_found_however_long_it_is() -> None:
-    uses = {"a": ["b"], "b": ["c", "d"], "c": ["a"], "d": ["e"], "e": []}
-    assert circles(uses) == {frozenset("abc")}
-    assert circles({"a": ["b"], "b": []}) == set()
-
-
 def test_the_core_is_pure() -> None:
     assert source.offences(effects, CORE) == {}
 
@@ -245,11 +227,3 @@ def test_only_ranking_knows_rank_bm25() -> None:
         for path in source.FILES
     }
     assert {module for module, names in tops.items() if "rank_bm25" in names} == {RANKING}
-
-
-def test_effects_and_printing_are_found() -> None:
-    tree = ast.parse(
-        "import os.path\nfrom rich import table\nopen('x')\ntyper.echo(datetime.now())\n"
-    )
-    assert effects(tree) == ["os.path", "open", "datetime.now"]
-    assert printing(tree) == ["typer.echo", "rich", "rich.table"]

@@ -117,7 +117,7 @@ WITHOUT: Final = ("pmem.project", "pmem.vcs", "pmem.upkeep.work.trying")
 TRIED: Final = [row for row in rows() if not str(row.operation.function).startswith(WITHOUT)]
 
 
-def request_for(row: Row, kept: dict[str, str]) -> Any:
+def request_for(row: Row, kept: dict[str, str], **further: Any) -> Any:
     """Return a request for an operation, made of what the small project holds."""
 
     def given(value: Any) -> Any:
@@ -128,7 +128,7 @@ def request_for(row: Row, kept: dict[str, str]) -> Any:
         return kept[value[1:]] if isinstance(value, str) and value[:1] == "@" else value
 
     fields = FIELDS.get(row.operation.name, {})
-    return made(row.request, **{name: given(value) for name, value in fields.items()})
+    return made(row.request, **{name: given(each) for name, each in fields.items()} | further)
 
 
 @pytest.fixture
