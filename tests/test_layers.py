@@ -167,10 +167,7 @@ def test_the_protocols_sdk_is_known_to_three_modules_and_to_no_command_but_one()
 
 @pytest.mark.parametrize(
     ("library", "known"),
-    [
-        ("jinja2", {"pmem.report.page"}),
-        ("textual", {"pmem.browse.app", "pmem.browse.drawing"}),
-    ],
+    [("jinja2", {"pmem.report.page"}), ("textual", {"pmem.browse.app", "pmem.browse.drawing"})],
 )
 def test_what_draws_for_people_is_known_only_where_it_draws(library: str, known: set[str]) -> None:
     assert knowing(library) == known

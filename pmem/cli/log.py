@@ -13,14 +13,7 @@ from pmem.core.journal import Wanted
 from pmem.core.operations import LoggedOperation
 from pmem.core.retention import MemoryVersion
 from pmem.errors import NotFound, UsageError
-from pmem.memory.journal import (
-    SHOWN,
-    EventsRequest,
-    HistoryRequest,
-    Journal,
-    Ran,
-    RanRequest,
-)
+from pmem.memory.journal import SHOWN, EventsRequest, HistoryRequest, Journal, Ran, RanRequest
 from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.times import iso

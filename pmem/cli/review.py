@@ -174,18 +174,8 @@ _VALUE: Final = 60
 _BODY: Final = 120
 _BODIES: Final = ("content", "summary")
 _REPLACED: Final = (ChangeReason.SUPERSEDED, ChangeReason.MERGED)
-_DONE: Final = {
-    What.ADDED: "green",
-    What.CHANGED: "",
-    What.REMOVED: "red",
-    What.DAMAGED: "red",
-}
-_COLOURS: Final = {
-    "Learned": "green",
-    "Changed": "",
-    "Replaced": "magenta",
-    "Forgotten": "red",
-}
+_DONE: Final = {What.ADDED: "green", What.CHANGED: "", What.REMOVED: "red", What.DAMAGED: "red"}
+_COLOURS: Final = {"Learned": "green", "Changed": "", "Replaced": "magenta", "Forgotten": "red"}
 
 _GAP: Final = ("; ", "")
 

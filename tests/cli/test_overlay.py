@@ -61,14 +61,7 @@ def test_the_panel_fits_the_terminal(columns: int) -> None:
     assert {line[0] + line[-1] for line in lines[1:-1]} == {"││"}
     assert lines[-1][0] + lines[-1][-1] == "╰╯"
     text = "\n".join(lines)
-    for part in (
-        "outside chunks",
-        "user",
-        "assistant",
-        "next context",
-        "messages",
-        "chunks",
-    ):
+    for part in ("outside chunks", "user", "assistant", "next context", "messages", "chunks"):
         assert part in text
 
 

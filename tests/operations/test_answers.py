@@ -10,10 +10,7 @@ import pytest
 
 from pmem import Project
 from pmem.apps.remembering import RememberRequest
-from pmem.conversation.conversations import (
-    SayRequest,
-    StartRequest,
-)
+from pmem.conversation.conversations import SayRequest, StartRequest
 from pmem.conversation.episodes import EpisodeRequest
 from pmem.conversation.exchange import ExportRequest, MessagesRequest
 from pmem.errors import Refused
@@ -21,10 +18,7 @@ from pmem.library.typed import made
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.consent import WaitingRequest
 from pmem.memory.facts import FactsRequest
-from pmem.memory.requests import (
-    AddRequest,
-    LinkRequest,
-)
+from pmem.memory.requests import AddRequest, LinkRequest
 from pmem.operations import table
 from pmem.operations.operation import plain_form
 from pmem.operations.pipeline import run
