@@ -264,7 +264,6 @@ def _whither(finding: BrokenCitation) -> str:
 
 
 def _cited_place(file: str, finding: BrokenCitation, lines: Lines | None) -> str:
-    """Say what is cited, or would be, in a file."""
     return Citation(file=file, lines=lines, symbol=finding.symbol, digest="").place
 
 

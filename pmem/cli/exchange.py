@@ -294,7 +294,6 @@ def _left_out(parts: "Sequence[UnusedPart] | Mapping[str, int]") -> list[Line]:
 
 
 def _counts(parts: "Iterable[UnusedPart]") -> Iterator[str]:
-    """Yield how many there are of each kind, and in which lines."""
     kinds: dict[str, list[str]] = {}
     for part in parts:
         first, last = part.lines
@@ -397,7 +396,6 @@ def _folder_of(file: str) -> str:
 
 
 def _write(session: CommandSession, folder: str, files: dict[str, bytes]) -> None:
-    """Write files beside the memory, unless this run may write nothing."""
     if session.read_only:
         raise ReadOnly()
     exchange.write_files(folder, files)

@@ -163,7 +163,6 @@ def _width() -> int:
 
 
 def _card(item: InboxItem, number: int, many: int) -> Iterator[Line]:
-    """Yield the lines that show an item on a terminal, with the keys that settle it."""
     yield [("", "")]
     yield [
         (f"{number} of {many}  ", "dim"),
@@ -287,7 +286,6 @@ def _sorted(
 
 
 def _together(answers: Mapping[str, Answer]) -> Answer:
-    """Return the answers about proposals and about facts as one."""
     if len(answers) == 1:
         return next(iter(answers.values()))
     return Answer(

@@ -96,7 +96,6 @@ def _events(session: CommandSession, request: EventsRequest, of: str | None) -> 
 
 
 def _ran(session: CommandSession, request: EventsRequest, of: str | None) -> Answer:
-    """Show what ran in this clone, at the times that a request names."""
     after, before = request.wanted.after, request.wanted.before
     timed = EventsRequest(wanted=Wanted(after=after, before=before), limit=request.limit)
     if of is not None or request != timed or session.asker:

@@ -85,7 +85,6 @@ def _documents_on(words: list[str]) -> str:
 
 
 def _found_by(ctx: Any, words: list[str]) -> Answer:
-    """List the commands and documents that are about some words."""
     commands = find_commands(words, reference()["commands"])
     parts = {part.document + ENDING: part.heading for part in find_sections(words)}
     if not commands and not parts:
@@ -103,7 +102,6 @@ def _found_by(ctx: Any, words: list[str]) -> Answer:
 
 
 def _columns(told: Mapping[str, Mapping[str, str]]) -> Iterator[Line]:
-    """Yield names and titles in columns, below their headings."""
     width = max(len(name) for found in told.values() for name in found) + 2
     for place, (heading, found) in enumerate(told.items()):
         yield [(("\n" if place else "") + f"{heading}:", "bold")]
@@ -178,7 +176,6 @@ def _sections_of(name: str) -> Iterator[FoundSection]:
 
 
 def _pattern(word: str) -> re.Pattern[str]:
-    """Return what finds a word with any of the usual endings."""
     stem = re.sub(r"(?<=\w\w\w)(?:ing|e?s|ed|e)$", "", word.lower())
     return re.compile(rf"(?<!\w){re.escape(stem)}(?:e|e?s|e?d|ing|er)?(?!\w)")
 
