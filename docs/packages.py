@@ -13,9 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from pmem import __version__
 from pmem.assistants.harnesses import HARNESSES, SHARED_PROGRAM, ServerForm, SetupFile, entries
-from pmem.assistants.json_entries import with_entries
+from pmem.assistants.json_entries import new_text, with_entries
 from pmem.assistants.texts import agents_md
-from pmem.core.json_text import new_text
 from pmem.project.configuration import DEFAULT_FOLDER
 
 _PROJECT: Final = tomllib.loads(

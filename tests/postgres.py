@@ -21,9 +21,8 @@ from urllib.parse import quote
 import pytest
 
 from pmem.project.workspace import Workspace
-from pmem.storage.postgres.migrating import migrate
-from pmem.storage.postgres.projects import add_project, new_key
 from pmem.storage.postgres.server import Server
+from pmem.storage.postgres.setting_up import add_project, migrate, new_key
 
 VARIABLE: Final = "PMEM_TEST_DATABASE"
 _GIVEN: Final = os.environ.get(VARIABLE)
@@ -75,11 +74,7 @@ def other_user() -> dict[str, Any]:
 
 @contextmanager
 def server(**settings: str) -> Iterator[str]:
-    """Start a server, and yield its address without a database's name.
-
-    Args:
-        settings: Of the server, beside those that make it quick.
-    """
+    """Start a server, and yield its address without a database's name."""
     place = programs()
     assert place is not None
     user = other_user()
@@ -117,11 +112,7 @@ def why_none() -> str | None:
 
 @contextmanager
 def any_server(**settings: str) -> Iterator[str]:
-    """Yield the address of a server, with braces where the database's name belongs.
-
-    Args:
-        settings: See `server`; one that is there already keeps its own.
-    """
+    """Yield the address of a server, with braces where the database's name belongs."""
     why = why_none()
     if why is not None:
         pytest.skip(why)
@@ -175,14 +166,7 @@ def database(server_address: str) -> Iterator[TestDatabase]:
 
 
 def served(root: str, server: Server, *, now: datetime | None = NOW, **settings: Any) -> Workspace:
-    """Open a memory folder whose records are on a server.
-
-    Args:
-        root: The folder.
-        server: The project there.
-        now: The present.
-        settings: More settings, by dotted name with `__` for the dots.
-    """
+    """Open a memory folder whose records are on a server."""
     overrides = {name.replace("__", "."): value for name, value in settings.items()}
     overrides |= {"database": server.address, "database_project": server.project}
     return Workspace(root, actor="tester", now=now, overrides=overrides)

@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 
 from pmem import Memory, PmemError, Project
-from pmem.storage.index import open_indexes
+from pmem.storage.index import current_index
 from pmem.storage.index.index import Index
 from pmem.storage.unindexed import InMemory
 from tests.conftest import NOW
@@ -60,7 +60,7 @@ def test_what_an_editor_rewrites_in_place_is_shown_at_once_and_found_within_a_mo
     path = path_of(root, kept.id)
     write(path, contents(path).replace(b"The oven is blue", b"The oven is grey"))
     assert content_of(project, kept.id) == "The oven is grey"
-    with mock.patch.object(open_indexes, "TRUST_SECONDS", -1.0):
+    with mock.patch.object(current_index, "TRUST_SECONDS", -1.0):
         project.pin(kept.id)
         write(path, contents(path).replace(b"oven is grey", b"oven is pink"))
         assert [hit.text for hit in project.search("pink").hits] == ["The oven is pink"]
@@ -187,7 +187,7 @@ def test_few_indexes_stay_open_however_many_threads_search(
     project.add("The oven is blue")
     at_once(16, lambda _: [project.search("oven") for _ in range(5)])
     assert len(opened_indexes) >= 1
-    assert sum(index.is_open for index in opened_indexes) <= open_indexes.MOST_IDLE
+    assert sum(index.is_open for index in opened_indexes) <= current_index.MOST_IDLE
     project.close()
     assert not any(index.is_open for index in opened_indexes)
     assert project.search("oven").total == 1

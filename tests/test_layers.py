@@ -23,8 +23,8 @@ ARROWS: Final[dict[str, str]] = {
     "storage.record_files",
     "storage.shared": "storage storage.index storage.postgres",
     "storage.git": "errors values core storage storage.files storage.index",
-    "storage.jsonfiles": "errors values core storage storage.files storage.local "
-    "storage.index storage.shared storage.git storage.record_files",
+    "storage.jsonfiles": "errors values core storage storage.files storage.index storage.shared "
+    "storage.git storage.record_files",
     "project": "errors values core storage storage.files storage.local storage.shared "
     "storage.git storage.jsonfiles storage.postgres",
     "embedding": "errors values core storage.index storage.git project",
@@ -53,9 +53,7 @@ ARROWS: Final[dict[str, str]] = {
 """Each room, from the bottom to the top, and those that it may use: at the top of a module or in a
 function. What only a type checker reads is no arrow."""
 
-SERVED: Final = frozenset(
-    {"storage", "backend", "unindexed", "visible_backend", "past", "store", "kept"}
-)
+SERVED: Final = frozenset({"storage", "backend", "unindexed", "views", "store"})
 """What of `storage` every service may use; each other part of it is a room of its own."""
 
 MOST_NAMES: Final = 23
@@ -67,7 +65,7 @@ NO_EFFECTS: Final = frozenset(
 CLOCKS: Final = ("datetime.now", "datetime.today", "datetime.utcnow", "date.today")
 CORE: Final = [path for path in source.FILES if source.name(path).startswith("pmem.core")]
 RENDER: Final = "pmem.cli.render"
-RANKING: Final = "pmem.core.retrieval.okapi"
+RANKING: Final = "pmem.core.retrieval.pool"
 
 
 def room(module: str) -> str:

@@ -31,9 +31,7 @@ from pmem.values.times import day, shifted
 
 
 class AppLookRequest(AppRequest, frozen=True, kw_only=True):
-    """Which app is to be looked at, as it is or as it was, without what concerns another user than
-    one.
-    """
+    """Which app is to be looked at, and when, without what concerns another user than one."""
 
     user: Annotated[str | None, asked("Leave out what concerns other users.", completes="user")] = (
         None

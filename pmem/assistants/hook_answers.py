@@ -131,7 +131,7 @@ def note_transcript(workspace: Workspace, request: HookRequest) -> None:
     path = request.transcript
     if not os.path.isabs(path) or not os.path.isfile(path) or workspace.read_only:
         return
-    from pmem.storage.local.noted_transcripts import NotedTranscript
+    from pmem.storage.local.sessions import NotedTranscript
 
     entry = NotedTranscript(
         harness=request.harness,

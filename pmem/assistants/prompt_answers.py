@@ -11,7 +11,7 @@ from pmem.errors import PmemError
 from pmem.project.own_memory import own_beside
 from pmem.project.workspace import Workspace
 from pmem.search.hits import REMEMBERED, LoadedHit, Scored, SearchKind, opened
-from pmem.search.search import SearchRequest, pick
+from pmem.search.picking import SearchRequest, pick
 
 LEAST_TERMS: Final = 2
 """A prompt with fewer words to look for asks for nothing that can be found; a question, with none.
@@ -99,7 +99,7 @@ def _worth_telling(
     already_read: Collection[str] = (),
 ) -> Iterator[LoadedHit]:
     """Yield the best, and what is about as good and a thread has not been shown as it is now."""
-    from pmem.storage.local.shown import key_of
+    from pmem.storage.local.shown_keys import key_of
 
     least = max(LEAST_SCORE, LEAST_OF_BEST * best)
     good = [one for one in found if one[2].score >= least]

@@ -5,9 +5,8 @@ from typing import Final
 
 import msgspec
 
-from pmem.core.context.cutting import LEAST_KEPT, cut
 from pmem.core.context.parts import YOURS, Item
-from pmem.core.context.writing import fence_of
+from pmem.core.context.writing import LEAST_KEPT, cut, fence_of
 from pmem.core.own_words import ON_PROMPT
 from pmem.memory.reading import Staleness
 from pmem.project.workspace import Workspace

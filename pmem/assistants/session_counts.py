@@ -10,7 +10,7 @@ from pmem.assistants.session_work import ShownText, named, part_since, quoted, w
 from pmem.errors import PmemError
 from pmem.project.workspace import Workspace
 from pmem.storage.files.worktree import name_in, project_top
-from pmem.storage.local.kept_prompts import LONGEST
+from pmem.storage.local.sessions import LONGEST
 from pmem.values.records import Episode, Memory
 from pmem.values.times import in_utc
 

@@ -24,11 +24,17 @@ from pmem.assistants.harnesses import (
     entries,
     place_of,
 )
-from pmem.assistants.json_entries import State, state_of, with_entries, without_entries
+from pmem.assistants.json_entries import (
+    NoPlace,
+    NotStrictJson,
+    State,
+    state_of,
+    with_entries,
+    without_entries,
+)
 from pmem.assistants.missing_tools import MISSING, can_serve
 from pmem.assistants.trial import is_trusted_by_codex, trouble_of
 from pmem.core import managed_block
-from pmem.core.json_text import NoPlace, NotStrictJson
 from pmem.errors import (
     Damaged,
     FileNotRead,

@@ -5,9 +5,8 @@ from itertools import chain
 from typing import Final
 
 from pmem.assistants.missing_tools import can_serve
-from pmem.core.context.naming import naming
 from pmem.core.context.parts import YOURS, Item, ShownItem
-from pmem.core.context.writing import fence_of
+from pmem.core.context.writing import fence_of, naming
 from pmem.core.filters import Filter
 from pmem.core.outcomes import failed, warns
 from pmem.core.own_words import AT_START, KEEP

@@ -3,9 +3,8 @@
 import tomllib
 from typing import Any, Final
 
-from pmem.assistants.json_entries import State, Usable
+from pmem.assistants.json_entries import NoPlace, State, Usable
 from pmem.core import managed_block
-from pmem.core.json_text import NoPlace
 
 MARKDOWN: Final = ("<!-- BEGIN PMEM", "<!-- END PMEM -->")
 TOML: Final = (managed_block.BEGIN, managed_block.END)

@@ -17,8 +17,7 @@ from pmem.project.caller import serving
 from pmem.project.workspace import Workspace
 from pmem.storage.git.project_files import Unreadable
 from pmem.storage.index.applying import applies_in_time, applying, deadline
-from pmem.storage.local.shown import touch_key_of
-from pmem.storage.local.shown_keys import MOST_TOUCHED, touched_count
+from pmem.storage.local.shown_keys import MOST_TOUCHED, touch_key_of, touched_count
 from pmem.values.records import Citation, Memory, MemoryType
 
 MOST_LINES: Final = 3
@@ -66,7 +65,7 @@ def _covers(memory: Memory, name: str, until: float) -> bool:
 
 def about_error(workspace: Workspace, evidence: Sequence[str]) -> list[Memory]:
     """Return what failed with an error before, or fixed it."""
-    from pmem.search.known_errors import known_of
+    from pmem.search.unranked import known_of
 
     return [one for one in known_of(serving(workspace, None), evidence) if _still_tells(one)]
 

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from pmem.core.context.naming import naming
 from pmem.core.context.parts import Item
-from pmem.core.context.writing import fence_of
+from pmem.core.context.writing import fence_of, naming
 from pmem.core.lines import shortened
 from pmem.core.trust import label_of
 from pmem.memory.reading import Staleness, fix_of

@@ -23,8 +23,15 @@ from pmem.cli.app import root
 from pmem.cli.hook import memory_folder
 from pmem.cli.manual import documents, reference
 from pmem.core.lines import shortened
-from pmem.storage.index.suggestions import CONVERSATIONS, EPISODES, MEMORIES, Suggestions
-from pmem.storage.local import completions
+from pmem.storage.index.suggestions import (
+    CONVERSATIONS,
+    EPISODES,
+    MEMORIES,
+    Suggestions,
+    checkpoint_threads,
+    known_threads,
+    proposals,
+)
 from pmem.values.fields import Completes
 
 COMPLETE: Final = "_PMEM_COMPLETE"
@@ -272,8 +279,8 @@ _IDS: Final = {
 }
 """The stores and states of the records whose ids are meant; all states where there are none."""
 _THREADS: Final = {
-    "thread": completions.known_threads,
-    "checkpoint": completions.checkpoint_threads,
+    "thread": known_threads,
+    "checkpoint": checkpoint_threads,
 }
 _Meanings = Iterable[tuple[str, str]]
 
@@ -319,6 +326,6 @@ def _proposals(folder: str) -> _Meanings:
     from sqlite3 import Error
 
     try:
-        return completions.proposals(folder).items()
+        return proposals(folder).items()
     except (OSError, ValueError, Error):  # nothing waits, or nobody can tell
         return ()

@@ -16,7 +16,8 @@ from pmem.core.trust import shown
 from pmem.errors import InvalidValue
 from pmem.operations import table
 from pmem.search.hits import Expectation, Related, SearchHit
-from pmem.search.search import SearchRequest, SearchResult
+from pmem.search.picking import SearchRequest
+from pmem.search.search import SearchResult
 from pmem.values.bounds import TEXT_BYTES
 from pmem.values.fields import NoArguments
 from pmem.values.ids import short

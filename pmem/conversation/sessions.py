@@ -31,7 +31,7 @@ from pmem.interchange.sessions import Line, Lines, SessionNotes
 from pmem.memory.noted_facts import new_facts, noted, states_anything
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
-from pmem.storage.local.noted_transcripts import NotedTranscript
+from pmem.storage.local.sessions import NotedTranscript
 from pmem.values.bounds import MESSAGE_CHARACTERS
 from pmem.values.fields import Admit, DryRun, Progress, as_it_is, asked, ignore_progress
 from pmem.values.programs import FORMS, TITLES, SessionProgram

@@ -12,25 +12,16 @@ from typing import Any, Final
 import msgspec
 
 from pmem.core.journal import one_line
+from pmem.core.lifecycle.states import successor_of
 from pmem.core.retention import json_value
 from pmem.core.retrieval.documents import repeats_title
-from pmem.values.ids import is_id, short
-from pmem.values.records import (
-    KINDS,
-    Episode,
-    EventKind,
-    Memory,
-    MemoryType,
-    Record,
-    Relationship,
-    State,
-)
+from pmem.values.ids import short
+from pmem.values.records import KINDS, Episode, Memory, MemoryType, Record, Relationship, State
 
 Kept = Memory | Episode
 Records = Mapping[str, Kept]
 
 _BOOKS: Final = ("id", "schema", "access", "tokens", "history", "updated_at", "relationships")
-_LEADS: Final = {EventKind.SUPERSEDE: "by", EventKind.MERGE: "into"}
 _RANKS: Final = (
     MemoryType.DECISION,
     MemoryType.CONSTRAINT,
@@ -156,7 +147,9 @@ def links(before: Record, after: Record) -> tuple[tuple[LinkChange, ...], tuple[
     """Return the links that were made or made anew, and those that were cut."""
     known, now = _links_of(before), _links_of(after)
     made = tuple(
-        _link(tie) for key, tie in now.items() if _strength(known.get(key)) != tie.strength
+        _link(tie)
+        for key, tie in now.items()
+        if key not in known or known[key].strength != tie.strength
     )
     return made, tuple(_link(tie) for key, tie in known.items() if key not in now)
 
@@ -195,7 +188,7 @@ def _forgotten(before: Records, after: Records) -> Iterator[Forgotten]:
         if now is None:
             yield Forgotten(**about(record), how=ChangeReason.PURGED, by=None)
         elif now.state is not record.state and not _is_active(now):
-            yield Forgotten(**about(record), how=_GONE[now.state], by=_successor(now))
+            yield Forgotten(**about(record), how=_GONE[now.state], by=successor_of(now) or None)
 
 
 def _find_changed(pairs: Iterable[tuple[Kept, Kept]]) -> Iterator[Changed]:
@@ -208,24 +201,9 @@ def _find_changed(pairs: Iterable[tuple[Kept, Kept]]) -> Iterator[Changed]:
             yield Changed(**about(after), fields=fields, linked=made, unlinked=cut)
 
 
-def _successor(record: Kept) -> str | None:
-    """Return the record that an event says to have taken the place of this one."""
-    if record.state not in (State.SUPERSEDED, State.MERGED):
-        return None
-    for event in reversed(record.history):
-        named = event.detail.get(_LEADS.get(event.event, ""))
-        if isinstance(named, str) and is_id(named) and named != record.id:
-            return named
-    return None
-
-
 def _links_of(record: Record) -> dict[tuple[str, str], Relationship]:
     ties = record.relationships if isinstance(record, Memory) else ()
     return {(tie.target, tie.type): tie for tie in ties}
-
-
-def _strength(tie: Relationship | None) -> float | None:
-    return None if tie is None else tie.strength
 
 
 def _link(tie: Relationship) -> LinkChange:

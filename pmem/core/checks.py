@@ -1,4 +1,4 @@
-"""What values may be: each check raises one sentence, and returns what is to be kept."""
+"""What values may be: each check raises `InvalidValue`, and returns what is to be kept."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -18,11 +18,7 @@ MOST_TOOL_LEVELS = 32
 
 
 def text(value: str, what: str, most: int) -> str:
-    """Return a text without the space around it.
-
-    Raises:
-        InvalidValue: It is no text, empty, too long or no valid Unicode.
-    """
+    """Return a text without the space around it; refuse an empty, too long or broken one."""
     if not isinstance(value, str):
         raise InvalidValue(f"{what} must be text, not {type(value).__name__}")
     stripped = value.strip()
@@ -40,38 +36,24 @@ def text(value: str, what: str, most: int) -> str:
 
 
 def limit(value: int) -> None:
-    """See that a limit is none below zero.
-
-    Raises:
-        InvalidValue: It is.
-    """
+    """Refuse a limit below zero."""
     if value < 0:
         raise InvalidValue(f"a limit must not be below zero, and {value} is")
 
 
 def share(what: str, value: float) -> float:
-    """Return a number between 0 and 1.
-
-    Raises:
-        InvalidValue: It lies outside, or is no number at all.
-    """
+    """Return a number between 0 and 1."""
     if not 0 <= value <= 1:
         raise InvalidValue(f"{what} must lie between 0 and 1, not {value:g}")
     return value
 
 
 def category(name: str, allowed: Categories, most: int) -> str:
-    """Return a category without the space around it.
-
-    Raises:
-        InvalidValue: It is empty, too long, more than one line, or unknown where the vocabulary
-            is strict.
-    """
+    """Return a category without the space around it; one line, and a known one if need be."""
     name = text(name, "a category", most)
     if not name.isprintable():
         raise InvalidValue(
-            "a category must be one line of visible characters",
-            "write it on one line",
+            "a category must be one line of visible characters", "write it on one line"
         )
     if allowed.strict and name not in allowed.names:
         raise InvalidValue(
@@ -91,11 +73,7 @@ def meant_category(name: str, allowed: Categories) -> str | None:
 
 
 def nesting(value: Any, most: int) -> Any:
-    """Return JSON that is nested no deeper than a record can hold it.
-
-    Raises:
-        InvalidValue: It is nested deeper.
-    """
+    """Return JSON that is nested no deeper than a record can hold it."""
     level = [value]
     for _ in range(most):
         level = [inner for outer in level for inner in _inside(outer)]
@@ -105,11 +83,7 @@ def nesting(value: Any, most: int) -> Any:
 
 
 def json(value: Any) -> Any:
-    """Return what can be written as JSON and read back as it was.
-
-    Raises:
-        InvalidValue: It is none.
-    """
+    """Return what can be written as JSON and read back as it was."""
     left = [value]
     while left:
         item = left.pop()
@@ -137,11 +111,7 @@ def is_unicode(word: str) -> bool:
 
 @contextmanager
 def named(where: str) -> Iterator[None]:
-    """Say in refusals where the value stands; an empty name says nothing.
-
-    Raises:
-        InvalidValue: What is inside raised it.
-    """
+    """Say in refusals where the value stands; an empty name says nothing."""
     try:
         yield
     except InvalidValue as error:
@@ -157,20 +127,12 @@ def _inside(value: Any) -> Iterable[Any]:
 
 
 def word(value: str | None, what: str) -> str | None:
-    """Return a name without the space around it; None stays None.
-
-    Raises:
-        InvalidValue: It is empty or too long.
-    """
+    """Return a name without the space around it; None stays None."""
     return None if value is None else text(value, what, MOST_WORD_CHARACTERS)
 
 
 def app_name(value: str) -> str:
-    """Return an app's name in lower case, without the space around it.
-
-    Raises:
-        InvalidValue: It is empty, too long, or has other characters than an app's name may have.
-    """
+    """Return an app's name in lower case, without the space around it."""
     name = text(value, "an app", MOST_WORD_CHARACTERS).casefold()
     if not any(map(str.isalnum, name)) or not all(one.isalnum() or one in "._-" for one in name):
         raise InvalidValue(
@@ -180,11 +142,7 @@ def app_name(value: str) -> str:
 
 
 def tags(values: Iterable[str]) -> tuple[str, ...]:
-    """Return tags in alphabetical order, each once: `API` is the tag `api` once more.
-
-    Raises:
-        InvalidValue: One is empty or too long.
-    """
+    """Return tags in alphabetical order, each once: `API` is the tag `api` once more."""
     checked = [text(value, "a tag", MOST_WORD_CHARACTERS) for value in values]
     return tuple(sorted({tag.casefold(): tag for tag in reversed(checked)}.values()))
 
@@ -192,12 +150,7 @@ def tags(values: Iterable[str]) -> tuple[str, ...]:
 def changed_tags(
     known: Iterable[str], more: Iterable[str], fewer: Iterable[str]
 ) -> tuple[str, ...]:
-    """Return a memory's tags once some are added and others taken away, letter case aside.
-
-    Raises:
-        InvalidValue: One is empty or too long.
-        NotFound: One that is to go is not there.
-    """
+    """Return a memory's tags once some are added and others taken away, letter case aside."""
     left = {tag.casefold(): tag for tag in known}
     for tag in fewer:
         if left.pop(tag.strip().casefold(), None) is None:
@@ -206,20 +159,12 @@ def changed_tags(
 
 
 def texts(values: Iterable[str], what: str, most: int) -> tuple[str, ...]:
-    """Return texts without the space around them, each once; see `text`.
-
-    Raises:
-        InvalidValue: One is empty or too long.
-    """
+    """Return texts without the space around them, each once; see `text`."""
     return tuple(dict.fromkeys(text(value, what, most) for value in values))
 
 
 def validity(start: datetime, end: datetime | None) -> None:
-    """See that a memory stops being valid, if ever, after it starts.
-
-    Raises:
-        InvalidValue: It does not.
-    """
+    """Refuse a memory that stops being valid before it starts."""
     if end is not None and end <= start:
         raise InvalidValue(
             f"a memory that is valid from {iso(start)} cannot be valid until {iso(end)}",

@@ -35,11 +35,7 @@ def size_of(message: Message) -> int:
 
 
 def fitting(message: Message) -> Message:
-    """Return a message that a record can hold.
-
-    Raises:
-        InvalidValue: It is too large.
-    """
+    """Return a message that a record can hold; refuse a larger one."""
     data = dump(message)
     if (size := _in_record(data)) > MESSAGE_BYTES:
         raise InvalidValue(

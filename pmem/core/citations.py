@@ -64,11 +64,7 @@ class FileRange(NamedTuple):
 
 
 class Effort:
-    """How much more text may be folded: that takes longer than anything else here.
-
-    Args:
-        left: Bytes, or lines that are looked through.
-    """
+    """How many bytes, or lines, may still be looked through to fold text: that takes long."""
 
     def __init__(self, left: int = 16 * 1024 * 1024) -> None:
         self._left = left
@@ -80,12 +76,7 @@ class Effort:
 
 
 class Content:
-    """What a file holds, line by line; those in which pmem repeats memories count as empty.
-
-    Args:
-        data: The file's bytes.
-        effort: What may be done to find texts in another layout.
-    """
+    """What a file holds, line by line; those in which pmem repeats memories count as empty."""
 
     def __init__(self, data: bytes, effort: Effort | None = None) -> None:
         self._effort = effort or Effort()
@@ -132,10 +123,7 @@ class Content:
                 yield lines
 
     def is_within(self, at: int, symbol: definitions.Symbol, file: str) -> bool:
-        """Tell whether a line stands in all that a symbol names.
-
-        `at` counts from zero.
-        """
+        """Tell whether a line, counted from zero, stands in all that a symbol names."""
         if definitions.is_within(self.lines, at, symbol):
             return True
         if not self._effort.spend(at):
@@ -153,10 +141,7 @@ class Content:
         return sum(len(line.translate(None, _SIGNS)) for line in self._raw[start:end])
 
     def places(self, digest: str, size: int, near: int) -> Iterator[int]:
-        """Yield where a text begins, the nearest first; of two as near, the one above.
-
-        `near` counts from one.
-        """
+        """Yield where a text begins, the lines nearest to `near` first, all counted from one."""
         return self.nearest(self.starts(first_of(digest)), digest, size, near)
 
     def common(self, firsts: Iterable[int]) -> frozenset[int]:
@@ -236,11 +221,7 @@ def _named_place(cited: Citation) -> str:
 
 
 def judged(cited: Citation, here: Content) -> FileRange | None:
-    """Return where a cited text stands in its own file; the nearest place if it has moved.
-
-    Returns:
-        The place, or None when the text is not in the file.
-    """
+    """Return where a cited text stands in its own file, the nearest place; None for nowhere."""
     if cited.lines is None:
         return FileRange(cited.file, None) if _is_whole(cited, here) else None
     constant = constant_of(cited)
@@ -317,11 +298,7 @@ class _LostTextSighting(NamedTuple):
 
 
 class Hunt:
-    """Looks for lost texts in one file after another.
-
-    Args:
-        lost: What is cited, and is not in its own file.
-    """
+    """Looks for lost texts in one file after another."""
 
     def __init__(self, lost: Iterable[Citation]) -> None:
         self._files: list[Citation] = []

@@ -2,9 +2,23 @@
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Final, NamedTuple
 
-from pmem.core.citations import CitationState, Content, constant_of, values_of
+import msgspec
+
+from pmem.core.citations import (
+    LEAST,
+    CitationState,
+    Content,
+    FileRange,
+    Lines,
+    constant_of,
+    judged,
+    suffix_of,
+    values_of,
+)
+from pmem.core.code.languages import language_of
 from pmem.core.lines import shortened
 from pmem.core.secrets import find_named, redacted, unsecret
 from pmem.values.records import Citation
@@ -87,3 +101,67 @@ def what_became(place: str, state: CitationState, sides: Sides | None) -> str:
     if sides is None:
         return f"{place} {state}"
     return f"{place.partition('=')[0] if sides.is_value else place}: {sides.said}"
+
+
+_TWO_QUOTES: Final = ("python", "script")
+
+
+class FileVersion:
+    """What a file holds, by name and bytes, at one end of a change."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name = name
+        self.size = len(data)
+        self.content = Content(data)
+        self._data = data
+
+    def place(self, cited: Citation) -> FileRange | None:
+        """Return where a text is cited or stands here, whatever file it names; None for nowhere."""
+        return judged(msgspec.structs.replace(cited, file=self.name), self.content)
+
+    def weight(self, lines: Lines | None) -> int:
+        """Return how many letters and digits lines have; see `Content.weight`."""
+        return self.content.weight(lines)
+
+    def says_the_same(self, other: "FileVersion") -> bool:
+        """Tell whether two versions differ in nothing but their format."""
+        if self.content.digest() == other.content.digest():
+            return True
+        folded = self.with_one_quote.folded(None, self.name)
+        return folded is not None and folded == other.with_one_quote.folded(None, other.name)
+
+    @cached_property
+    def with_one_quote(self) -> Content:
+        """The content with one kind of quotes, where the language has two that mean the same."""
+        if language_of(suffix_of(self.name)).literals not in _TWO_QUOTES:
+            return self.content
+        return Content(self._data.replace(b"'", b'"'))
+
+
+def stands_after(cited: Citation, before: FileVersion, after: FileVersion) -> bool:
+    """Tell whether a text that stood in one version of a file stands in another one."""
+    if after.place(msgspec.structs.replace(cited, folded=None)) is not None:
+        return True
+    place = before.place(cited)
+    if place is None or before.content.is_binary or constant_of(cited) is not None:
+        return False
+    there = before.with_one_quote
+    again = Citation(
+        file=after.name,
+        lines=place.lines,
+        digest=there.digest(place.lines),
+        folded=there.folded(place.lines, before.name),
+    )
+    return judged(again, after.with_one_quote) is not None
+
+
+def went_to(
+    cited: Citation, home: FileVersion, before: FileVersion | None, after: FileVersion
+) -> bool:
+    """Tell whether a text that its file lost came to another file in the same change."""
+    place = home.place(cited)
+    if place is None or home.weight(place.lines) < LEAST:
+        return False
+    return stands_after(cited, home, after) and not (
+        before is not None and stands_after(cited, home, before)
+    )

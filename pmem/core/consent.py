@@ -1,4 +1,4 @@
-"""What needs attention's consent before it is remembered: rules for names and for what texts say.
+"""What needs somebody's consent before it is remembered: rules for names and for what texts say.
 
 English, and made for precision: what a project is about (a health check, an address in memory, a
 programming language, a state that lives in a cache) is none of a person's. A text counts where it
@@ -12,12 +12,12 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Final
 
-from pmem.core import trust
 from pmem.core.text.terms import fold
 from pmem.core.text.words import GIVEN_NAMES, NUMBER_WORDS, STOP_WORDS
+from pmem.core.trust import TOLD
 from pmem.values.records import Episode, EventKind, Memory
 
-TOWNS: Final = tuple(
+_TOWNS: Final = tuple(
     """
 Aachen Aberdeen Accra Adelaide Algiers Amman Amsterdam Ankara Antwerp Athens Atlanta Auckland
 Augsburg Austin Baghdad Baltimore Bangalore Bangkok Barcelona Basel Beijing Beirut Belfast Belgrade
@@ -44,12 +44,6 @@ Verona Vienna Vilnius Warsaw Wellington Winnipeg Wroclaw Yerevan York Zagreb Zur
 
 PEOPLE: Final = frozenset(("person", "profile", "relationships"))
 """Categories in which a name is a person's."""
-
-TOLD: Final = trust.TOLD
-"""What a memory or an episode says."""
-
-AGREED: Final = trust.AGREED
-"""What an event's detail has where a person agreed."""
 
 _TELLING: Final = (EventKind.ADD, EventKind.RESTORE)
 """What makes a memory, or an episode, say all that it says."""
@@ -122,7 +116,7 @@ _NO_NOUNS: Final = (
 _NO_HOME: Final = rf"(?!'s |-(?-i:[a-z])| (?!(?:{'|'.join(sorted(_NO_NOUNS))})\b)(?-i:[a-z]))"
 """A town's name is no home before a noun: "Oxford commas", "the Berlin office"."""
 _US: Final = r"(?:we|and others)"
-_TOWN: Final = rf"(?-i:{'|'.join(TOWNS)})\b{_NO_HOME}"
+_TOWN: Final = rf"(?-i:{'|'.join(_TOWNS)})\b{_NO_HOME}"
 _GIVEN: Final = rf"\b(?-i:{'|'.join(GIVEN_NAMES)})(?: {_NAME})?"
 _CAPITAL: Final = r"(?-i:[A-ZÀ-ÞŁŚŻĐ])"
 _PHONE_DIGITS: Final = (8, 15)
@@ -170,7 +164,6 @@ _PATTERNS: Final = {
         rf"(?:\b(?:{_PERSON}|{_US})(?: has| have| just| recently|'ve){{0,2}} (?:moved|relocated) to"
         rf"|\b(?:{_PERSON}{_IS}|{_US}(?: are|'re)) moving to|\b{_US} live in"
         rf"|{_GIVEN}(?: has| just| recently){{0,2}} (?:moved|relocated|is moving) to) {_TOWN}",
-        rf"\b{_PERSON} (?:has |have |just |recently )?relocated to {_CAPITAL}(?-i:[a-zß-ÿł])",
         rf"^\W{{0,3}}{_USER},? (?:currently |now )?(?:based|living|located) in {_NO_PLACE}"
         rf"{_CAPITAL}",
         rf"{_MY} (?:home|house|flat|apartment) is (?:in|near) {_CAPITAL}",
@@ -205,7 +198,6 @@ _PATTERNS: Final = {
         rf"\b{_PERSON} (?:was|were|got|has been|have been) diagnosed with ",
         rf"{_MY} (?:doctor|therapist|psychiatrist|medication|diagnosis|blood type|disability"
         r"|pregnancy|illness)\b",
-        r"\b(?:lactose|gluten)[ -]intoleran",
     ),
     "birthday": (
         rf"{_MY} (?:birthday|birth ?date|date of birth|age)(?: is|:) \w",
@@ -233,19 +225,6 @@ _HINTS: Final = {
     "birthday": ("birth", "born", "age", "years old"),
 }  # fmt: skip
 """Without one of these in a text no pattern of the field can fit: most texts need none of them."""
-_OF_PEOPLE: Final = {
-    "city": (rf"^\W{{0,3}}{_CAPITAL}\w{{0,40}} (?:\w{{1,20}} )?"
-             rf"(?:lives|resides|is based) (?:in|at|near) {_CAPITAL}",),
-    "preferred_name": (rf"\b(?:goes by|prefers to be called|likes to be called) {_CAPITAL}",),
-    "pronouns": (r"'s pronouns (?:are|:)", r"\b(?:uses|goes by) (?:she|he|they|ze|xe)/\w"),
-    "language": (rf"\bspeaks (?:{_TONGUES})\b",),
-    "health": (rf"\b(?:is|are) (?:{_CONDITIONS})\b", rf"\b(?:has|suffers from) (?:{_ILLNESSES})\b",
-               r"\bwas diagnosed with "),
-    "birthday": (r"\bbirthday is ", r"\bwas born (?:on|in) ", r"\bis \d{1,3} years old\b"),
-    "beliefs": (rf"\bis (?:an? )?(?:{_CREEDS})\b",),
-}  # fmt: skip
-"""What counts as well where the memory is filed under people."""
-
 _OF_NAMED: Final = {
     "city": (
         rf"{_GIVEN} (?:currently |now |still )?(?:lives|resides|is based|is living) (?:in|at|near)"
@@ -274,7 +253,7 @@ _OF_NAMED: Final = {
     ),
     "beliefs": (rf"{_GIVEN} is (?:an? )?(?:practising |devout )?(?:{_CREEDS})\b",),
 }
-"""What is said of somebody by a given name counts wherever it is filed."""
+"""What counts of somebody by a given name, and of anybody where it is filed under people."""
 
 
 def sensitive(
@@ -381,8 +360,9 @@ def _label(name: str) -> str:
 
 @lru_cache(maxsize=32)
 def _consent_patterns(field: str, about_person: bool) -> tuple[re.Pattern[str], ...]:
-    more = _OF_PEOPLE.get(field, ()) if about_person else ()
-    parts = (*_PATTERNS[field], *_OF_NAMED.get(field, ()), *more)
+    named = _OF_NAMED.get(field, ())
+    of_anybody = [part.removeprefix(_GIVEN) for part in named] if about_person else ()
+    parts = (*_PATTERNS[field], *named, *of_anybody)
     return tuple(re.compile(part, re.IGNORECASE) for part in parts)
 
 

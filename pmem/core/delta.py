@@ -6,7 +6,9 @@ from typing import Final
 
 import msgspec
 
+from pmem.core.lines import shortened
 from pmem.core.trust import Trust, shown, trust_of
+from pmem.core.visible import one_visible_line
 from pmem.values.defaults import grade
 from pmem.values.records import Event, EventKind, Memory, State
 
@@ -217,9 +219,4 @@ def _bullet(change: MemoryNews) -> str:
 
 def _one_line(text: str, most: int) -> str:
     """Fold a text into one short line, with everything hidden in it made visible."""
-    folded = " ".join(text[:_READ_CHARACTERS].split())
-    shown = "".join(
-        letter if letter.isprintable() else f"\\u{{{ord(letter):x}}}" for letter in folded[:most]
-    )
-    is_whole = len(text) <= _READ_CHARACTERS and len(folded) <= most >= len(shown)
-    return shown if is_whole else shown[: most - 1].rstrip() + "…"
+    return shortened(one_visible_line(" ".join(text[:_READ_CHARACTERS].split())), most)

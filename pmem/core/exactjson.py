@@ -78,9 +78,7 @@ _QUOTED: Final = re.compile(r"`([^`]*)`")
 
 
 def sentence(
-    error: Exception,
-    choices: Mapping[str, Sequence[str]] = MappingProxyType({}),
-    name: str = "",
+    error: Exception, choices: Mapping[str, Sequence[str]] = MappingProxyType({}), name: str = ""
 ) -> str:
     """Say what is wrong with a value: `content must be text, not a whole number`."""
     what, place = _split_error(str(error), name)

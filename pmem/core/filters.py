@@ -101,11 +101,7 @@ _Test = Callable[[Any, Any], bool]
 
 
 def rejected_by(record: Searchable, wanted: Filter) -> str | None:
-    """Name the first filter that a record fails.
-
-    Returns:
-        The field's name, in the words of the command line, or None when all let it pass.
-    """
+    """Return the first filter that a record fails, as the command line calls it, if any."""
     return judge_of(wanted)(record)
 
 
@@ -173,10 +169,6 @@ def _by(record: Any, value: str) -> bool:
     )
 
 
-def _state(record: Any, values: tuple[State, ...]) -> bool:
-    return getattr(record, "state", State.ACTIVE) in values
-
-
 def updated(record: Any) -> datetime:
     """Return when a record was changed last."""
     at: datetime = getattr(record, "updated_at", None) or created(record)
@@ -229,7 +221,7 @@ def _folded(tags: Iterable[str]) -> set[str]:
 
 
 _TESTS: dict[str, _Test] = {
-    "states": _state,
+    "states": lambda record, values: getattr(record, "state", State.ACTIVE) in values,
     "types": _field("type"),
     "categories": _field("category"),
     "tags": lambda record, values: _folded(values) <= _folded(getattr(record, "tags", ())),

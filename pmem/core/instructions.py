@@ -159,11 +159,7 @@ _HIDDEN: Final = re.compile(
 
 
 def instruction_in(texts: Iterable[str]) -> str | None:
-    """Say what in texts speaks to the model that reads them, the first that is found.
-
-    Returns:
-        Such as `commands the reader`; None where nothing is found.
-    """
+    """Say what in texts speaks to the model that reads them, such as `commands the reader`."""
     for text in texts:
         found = next(_find_instructions(text[:MOST_CHARACTERS]), None)
         if found is not None:

@@ -19,15 +19,14 @@ _SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash"})
 
 
 class Unclear(Exception):
-    """A text whose blocks cannot be told apart: a marker is missing, or stands there twice."""
+    """A text whose blocks cannot be told apart: a marker is missing, or stands there twice.
+
+    Whatever looks for a block raises it.
+    """
 
 
 def found(text: str, begin: str = BEGIN, end: str = END) -> str | None:
-    """Return the block that stands in a text, with its markers; None where there is none.
-
-    Raises:
-        Unclear: Its markers do not make one block.
-    """
+    """Return the block that stands in a text, with its markers; None where there is none."""
     place = _place(text, begin, end)
     return None if place is None else text[place[0] : place[1]].replace("\r\n", "\n")
 
@@ -47,11 +46,7 @@ def others_words(data: bytes) -> bytes:
 
 
 def without(text: str) -> str:
-    """Return a text without its block, as it was before that was put in.
-
-    Raises:
-        Unclear: Its markers do not make one block.
-    """
+    """Return a text without its block, as it was before that was put in."""
     place = _place(text)
     return text if place is None else text[: place[0]] + text[place[1] :]
 
@@ -72,12 +67,7 @@ def is_shell_script(text: str) -> bool:
 
 
 def first_repository(text: str, block: str) -> str | None:
-    """Put an entry in front of the repositories that a pre-commit configuration lists.
-
-    Returns:
-        The new text, or None where the list is not written line by line below `repos:`, so that
-        no place is safe.
-    """
+    """Put an entry in front of the repositories of a pre-commit configuration, if that is safe."""
     lines = text.split("\n")
     places = [number for number, line in enumerate(lines) if _REPOS.match(line)]
     if len(places) != 1 or places[0] == len(lines) - 1:
@@ -113,11 +103,7 @@ def at_end(text: str | None, block: str) -> str:
 
 
 def replaced(text: str, block: str, begin: str, end: str) -> str:
-    """Put a block in the place of the one that stands in a text.
-
-    Raises:
-        Unclear: There is none, or its markers do not make one block.
-    """
+    """Put a block in the place of the one that stands in a text."""
     place = _place(text, begin, end)
     if place is None:
         raise Unclear
@@ -128,14 +114,7 @@ def replaced(text: str, block: str, begin: str, end: str) -> str:
 
 
 def without_end(text: str, begin: str, end: str) -> str | None:
-    """Take out what `at_end` put in.
-
-    Returns:
-        The text as it was before; None where there was none.
-
-    Raises:
-        Unclear: Its markers do not make one block.
-    """
+    """Take out what `at_end` put in; None where there was no text before."""
     place = _place(text, begin, end)
     if place is None:
         return text

@@ -101,11 +101,7 @@ def warns(memory: Memory) -> bool:
 
 
 def settle(memory: Memory, reason: str, by: str, at: datetime) -> Settlement | None:
-    """Return why a dead end is none any more, or None where an empty reason makes it one again.
-
-    Raises:
-        InvalidValue: The memory is no dead end.
-    """
+    """Return why a dead end is none any more; None where an empty reason makes it one again."""
     if memory.type is not MemoryType.DEAD_END:
         raise InvalidValue(
             f"memory {short(memory.id)} is no dead end: its type is {memory.type}",

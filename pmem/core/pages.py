@@ -38,11 +38,7 @@ S = TypeVar("S", bound=OnSubject)
 
 
 def write_pages(memories: Iterable[Memory], *, by_subject: bool) -> dict[str, str]:
-    """Write memories as Markdown.
-
-    Returns:
-        The pages by file name; `INDEX` has what is on no other page.
-    """
+    """Return memories as Markdown: pages by file name; `INDEX` has what is on no other page."""
     known = sorted(memories, key=lambda memory: (memory.created_at, memory.id))
     subjects = dict(sorted(group_by_subject(known).items(), key=lambda each: fold(each[0])))
     files = {

@@ -31,11 +31,7 @@ _LIKE: Final = "write it as src/billing/** or *.sql"
 
 
 def check_places(patterns: Iterable[str]) -> tuple[str, ...]:
-    """Return patterns without the space around them, each once.
-
-    Raises:
-        InvalidValue: One is no pattern or can fit no file, or there are too many.
-    """
+    """Return patterns without the space around them, each once; refuse what is none."""
     places = tuple(dict.fromkeys(map(_checked, patterns)))
     if places and all(place.startswith("!") for place in places):
         raise InvalidValue(
@@ -47,10 +43,7 @@ def check_places(patterns: Iterable[str]) -> tuple[str, ...]:
 
 
 def applies(patterns: Sequence[str], path: str) -> bool:
-    """Tell whether a memory with these places applies to a file.
-
-    `path` is seen from the project's top.
-    """
+    """Tell whether a memory with these places applies to a file, seen from the project's top."""
     parts = composed(path).split("/")
     for pattern in reversed(patterns):
         if fits(pattern.removeprefix("!"), parts):
@@ -85,12 +78,7 @@ def beginning(pattern: str) -> str:
 def changed_places(
     known: Sequence[str], more: Iterable[str], fewer: Iterable[str]
 ) -> tuple[str, ...]:
-    """Return a memory's places once some are added and others taken away.
-
-    Raises:
-        InvalidValue: One is no pattern, or there are too many.
-        NotFound: One that is to go is not there.
-    """
+    """Return a memory's places once some are added and others taken away."""
     gone = {pattern.strip() for pattern in fewer}
     for pattern in sorted(gone - set(known)):
         raise NotFound(f"the memory has no place {pattern}", "`pmem show` tells its places")

@@ -57,20 +57,12 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
         return self.categories is None or category in self.categories
 
     def check_app(self, app: str) -> None:
-        """See that what belongs to an app may be seen.
-
-        Raises:
-            Refused: It may not.
-        """
+        """Refuse an app whose records may not be seen."""
         if not self.serves(app.strip().casefold()):
             raise Refused(f"{self.who} may not see what belongs to the app {app}", self.hint)
 
     def check_categories(self, categories: Collection[str]) -> None:
-        """See that nothing is asked for that may not be seen.
-
-        Raises:
-            Refused: A category lies beyond; the sentence names it.
-        """
+        """Refuse categories that may not be seen; the sentence names them."""
         beyond = sorted(category for category in set(categories) if not self.covers(category))
         if beyond:
             what = "categories" if len(beyond) > 1 else "category"
@@ -118,11 +110,7 @@ def reach_of(
 
 
 def serving(reach: Reach, app: str | None) -> Reach:
-    """Return the part of a reach that one app may see, or nobody's app where it is None.
-
-    Raises:
-        Refused: Another app asks.
-    """
+    """Return the part of a reach that one app may see, or nobody's app where it is None."""
     if app is not None:
         reach.check_app(app)
     elif reach.apps is not None:
@@ -131,11 +119,7 @@ def serving(reach: Reach, app: str | None) -> Reach:
 
 
 def who_asks(pinned: str | None, named: str | None, variable: str) -> str | None:
-    """Return who asks.
-
-    Raises:
-        Refused: They differ: nobody may ask as somebody else.
-    """
+    """Return who asks; refuse those who ask as somebody else."""
     if pinned and named and pinned != named:
         raise Refused(f"{pinned} may not ask as {named}", f"{variable} says who asks here")
     return pinned or named or None
@@ -160,8 +144,5 @@ def is_procedural(record: Any) -> bool:
 
 
 def tells_how(type_: MemoryType, category: str | None) -> bool:
-    """Tell whether a memory of a type and a category tells how something is done.
-
-    Without a category the type decides.
-    """
+    """Tell whether a memory tells how something is done; without a category, by its type."""
     return type_ is MemoryType.PROCEDURE or category == PROCEDURAL

@@ -168,11 +168,7 @@ def parse(value: Any) -> QueryRequest:
 
 
 def filter_of(request: QueryRequest, time: Callable[[str], datetime]) -> Filter:
-    """Return what the records must be that answer a request.
-
-    Raises:
-        InvalidValue: A time is none.
-    """
+    """Return what the records must be that answer a request; a wrong time is refused."""
     asked = request.filters
     return Filter(
         user=asked.user_id,

@@ -37,22 +37,14 @@ class _Other:
 
 
 class Unwinding:
-    """The fields of a record on the way back.
-
-    Args:
-        state: Their present values, as JSON; each step back changes them in place.
-    """
+    """The fields of a record, as JSON, on the way back; each step changes them in place."""
 
     def __init__(self, state: dict[str, Any]) -> None:
         self.state = state
         self._others: dict[str, list[_Other]] = {}
 
     def undo(self, event: Event) -> dict[str, Any]:
-        """Take an event back: the newest that is left.
-
-        Returns:
-            What the event led to, by the field.
-        """
+        """Take an event back, the newest that is left; return what it led to, by the field."""
         merged = _times(event)
         known = [field for field in event.before if field in self.state]
         return {field: self._undo(field, event, merged.get(field)) for field in known}
@@ -126,10 +118,7 @@ def linked(memory: Memory, link: Relationship, actor: str, at: datetime) -> Memo
 def unlinked(
     memory: Memory, targets: Collection[str], type_: str | None, actor: str, at: datetime
 ) -> Memory:
-    """Return a memory without its links to some others.
-
-    Without a type, links of every type.
-    """
+    """Return a memory without its links to some others, of one type or of all."""
     cut: list[Relationship] = []
     kept: list[Relationship] = []
     for link in memory.relationships:

@@ -35,24 +35,12 @@ _OTHERS: Final = frozenset(
     "he she they it him her them his hers its their theirs"
     " himself herself itself themselves".split()
 )
-_VERBS: Final = frozenset(
-    "am is are was were be been being has have had do does did can could will would shall should"
-    " may might must use run keep need want prefer like hold live work"
-    " go come get make take give know think say mean pay answer return expire depend belong"
-    " contain include require allow support own hate love read write speak start stop end".split()
-)
 _PAST: Final = frozenset(
     "was were had did went came got made took gave knew thought said meant paid began became broke"
     " brought built bought caught chose cut drew drove fell felt found forgot grew heard held hit"
     " kept led left lent lost met put ran read rose sat saw sold sent set shut sang spoke spent"
     " split stood stuck taught told threw understood undid won wrote rewrote"
     " froze hung overran withdrew".split()
-)
-_NO_PAST: Final = frozenset(
-    "need speed feed seed embed exceed proceed breed hundred red bed".split()
-)
-_NO_VERB: Final = frozenset(
-    "this its his hers ours theirs always as us yes plus less access".split()
 )
 _NO_STEP: Final = (
     _SPEAKERS
@@ -63,10 +51,10 @@ _NO_STEP: Final = (
 )
 """Words with which no imperative begins."""
 _HELPERS: Final = frozenset(
-    "am is are was were has had does did can could will would shall should may might must".split()
+    "am is are was were be has have had do does did can could will would shall should may might"
+    " must".split()
 )
-_OPEN_ENDS: Final = frozenset("and or but nor the a an because".split())
-"""Words that end no sentence."""
+_VERBS: Final = _HELPERS | frozenset("use run keep need go get make write read".split())
 
 
 class Lint(NamedTuple):
@@ -146,7 +134,12 @@ def _of_size(text: str) -> Iterator[Lint]:
 
 def _of_words(text: str, words: list[str], episodic: bool) -> Iterator[Rule]:
     lower = [word.lower() for word in words]
-    if len(words) < _FEWEST_WORDS or _is_open(text, lower) or not _has_verb(lower):
+    if (
+        len(words) < _FEWEST_WORDS
+        or text[-1:] in ":,-"
+        or lower[-1] in ("and", "or")
+        or not _has_verb(lower)
+    ):
         yield "complete"
     if any(_is_speaker(word) for word in words):
         yield "third_person"
@@ -156,11 +149,6 @@ def _of_words(text: str, words: list[str], episodic: bool) -> Iterator[Rule]:
         yield "tone"
     if episodic and not any(map(_is_past, lower)):
         yield "past_tense"
-
-
-def _is_open(text: str, lower: list[str]) -> bool:
-    """Tell whether a text ends where something must follow."""
-    return text[-1:] in ":,-" or lower[-1] in _OPEN_ENDS
 
 
 def _is_speaker(word: str) -> bool:
@@ -182,8 +170,7 @@ def _has_verb(lower: list[str]) -> bool:
     """
     return any(word in _SUBJECTS for word in lower[:-1]) or any(
         word in _VERBS
-        or word in _PAST
-        or (len(word) > 2 and word[-1] == "s" and word[-2] not in "su'" and word not in _NO_VERB)
+        or (len(word) > 2 and word[-1] == "s" and word[-2] not in "su'")
         or _is_past(word)
         for word in lower[1:]
     )
@@ -194,7 +181,7 @@ def _is_past(word: str) -> bool:
 
 
 def _is_regular_past(word: str) -> bool:
-    return len(word) > 3 and word.endswith("ed") and word not in _NO_PAST
+    return len(word) > 3 and word.endswith("ed")
 
 
 def _shouts(words: list[str]) -> bool:

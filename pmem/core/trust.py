@@ -16,15 +16,7 @@ from pmem.core.lines import shortened
 from pmem.core.retention import TAKES_BACK
 from pmem.errors import InvalidValue
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
-from pmem.values.records import (
-    SAID,
-    Access,
-    Episode,
-    Event,
-    EventKind,
-    Memory,
-    MemoryType,
-)
+from pmem.values.records import SAID, Access, Episode, Event, EventKind, Memory, MemoryType
 
 
 class Trust(StrEnum):
@@ -85,22 +77,14 @@ def with_trust(record: Any) -> dict[str, Any]:
 
 
 def reaches(record: Any, least: str) -> bool:
-    """Tell whether a record is trusted at least so far; what has no trust is not.
-
-    Raises:
-        InvalidValue: There is no such level.
-    """
+    """Tell whether a record is trusted at least so far; what has no trust is not."""
     wanted = level_of(least)
     trust = trust_of(record)
     return trust is not None and LEVELS.index(trust) >= wanted
 
 
 def level_of(name: str) -> int:
-    """Return where a level stands among all of them, from 0 for the lowest.
-
-    Raises:
-        InvalidValue: There is no such level.
-    """
+    """Return where a level stands among all of them, from 0 for the lowest."""
     if name not in LEVELS:
         raise InvalidValue(f"there is no trust {name!r}", f"there are {', '.join(LEVELS)}")
     return LEVELS.index(Trust(name))

@@ -32,9 +32,7 @@ T = TypeVar("T")
 
 
 class Compacted(AppAnswer, frozen=True, kw_only=True):
-    """What a compaction did, and how many memories there are now; `reason` is why a decision is
-    `deferred`, if one is.
-    """
+    """What a compaction did, how many memories there are now, and why a decision is put off."""
 
     decisions: tuple[AppDecision, ...]
     memories: int
@@ -103,9 +101,7 @@ def within(workspace: Workspace, app: str) -> list[AppDecision]:
 
 
 def make_room(workspace: Workspace) -> tuple[AppDecision, ...]:
-    """Hold the apps to their limit that a transaction gives more memories, inside it, by the
-    rules.
-    """
+    """Hold apps to which a transaction gives memories to their limit, inside it, by the rules."""
     grown = {
         change.record.scope.app
         for change in workspace.memories.changes()

@@ -17,7 +17,6 @@ from pmem.errors import Ambiguous, InvalidValue, NotFound, PmemError
 from pmem.memory import recalls
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import app_key
-from pmem.storage.kept import AppKeeper
 from pmem.values.defaults import HALF_LIFE_DAYS
 from pmem.values.fields import asked
 from pmem.values.ids import matches, short
@@ -25,6 +24,8 @@ from pmem.values.records import Memory, State
 
 if TYPE_CHECKING:
     from pmem.model.tasks import TaskKind
+    from pmem.storage.local.appstate import AppState
+    from pmem.storage.postgres.project_state import ServerAppState
 
 MOST_IMPORTANT: Final = 10
 """Importance in app commands goes from 0 to this; records keep it from 0 to 1."""
@@ -180,7 +181,7 @@ def note_context(workspace: Workspace, conversation: str, app: str) -> None:
             state_of(workspace).note_context(conversation, app)
 
 
-def state_of(workspace: Workspace) -> AppKeeper:
+def state_of(workspace: Workspace) -> "AppState | ServerAppState":
     """Return what is kept of apps, by this clone or by a server."""
     if workspace.own.is_ours:
         return workspace.own.apps

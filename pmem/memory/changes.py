@@ -23,9 +23,7 @@ R = TypeVar("R", bound=Record)
 
 
 class ChangedRecords(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
-    """Records as they now are, or as they last were, as they were named; and the ids of those that
-    were so before.
-    """
+    """Records as they now are, or last were, as they were named; `unchanged` were so before."""
 
     records: tuple[R, ...]
     unchanged: frozenset[str] = frozenset()

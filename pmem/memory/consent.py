@@ -11,12 +11,11 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from pmem.core.apps.deciding import AppDecision
-from pmem.core.consent import AGREED
 from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.lifecycle.states import can_move, moved
 from pmem.core.retention import changed, purge_time
 from pmem.core.selection import Selection
-from pmem.core.trust import LEVELS, Trust, noted_by
+from pmem.core.trust import AGREED, LEVELS, Trust, noted_by
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory import facts, memories
 from pmem.memory.app_limit import make_room

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
-from pmem.core.extraction.categories import category_of
-from pmem.core.extraction.facts import key
+from pmem.core.extraction.facts import category_of, key
 from pmem.core.filters import Filter
 from pmem.core.outcomes import COMMIT
 from pmem.core.text.paths import named_paths
@@ -122,9 +121,7 @@ class UnpromotedFact(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Promotions(msgspec.Struct, frozen=True, kw_only=True):
-    """Facts that became memories, what waits for consent or for somebody who chooses, and what made
-    room.
-    """
+    """Facts that became memories, what waits for a person, what is left, and what made room."""
 
     items: tuple[Promotion, ...] = ()
     held: "tuple[Held, ...]" = ()

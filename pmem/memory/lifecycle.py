@@ -50,9 +50,7 @@ from pmem.values.times import iso
 
 
 class Superseded(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that holds from now on, the one that held until now, and the `neighbours` that the
-    new one updates or contradicts.
-    """
+    """A memory that holds from now on, the one that held until now, and what it contradicts."""
 
     memory: Memory
     superseded: Memory

@@ -38,9 +38,7 @@ WITHOUT: Final = (MemoryType.CONSTRAINT, MemoryType.ENTITY, MemoryType.DEAD_END)
 
 
 class OutcomeRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """How a memory, usually a decision, turned out, and what happened; without a verdict, that its
-    latest outcome is to go.
-    """
+    """How a memory turned out, and what happened; without a verdict its latest outcome goes."""
 
     reference: Ref
     verdict: Annotated[
@@ -162,8 +160,8 @@ def list_due(workspace: Workspace, request: DueRequest) -> DueListing:
 class TriedRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What was tried, why it `failed`, and what `worked` instead; at least one of the two.
 
-    What `worked` for something that is known to have failed needs no reason again. `places`,
-    `cite`, `evidence`, `subject` and `tags` are as in `AddRequest`; both memories get them.
+    What `worked` for something that is known to have failed needs no reason again. Both memories
+    get the other fields, which are as in `AddRequest`.
     """
 
     tried: Annotated[str, asked("What was tried.", shown="TEXT", is_argument=True)]

@@ -15,9 +15,9 @@ from typing import Any, Final, Literal
 import msgspec
 
 from pmem.core import style_rules
-from pmem.core.consent import TOLD, benign, field_of
+from pmem.core.consent import benign, field_of
 from pmem.core.extraction.facts import key
-from pmem.core.trust import Trust, trust_of
+from pmem.core.trust import TOLD, Trust, trust_of
 from pmem.errors import InvalidValue, Refused
 from pmem.project.caller import check_writer
 from pmem.project.workspace import Workspace

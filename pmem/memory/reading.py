@@ -32,7 +32,7 @@ from pmem.values.records import (
 
 if TYPE_CHECKING:
     from pmem.memory.citation_watch import Watch
-    from pmem.storage.local.use_counts import UseCount
+    from pmem.storage.local.sessions import UseCount
 
 
 class ShowRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,9 +85,7 @@ class ShownRecord(msgspec.Struct, frozen=True, kw_only=True):
 class ListRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which memories to list: the latest of those that pass a filter, at the most so many.
 
-    `at` lists them as they were at a moment, or as a git revision has them; `valid_at` those that
-    hold at a moment as far as is known. With `doubts` the answer says which of them are stale, and
-    which are disputed.
+    With `doubts` the answer says which of them are stale, and which are disputed.
     """
 
     wanted: Filter = Filter()
@@ -111,11 +109,10 @@ class ListRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MemoryListing(msgspec.Struct, frozen=True):
-    """Memories that pass the filters, and how many there are in all.
+    """Memories that pass the filters, how many there are in all, and why there are none.
 
-    Where there are none, `reason` says why, and what to do next. `moment` is the present of the
-    list: what does not hold then is marked. `stale` and `disputed` are the ids of those whose
-    citations do not hold, and of those that branches contradict each other about, if asked for.
+    `moment` is the present of the list: what does not hold then is marked. `stale` and `disputed`
+    are the ids of those whose citations do not hold, and that branches contradict each other about.
     """
 
     items: tuple[Memory, ...]
@@ -270,7 +267,7 @@ def write_block(workspace: Workspace, request: ListRequest) -> Block:
     app that the filter names. What tells how something is done stands in it only where the filter
     names its category, `procedural`.
     """
-    from pmem.core.context.block import block
+    from pmem.core.context.writing import block
 
     workspace = serving(workspace, request.wanted.app)
     if PROCEDURAL not in request.wanted.categories:

@@ -10,7 +10,7 @@ from pmem.project.workspace import Workspace
 from pmem.values.records import Access, Memory
 
 if TYPE_CHECKING:
-    from pmem.storage.local.use_counts import UseCount
+    from pmem.storage.local.sessions import UseCount
 
 
 def note(workspace: Workspace, ids: Collection[str], kept: Collection[str] = ()) -> None:
@@ -24,9 +24,7 @@ def note(workspace: Workspace, ids: Collection[str], kept: Collection[str] = ())
 
 
 def counted(workspace: Workspace, memories: Iterable[Memory]) -> list[Memory]:
-    """Return memories with the recalls that wait for consolidation; a view of the past counts
-    none.
-    """
+    """Return memories with the recalls that wait to be folded; a view of the past counts none."""
     recalls = {} if workspace.is_past else waiting(workspace)
     return [
         with_recalls(memory, recalls[memory.id]) if memory.id in recalls else memory

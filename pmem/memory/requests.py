@@ -46,13 +46,10 @@ _ALTERNATIVE = asked("A rejected alternative, and why.", shown="TEXT")
 class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A memory to add; what is left out gets the default of its type.
 
-    `cite` names files of the project, lines of them such as `src/main.py:10-20`, or names that they
-    define such as `src/main.py::settle` and `src/main.py::RETRIES=3`, seen from the current folder,
-    `places` are patterns of the files that it applies to (see `core.places`). What
-    a dead end `tried`, `because` of what that failed and its `evidence` are as in `Memory`, like
-    what a decision was taken `instead_of`, and when to look at it again: `review_at`, `review_if`.
-    It concerns an `app`, a `user`, somebody in a `role`; an `agent` or `actor` noted it in a `run`.
-    `force` adds it even when a memory says the same, or otherwise on the same subject.
+    `cite` names files, lines such as `src/main.py:10-20`, or names that they define such as
+    `src/main.py::settle` and `src/main.py::RETRIES=3`, seen from the current folder; for
+    `places` see `core.places`. It concerns an `app`, a `user`, somebody in a `role`; an `agent`
+    or `actor` noted it in a `run`. The other fields are as in `Memory`.
     """
 
     content: str
@@ -94,11 +91,10 @@ class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 class Added(msgspec.Struct, frozen=True, kw_only=True):
     """What adding led to: the new memory, or the one that should be updated instead.
 
-    `neighbours` says where the links of the new memory lead, and why. What an agent proposes may
-    be `queued` until a person agrees, or be `waiting` for a second signal: then nothing was
-    added, and `held` says what waits. `lints` says what could be written better,
-    `made_room` what went so that an app keeps to its limit, and `on_subject` how many memories
-    there are on its subject now, where others are and it was added by itself.
+    What an agent proposes may be `queued` until a person agrees, or be `waiting` for a second
+    signal: then nothing was added, and `held` says what waits. `made_room` is what went so that
+    an app keeps to its limit, and `on_subject` how many memories there are on its subject now,
+    if not it alone.
     """
 
     action: Literal["added", "suggested", "queued", "waiting", "rejected"]
@@ -197,18 +193,12 @@ class AddedAll(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """New values for a memory; None keeps the old one. An empty subject removes it.
+    """New values for a memory; None keeps the old one. An empty subject or `review_if` removes it.
 
-    `tags` take the place of all its tags; `add_tags` and `remove_tags` change some of them.
-    `cite` and `uncite` name files, or lines of them, that it is to cite as well, or not any more,
-    `places` and `not_places` patterns of files that it is to apply to as well, or not any more.
-    With `no_end` it holds on: `valid_until` goes.
-    `instead_of` are all the alternatives that it was taken instead of; an empty `review_if` takes
-    that away, and one that was `reviewed` is not to be looked at again, and is trusted where a
-    person says so.
-    `link` and `unlink` name other memories, with a colon and a type of links where that matters.
-    `settled` says why a dead end is none any more; an empty reason makes it one again. Whether it
-    `stops_edits` is for a person to say. `conversation` is where the change comes from.
+    `tags` and `instead_of` take the place of all there are. `link` and `unlink` name other
+    memories, with a colon and a type of links where that matters. `settled` says why a dead end
+    is none any more; an empty reason makes it one again. One that was `reviewed` is trusted
+    where a person says so, and whether it `stops_edits` is for a person to say.
     """
 
     reference: Ref
@@ -288,8 +278,7 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
 class Edited(msgspec.Struct, frozen=True, kw_only=True):
     """A memory as it now is, and as it was, where anything has changed.
 
-    `neighbours` are those that it updates or contradicts from now on, `linked` are the links that
-    it was asked to make, and `same` is another memory that says the same.
+    `linked` are the links that it was asked to make, and `same` is another one that says the same.
     """
 
     memory: Memory

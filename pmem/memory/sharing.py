@@ -14,9 +14,7 @@ from pmem.values.records import Memory, Source, State
 
 
 class ShareRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Which memory of one's own is copied; `force` adds it even beside a similar one, and `admit`
-    lets in what holds no secret.
-    """
+    """Which memory of one's own is copied, and whether even beside a similar one."""
 
     reference: Ref
     force: Force = False

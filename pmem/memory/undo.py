@@ -43,9 +43,7 @@ _TYPES: Final[dict[str, type[Returnable]]] = {
 
 
 class UndoRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Which commands are to be taken back: the last `many` of this clone, or the last one that
-    changed the record of a `reference`.
-    """
+    """Which commands are to be taken back: the last ones of this clone, or the last on a record."""
 
     many: int = 1
     reference: str | None = None
@@ -101,7 +99,11 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def undo(workspace: Workspace, request: UndoRequest) -> Undone:
-    """Take commands of this clone back, the latest first, all of them or none."""
+    """Take commands of this clone back, the latest first, all of them or none.
+
+    Raises:
+        BuiltOn: A record has changed since in what the command changed.
+    """
     if request.many < 1:
         raise InvalidValue("undo needs at least one command", "give a number from 1")
     wanted = _wanted(workspace, request)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 import msgspec
 
@@ -169,26 +169,18 @@ def _constant_lines(sources: Sources, path: str, name: str) -> Lines | None:
     return (found[0].first, found[0].last) if found else None
 
 
-class _Look:
+class _Look(NamedTuple):
     """Looks for what explains one place."""
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        file: str,
-        lines: Lines | None,
-        content: Content | None,
-        origin: LineOrigin | None,
-    ) -> None:
-        self._workspace = workspace
-        self._file = file
-        self._lines = lines
-        self._content = content
-        self._origin = origin
+    workspace: Workspace
+    file: str
+    lines: Lines | None
+    content: Content | None
+    origin: LineOrigin | None
 
     def reasons(self) -> Iterator[Reason]:
         """Yield what explains it, what holds and is about the very line first."""
-        staleness = Staleness(self._workspace)
+        staleness = Staleness(self.workspace)
         found = []
         for memory in self._memories():
             how = tuple(self._ways(memory))
@@ -196,36 +188,36 @@ class _Look:
                 stale = staleness(memory)
                 standing = self._standing(memory, stale)
                 by = successor_of(memory) if memory.state is not State.ACTIVE else None
-                fix = fix_of(self._workspace, memory)
+                fix = fix_of(self.workspace, memory)
                 found.append(
                     Reason(memory=memory, how=how, standing=standing, stale=stale, by=by, fix=fix)
                 )
         yield from sorted(found, key=_rank)
 
     def _memories(self) -> Iterator[Memory]:
-        wanted = Filter(path=self._file, states=_STATES)
-        known = {one.id: one for one in self._workspace.memories.select(Selection(wanted=wanted))}
-        if self._origin is not None:
-            proven = proven_key(f"{COMMIT}{self._origin.commit}")
-            known |= {one.id: one for one in self._workspace.memories.twins(proven)}
+        wanted = Filter(path=self.file, states=_STATES)
+        known = {one.id: one for one in self.workspace.memories.select(Selection(wanted=wanted))}
+        if self.origin is not None:
+            proven = proven_key(f"{COMMIT}{self.origin.commit}")
+            known |= {one.id: one for one in self.workspace.memories.twins(proven)}
         return iter(known.values())
 
     def _ways(self, memory: Memory) -> Iterator[str]:
         for cited in memory.citations:
-            inside = cited.file.startswith(self._file) and self._file.endswith("/")
-            if inside or cited.file == self._file:
+            inside = cited.file.startswith(self.file) and self.file.endswith("/")
+            if inside or cited.file == self.file:
                 yield from self._citing(cited)
-        if applies_within(memory.places, self._file):
+        if applies_within(memory.places, self.file):
             yield f"applies to {', '.join(memory.places)}"
-        if self._origin and f"{COMMIT}{self._origin.commit}" in memory.evidence:
-            yield f"commit {self._origin.commit[:10]}"
+        if self.origin and f"{COMMIT}{self.origin.commit}" in memory.evidence:
+            yield f"commit {self.origin.commit[:10]}"
 
     def _citing(self, cited: Citation) -> Iterator[str]:
         """Yield what is cited, where it covers a line asked for, and where it stands unchanged."""
-        content = self._content if cited.file == self._file else None
+        content = self.content if cited.file == self.file else None
         now = None if content is None else judged(cited, content)
         lines = cited.lines and ((now and now.lines) or cited.lines)
-        asked = self._lines
+        asked = self.lines
         is_covered = not (asked and lines) or (lines[0] <= asked[1] and asked[0] <= lines[1])
         if content is None or is_covered:
             yield f"cites {cited.place}" if now is None else _verified(cited, now.lines)
@@ -235,7 +227,7 @@ class _Look:
             return str(memory.state)
         if memory.settled is not None:
             return "settled"
-        now = self._workspace.now()
+        now = self.workspace.now()
         if not valid_at(memory, now):
             return "not valid yet" if memory.valid_from > now else "expired"
         return "stale" if stale else str(State.ACTIVE)

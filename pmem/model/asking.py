@@ -4,9 +4,8 @@ Nothing here takes the writers' lock, and nobody calls it who holds it.
 """
 
 import re
-import time
 from functools import partial
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
@@ -15,7 +14,7 @@ from pmem.core.apps.energy import COMPACTION, CREATION
 from pmem.core.operations import operation
 from pmem.core.visible import visible
 from pmem.errors import InvalidValue, PmemError
-from pmem.model.checks import CheckRules, checked_answer, read_model_answer
+from pmem.model.checks import CheckRules, checked_answer
 from pmem.model.models import AnswerRefused, Models, ModelUnreachable, in_time
 from pmem.model.tasks import TASKS, Given, TaskKind, prompt_version, task_key, write_prompt
 from pmem.project.workspace import Workspace
@@ -41,16 +40,11 @@ class NoAnswer(Exception):
         self.waits = waits
 
 
-class ModelAnswered(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer that may be used, what was asked, as a digest, and what a record says of its
-    origin.
-    """
+class ModelAnswered(NamedTuple):
+    """An answer that may be used, and what a record that is made of it says of its origin."""
 
     answer: Any
-    key: str
     made_by: dict[str, str]
-    seconds: float = 0.0
-    tokens: int | None = None
 
 
 def models_of(workspace: Workspace) -> Models | None:
@@ -102,23 +96,19 @@ def ask(workspace: Workspace, kind: TaskKind, given: Given) -> ModelAnswered:
     if models is None or not models.does(kind):
         raise NoAnswer("no model does this", waits=True)
     _count_call(workspace, kind)
-    started = time.monotonic()
     try:
         said, tokens = ask_once(models, kind, given, workspace.settings.model.timeout)
-        answer = checked_answer(kind, given, read_model_answer(kind, said), check_rules(workspace))
+        answer = checked_answer(kind, given, said, check_rules(workspace))
     except (AnswerRefused, ModelUnreachable) as error:
         is_down = isinstance(error, ModelUnreachable)
         note_failure(workspace, kind, str(error))
         raise NoAnswer(str(error), is_down=is_down) from None
     kept = KeptAnswer(models.name, msgspec.json.encode(answer), tokens)
-    _keep(workspace, key, kind, kept)
-    return ModelAnswered(
-        answer=answer,
-        key=key,
-        made_by=origin(kind, key, models.name),
-        seconds=round(time.monotonic() - started, 3),
-        tokens=tokens,
-    )
+    try:
+        workspace.own.model_answers.keep(key, kind, kept, workspace.now())
+    except PmemError as error:
+        workspace.notes.append(f"model: an answer is not kept: {error.message}")
+    return ModelAnswered(answer, origin(kind, key, models.name))
 
 
 def _models_for(workspace: Workspace, kind: TaskKind) -> Models | None:
@@ -176,11 +166,10 @@ def _known_answer(
         kept = workspace.own.model_answers.find(key)
         if kept is None:
             return None
-        read = read_model_answer(kind, bytes(kept.answer))
-        answer = checked_answer(kind, given, read, check_rules(workspace))
+        answer = checked_answer(kind, given, bytes(kept.answer), check_rules(workspace))
     except (AnswerRefused, PmemError):
         return None
-    return ModelAnswered(answer=answer, key=key, made_by=origin(kind, key, kept.model))
+    return ModelAnswered(answer, origin(kind, key, kept.model))
 
 
 def _count_call(workspace: Workspace, kind: TaskKind) -> None:
@@ -196,13 +185,6 @@ def _count_call(workspace: Workspace, kind: TaskKind) -> None:
         answers.count_call(now)
     except PmemError as error:
         raise NoAnswer(error.message, is_down=True, waits=True) from None
-
-
-def _keep(workspace: Workspace, key: str, kind: TaskKind, kept: KeptAnswer) -> None:
-    try:
-        workspace.own.model_answers.keep(key, kind, kept, workspace.now())
-    except PmemError as error:
-        workspace.notes.append(f"model: an answer is not kept: {error.message}")
 
 
 def _clean(value: Any, allowed: tuple[str, ...]) -> Any:

@@ -301,13 +301,13 @@ class _Check(msgspec.Struct, frozen=True):
             raise AnswerRefused(f"{what} {told}")
 
 
-def checked_answer(kind: TaskKind, given: Given, answer: Any, rules: CheckRules) -> Any:
+def checked_answer(kind: TaskKind, given: Given, said: Any, rules: CheckRules) -> Any:
     """Return an answer that may be used, without the space around its texts.
 
     Raises:
         AnswerRefused: It may not be used.
     """
-    tidy = _stripped(answer)
+    tidy = _stripped(read_model_answer(kind, said))
     _CHECKS[kind](_Check(source_of(given), rules), given, tidy)
     return tidy
 

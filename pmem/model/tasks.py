@@ -198,9 +198,7 @@ class ProcedureAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelTask(msgspec.Struct, frozen=True):
-    """One task: its name, also of its prompt's file, what it is given and answers, and its
-    meaning.
-    """
+    """One task: its name, also of its prompt, what it is given and answers, and its meaning."""
 
     kind: TaskKind
     given: type[Given]

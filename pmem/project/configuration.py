@@ -113,9 +113,7 @@ class Configuration:
         return said
 
     def unknown(self) -> list[str]:
-        """Say which of the project's settings this pmem does not know; another version may know
-        them.
-        """
+        """Say which of the project's settings this pmem does not know; another one may."""
         return _unknown(self._of_project())
 
     def unknown_of_user(self) -> list[str]:
@@ -226,9 +224,7 @@ def is_liberty(name: str, value: Any) -> bool:
 
 
 def folder_name(environment: Mapping[str, str]) -> str:
-    """Return what memory folders are called: the setting `memory_dir`, in which projects have no
-    say.
-    """
+    """Return what memory folders are called: the setting `memory_dir`, which no project makes."""
     path = user_config(environment)
     given = environment.get("PMEM_MEMORY_DIR")
     if given is None and os.path.exists(path):

@@ -56,9 +56,7 @@ class Mask:
         return self._last[3]
 
     def laid_out(self, text: str, data: Any) -> str:
-        """Return an answer as a text without secrets; the ids in `data`, of which it was made, are
-        none.
-        """
+        """Return an answer as a text without secrets; ids in the `data` it was made of are none."""
         rules = self._rules()
         return self._clean(_cut(text), (*rules.allow, *ids_in(data)), "") if rules.mask else text
 

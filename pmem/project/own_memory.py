@@ -64,9 +64,7 @@ def start_own(environment: Mapping[str, str], name: str | None = None) -> "Initi
 
 
 def found_or_started(environment: Mapping[str, str], *, read_only: bool) -> str:
-    """Return the folder of the memory of whoever runs this; it is made if it is missing and may
-    be.
-    """
+    """Return the memory folder of whoever runs this; if missing, it is made, if it may be."""
     folder = own_folder(environment)
     if not os.path.isdir(folder):
         if read_only:

@@ -10,22 +10,22 @@ from pmem.storage.git.tracked import check_own, foreign
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from pmem.storage.kept import (
-        AppKeeper,
-        CheckpointKeeper,
-        PairKeeper,
-        ProposalKeeper,
-        RecallKeeper,
-        ThreadKeeper,
-    )
+    from pmem.storage.local.access import AccessLog
+    from pmem.storage.local.appstate import AppState
     from pmem.storage.local.commands import Commands
-    from pmem.storage.local.kept_prompts import KeptPrompts
-    from pmem.storage.local.model_answers import ModelAnswers
-    from pmem.storage.local.noted_transcripts import NotedTranscripts
+    from pmem.storage.local.model_answers import JudgedPairs, ModelAnswers
     from pmem.storage.local.operations import Operations
-    from pmem.storage.local.shown import ShownItems
-    from pmem.storage.local.state import LocalState
-    from pmem.storage.local.use_counts import UseCounts
+    from pmem.storage.local.proposals import Proposals
+    from pmem.storage.local.sessions import KeptPrompts, NotedTranscripts, ShownItems, UseCounts
+    from pmem.storage.local.state import Checkpoints, LocalState, Threads
+    from pmem.storage.postgres.project_state import (
+        ServerAppState,
+        ServerCheckpoints,
+        ServerPairs,
+        ServerProposals,
+        ServerRecalls,
+        ServerThreads,
+    )
     from pmem.storage.postgres.server import Server
 
 
@@ -86,43 +86,43 @@ class OwnState:
         return LocalState(folder, read_only=self._read_only, busy_seconds=patience)
 
     @property
-    def checkpoints(self) -> "CheckpointKeeper":
+    def checkpoints(self) -> "Checkpoints | ServerCheckpoints":
         """The saved states of threads."""
         server = self._server()
         if server is None:
             return self.state.checkpoints
-        from pmem.storage.postgres.threads import ServerCheckpoints
+        from pmem.storage.postgres.project_state import ServerCheckpoints
 
         return ServerCheckpoints(server, read_only=self._read_only)
 
     @property
-    def threads(self) -> "ThreadKeeper":
+    def threads(self) -> "Threads | ServerThreads":
         """What each thread has seen."""
         server = self._server()
         if server is None:
             return self.shared_state.threads
-        from pmem.storage.postgres.threads import ServerThreads
+        from pmem.storage.postgres.project_state import ServerThreads
 
         return ServerThreads(server, read_only=self._read_only)
 
     @property
-    def apps(self) -> "AppKeeper":
+    def apps(self) -> "AppState | ServerAppState":
         """What apps may spend, what waits for them, and which are gone."""
         server = self._server()
         if server is None:
             from pmem.storage.local.appstate import AppState
 
             return AppState(self.state)
-        from pmem.storage.postgres.app_state import ServerAppState
+        from pmem.storage.postgres.project_state import ServerAppState
 
         return ServerAppState(server, read_only=self._read_only)
 
     @property
-    def proposals(self) -> "ProposalKeeper":
+    def proposals(self) -> "Proposals | ServerProposals":
         """What waits for a person's consent."""
         server = self._server()
         if server is not None:
-            from pmem.storage.postgres.consent import ServerProposals
+            from pmem.storage.postgres.project_state import ServerProposals
 
             return ServerProposals(server, read_only=self._read_only)
         from pmem.storage.local.proposals import Proposals
@@ -132,28 +132,28 @@ class OwnState:
     @property
     def noted_transcripts(self) -> "NotedTranscripts":
         """The transcripts of assistants' sessions that wait to be taken in."""
-        from pmem.storage.local.noted_transcripts import NotedTranscripts
+        from pmem.storage.local.sessions import NotedTranscripts
 
         return NotedTranscripts(self.shared_state)
 
     @property
     def shown(self) -> "ShownItems":
         """What each thread has been shown."""
-        from pmem.storage.local.shown import ShownItems
+        from pmem.storage.local.sessions import ShownItems
 
         return ShownItems(self.shared_state)
 
     @property
     def use_counts(self) -> "UseCounts":
         """What was of use to sessions, of what they were shown."""
-        from pmem.storage.local.use_counts import UseCounts
+        from pmem.storage.local.sessions import UseCounts
 
         return UseCounts(self.shared_state)
 
     @property
     def kept_prompts(self) -> "KeptPrompts":
         """Prompts of this clone's sessions, to see which of them found nothing."""
-        from pmem.storage.local.kept_prompts import KeptPrompts
+        from pmem.storage.local.sessions import KeptPrompts
 
         return KeptPrompts(self.shared_state)
 
@@ -164,14 +164,14 @@ class OwnState:
 
         return ModelAnswers(self.state)
 
-    def judged(self, now: "datetime") -> "PairKeeper":
+    def judged(self, now: "datetime") -> "JudgedPairs | ServerPairs":
         """The pairs of look-alikes that a person was told of lately."""
         server = self._server()
         if server is not None:
-            from pmem.storage.postgres.recalls import ServerPairs
+            from pmem.storage.postgres.project_state import ServerPairs
 
             return ServerPairs(server, now, read_only=self._read_only)
-        from pmem.storage.local.seen_pairs import JudgedPairs
+        from pmem.storage.local.model_answers import JudgedPairs
 
         return JudgedPairs(self.state, now)
 
@@ -190,11 +190,11 @@ class OwnState:
         return Commands(self._folder)
 
     @cached_property
-    def access(self) -> "RecallKeeper":
+    def access(self) -> "AccessLog | ServerRecalls":
         """The recalls that wait to be folded into the records."""
         server = self._server()
         if server is not None:
-            from pmem.storage.postgres.recalls import ServerRecalls
+            from pmem.storage.postgres.project_state import ServerRecalls
 
             return ServerRecalls(server, read_only=self._read_only)
         from pmem.storage.local.access import AccessLog

@@ -60,9 +60,7 @@ class RawSecret(Refused):
 
 
 class SecretGate:
-    """Lets in what holds no secret, and notes what was found and not refused, without repeating
-    it.
-    """
+    """Lets in what holds no secret, and notes what was found and not refused."""
 
     def __init__(self, rules: Callable[[], Secrets], notes: list[str] | None = None) -> None:
         self._rules = rules

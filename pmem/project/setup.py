@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import reduce
 from itertools import chain
 from operator import getitem
@@ -225,36 +225,22 @@ def change_setting(workspace: Workspace, request: SettingChangeRequest) -> Setti
             f"{name} cannot be {what} for everyone who has this project",
             f"set it in your own configuration, or {known(name).variable} for one run",
         )
-    doubt = _doubt_beside_others(workspace, name, kept)
+    settings = None
+    with suppress(PmemError):  # another one is wrong, and it may be this value that mends it
+        settings = workspace.settings
+    doubts = [check_together(settings, name, kept)] if settings else []
     with locked(workspace):
         if is_list:
             kept = _allowed_too(workspace, allowable(kept))
         _write_own_setting(workspace, name, kept)
-    if not names_categories:
-        weaker = [said for said in _weaknesses(workspace) if said.split()[0] == name]
-        return SettingChanged(
-            name=name, value=kept, doubt="\n".join(filter(None, [doubt, *weaker]))
-        )
-    lists = kept.values() if isinstance(kept, dict) else [kept]
-    doubt = unknown_categories(workspace, chain.from_iterable(lists))
-    return SettingChanged(name=name, value=kept, doubt=doubt)
-
-
-def _doubt_beside_others(workspace: Workspace, name: str, value: Any) -> str:
-    """Say what is odd about a value beside the others; nothing where one of those is wrong."""
-    try:
-        settings = workspace.settings
-    except PmemError:  # it may be this value that mends them
-        return ""
-    return check_together(settings, name, value)
-
-
-def _weaknesses(workspace: Workspace) -> list[str]:
-    """Say where the project's settings protect less; nothing where one of the others is wrong."""
-    try:
-        return workspace.configuration.weaknesses()
-    except PmemError:
-        return []
+    if names_categories:
+        lists = kept.values() if isinstance(kept, dict) else [kept]
+        doubts = [unknown_categories(workspace, chain.from_iterable(lists))]
+    else:
+        with suppress(PmemError):
+            weaker = workspace.configuration.weaknesses()
+            doubts += [said for said in weaker if said.split()[0] == name]
+    return SettingChanged(name=name, value=kept, doubt="\n".join(filter(None, doubts)))
 
 
 def reset_setting(workspace: Workspace, request: SettingRequest) -> SettingReset:

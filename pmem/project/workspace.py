@@ -146,7 +146,7 @@ class Workspace:
         """Where the records live, as far as whoever asks may see them."""
         if self.reach is None:
             return self.whole
-        from pmem.storage.visible_backend import Limited
+        from pmem.storage.views import Limited
 
         present = self.present if self.revision is not None else None
         return Limited(self.whole, self.reach, None if present is None else present.whole)
@@ -305,7 +305,7 @@ def _find_server(configuration: Configuration, shared: Shared) -> "Server | None
     found = configuration.server
     if found is None:
         return None
-    from pmem.storage.postgres.projects import checked_key
+    from pmem.storage.postgres.setting_up import checked_key
 
     address, key = found
     return shared.server(address, checked_key(key), lambda: configuration.settings.lock_timeout)

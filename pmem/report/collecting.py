@@ -13,7 +13,6 @@ from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 
-from pmem.core.context.reasons import say_why
 from pmem.core.filters import Filter, fold
 from pmem.core.inbox import InboxKind
 from pmem.core.journal import JournalStep, one_line, steps
@@ -44,6 +43,7 @@ from pmem.report.document import (
     ToldNeed,
     ToldWeek,
 )
+from pmem.search.context_reasons import say_why
 from pmem.search.context_request import BuiltContext, ContextRequest
 from pmem.search.contexts import build_context
 from pmem.upkeep.consolidation import rules_of

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from pmem.core.changelog import Changed, Forgotten, Learned
-from pmem.core.histogram import Period
+from pmem.upkeep.statistics import Period
 
 
 class _Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

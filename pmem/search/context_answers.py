@@ -2,21 +2,21 @@
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
-from typing import Final
+from functools import cached_property, partial
+from typing import Final, NamedTuple
 
 import msgspec
 
 from pmem.core import checks
-from pmem.core.context.modes import Lengths
 from pmem.core.context.parts import Omitted
-from pmem.core.context.worth import Valuation, first_subjects
+from pmem.core.context.worth import Lengths, Valuation, first_subjects
 from pmem.core.filters import Filter
+from pmem.core.lifecycle.neighbours import SaidOtherwise
 from pmem.core.policy import ACTIVITY, EVENT
 from pmem.core.retrieval.bm25 import idf
-from pmem.core.retrieval.ranking import RankedDocument as Ranked
+from pmem.core.retrieval.ranked import RankedDocument as Ranked
 from pmem.core.retrieval.relations import RelatedHit
 from pmem.core.text.paths import named_paths, named_symbols
 from pmem.errors import InvalidValue
@@ -24,7 +24,7 @@ from pmem.project.workspace import Workspace
 from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import ContextRequest, modes_of, task_of
 from pmem.search.hits import Scored, SearchKind, as_scored, most_related, related_to
-from pmem.search.search import RankedSet, SearchRequest, pick_each
+from pmem.search.picking import RankedSet, SearchRequest, pick_each
 
 LEAST_RECALLED: Final = 50
 """How many hits a context of any budget looks at."""
@@ -44,7 +44,7 @@ RARE: Final = 0.025
 """And what has one of its words that no more than this share of all memories have."""
 
 
-class Answers(msgspec.Struct, frozen=True, kw_only=True):
+class Answers(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What answers a task, the best first.
 
     Attributes:
@@ -66,6 +66,7 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     valuation: Valuation = Valuation()
     weighs: bool = False
 
+    @cached_property
     def scores(self) -> dict[str, float]:
         """Return how well each answers, by id, as searches score it."""
         return {place.id: hit.score for _, place, hit in [*self.found, *self.said]}
@@ -79,15 +80,33 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
         return (as_scored(one) for one in self.related.values() if one.tie.via == identifier)
 
 
+class ContextSource(NamedTuple):
+    """What a context draws on: a memory, what it is asked for, and what is found there.
+
+    `differing` says how memories stand that contradict each other, by id.
+    """
+
+    workspace: Workspace
+    request: ContextRequest
+    budget: int
+    usable: UsableMemories
+    answers: Answers
+    differing: Mapping[str, SaidOtherwise] = {}
+
+
 def rank_answers(
     workspace: Workspace,
     request: ContextRequest,
     asked: str,
     budget: int,
     usable: UsableMemories,
-    hidden: Collection[str],
+    hidden: Collection[str] = (),
 ) -> Answers:
-    """Return what answers a task."""
+    """Return what answers a task, of which an empty one has nothing.
+
+    The larger the budget, the more is looked at. What is `hidden` are messages and chunks that are
+    shown elsewhere or not wanted.
+    """
     given = [*request.paths, *_named_here(workspace, asked)]
     paths, symbols = task_paths(given, asked), task_symbols(asked)
     applying = usable.read_applying(paths, symbols)

@@ -1,24 +1,59 @@
 """Why each memory is in a context, in words that a reader can check by hand."""
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
 from pmem.core.context.parts import Context, Section, ShownItem
-from pmem.core.context.reasons import say_why
 from pmem.core.filters import cited_symbols, covers
-from pmem.core.lifecycle.neighbours import SaidOtherwise
 from pmem.core.places import applies_within
 from pmem.core.retrieval.forms import likeness
 from pmem.core.retrieval.question import is_english, searched_part
-from pmem.core.retrieval.related import related
+from pmem.core.retrieval.related_words import related
 from pmem.core.text.terms import terms
-from pmem.project.workspace import Workspace
-from pmem.search.context_answers import Answers, task_paths, task_symbols
-from pmem.search.context_memories import UsableMemories
-from pmem.search.context_request import ContextRequest
+from pmem.search.context_answers import ContextSource, task_paths, task_symbols
 from pmem.values.ids import short
 from pmem.values.records import Memory
+
+REASONS: Final = {
+    "pinned": "it is pinned",
+    "importance": "it is among the most important",
+    "rule": "it is a rule of the whole project",
+    "lifted": "it is among the most important",
+    "whole": "contexts show all of its category",
+    "answers": "it answers the task",
+    "place": "it applies to a file or a name that the task is about",
+    "kin": "it has the same subject as an answer",
+    "related": "an answer is linked to it",
+    "few": "all memories fit into half of the budget",
+    "system": "it is the system prompt",
+    "memory": "it stands in every context",
+    "updates": "it is new to the thread",
+    "recalled": "it answers the task",
+    "yours": "it is a rule of your own",
+    "further": "there is room left",
+    "summaries": "it sums up earlier messages",
+    "earlier": "it answers the task",
+    "recent": "it is recent",
+    "over_budget": "its share of the budget is spent",
+    "pinned_over_budget": "it is pinned, but the budget is too small for it",
+    "no_match": "nothing connects it with the task",
+    "below_threshold": "it has too little to do with the task",
+    "unasked": "it is shown where it answers a task",
+    "over_length": "there are enough of its category",
+    "repeated": "something shown says the same",
+    "mode_none": "contexts leave its category out",
+    "not_valid_yet": "it is not valid yet",
+    "expired": "it has expired",
+    "pruned": "pruning hides it",
+    "settled": "it is a dead end that was settled",
+}
+"""The reasons that contexts give, and the names of their sections, as a reader takes them."""
+
+
+def say_why(reason: str) -> str:
+    """Return a reason in plain words; one that nobody wrote down stays as it is, in words."""
+    return REASONS.get(reason, reason.replace("_", " "))
+
 
 _BOTH: Final = 2
 _WORDS: Final = 3
@@ -29,21 +64,13 @@ _WORD: Final = re.compile(r"\w[\w'’.:/-]*\w|\w")
 class Reasons:
     """What speaks for the items of one context."""
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        request: ContextRequest,
-        usable: UsableMemories,
-        answers: Answers,
-        differing: Mapping[str, SaidOtherwise],
-    ) -> None:
-        self._mask = workspace.mask.text
-        self._usable = usable
-        self._answers = answers
-        self._paths = task_paths(request.paths, answers.asked)
-        self._standing = set(terms(workspace.settings.context.standing))
-        self._symbols = set(task_symbols(answers.asked))
-        self._newer = {one.newer: older for older, one in differing.items() if one.newer}
+    def __init__(self, source: ContextSource) -> None:
+        self._mask = source.workspace.mask.text
+        self._usable, self._answers = source.usable, source.answers
+        self._paths = task_paths(source.request.paths, self._answers.asked)
+        self._standing = set(terms(source.workspace.settings.context.standing))
+        self._symbols = set(task_symbols(self._answers.asked))
+        self._newer = {one.newer: older for older, one in source.differing.items() if one.newer}
 
     def told(self, context: Context) -> Context:
         """Return a context whose items say what speaks for each."""

@@ -1,7 +1,6 @@
 """Building the context that a model reads: what it draws on, in which order of priority."""
 
-from collections import Counter as Tally
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -10,10 +9,10 @@ import msgspec
 from pmem.conversation.window import ConversationWindow, talk_of, with_chunked_messages
 from pmem.core import checks
 from pmem.core.context.allocation import build
-from pmem.core.context.parts import UPDATE_MARK, Candidates, Context, Counter, Item, Omitted
+from pmem.core.context.parts import UPDATE_MARK, Context, Counter, Item, Omitted
 from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.followed_rules import repeats_rule
-from pmem.core.lifecycle.neighbours import SaidOtherwise, differences
+from pmem.core.lifecycle.neighbours import differences
 from pmem.core.lifecycle.presence import fading_rules, half_life_of
 from pmem.core.lines import shortened
 from pmem.core.retrieval.question import notes_on
@@ -23,13 +22,12 @@ from pmem.memory.reading import Staleness, disputed, is_merged_by_git
 from pmem.project.caller import serving
 from pmem.project.own_memory import has_own
 from pmem.project.workspace import Workspace
-from pmem.search.context_answers import Answers, rank_answers
+from pmem.search.context_answers import ContextSource, rank_answers
 from pmem.search.context_candidates import gather_candidates, tokens_of_others
 from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import BuiltContext, ContextRequest, task_of
 from pmem.search.hits import hits_of, opened
 from pmem.search.threads import Delta, delta, mark_told
-from pmem.values.config import Settings
 from pmem.values.records import Memory, Role
 
 if TYPE_CHECKING:
@@ -62,25 +60,22 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
         NotFound, Ambiguous: The conversation.
         Refused: Another app asks than the one that it is for.
     """
-    settings = workspace.settings
-    budget, asker = _budget(workspace, request), workspace
+    settings, budget, asker = workspace.settings, _budget(workspace, request), workspace
     workspace, talk = _for_its_app(workspace, request)
     news = _news(workspace, request)
-    usable = UsableMemories(workspace, request, budget)
-    if request.names_omitted:
-        usable.read_all()
-    answers = _recall_answers(workspace, request, usable, talk)
-    _read_others(usable, request, answers)
+    source = _read_source(workspace, request, budget, talk)
+    usable, answers = source.usable, source.answers
     own = _own_part(asker, request, talk, answers.asked, budget)
-    differing = differences(usable)
-    talk = _shown_talk(settings, request, talk, budget, usable, answers)
-    left_out = [*answers.below, *_unshown(usable, request, talk)]
+    talk = _shown_talk(source, talk)
+    hidden = usable.hidden_ids() if request.names_omitted else ()
+    pruned = (Omitted(message, "pruned") for message in sorted(talk.gone))
+    left_out = [*answers.below, *hidden, *pruned]
     unnamed = {} if request.names_omitted else usable.hidden()
-    mark = _marking_both(own, _marking(workspace, usable, differing))
+    mark = _marking_both(own, _marking(source))
 
     def written(news: Delta | None) -> Context:
-        candidates = gather_candidates(workspace, request, usable, talk, answers, differing, budget)
-        candidates = _with_own(own, candidates)
+        candidates = gather_candidates(source, talk)
+        candidates = candidates if own is None else own.joined_to(candidates)
         return build(
             f"Memory of {settings.project_name}",
             msgspec.structs.replace(
@@ -97,8 +92,8 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
         )
 
     built = written(news) if news is None else _write_context(workspace, request, news, written)
-    _note_apps_memories(workspace, request, talk, usable, built)
-    built = _reasoned(workspace, request, usable, answers, differing, own, built)
+    _note_apps_memories(source, talk, built)
+    built = _reasoned(source, own, built)
     given = task_of(request)
     best = answers.ranked()[: settings.retrieval_top_k] if given and request.hits else []
     return BuiltContext(
@@ -114,67 +109,58 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     )
 
 
-def _shown_talk(
-    settings: Settings,
-    request: ContextRequest,
-    talk: ConversationWindow,
-    budget: int,
-    usable: UsableMemories,
-    answers: Answers,
-) -> ConversationWindow:
-    """Return a talk with the messages of chunks that no other part of a context has to go for."""
-    if request.only == "memories":
-        return ConversationWindow(id=talk.id, app=talk.app)
-    if not talk.chunked:
-        return talk
-    others = tokens_of_others(usable, answers)
-    room = min(int(budget * WHOLE_TALK_SHARE) - others, settings.conversation_tokens)
-    return with_chunked_messages(talk, room)
+def _read_source(
+    workspace: Workspace, request: ContextRequest, budget: int, talk: ConversationWindow
+) -> ContextSource:
+    """Rank what answers the task, and read what a context may show beside it.
 
-
-def _read_others(usable: UsableMemories, request: ContextRequest, answers: Answers) -> None:
-    """Read what a context may show beside the memories that answer."""
-    if task_of(request):
+    Where nobody asked, the end of the conversation does, and it joins a task that only points at
+    it; it does not bring itself back, nor what was cleared.
+    """
+    usable = UsableMemories(workspace, request, budget)
+    if request.names_omitted:
+        usable.read_all()
+    given = task_of(request)
+    asked = _asked(given, _implied_query(talk)) if request.recall else ""
+    hidden = {message.id for message in talk.system}
+    if asked != given:
+        hidden |= {message.id for message in talk.recent} | talk.cleared
+    answers = rank_answers(workspace, request, asked, budget, usable, hidden)
+    if given:
         usable.read_whole((SMALL_BUDGET if request.budget is None else request.budget) // 2)
         usable.read_standing(answers.valuation.subjects)
     else:
         usable.read_important()
     usable.read_judged()
+    return ContextSource(workspace, request, budget, usable, answers, differences(usable))
 
 
-def _unshown(
-    usable: UsableMemories, request: ContextRequest, talk: ConversationWindow
-) -> Iterator[Omitted]:
-    """Yield what no context shows: of the mode `none`, not valid yet, pruned."""
-    if request.names_omitted:
-        yield from usable.hidden_ids()
-    yield from (Omitted(message, "pruned") for message in sorted(talk.gone))
+def _shown_talk(source: ContextSource, talk: ConversationWindow) -> ConversationWindow:
+    """Return a talk with the messages of chunks that no other part of a context has to go for."""
+    if source.request.only == "memories":
+        return ConversationWindow(id=talk.id, app=talk.app)
+    if not talk.chunked:
+        return talk
+    room = int(source.budget * WHOLE_TALK_SHARE) - tokens_of_others(source)
+    most = source.workspace.settings.conversation_tokens
+    return with_chunked_messages(talk, min(room, most))
 
 
-def _reasoned(
-    workspace: Workspace,
-    request: ContextRequest,
-    usable: UsableMemories,
-    answers: Answers,
-    differing: Mapping[str, SaidOtherwise],
-    own: "OwnPart | None",
-    built: Context,
-) -> Context:
+def _reasoned(source: ContextSource, own: "OwnPart | None", built: Context) -> Context:
     """Return a context that says in words what speaks for each item, where that is wanted."""
-    if not request.names_omitted:
+    if not source.request.names_omitted:
         return built
     from pmem.search.context_reasons import Reasons  # rarely needed
 
-    built = Reasons(workspace, request, usable, answers, differing).told(built)
-    return _explained(workspace, own, built) if request.explain else built
+    built = Reasons(source).told(built)
+    return _explained(source.workspace, own, built) if source.request.explain else built
 
 
 def _explained(workspace: Workspace, own: "OwnPart | None", built: Context) -> Context:
     """Return a context with the beginnings of the memories that it leaves out."""
     texts = {
         memory.id: _start(place.mask.text(memory.content))
-        for place in (workspace if own is None else own.workspace, workspace)
-        if place is not None
+        for place in (*([own.source.workspace] if own and own.source else []), workspace)
         for memory in place.memories.find(EVERYTHING)
     }
     omitted = (
@@ -274,21 +260,15 @@ def _kept_in_use(
     )
 
 
-def _note_apps_memories(
-    workspace: Workspace,
-    request: ContextRequest,
-    talk: ConversationWindow,
-    memories: Iterable[Memory],
-    built: Context,
-) -> None:
+def _note_apps_memories(source: ContextSource, talk: ConversationWindow, built: Context) -> None:
     """Count it for an app's conversation where its context shows memories of that app."""
-    if talk.app is None or not request.counts:
+    if talk.app is None or not source.request.counts:
         return
     shown = {item.id for part in built.sections for item in part.items}
-    if any(memory.scope.app and memory.id in shown for memory in memories):
+    if any(memory.scope.app and memory.id in shown for memory in source.usable):
         from pmem.memory.app_memories import note_context  # slow, and most talks are in no app
 
-        note_context(workspace, talk.id, talk.app)
+        note_context(source.workspace, talk.id, talk.app)
 
 
 def _update_items(news: Delta | None) -> list[Item]:
@@ -313,13 +293,12 @@ def _visible(workspace: Workspace, request: ContextRequest) -> list[Memory]:
     return [memory for memory in found if not repeats_rule(memory, request.already_read)]
 
 
-def _marking(
-    workspace: Workspace, memories: Iterable[Memory], differing: Mapping[str, SaidOtherwise]
-) -> Callable[[Item], Item]:
+def _marking(source: ContextSource) -> Callable[[Item], Item]:
     """Return what takes secrets out of items, and labels those that something speaks against.
 
     Their citations do not hold any more, or another branch, or a newer memory, contradicts them.
     """
+    workspace, memories, differing = source.workspace, source.usable, source.differing
     mask = workspace.mask.fields
     citing = {memory.id: memory for memory in memories if memory.citations}
     merged = {memory.id: memory for memory in memories if is_merged_by_git(memory)}
@@ -360,44 +339,10 @@ def _own_part(
 
 def _marking_both(own: "OwnPart | None", mark: Callable[[Item], Item]) -> Callable[[Item], Item]:
     """Return what marks items, those of the memory of whoever asks as that one says as well."""
-    if own is None or own.workspace is None:
+    if own is None or own.source is None:
         return mark
-    own_mark = _marking(own.workspace, own.memories, own.differing)
+    own_mark = _marking(own.source)
     return lambda item: mark(own_mark(item)) if item.mine else mark(item)
-
-
-def _with_own(own: "OwnPart | None", candidates: Candidates) -> Candidates:
-    """Return candidates with those of the memory of whoever asks."""
-    if own is None:
-        return candidates
-    return msgspec.structs.replace(
-        candidates,
-        yours_share=own.share,
-        answered=candidates.answered or bool(own.answering),
-        yours=own.standing,
-        yours_answering=own.answering,
-        left_out=[*candidates.left_out, *own.left_out],
-        unnamed=Tally(candidates.unnamed) + Tally(own.unnamed),
-    )
-
-
-def _recall_answers(
-    workspace: Workspace,
-    request: ContextRequest,
-    usable: UsableMemories,
-    talk: ConversationWindow,
-) -> Answers:
-    """Return what answers the task.
-
-    Where nobody asked, the end of the conversation does, and it joins a task that only points at
-    it; it does not bring itself back, nor what was cleared.
-    """
-    given = task_of(request)
-    asked = _asked(given, _implied_query(talk)) if request.recall else ""
-    hidden = {message.id for message in talk.system}
-    if asked != given:
-        hidden |= {message.id for message in talk.recent} | talk.cleared
-    return rank_answers(workspace, request, asked, _budget(workspace, request), usable, hidden)
 
 
 def _asked(given: str, said: str) -> str:

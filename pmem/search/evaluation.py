@@ -18,17 +18,9 @@ from pmem.errors import Damaged, FileNotRead, InvalidValue
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
 from pmem.search.contexts import build_context
-from pmem.search.golden import (
-    ACCEPTED,
-    Golden,
-    Kept,
-    Question,
-    content,
-    default_file,
-    names,
-    read,
-)
-from pmem.search.search import SearchRequest, search
+from pmem.search.golden import ACCEPTED, Golden, Kept, Question, content, default_file, names, read
+from pmem.search.picking import SearchRequest
+from pmem.search.search import search
 from pmem.storage.files.durable import refusals
 from pmem.storage.jsonfiles import write_own
 from pmem.values.fields import Progress, asked, ignore_progress

@@ -4,15 +4,15 @@ The stages stand in the order in which a search has them. Who may not see a reco
 is said of one that does not exist.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from pmem.core.filters import judge_of
 from pmem.core.retrieval.documents import Facts, IndexedDocument, entries
 from pmem.core.retrieval.pool import holds_at
+from pmem.core.retrieval.ranked import RankedDocument
 from pmem.core.secrets import unsecret
 from pmem.core.text.terms import terms
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
@@ -21,23 +21,14 @@ from pmem.memory.reading import MessageRef
 from pmem.project.configuration import embeds
 from pmem.project.workspace import Workspace
 from pmem.search.hits import Expectation, ExpectedHit, Scored, SearchHit, SearchKind, Stage
+from pmem.search.picking import SearchRequest, pick
 from pmem.values.ids import short
 from pmem.values.records import Chunk, Record
 from pmem.values.times import iso
 
-if TYPE_CHECKING:
-    from pmem.core.retrieval.ranking import RankedDocument
-    from pmem.search.search import RankedSet, SearchRequest
-
-    Pick = Callable[[Workspace, SearchRequest], RankedSet]
-
 
 def explain(
-    workspace: Workspace,
-    request: "SearchRequest",
-    hits: Sequence[SearchHit],
-    total: int,
-    pick: "Pick",
+    workspace: Workspace, request: SearchRequest, hits: Sequence[SearchHit], total: int
 ) -> Expectation:
     """Say whether a search recalled what it was to recall, and why not.
 
@@ -81,7 +72,7 @@ def explain(
             reason=_without_words(workspace, request.query),
             last=last,
         ),
-        _everything(workspace, request, pick),
+        _everything(workspace, request),
         request,
         len(hits),
     )
@@ -110,7 +101,7 @@ def _says(chunk: Chunk, identifier: str) -> bool:
 
 
 def _stage_before(
-    workspace: Workspace, request: "SearchRequest", entry: IndexedDocument | None
+    workspace: Workspace, request: SearchRequest, entry: IndexedDocument | None
 ) -> tuple[Stage, str] | None:
     """Return the stage before the ranking that drops a document, and why; None if none does."""
     if entry is None:
@@ -137,15 +128,16 @@ def _out_of_time(facts: Facts, now: datetime) -> tuple[Stage, str] | None:
     return Stage.VALIDITY, f"it holds only{since}"
 
 
-def _everything(workspace: Workspace, request: "SearchRequest", pick: "Pick") -> list[Scored]:
+def _everything(workspace: Workspace, request: SearchRequest) -> list[Scored]:
     """Return all that answers a request's query and passes its filters, the best first."""
     asked = msgspec.structs.replace(request, threshold=0.0, related=0, top_k=1)
-    total = pick(workspace, asked).total
-    return pick(workspace, msgspec.structs.replace(asked, top_k=max(1, total))).ranked
+    total = pick(workspace, asked, closely=True).total
+    asked = msgspec.structs.replace(asked, top_k=max(1, total))
+    return pick(workspace, asked, closely=True).ranked
 
 
 def _in_ranking(
-    missed: Expectation, ranked: Sequence[Scored], request: "SearchRequest", shown: int
+    missed: Expectation, ranked: Sequence[Scored], request: SearchRequest, shown: int
 ) -> Expectation:
     """Return what the ranking says of something that is not among the hits."""
     many = len(ranked)

@@ -5,23 +5,20 @@ from collections.abc import Set as AbstractSet
 from functools import reduce
 from itertools import chain, product
 from operator import and_
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pmem.core.filters import judge_of
-from pmem.core.retrieval.compounds import joined_words
 from pmem.core.retrieval.documents import entries
-from pmem.core.retrieval.forms import likeness
+from pmem.core.retrieval.forms import joined_words, likeness
 from pmem.core.retrieval.pool import Pool, labels
 from pmem.core.retrieval.question import is_english
 from pmem.core.retrieval.signals import day_terms
 from pmem.core.text.terms import characters, parse_query, terms
 from pmem.project.workspace import Workspace
 from pmem.search.hits import LoadedHit, SearchKind
+from pmem.search.picking import SearchRequest
 from pmem.values.bounds import QUERY_CHARACTERS
 from pmem.values.records import Chunk, Episode, Memory, Message
-
-if TYPE_CHECKING:
-    from pmem.search.search import SearchRequest
 
 _MOST_WORDS: Final = 32
 _TELLING: Final = frozenset({"error", "words", "meaning"})
@@ -74,7 +71,7 @@ def _terms(document: Memory | Episode | Chunk | Message) -> Iterable[str]:
     return [*terms(text), *joined_words(text), *characters(text), *days]
 
 
-def count_expired(workspace: Workspace, request: "SearchRequest") -> int:
+def count_expired(workspace: Workspace, request: SearchRequest) -> int:
     """Count the memories that hold every word of a query, and held once."""
     words = list(dict.fromkeys(terms(request.query[:QUERY_CHARACTERS])))[:_MOST_WORDS]
     if not words or SearchKind.MEMORY not in (request.kinds or SearchKind):

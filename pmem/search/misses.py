@@ -14,13 +14,13 @@ from pmem.errors import NotFound
 from pmem.project.workspace import Workspace
 from pmem.search.golden import default_file, read
 from pmem.search.hits import SearchKind, opened
-from pmem.search.search import SearchRequest, pick_each
+from pmem.search.picking import SearchRequest, pick_each
 from pmem.values.fields import asked
 from pmem.values.ids import moment_of, short
 from pmem.values.records import Time
 
 if TYPE_CHECKING:
-    from pmem.storage.local.kept_prompts import KeptPrompt
+    from pmem.storage.local.sessions import KeptPrompt
 
 ALL: Final = "all"
 """What is dropped by this word: every prompt that is kept."""

@@ -15,7 +15,8 @@ from pmem.core.text.terms import terms
 from pmem.project.caller import within
 from pmem.project.workspace import Workspace
 from pmem.search.hits import REMEMBERED, SearchKind, as_scored, most_related, opened, related_to
-from pmem.search.search import RankedSet, SearchRequest, matches_out_of_recall, pick
+from pmem.search.picking import RankedSet, SearchRequest, pick
+from pmem.search.search import matches_out_of_recall
 from pmem.values.times import parse_time
 
 _TALK: Final = (SearchKind.CHUNK, SearchKind.MESSAGE)

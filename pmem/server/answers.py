@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from pmem.core.context.cutting import cut
-from pmem.core.context.naming import naming
 from pmem.core.context.parts import Item
-from pmem.core.context.writing import fence_of
+from pmem.core.context.writing import cut, fence_of, naming
 from pmem.core.lifecycle.presence import describe_matches
 from pmem.core.own_words import RECORDED
 from pmem.core.queries import Bullet

@@ -19,7 +19,7 @@ from pmem.project.caller import Caller
 from pmem.project.failures import note_failure, of_files
 from pmem.project.masking import message_of
 from pmem.project.workspace import Workspace
-from pmem.search.search import SearchRequest
+from pmem.search.picking import SearchRequest
 from pmem.server import answers
 from pmem.server.answers import NotDone
 from pmem.server.arguments import fields_of, property_of

@@ -53,9 +53,7 @@ class Backend(Protocol):
     def ids(self, type_: type[Record], reference: str = "") -> list[str]:
         """Return the ids of one store that a reference fits, in ascending order.
 
-        Args:
-            type_: Which store.
-            reference: The start of either part of an id; every id fits an empty one.
+        A reference is the start of either part of an id; an empty one fits all.
         """
         ...
 
@@ -111,53 +109,23 @@ class Backend(Protocol):
     def tally(
         self, type_: type[Record], selection: Selection, columns: Sequence[str] = (), least: int = 1
     ) -> Tally:
-        """Count the records that are selected.
-
-        Args:
-            type_: Which store.
-            selection: What they must be.
-            columns: By the values of which columns they are counted.
-            least: Only values that at least so many have.
-        """
+        """Count the records that are selected, by the values of columns that `least` have."""
         ...
 
     def figure(self, type_: type[Record], name: str, kind: type[T], make: Callable[[], T]) -> T:
-        """Return a figure that depends on a store's records alone, perhaps as it was made before.
-
-        Args:
-            type_: Which store.
-            name: What is kept.
-            kind: Its type, which JSON can write.
-            make: Makes it.
-        """
+        """Return a figure that depends on a store's records alone, perhaps made before."""
         ...
 
     def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:
-        """Yield the records that do not have a mark; all of them where no marks are kept.
-
-        Args:
-            type_: Which store.
-            mark: Its name.
-        """
+        """Yield the records that do not have a mark; all of them where no marks are kept."""
         ...
 
     def marked(self, type_: type[R], mark: str) -> Iterator[R]:
-        """Yield the records that have a mark.
-
-        Args:
-            type_: Which store.
-            mark: Its name.
-        """
+        """Yield the records that have a mark."""
         ...
 
     def mark(self, type_: type[Record], mark: str, ids: Collection[str]) -> None:
-        """Mark records as they are; a mark is lost when its record changes, or any record goes.
-
-        Args:
-            type_: Which store.
-            mark: Its name.
-            ids: Which records.
-        """
+        """Mark records as they are; a mark is lost when its record changes, or any record goes."""
         ...
 
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
@@ -165,27 +133,14 @@ class Backend(Protocol):
         ...
 
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
-        """Return which records hold words.
+        """Return by word, some of `word_keys_of`, the ids that hold it, in ascending order.
 
-        Args:
-            type_: Which store.
-            keys: Some of `word_keys_of`.
-            most: A word that more of them hold is left out.
-
-        Returns:
-            For each other word the ids, in ascending order.
+        A word that more than `most` records hold is left out.
         """
         ...
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
-        """Run a search on everything kept.
-
-        Args:
-            search: Takes the pool of all documents; it may be run twice.
-
-        Returns:
-            What `search` returns.
-        """
+        """Run a search on the pool of all documents; it may be run twice."""
         ...
 
     def moment(self) -> AbstractContextManager[None]:
@@ -215,9 +170,6 @@ class Backend(Protocol):
 def twin_keys(record: Record) -> tuple[str, ...]:
     """Return what memories are found by: app, subject, content, that they are nearly what another
     one says, whom they judge or fix, what proves them, and the symbols that they cite.
-
-    Args:
-        record: Any record; only memories that are active have keys, and archived ones one.
     """
     if isinstance(record, Memory) and record.state is State.ARCHIVED:
         return (archived_key(record.content),)
@@ -273,11 +225,7 @@ def app_key(app: str) -> str:
 
 
 def word_keys_of(record: Record) -> Sequence[str]:
-    """Return the words by which memories are found to be alike (see `core.lifecycle.candidates`).
-
-    Args:
-        record: Any record; only memories that are active have keys.
-    """
+    """Return the words by which active memories are found alike: `core.lifecycle.candidates`."""
     if not isinstance(record, Memory) or record.state is not State.ACTIVE:
         return ()
     from pmem.core.lifecycle.candidates import word_keys
@@ -286,13 +234,7 @@ def word_keys_of(record: Record) -> Sequence[str]:
 
 
 def holders_among(records: Iterable[Record], keys: Collection[str], most: int) -> Holders:
-    """Return which of the records hold words, without an index.
-
-    Args:
-        records: By ascending id.
-        keys: Some of `word_keys_of`.
-        most: A word that more of them hold is left out.
-    """
+    """Return which of the records, by ascending id, hold words; see `Backend.holders`."""
     found: dict[str, list[str]] = {key: [] for key in keys}
     for record in records:
         for key in word_keys_of(record):
@@ -304,14 +246,7 @@ def holders_among(records: Iterable[Record], keys: Collection[str], most: int) -
 def tally_of(
     records: Iterable[Record], selection: Selection, columns: Sequence[str], least: int = 1
 ) -> Tally:
-    """Count records without an index.
-
-    Args:
-        records: Some records.
-        selection: What they must be.
-        columns: By the values of which columns they are counted.
-        least: Only values that at least so many have.
-    """
+    """Count records without an index; see `Backend.tally`."""
     asked = [COLUMNS[name].value for name in columns]
     found = filter(selection.judge(), records)
     tally = Counter(tuple(value(record) for value in asked) for record in found)
@@ -319,21 +254,12 @@ def tally_of(
 
 
 def pool_of(scan: Callable[[RecordType], Iterable[Record]]) -> "MemoryPool":
-    """Read everything into a pool, for a search without an index.
-
-    Args:
-        scan: Yields the records of a store.
-    """
+    """Read everything into a pool, for a search without an index."""
     return memory_pool(record for type_ in STORES for record in scan(type_))
 
 
 def memory_pool(records: Iterable[Record]) -> "MemoryPool":
-    """Make a pool of records whose BM25 part rank-bm25 computes.
-
-    Args:
-        records: What to search, conversations before chunks.
-    """
-    from pmem.core.retrieval.okapi import okapi_scores
-    from pmem.core.retrieval.pool import MemoryPool
+    """Make a pool of records, conversations before chunks, whose BM25 part rank-bm25 computes."""
+    from pmem.core.retrieval.pool import MemoryPool, okapi_scores
 
     return MemoryPool(records, okapi_scores)

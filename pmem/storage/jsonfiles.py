@@ -3,9 +3,8 @@
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
@@ -22,7 +21,7 @@ from pmem.storage.backend import (
     tally_of,
     twin_keys,
 )
-from pmem.storage.files import durable
+from pmem.storage.files import durable, safe_files
 from pmem.storage.files.lock import LOCK, writer_lock
 from pmem.storage.files.recordfile import (
     Stamp,
@@ -52,17 +51,11 @@ T = TypeVar("T")
 
 
 class JsonFiles:
-    """Records as files below a memory folder.
+    """Records as files below a memory folder; it is one thread's at a time.
 
-    Args:
-        root: The memory folder.
-        lock_timeout: Returns the seconds that `lock` waits for another writer.
-        most_bytes: Returns the bytes of the largest file that is read, whoever wrote it.
-        read_only: Write nothing at all, not even what could be made again.
-        shared: What the process keeps of the folder; nothing so far when None.
-        foreign: Says that `local` came with the project, if it did: then nothing in it is used.
-
-    It is one thread's at a time.
+    It waits so many seconds for the writers' lock, and reads no file of more than so many bytes,
+    whoever wrote it. A `read_only` one writes nothing at all, not even what could be made again.
+    Where `foreign` says that `local` came with the project, nothing in it is used.
     """
 
     def __init__(
@@ -130,8 +123,11 @@ class JsonFiles:
     def _records(self, type_: type[R], without: str = "") -> Iterator[R]:
         """Yield all records that can be used: from the index, from their files without one."""
         after = ""
-        question = partial(_page, store=STORES[type_], without=without)
-        while found := self._current.ask(() if after else (type_,), partial(question, after=after)):
+
+        def page(index: "Index") -> list[tuple[str, bytes]]:
+            return index.records.page(STORES[type_], after, _PAGE, without)
+
+        while found := self._current.ask(() if after else (type_,), page):
             yield from (self._decoded(type_, data) for _, data in found[0])
             if len(found[0]) < _PAGE:
                 return
@@ -173,8 +169,8 @@ class JsonFiles:
     def tally(
         self, type_: type[Record], selection: Selection, columns: Sequence[str] = (), least: int = 1
     ) -> Tally:
-        question = partial(_tally, STORES[type_], selection, columns, least)
-        found = self._current.ask((type_,), question)
+        asked = (STORES[type_], selection, columns, least)
+        found = self._current.ask((type_,), lambda index: index.records.tally(*asked))
         if found is None or found[0] is None:
             return tally_of(self.select(type_, selection), selection, columns, least)
         return {tuple(values): number for *values, number in found[0] if number}
@@ -197,8 +193,12 @@ class JsonFiles:
         return holders_among(self.scan(type_), keys, most) if found is None else found[0]
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
+        def ask(index: "Index") -> T:
+            with index.searching() as pool:
+                return search(pool)
+
         self._files.staged.let_finish()
-        found = self._current.search(partial(_search, search=search))
+        found = self._current.search(ask)
         return search(pool_of(self.scan)) if found is None else found[0]
 
     def moment(self) -> AbstractContextManager[None]:
@@ -226,9 +226,6 @@ class JsonFiles:
 
     def replace_files(self, files: Sequence[durable.FileChange]) -> set[type[Record]]:
         """Make all files durable as they are given, or none. Call it while holding the lock.
-
-        Args:
-            files: What they are to hold; whoever calls has looked at what is there.
 
         Returns:
             The types whose records the index knew all of.
@@ -271,29 +268,19 @@ class JsonFiles:
         self._files.staged.finish()
         with durable.refusals(self._root):
             durable.sweep(self._local)
-        from pmem.storage.local import journals
-
-        journals.play_back(self._local, (INDEX, VECTORS), (STATE,))
+        safe_files.play_back(self._local, (INDEX, VECTORS), (STATE,))
 
 
 def scratch(root: str) -> str:
     """Return where a memory folder's files are written before they take their place.
 
     Hold the writers' lock: the next writer removes what it finds there.
-
-    Args:
-        root: The memory folder.
     """
     return os.path.join(root, LOCAL)
 
 
 def write_own(root: str, path: str, data: bytes) -> None:
     """Replace a file that may be one of a memory folder's own. Hold the writers' lock.
-
-    Args:
-        root: The memory folder.
-        path: The file, anywhere.
-        data: Its new bytes.
 
     Raises:
         OSError, Unfinished: See `durable.write_file`.
@@ -310,18 +297,3 @@ def _make_local(root: str, local: str) -> None:
         raise Damaged(f"{local} is a file, not a folder", "remove the file")
     with durable.refusals(root):
         durable.make_folder(local)
-
-
-def _page(index: "Index", store: str, after: str, without: str) -> list[tuple[str, bytes]]:
-    return index.records.page(store, after, _PAGE, without)
-
-
-def _tally(
-    store: str, selection: Selection, columns: Sequence[str], least: int, index: "Index"
-) -> list[tuple[Any, ...]] | None:
-    return index.records.tally(store, selection, columns, least)
-
-
-def _search(index: "Index", search: "Callable[[Pool], T]") -> T:
-    with index.searching() as pool:
-        return search(pool)

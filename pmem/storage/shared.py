@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from pmem.storage.backend import Problem
-from pmem.storage.index.open_indexes import TRUST_SECONDS, OpenIndexes
+from pmem.storage.index.current_index import TRUST_SECONDS, OpenIndexes
 
 if TYPE_CHECKING:
     from pmem.storage.git.revision import Revision
@@ -49,13 +49,7 @@ class Shared:
             self._beside.close()
 
     def server(self, address: str, project: str, patience: Callable[[], float]) -> "Server":
-        """Return a project on a server, with the connections that are kept to it.
-
-        Args:
-            address: Where the server is.
-            project: The project's key.
-            patience: Returns the seconds that are waited for other writers.
-        """
+        """Return a project on a server, with the connections that are kept to it."""
         from pmem.storage.postgres.server import Server
 
         found = self.servers.get((address, project))
@@ -64,29 +58,17 @@ class Shared:
         )
 
     def later_than_all(self, moment: int) -> int:
-        """Return a moment for an id, in milliseconds, later than every other that was returned.
-
-        Args:
-            moment: The present.
-        """
+        """Return a moment for an id, later than every other that was returned, in milliseconds."""
         with self._clock:
             self._last_moment = max(moment, self._last_moment + 1)
             return self._last_moment
 
     def has_reached(self, moment: int) -> bool:
-        """Tell whether an id of a moment, or of a later one, was made.
-
-        Args:
-            moment: In milliseconds.
-        """
+        """Tell whether an id of a moment, or of a later one, was made."""
         return self._last_moment >= moment
 
     def user(self, ask: Callable[[], str]) -> str:
-        """Return who works here, as it was no longer ago than files are trusted.
-
-        Args:
-            ask: Finds out, which costs a process.
-        """
+        """Return who works here, as it was no longer ago than files are trusted."""
         name, until = self._user
         if time.monotonic() > until:
             name = ask()

@@ -17,12 +17,7 @@ T = TypeVar("T")
 
 
 class Store(Generic[R]):
-    """The records of one type, as they are on disk and as they are about to be.
-
-    Args:
-        backend: Holds the records.
-        type_: Their type.
-    """
+    """The records of one type, as they are on disk and as they are about to be."""
 
     def __init__(self, backend: Backend, type_: type[R]) -> None:
         self.type = type_
@@ -34,11 +29,7 @@ class Store(Generic[R]):
         self._unread: list[R] = []
 
     def ids(self, reference: str = "") -> list[str]:
-        """Return the ids that a reference fits, in ascending order, pending changes included.
-
-        Args:
-            reference: The start of either part of an id; every id fits an empty one.
-        """
+        """Return the ids that a reference fits, pending changes included; see `Backend.ids`."""
         found = set(self._backend.ids(self.type, reference))
         found |= {id_ for id_ in self._dirty if matches(reference, id_)}
         return sorted(found - {id_ for id_, record in self._dirty.items() if record is None})
@@ -75,13 +66,7 @@ class Store(Generic[R]):
     def select(
         self, selection: Selection = ALL, order: Order = (), limit: int | None = None
     ) -> list[R]:
-        """Return the records that are selected, in order, pending changes included.
-
-        Args:
-            selection: What they must be.
-            order: What they are sorted by.
-            limit: So many at the most.
-        """
+        """Return the records that are selected, in order, pending changes included."""
         more = None if limit is None else limit + len(self._dirty)
         found = self._backend.select(self.type, selection, order, more)
         if not self._dirty:
@@ -93,13 +78,7 @@ class Store(Generic[R]):
     def some_of(
         self, selection: Selection, parts: Sequence[Portion], keys: Collection[str] = ()
     ) -> list[R]:
-        """Return records that are selected, at least those of any part; see `Backend.some_of`.
-
-        Args:
-            selection: What all of them must be.
-            parts: Which of them are needed.
-            keys: And those with one of these twin keys.
-        """
+        """Return records that are selected, at least those of any part; see `Backend.some_of`."""
         if self._dirty:
             return self.select(selection)
         return self._backend.some_of(self.type, selection, parts, keys)
@@ -107,25 +86,13 @@ class Store(Generic[R]):
     def tally(
         self, selection: Selection = ALL, columns: Sequence[str] = (), least: int = 1
     ) -> Tally:
-        """Count the records that are selected, pending changes included.
-
-        Args:
-            selection: What they must be.
-            columns: By the values of which columns they are counted.
-            least: Only values that at least so many have.
-        """
+        """Count the records that are selected, pending changes included."""
         if self._dirty:
             return tally_of(self.select(selection), selection, columns, least)
         return self._backend.tally(self.type, selection, columns, least)
 
     def figure(self, name: str, kind: type[T], make: Callable[[], T]) -> T:
-        """Return a figure that depends on the store's records alone (see `Backend.figure`).
-
-        Args:
-            name: What is kept.
-            kind: Its type, which JSON can write.
-            make: Makes it.
-        """
+        """Return a figure that depends on the store's records alone (see `Backend.figure`)."""
         return make() if self._dirty else self._backend.figure(self.type, name, kind, make)
 
     def count(self, selection: Selection = ALL) -> int:
@@ -143,12 +110,7 @@ class Store(Generic[R]):
                 yield pending
 
     def alike(self, keys: Collection[str], limit: int) -> list[R]:
-        """Return the records that share most of the rarer words, the likeliest first.
-
-        Args:
-            keys: Words (see `backend.word_keys_of`).
-            limit: So many at the most.
-        """
+        """Return the records that share most of the rarer words, the likeliest first."""
         from pmem.core.lifecycle.candidates import MOST_HOLDERS, likeliest
 
         found = self._backend.holders(self.type, keys, MOST_HOLDERS)

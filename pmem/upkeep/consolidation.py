@@ -60,9 +60,7 @@ Planner = Callable[[Workspace, dict[str, Kept]], UpkeepPlan]
 
 
 class RecordChange(msgspec.Struct, frozen=True, kw_only=True):
-    """One record of a step: the fields that change, before and after; nothing where it is not
-    there.
-    """
+    """One record of a step: the fields that change, before and after; none where it is gone."""
 
     id: str
     short: str

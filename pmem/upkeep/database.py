@@ -67,10 +67,14 @@ class DatabaseSetup(msgspec.Struct, frozen=True, kw_only=True):
 
 def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
     """Make the tables and the roles, and let the server know this project; safe to repeat."""
-    from pmem.storage.postgres.migrating import migrate
-    from pmem.storage.postgres.projects import add_project, checked_key, new_key
-    from pmem.storage.postgres.rewriting import rewrite_stale
-    from pmem.storage.postgres.roles import make_roles
+    from pmem.storage.postgres.setting_up import (
+        add_project,
+        checked_key,
+        make_roles,
+        migrate,
+        new_key,
+        rewrite_stale,
+    )
 
     settings = workspace.settings
     key = settings.database_project
@@ -98,8 +102,7 @@ def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
 
 def migrate_database(workspace: Workspace, _: NoArguments) -> DatabaseSetup:
     """Bring the tables up to date."""
-    from pmem.storage.postgres.migrating import migrate
-    from pmem.storage.postgres.rewriting import rewrite_stale
+    from pmem.storage.postgres.setting_up import migrate, rewrite_stale
 
     def bring_up(connection: "Connection[Any]") -> tuple[int, ...]:
         _check_not_newer(workspace, connection)
@@ -113,8 +116,7 @@ def migrate_database(workspace: Workspace, _: NoArguments) -> DatabaseSetup:
 
 def status(workspace: Workspace, _: NoArguments) -> DatabaseStatus:
     """Say where a project stands."""
-    from pmem.storage.postgres.address import shown_address
-    from pmem.storage.postgres.migrating import VERSION
+    from pmem.storage.postgres.server import VERSION, shown_address
     from pmem.upkeep.sync import shared_stores
 
     settings = workspace.settings
@@ -139,9 +141,7 @@ def _project_on(
     connection: "Connection[Any]", key: str, stores: Sequence[str]
 ) -> Mapping[str, Any]:
     """Return what a server knows of a project, with its records in some stores."""
-    from pmem.storage.postgres.migrating import version_of
-    from pmem.storage.postgres.rewriting import is_stale
-    from pmem.storage.postgres.roles import roles_of
+    from pmem.storage.postgres.setting_up import is_stale, roles_of, version_of
 
     version = version_of(connection)
     if version == 0:
@@ -163,8 +163,8 @@ def _project_on(
 
 
 def _check_not_newer(workspace: Workspace, connection: "Connection[Any]") -> None:
-    from pmem.storage.postgres.address import shown_address
-    from pmem.storage.postgres.migrating import VERSION, version_of
+    from pmem.storage.postgres.server import VERSION, shown_address
+    from pmem.storage.postgres.setting_up import version_of
 
     found = version_of(connection)
     if found > VERSION:

@@ -46,9 +46,7 @@ class ScanRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def scan(workspace: Workspace, request: ScanRequest) -> Scanned:
-    """Look for secrets in all that git may track, or tracks, or in what is asked. Nothing is
-    changed.
-    """
+    """Look for secrets in all that git may track, or in what is asked. Nothing is changed."""
     if request.staged:
         return _scanned(workspace, _staged(workspace))
     return _scanned(workspace, _reachable(workspace) if request.history else _files(workspace))

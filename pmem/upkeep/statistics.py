@@ -1,10 +1,10 @@
 """Figures about the memory: what is in it, how it grew, what is used, what ends next."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import chain
+from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from pmem.apps.reading import AppFigures, figures_of
 from pmem.core.chunking import each_once
 from pmem.core.filters import Filter
-from pmem.core.histogram import Period, by_age, growth
 from pmem.core.journal import one_line
 from pmem.core.operations import OperationCount, counts
 from pmem.core.selection import ALL, Selection, day_of, ticks
@@ -27,9 +26,125 @@ from pmem.upkeep.inbox import Need, list_needs
 from pmem.upkeep.integrity import count_rivals
 from pmem.values.fields import AtRequest
 from pmem.values.records import Access, Chunk, Conversation, Episode, Memory, State
+from pmem.values.times import UNDATED, shifted
+
+AGES: Final = (
+    ("today", 1),
+    ("this_week", 7),
+    ("this_month", 30),
+    ("this_quarter", 91),
+    ("this_year", 365),
+)
+"""The buckets of ages: their names, and the days that everything in them is younger than."""
+OLDER: Final = "older"
+MOST_PERIODS: Final = 60
+"""Periods that a growth has at the most, unless even years are more."""
+_LONGEST: Final = {"day": 1, "week": 7, "month": 31, "year": 366}
+"""How many days a period of each length has at the most."""
+
+
+class Period(msgspec.Struct, frozen=True, kw_only=True):
+    """A stretch of a store's life: what was added in it, and how many there were at its end."""
+
+    start: datetime
+    added: int
+    total: int
+
+
+class Growth(msgspec.Struct, frozen=True, kw_only=True):
+    """A store's growth; `per` is how long a period is: a day, week, month or year."""
+
+    per: str
+    periods: tuple[Period, ...]
+
+
+def by_age(made_after: Callable[[datetime], int], made: int, now: datetime) -> dict[str, int]:
+    """Count how many things are how old; what is yet to come counts as of today.
+
+    `made_after` returns how many were made after a moment, `made` is how many there are.
+
+    Returns:
+        Counts by bucket: the last 24 hours, 7, 30, 91 and 365 days, and whatever is older. Each
+        time is in one bucket.
+    """
+    counts = {}
+    younger = 0
+    for name, days in AGES:
+        more = made_after(shifted(now, -timedelta(days=days)))
+        counts[name], younger = more - younger, more
+    return {**counts, OLDER: made - younger}
+
+
+def growth(times: Iterable[datetime] | Mapping[datetime, int], now: datetime) -> Growth:
+    """Return how many things were made in each period from the first to the present.
+
+    What came without a time counts in the first period.
+
+    Returns:
+        Periods of the shortest length of which there are no more than 60. Weeks begin on
+        Mondays, everything in UTC.
+    """
+    counts = Counter(times)
+    given = sorted(map(_in_utc, counts))
+    dated = [at for at in given if at != UNDATED] or given
+    if not dated:
+        return Growth(per="day", periods=())
+    last = max(now, dated[-1])
+    first = dated[0]
+    for per in _LONGEST:
+        starts = list(islice(_starts(first, last, per), MOST_PERIODS + 1))
+        if len(starts) <= MOST_PERIODS:
+            break
+    else:
+        starts = list(_starts(first, last, per))
+    added: Counter[datetime] = Counter()
+    for at, many in counts.items():
+        made = _in_utc(at)
+        added[_start(first if made == UNDATED else made, per)] += many
+    totals = accumulate(added[start] for start in starts)
+    return Growth(
+        per=per,
+        periods=tuple(
+            Period(start=start, added=added[start], total=total)
+            for start, total in zip(starts, totals, strict=True)
+        ),
+    )
+
+
+def _in_utc(at: datetime) -> datetime:
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:  # in UTC it would lie outside the calendar
+        return at.replace(tzinfo=UTC)
+
+
+def _starts(first: datetime, last: datetime, per: str) -> Iterator[datetime]:
+    start: datetime | None = _start(first, per)
+    while start is not None and start <= last:
+        yield start
+        start = _next(start, per)
+
+
+def _start(at: datetime, per: str) -> datetime:
+    """Return when the period began that a time lies in."""
+    day = datetime(at.year, at.month, at.day, tzinfo=UTC)
+    if per == "year":
+        return day.replace(month=1, day=1)
+    if per == "month":
+        return day.replace(day=1)
+    return day - timedelta(days=day.weekday()) if per == "week" else day  # the first is a Monday
+
+
+def _next(start: datetime, per: str) -> datetime | None:
+    """Return when the period after one begins; None at the calendar's end."""
+    try:
+        return _start(start + timedelta(days=_LONGEST[per]), per)
+    except OverflowError:
+        return None
+
 
 if TYPE_CHECKING:
-    from pmem.storage.local.use_counts import UseCount
+    from pmem.storage.local.sessions import UseCount
 
 LISTED: Final = 5
 """Entries in each list."""
@@ -92,14 +207,11 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
 class MemoryFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Figures about a project's memory.
 
-    Those by type, category and age, the tokens and the uses are of active memories;
-    `by_state` and the growth are of all that are kept. `budget` is a context's, `budget_share`
-    the tokens' share of it. `overdue` counts records that have expired or may be purged, and
-    `to_review` those that were to be looked at again by now.
-    `operations` counts what ran in this clone on each of the last days. `helped_most` are the
-    memories that sessions of this clone have used most, `never_helped` those that were shown most
-    and used by none.
-    `needs` is what needs attention, with the command for each.
+    Those by type, category and age, the tokens and the uses are of active memories; `by_state`
+    and the growth are of all. `budget_share` is the tokens' share of a context's budget.
+    `overdue` counts records that have expired or may be purged. `operations` counts what ran in
+    this clone on each of the last days, and `needs` is what needs attention, with the command
+    for each.
     """
 
     memories: int

@@ -68,8 +68,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         str, says("The project's name; a start and a report call `Project` by its folder.")
     ] = "Project"
     database: Annotated[
-        str,
-        says("The address of the PostgreSQL server that has the records; empty for files."),
+        str, says("The address of the PostgreSQL server that has the records; empty for files.")
     ] = ""
     database_project: Annotated[
         str, says("The key by which a server knows this project; `pmem db init` writes it.")
@@ -102,15 +101,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         int, number(1, "How many messages a conversation keeps outside chunks.")
     ] = 20
     max_chunks: Annotated[
-        int,
-        number(1, "How many chunks keep a summary of their own; older ones are merged."),
+        int, number(1, "How many chunks keep a summary of their own; older ones are merged.")
     ] = 50
     max_messages: Annotated[
         int, number(1, "The most messages of a conversation that a context shows.")
     ] = 50
     max_tokens: Annotated[
-        int,
-        number(0, "Tokens of a conversation in a context; 0 is 80 % of max_context_tokens."),
+        int, number(0, "Tokens of a conversation in a context; 0 is 80 % of max_context_tokens.")
     ] = 0
     pruning_strategy: Annotated[
         Literal["rolling_window", "importance", "hybrid"],
@@ -159,8 +156,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = True
     retrieval_top_k: Annotated[int, number(1, "How many hits recall returns.")] = 10
     relevance_threshold: Annotated[
-        float,
-        share("In the weighted sum, what scores below it is not recalled into a context."),
+        float, share("In the weighted sum, what scores below it is not recalled into a context.")
     ] = 0.3
     ranking: Annotated[
         Literal["structure", "weighted_sum"],
@@ -177,8 +173,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = 0.02
 
     lock_timeout: Annotated[
-        float,
-        Meta(ge=0, le=86_400, description="How long a writer waits for another, in seconds."),
+        float, Meta(ge=0, le=86_400, description="How long a writer waits for another, in seconds.")
     ] = 10.0
     purge_days: Annotated[int, number(0, "How long a removed memory can be restored, in days.")] = (
         30
@@ -265,11 +260,7 @@ def unknown_names(values: Mapping[str, Any]) -> list[str]:
 
 
 def known(name: str) -> Setting:
-    """Return the setting of that name.
-
-    Raises:
-        InvalidValue: There is none; the hint names the closest.
-    """
+    """Return the setting of that name; where there is none, the hint names the closest."""
     rows = {row.name: row for row in table()}
     if name in rows:
         return rows[name]
@@ -289,11 +280,7 @@ def known(name: str) -> Setting:
 
 
 def settings_of(layers: list[Layer]) -> Settings:
-    """Lay the layers over the defaults; where they say nothing, no row of the table is made.
-
-    Raises:
-        InvalidValue: A layer holds a value that is not allowed.
-    """
+    """Lay the layers over the defaults; where they say nothing, no row of the table is made."""
     return resolve(layers)[0] if any(values for _, values in layers) else Settings()
 
 
@@ -318,11 +305,7 @@ def resolve(layers: list[Layer]) -> tuple[Settings, list[Resolved]]:
 
 
 def resolve_one(name: str, layers: list[Layer]) -> Resolved:
-    """Return one setting's value and origin, whatever the layers say about others.
-
-    Raises:
-        InvalidValue: There is no such setting, or a layer holds a value that it does not allow.
-    """
+    """Return one setting's value and origin, whatever the layers say about others."""
     row = known(name)
     origin, value = _strongest(row, layers)
     return Resolved(row.name, value, origin)

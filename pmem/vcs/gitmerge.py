@@ -94,9 +94,6 @@ def textconv(arguments: Sequence[str]) -> tuple[int, bytes]:
     """Tell a record as text that people read, for `git diff`.
 
     What is no record is told as it is.
-
-    Returns:
-        The exit code and what to print.
     """
     if len(arguments) != 1:
         _say("git calls it as pmem textconv FILE")
@@ -180,11 +177,7 @@ def _merge_versions(
 
 
 def _id_of(side: dict[str, Any]) -> str:
-    """Return a record's id.
-
-    Raises:
-        Doubt: It has none.
-    """
+    """Return a record's id."""
     identifier = side.get("id")
     if not isinstance(identifier, str):
         raise Doubt("a side has no id")

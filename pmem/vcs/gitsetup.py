@@ -72,13 +72,7 @@ class GitSetup(msgspec.Struct, frozen=True):
 
 
 def set_up(workspace: Workspace, request: SetupRequest) -> GitSetup:
-    """Tell git how records merge in this clone, take that back, or only look.
-
-    Raises:
-        NotFound: The folder is in no git repository.
-        Locked: Another process is changing git's configuration.
-        StorageRefused: The attributes cannot be written.
-    """
+    """Tell git how records merge in this clone, take that back, or only look."""
     act = look if request.check else remove if request.remove else install
     return act(workspace)
 
@@ -123,9 +117,6 @@ def start(workspace: Workspace) -> GitSetup | None:
     """Tell git how records merge, if the memory is in a work tree and it does not know yet.
 
     What it knows then is returned; None where there was nothing to tell.
-
-    Raises:
-        NotFound: There is a repository, but git cannot be asked there.
     """
     if top_of(workspace.root) is None:
         return None
@@ -184,11 +175,7 @@ def script() -> str:
 
 
 def _check_inside(workspace: Workspace) -> None:
-    """See that git answers for the work tree around the memory folder.
-
-    Raises:
-        NotFound: It does not.
-    """
+    """See that git answers for the work tree around the memory folder."""
     asked = ["rev-parse", "--is-inside-work-tree"]
     done = git.run(workspace.root, asked, workspace.environment)
     if done.code or done.out.strip() != b"true":

@@ -140,13 +140,7 @@ class HookSetup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def set_up(workspace: Workspace, request: PreCommitRequest) -> HookSetup:
-    """Have commits checked from now on, take that back, or only look.
-
-    Raises:
-        NotFound: The folder is in no git repository.
-        Refused: The hook is no script that lines can be put into.
-        StorageRefused: The file cannot be written.
-    """
+    """Have commits checked from now on, take that back, or only look."""
     if request.check:
         return look(workspace, strict=request.strict)
     return remove(workspace) if request.remove else install(workspace, strict=request.strict)
@@ -156,10 +150,6 @@ def look(workspace: Workspace, *, strict: bool = False) -> HookSetup:
     """Return whether commits are checked here, and how.
 
     `strict` is whether a review is to stop them; one that does so already may stay.
-
-    Raises:
-        NotFound: The folder is in no git repository.
-        Refused: The file is nothing that could have a block of lines.
     """
     top = Repository(workspace.root, workspace.environment).top()
     config = os.path.join(top, CONFIG)
@@ -301,11 +291,7 @@ def _block(path: str, text: str) -> str | None:
 
 
 def _hook_path(workspace: Workspace) -> str:
-    """Return the hook that people own: git's own, or that which husky's own calls.
-
-    Raises:
-        NotFound: Git does not say where hooks are.
-    """
+    """Return the hook that people own: git's own, or that which husky's own calls."""
     found = git.hook_path(workspace.root, HOOK, workspace.environment)
     if found is None:
         raise NotFound(f"git does not say where {workspace.root} has its hooks")

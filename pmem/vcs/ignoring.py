@@ -95,12 +95,7 @@ def _ignored(workspace: Workspace) -> Iterator[Finding]:
 
 
 def hide(workspace: Workspace) -> None:
-    """Put the rules back that keep out of git what is private.
-
-    Raises:
-        Refused, Locked, StorageRefused: It cannot be written.
-        Damaged: The ignore file is a link, or no text.
-    """
+    """Put the rules back that keep out of git what is private."""
     path = os.path.join(workspace.root, IGNORE_FILE)
     rules = ([IGNORE_HEAD] if _is_open(workspace, (LOCAL,)) else []) + (
         [IGNORE_CONVERSATIONS]

@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -11,7 +11,7 @@ from pmem.core import rawjson
 from pmem.core.findings import Finding
 from pmem.core.lines import file_lines
 from pmem.core.threeway.redoing import Mismatch, Mistake, differences, redone
-from pmem.core.threeway.shapes import SHAPES, RecordShape, checked
+from pmem.core.threeway.shapes import SHAPES, checked
 from pmem.core.threeway.values import Doubt
 from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
@@ -44,22 +44,11 @@ class MergesChecked(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[MergeFinding, ...]
 
 
-class _Redone(NamedTuple):
-    """A merge, for each parent but the first the bases, and what several bases come from."""
-
-    merge: Merge
-    bases: tuple[tuple[str, ...], ...]
-    roots: tuple[str, ...]
-
-    @property
-    def others(self) -> list[str]:
-        """The commits that the merge is compared with."""
-        several = [base for bases in self.bases for base in bases]
-        return [*self.merge.parents, *several, *filter(None, self.roots)]
-
-
 class _Case(NamedTuple):
-    """One record in one merge: its entries in the bases, the parents and the result."""
+    """One record in one merge: its entries in the parents, the bases and the result.
+
+    For each parent but the first there are the bases, and what several bases come from.
+    """
 
     merge: Merge
     path: str
@@ -67,11 +56,6 @@ class _Case(NamedTuple):
     roots: tuple[TreeEntry | None, ...]
     sides: tuple[TreeEntry | None, ...]
     result: TreeEntry | None
-
-    @property
-    def shape(self) -> RecordShape:
-        """What the record's fields are."""
-        return SHAPES[os.path.dirname(self.path)]
 
     def entries(self) -> Iterator[TreeEntry]:
         """Yield all entries that there are."""
@@ -96,11 +80,6 @@ def check_merges(workspace: Workspace, request: RangeRequest) -> MergesChecked:
 
     Only records that several sides changed, or that are not as the one side that changed them
     has them, are read. The working tree has no merges, so `A..` ends at HEAD.
-
-    Raises:
-        InvalidValue: One of the ends is no revision, or they have no common ancestor.
-        NotFound: There is no git.
-        StorageRefused: Git cannot read the repository.
     """
     git = Repository(workspace.root, workspace.environment)
     start, end = ends(git, request.revisions)
@@ -110,7 +89,9 @@ def check_merges(workspace: Workspace, request: RangeRequest) -> MergesChecked:
     findings: list[MergeFinding] = []
     records = 0
     for number in range(0, len(merges), _GROUP):
-        cases = list(_cases(git, merges[number : number + _GROUP]))
+        group = merges[number : number + _GROUP]
+        differing = _differing(git, [(merge.id, side) for merge in group for side in merge.parents])
+        cases = [case for merge in group for case in _cases(git, merge, differing)]
         records += len(cases)
         objects = {it.object for case in cases for it in case.entries() if it.mode in FILES}
         contents = dict(zip(objects, git.blobs([*objects]), strict=True))
@@ -122,32 +103,22 @@ def check_merges(workspace: Workspace, request: RangeRequest) -> MergesChecked:
     return MergesChecked(merges=len(merges), records=records, findings=tuple(findings))
 
 
-def _cases(git: Repository, merges: Sequence[Merge]) -> Iterator[_Case]:
-    """Yield the records that cannot be judged by the names of their objects."""
-    differing = _differing(git, [(merge.id, side) for merge in merges for side in merge.parents])
-    work = [
-        _with_bases(git, merge)
-        for merge in merges
-        if any(differing[merge.id, side] for side in merge.parents)
-    ]
-    differing |= _differing(git, [(it.merge.id, other) for it in work for other in it.others])
-    for item in work:
-        paths = {path for side in item.merge.parents for path in differing[item.merge.id, side]}
-        for path in sorted(filter(_is_record, paths)):
-            case = _case(item, path, differing)
-            if not case.is_one_sides():
-                yield case
+_Differing = dict[tuple[str, str], dict[str, tuple[TreeEntry | None, TreeEntry | None]]]
+"""For pairs of commits the files that differ, with their entries in the second and the first."""
 
 
-def _differing(
-    git: Repository, pairs: list[tuple[str, str]]
-) -> dict[tuple[str, str], dict[str, tuple[TreeEntry | None, TreeEntry | None]]]:
+def _differing(git: Repository, pairs: list[tuple[str, str]]) -> _Differing:
     return dict(zip(pairs, git.differing(pairs, [*SHAPES]), strict=True))
 
 
-def _with_bases(git: Repository, merge: Merge) -> _Redone:
+def _cases(git: Repository, merge: Merge, differing: _Differing) -> Iterator[_Case]:
+    """Yield a merge's records that cannot be judged by the names of their objects."""
+    changed = {path for side in merge.parents for path in differing[merge.id, side]}
+    paths = sorted(filter(_is_record, changed))
+    if not paths:
+        return
     bases = [
-        tuple(git.merge_bases(side, *merge.parents[:number]))
+        git.merge_bases(side, *merge.parents[:number])
         for number, side in enumerate(merge.parents)
         if number
     ]
@@ -155,7 +126,23 @@ def _with_bases(git: Repository, merge: Merge) -> _Redone:
         next(iter(git.merge_bases(several[0], *several[1:])), "") if len(several) > 1 else ""
         for several in bases
     ]
-    return _Redone(merge, tuple(bases), tuple(roots))
+    others = {commit for several in (*bases, roots) for commit in several if commit}
+    known = {(merge.id, side): differing[merge.id, side] for side in merge.parents}
+    known |= _differing(git, [(merge.id, other) for other in sorted(others)])
+    for path in paths:
+        pairs = {other: files.get(path) for (_, other), files in known.items()}
+        result = next(pair[1] for side in merge.parents if (pair := pairs[side]) is not None)
+        at = {other: result if pair is None else pair[0] for other, pair in pairs.items()}
+        case = _Case(
+            merge,
+            path,
+            bases=tuple(tuple(map(at.get, several)) for several in bases),
+            roots=tuple(map(at.get, roots)),  # no commit at all has nothing
+            sides=tuple(map(at.get, merge.parents)),
+            result=result,
+        )
+        if not case.is_one_sides():
+            yield case
 
 
 def _is_record(path: str) -> bool:
@@ -163,62 +150,34 @@ def _is_record(path: str) -> bool:
     return folder in SHAPES and name.endswith(SUFFIX) and is_id(name.removesuffix(SUFFIX))
 
 
-def _case(
-    item: _Redone,
-    path: str,
-    differing: Mapping[tuple[str, str], Mapping[str, tuple[TreeEntry | None, TreeEntry | None]]],
-) -> _Case:
-    merge = item.merge
-    found = {other: differing[merge.id, other].get(path) for other in item.others}
-    result = next(pair[1] for pair in found.values() if pair is not None)
-
-    def at(commit: str) -> TreeEntry | None:
-        pair = found.get(commit, (None, None))  # no commit at all has nothing
-        return result if pair is None else pair[0]
-
-    return _Case(
-        merge,
-        path,
-        bases=tuple(tuple(map(at, several)) for several in item.bases),
-        roots=tuple(map(at, item.roots)),
-        sides=tuple(map(at, merge.parents)),
-        result=result,
-    )
-
-
 class _Unreadable(Exception):
     """A version of a record that is none."""
 
 
 def _verify_case(case: _Case, contents: Mapping[str, bytes | None]) -> list[Mismatch]:
+    shape = SHAPES[os.path.dirname(case.path)]
+
+    def version(entry: TreeEntry | None) -> Record | None:
+        found = _record(entry, contents)
+        if found is not None:
+            checked(found, shape)
+        return found
+
     try:
         result = _record(case.result, contents)
     except _Unreadable as error:
         return [Mismatch(Mistake.UNREADABLE_MERGE, None, (str(error),))]
     try:
-        sides = [_version(side, contents, case.shape) for side in case.sides]
-        bases = [
-            _base([_version(base, contents, case.shape) for base in several], root, case.shape)
-            for several, root in zip(
-                case.bases,
-                (_version(root, contents, case.shape) for root in case.roots),
-                strict=True,
-            )
-        ]
-        return differences(bases, sides, result, case.shape)
+        sides = list(map(version, case.sides))
+        bases = []
+        for several, root in zip(case.bases, map(version, case.roots), strict=True):
+            crossed = list(map(version, several))  # git merges several bases into one
+            bases.append(redone([root] * (len(crossed) - 1), crossed, shape) if crossed else None)
+        return differences(bases, sides, result, shape)
     except (Doubt, _Unreadable):
         return []  # a side that was not a record already is not this merge's doing
     except RecursionError:
         return [Mismatch(Mistake.UNREADABLE_MERGE, None, ("nested too deep",))]
-
-
-def _version(
-    entry: TreeEntry | None, contents: Mapping[str, bytes | None], shape: RecordShape
-) -> Record | None:
-    found = _record(entry, contents)
-    if found is not None:
-        checked(found, shape)
-    return found
 
 
 def _record(entry: TreeEntry | None, contents: Mapping[str, bytes | None]) -> Record | None:
@@ -232,11 +191,6 @@ def _record(entry: TreeEntry | None, contents: Mapping[str, bytes | None]) -> Re
     except rawjson.NotJson as error:
         marked = any(line.startswith(_MARKERS) for line in file_lines(content))
         raise _Unreadable("git's conflict markers" if marked else str(error)) from None
-
-
-def _base(several: list[Record | None], root: Record | None, shape: RecordShape) -> Record | None:
-    """Return the one base of branches that crossed: what merging their several bases gives."""
-    return redone([root] * (len(several) - 1), several, shape) if several else None
 
 
 def _merge_finding(case: _Case, found: Mismatch, root: str, prefix: str) -> MergeFinding:

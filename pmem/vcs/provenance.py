@@ -74,11 +74,6 @@ def provenance(workspace: Workspace, request: HistoryRequest) -> Provenance:
     """Return the commits that touched a record, the newest last; up to a revision that is given.
 
     A record that only git knows, or can still read, will do.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-        Damaged: The record cannot be read, and no commit has it.
-        InvalidValue: There is no repository, or no commit yet.
     """
     repository = Repository(workspace.root, workspace.environment)
     head = repository.commit(workspace.revision.commit_id if workspace.revision else _HEAD)

@@ -1,11 +1,21 @@
 """What a change to the project has to do with what is remembered: for whoever reviews it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 
+from pmem.core.citations import Content, Lines, constant_of, values_of
+from pmem.core.cited_sides import (
+    FileVersion,
+    sides_of_constant,
+    sides_of_lines,
+    stands_after,
+    went_to,
+)
 from pmem.core.journal import one_line
+from pmem.core.lines import split_lines
 from pmem.core.outcomes import FIXES, warns
 from pmem.core.places import applies
 from pmem.core.review import (
@@ -18,20 +28,24 @@ from pmem.core.review import (
     is_rule,
     most_important,
 )
-from pmem.core.standing import FileVersion, stands_after, went_to
 from pmem.core.trust import may_stop
-from pmem.errors import InvalidValue, NotFound
+from pmem.errors import InvalidValue
 from pmem.project.views import seen_in
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
-from pmem.storage.git.changed_files import ChangedFiles, ChangedPath
+from pmem.storage.git.changed_files import (
+    ChangedFiles,
+    ChangedPath,
+    Hunk,
+    hunks,
+    lines_after,
+    touching,
+)
 from pmem.storage.git.git_index import Staged
 from pmem.storage.git.repository import NoRevision, Repository
-from pmem.storage.git.revision import Revision
 from pmem.values.fields import asked
 from pmem.values.records import Citation, Memory, MemoryType, Relationship, State
-from pmem.vcs.changelog import HEAD, End, ends
-from pmem.vcs.cited_change import CitedChange, change_of
+from pmem.vcs.changelog import HEAD, End, ends, seen_at
 from pmem.vcs.reviewed_memories import ReviewedMemories
 
 SEARCHED_BYTES: Final = 16 * 1024 * 1024
@@ -44,7 +58,11 @@ MOST_PLACES: Final = 20
 """So many files are named that a rule applies to."""
 _AT_ONCE: Final = 50
 _INDEX: Final = "index"
-_UNNAMED: Final = CitedChange()
+_LOOKED_AT: Final = 200
+"""Of the lines that came in one place so many are compared with the cited one."""
+_ALIKE: Final = 0.5
+_LONGEST: Final = 500
+"""Characters of a line that are compared."""
 
 
 NOW: Final = "HEAD.."
@@ -104,6 +122,16 @@ class Reviewed(msgspec.Struct, frozen=True, kw_only=True, rename={"start": "from
         }
 
 
+class _CitedChange(NamedTuple):
+    """The line after a change, if one can be named, and the text before and after it in words."""
+
+    line: int | None = None
+    said: str = ""
+
+
+_UNNAMED: Final = _CitedChange()
+
+
 class _Change(NamedTuple):
     """A change: its two ends, its files, and the memory at both ends, where there was one."""
 
@@ -120,13 +148,7 @@ class _Change(NamedTuple):
 
 
 def review(workspace: Workspace, request: ReviewRequest) -> Reviewed:
-    """Say what a change has to do with what is remembered.
-
-    Raises:
-        InvalidValue: One of the ends is no revision, or they have no common ancestor.
-        NotFound: The folder is in no git work tree, or there is no git.
-        Damaged: A store is a link.
-    """
+    """Say what a change has to do with what is remembered."""
     change = (_staged if request.staged else _between)(workspace, request)
     listed = change.files.listed()
     place = Repository(workspace.root, workspace.environment).place()
@@ -161,7 +183,7 @@ def _between(workspace: Workspace, request: ReviewRequest) -> _Change:
     files = ChangedFiles(
         workspace.sources, workspace.environment, start.commit, head=end.commit, index=None
     )
-    views = (_seen(workspace, repository, each) for each in (start, end))
+    views = (seen_at(workspace, repository, each) for each in (start, end))
     return _Change(start, end, files, *views)
 
 
@@ -179,7 +201,7 @@ def _staged(workspace: Workspace, request: ReviewRequest) -> _Change:  # noqa: A
     base = repository.head_or_nothing()
     start, before = End(name=HEAD, commit=base), None
     try:
-        before = _seen(workspace, repository, End(name=HEAD, commit=repository.commit(HEAD)))
+        before = seen_at(workspace, repository, End(name=HEAD, commit=repository.commit(HEAD)))
     except InvalidValue:  # it is the first commit
         start = End(name="nothing", commit=None)
     files = ChangedFiles(
@@ -187,16 +209,6 @@ def _staged(workspace: Workspace, request: ReviewRequest) -> _Change:  # noqa: A
     )
     after = seen_in(workspace, tree) if tree.files else None
     return _Change(start, End(name=_INDEX, commit=None), files, before, after)
-
-
-def _seen(workspace: Workspace, repository: Repository, end: End) -> Workspace | None:
-    """Return the memory at an end; None where there was none."""
-    if end.commit is None:
-        return workspace
-    try:
-        return seen_in(workspace, Revision(repository, end.commit, end.name))
-    except NotFound:
-        return None
 
 
 def _is_below(change: ChangedPath, place: str) -> bool:
@@ -322,7 +334,7 @@ class _FileReview:
         place = stood and stood.place(cited)
         if before is None or after is None or not place or not place.lines:
             return _cited_place(change, cited)
-        found = change_of(cited, place.lines, (before, after), self._environment)
+        found = _change_of(cited, place.lines, (before, after), self._environment)
         return _cited_place(change, cited, found)
 
     def _version(self, change: ChangedPath, *, is_after: bool) -> FileVersion | None:
@@ -335,7 +347,7 @@ class _FileReview:
 
 
 def _cited_place(
-    change: ChangedPath, cited: Citation, found: CitedChange = _UNNAMED
+    change: ChangedPath, cited: Citation, found: _CitedChange = _UNNAMED
 ) -> ChangedPlace:
     return ChangedPlace(
         file=change.name,
@@ -391,3 +403,52 @@ def _says_else(memory: Memory, earlier: Memory | None) -> bool:
         earlier.subject,
         earlier.scope,
     )
+
+
+def _change_of(
+    cited: Citation, lines: Lines, versions: tuple[bytes, bytes], environment: Mapping[str, str]
+) -> _CitedChange:
+    """Return what a change did to a cited text.
+
+    `lines` is where its text stood before the change, `versions` the file before and after it.
+    """
+    found = hunks(*versions, environment)
+    before, after = (split_lines(data.decode("utf-8-sig", "replace")) for data in versions)
+    line = _line(found, lines, (before, after))
+    here = Content(versions[1])
+    sides = sides_of_constant(cited, here)
+    if sides is not None:
+        return _CitedChange(_assigned(cited, here, line or lines[0]), sides.said)
+    place = lines_after(found, lines)
+    if place is not None:
+        sides = sides_of_lines(before[lines[0] - 1 : lines[1]], after[place[0] - 1 : place[1]])
+    return _CitedChange(line, sides.said if sides else "")
+
+
+def _line(
+    found: Sequence[Hunk], lines: Lines, texts: tuple[Sequence[str], Sequence[str]]
+) -> int | None:
+    """Return the line after a change that stands for the first cited one that it touches."""
+    hunk = touching(found, lines)
+    if hunk is None or hunk.new_size == 0:
+        return None if hunk is None else max(1, hunk.new)
+    touched = max(hunk.old, lines[0])
+    near = min(hunk.new + touched - hunk.old, hunk.new + hunk.new_size - 1)
+    if not hunk.old_size:
+        return near
+    matcher = SequenceMatcher(b=texts[0][touched - 1].strip()[:_LONGEST], autojunk=False)
+
+    def alike(line: int) -> float:
+        matcher.set_seq1(texts[1][line - 1].strip()[:_LONGEST])
+        return matcher.ratio() if matcher.quick_ratio() >= _ALIKE else 0.0
+
+    new = range(hunk.new, hunk.new + min(hunk.new_size, _LOOKED_AT))
+    best = max(new, key=lambda line: (alike(line), -abs(line - near)))
+    return best if alike(best) >= _ALIKE else near
+
+
+def _assigned(cited: Citation, here: Content, near: int) -> int | None:
+    """Return the line that gives a constant its value, the nearest one."""
+    constant = constant_of(cited)
+    values = values_of(cited, here, constant[0]) if constant else []
+    return min((one.first for one in values), key=lambda first: abs(first - near), default=None)

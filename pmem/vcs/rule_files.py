@@ -272,10 +272,6 @@ def set_up(workspace: Workspace, request: RulesRequest) -> RulesSetup:
     """Write the files by which hosts read the memory, take them away, or only look.
 
     A file that pmem did not make is never written over.
-
-    Raises:
-        Refused: A file that is to be made is somebody else's, or is a link.
-        StorageRefused: A file may not be read or written.
     """
     hosts = request.hosts or tuple(_in_use(workspace))
     for host in hosts:
@@ -387,13 +383,7 @@ def _place(workspace: Workspace, file: str) -> str:
 
 
 def _text_at(path: str) -> str | None:
-    """Return what a file holds; None where there is none.
-
-    Raises:
-        Refused: It, or the folder that it is in, is a link.
-        Damaged: It is not UTF-8, or far too large.
-        StorageRefused: It may not be read.
-    """
+    """Return what a file holds; None where there is none."""
     if os.path.islink(path) or os.path.islink(os.path.dirname(path)):
         raise Refused(f"{path} is or is in a link, and pmem writes through none", "move it away")
     try:

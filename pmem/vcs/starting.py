@@ -43,13 +43,7 @@ class Started(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def start(workspace: Workspace, request: InitRequest) -> Started:
-    """Make a memory folder, or complete the one that is there; safe to repeat.
-
-    Raises:
-        UsageError: It would hide a memory in a folder above.
-        NoProject: Git has a memory that is not checked out, or another work tree has one.
-        Refused, StorageRefused, InvalidValue, Locked: See `initialise`.
-    """
+    """Make a memory folder, or complete the one that is there; safe to repeat."""
     if request.mine:
         done = start_own(workspace.environment, request.name)
         return Started(path=unsecret(done.path), created=done.created, git="")

@@ -15,8 +15,6 @@ from pmem import AddRequest, Project
 from pmem.core.apps.deciding import adds_little
 from pmem.core.filters import Filter
 from pmem.errors import InvalidValue, StorageRefused
-from pmem.model.checks import read_model_answer
-from pmem.model.models import AnswerRefused
 from pmem.model.tasks import CompactionGiven
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.unindexed import InMemory
@@ -26,7 +24,6 @@ from pmem.values.records import EventKind, Memory, State
 from tests.apps import fakes
 from tests.conftest import NOW
 from tests.effort import examples
-from tests.strategies import json_values
 
 EVERY = Filter(states=())
 NUMBERS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath", "isle", "jade")
@@ -419,12 +416,6 @@ def _take(project: Project, step: str, app: str, pick: int, number: int) -> None
             project.restore(memory.id)
         else:
             project.pin(memory.id)
-
-
-@given(json_values)
-def test_no_answer_gets_past_the_check_but_a_decision(answer: Any) -> None:
-    with pytest.raises(AnswerRefused):
-        read_model_answer("compaction", answer)
 
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"

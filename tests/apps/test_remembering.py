@@ -232,10 +232,20 @@ def test_what_several_people_state_is_kept_however_plain_its_words(project: Proj
     assert kept_of(project, *said) == "Mira: We agreed to stop. Ben prefers to walk."
 
 
-@pytest.mark.row("S0.7.1", "S0.11.9")
+SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+def spilling(_given: ConversationGiven) -> Any:
+    """Fail, and quote a secret."""
+    raise ValueError(f"refused: {SECRET}")
+
+
+@pytest.mark.row("S0.7.1", "S0.7.2", "S0.11.9")
 @pytest.mark.parametrize(
     "summarise",
     [
+        spilling,
+        lambda given: {"summary": f"The key is {SECRET}."},
         fakes.raising,
         fakes.stammering,
         fakes.unspeakable,
@@ -246,7 +256,7 @@ def test_what_several_people_state_is_kept_however_plain_its_words(project: Proj
         lambda given: {"summary": "The user lives in Quuxville."},
     ],
 )
-def test_a_summariser_that_fails_or_lies_is_done_without(
+def test_f33_a_summariser_that_fails_or_lies_is_done_without_and_spills_no_secret(
     root: str, summarise: fakes.Summarise
 ) -> None:
     project = fakes.limited(root, models=fakes.model(summarise=summarise))
@@ -257,6 +267,7 @@ def test_a_summariser_that_fails_or_lies_is_done_without(
     assert done.memory
     (added,) = project.history(done.memory.id)
     assert added.detail["failure"] == done.reason
+    assert traces(root, SECRET) == []
 
 
 @pytest.mark.row("S0.7.5")
@@ -453,29 +464,6 @@ def test_a_value_that_nobody_changed_is_kept_beside_one_on_something_else(
         ("user", "", "Room 3 moved to floor 4."),
     )
     assert kept == "user: The lift has 2 doors. Room 3 moved to floor 4."
-
-
-SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
-
-
-def spilling(_given: ConversationGiven) -> Any:
-    """Fail, and quote a secret."""
-    raise ValueError(f"refused: {SECRET}")
-
-
-@pytest.mark.row("S0.7.2")
-@pytest.mark.parametrize(
-    "summarise", [lambda given: {"summary": f"The key is {SECRET}."}, spilling]
-)
-def test_f33_a_summary_with_a_secret_is_done_without_and_is_nobodys_error(
-    root: str, summarise: fakes.Summarise
-) -> None:
-    project = fakes.limited(root, models=fakes.model(summarise=summarise))
-    talk = ended(project, "We decided to use PostgreSQL.", app=None)
-    done = project.apps.remember("calendar", conversation=talk)
-    assert (done.action, contents(project)) == ("created", ["user: We decided to use PostgreSQL."])
-    assert done.reason in ("fake failed", "the summary holds what looks like a secret")
-    assert traces(root, SECRET) == []
 
 
 @pytest.mark.row("S0.12.1")

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final
 from pmem import Project
 from pmem.core.error_fingerprint import evidence_of
 from pmem.core.own_words import ABOUT_ERROR, ABOUT_FILE, RECORDED, STOPS
-from pmem.storage.local.noted_transcripts import NotedTranscripts
+from pmem.storage.local.sessions import NotedTranscripts
 from pmem.storage.local.state import LocalState
 from tests.assistants.fake_model import (
     CODEX_WORDS,

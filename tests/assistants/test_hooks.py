@@ -33,7 +33,7 @@ from pmem.assistants.events import (
 from pmem.cli.hook import quick_answer
 from pmem.core.error_fingerprint import evidence_of
 from pmem.project.setup import initialise
-from pmem.storage.local.noted_transcripts import NotedTranscript, NotedTranscripts
+from pmem.storage.local.sessions import NotedTranscript, NotedTranscripts
 from pmem.storage.local.state import LocalState
 from tests.cli.shell import installed
 from tests.conftest import NOW

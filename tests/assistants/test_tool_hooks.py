@@ -114,7 +114,7 @@ def test_of_two_hooks_at_one_call_one_tells(shop: Shop) -> None:
     nothing = mock.Mock(return_value=frozenset())
     with (
         mock.patch("pmem.assistants.first_look.known_at_once", nothing),
-        mock.patch("pmem.storage.local.shown.ShownItems.known", nothing),
+        mock.patch("pmem.storage.local.sessions.ShownItems.known", nothing),
     ):
         assert read() == ""
     assert nothing.called
@@ -288,7 +288,7 @@ def test_where_nothing_can_be_noted_a_file_still_brings_what_is_about_it(shop: S
     name = shop.dead_end()
     assert pmem("edit", name, "--stop-edits").code == 0
     refused = mock.Mock(side_effect=StorageRefused("read-only file system"))
-    with mock.patch("pmem.storage.local.shown.ShownItems.claim", refused):
+    with mock.patch("pmem.storage.local.sessions.ShownItems.claim", refused):
         assert lines(read()) == lines(read()) == ["Tried: five retries. It failed."]
         assert not stops(edit(PMEM_HOOKS_DENY="true"))
 
@@ -366,7 +366,7 @@ def test_nothing_is_stopped_unless_the_users_own_settings_allow_it(marked: str, 
 
 def test_without_a_session_or_where_nothing_can_be_noted_nothing_is_stopped(marked: str) -> None:
     assert not stops(edit(session="", **ALLOWED))
-    with mock.patch("pmem.storage.local.shown.ShownItems.claim", side_effect=OSError):
+    with mock.patch("pmem.storage.local.sessions.ShownItems.claim", side_effect=OSError):
         assert not stops(edit(**ALLOWED))
 
 

@@ -65,8 +65,8 @@ def spoken_for(memory: Project, task: str) -> list[tuple[str, tuple[float, ...]]
     gathered = context_candidates.gather_candidates
     with mock.patch.object(contexts, "gather_candidates", side_effect=gathered) as asked:
         memory.build_context(task, budget=1000, omitted=True)
-    _, _, usable, _, answers, *_ = asked.call_args.args
-    return [(one.id, answers.valuation.worth(one).features) for one in usable]
+    source = asked.call_args.args[0]
+    return [(one.id, source.answers.valuation.worth(one).features) for one in source.usable]
 
 
 def read(project: Path, name: str) -> Iterator[Any]:

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import IO, Final
 
 from pmem.project.setup import initialise
+from pmem.storage.local.state import LocalState
 from pmem.values.records import (
     STORES,
     Chunk,
@@ -132,8 +133,7 @@ def _broken_state(root: str) -> None:
 
 
 def _broken_queue(root: str) -> None:
-    os.makedirs(os.path.join(root, "local"), exist_ok=True)
-    _write(os.path.join(root, "local", "consent.json"), b"[]")
+    LocalState(root).write("insert or replace into consent values (1, ?)", b"[]")
 
 
 def _another_writer(root: str) -> None:

@@ -13,11 +13,10 @@ from pmem.cli.screens.drawing import NARROW, ScreenView, sparkline
 from pmem.cli.screens.figures import _gathered, stats_note, stats_screen
 from pmem.cli.screens.stories import story_screen
 from pmem.cli.session import Line
-from pmem.core.histogram import Period
 from pmem.core.journal import Historic, JournalEntry, entry, steps
 from pmem.core.visible import visible
 from pmem.operations import table
-from pmem.upkeep.statistics import MemoryFigures
+from pmem.upkeep.statistics import MemoryFigures, Period
 from pmem.values.fields import AtRequest
 from pmem.values.records import Episode, EpisodeType, EventKind, Memory, MemoryType, Record
 from tests import strategies

@@ -25,7 +25,7 @@ from pmem.memory.conversations import LookRequest, Transcript
 from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
-from pmem.storage.local.noted_transcripts import NotedTranscript
+from pmem.storage.local.sessions import NotedTranscript
 from pmem.values.programs import SessionProgram
 from pmem.values.records import Message
 from tests.asking import ask

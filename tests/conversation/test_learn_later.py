@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pmem.project.workspace import Workspace
-from pmem.storage.local.noted_transcripts import NotedTranscript
+from pmem.storage.local.sessions import NotedTranscript
 from tests.cli.shell import pmem
 from tests.conftest import NOW
 from tests.conversation.assistants import ClaudeCode, Codex, Gemini

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.histogram import MOST_PERIODS, OLDER, by_age, growth
+from pmem.upkeep.statistics import MOST_PERIODS, OLDER, by_age, growth
 from pmem.values.times import UNDATED
 from tests import strategies
 from tests.conftest import NOW

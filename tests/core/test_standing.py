@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem.core.citations import Content
-from pmem.core.standing import FileVersion, stands_after, went_to
+from pmem.core.cited_sides import FileVersion, stands_after, went_to
 from pmem.values.records import Citation
 from tests.effort import examples
 

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from pmem.storage.postgres.address import shown_address
+from pmem.storage.postgres.server import shown_address
 from tests.cli.shell import Outcome, pmem
 from tests.postgres import TestDatabase
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from pmem.storage.postgres.recalls import ServerPairs
+from pmem.storage.postgres.project_state import ServerPairs
 from pmem.storage.postgres.server import Server
 from tests.conftest import NOW
 

@@ -18,9 +18,9 @@ from pmem.memory.requests import AddRequest
 from pmem.operations import table
 from pmem.project.caller import Caller
 from pmem.search.context_request import ContextRequest
-from pmem.search.search import SearchRequest
-from pmem.storage.postgres.roles import role_name
+from pmem.search.picking import SearchRequest
 from pmem.storage.postgres.server import Server
+from pmem.storage.postgres.setting_up import role_name
 from pmem.upkeep.database import DatabaseRequest
 from pmem.upkeep.integrity import CheckRequest
 from tests.asking import ask

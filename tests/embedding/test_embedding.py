@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 
 from pmem.conversation.exchange import MessagesRequest
-from pmem.core.retrieval.ranking import total
+from pmem.core.retrieval.ranked import total
 from pmem.embedding import embedders
 from pmem.embedding.embedding import BATCH
 from pmem.memory.changes import RecordsRequest
@@ -26,7 +26,8 @@ from pmem.operations.operation import Outcome
 from pmem.operations.pipeline import run
 from pmem.project.workspace import Workspace
 from pmem.search.hits import SearchHit
-from pmem.search.search import SearchRequest, SearchResult
+from pmem.search.picking import SearchRequest
+from pmem.search.search import SearchResult
 from pmem.storage.index.vectors import FILE
 from pmem.upkeep.consolidation import UpkeepRequest
 from pmem.upkeep.doctor import DoctorRequest

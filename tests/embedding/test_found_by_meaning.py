@@ -1,7 +1,6 @@
 """Memories and episodes are found by meaning as well, where something embeds."""
 
 import json
-import sqlite3
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,8 +17,8 @@ from pmem.operations import table
 from pmem.operations.pipeline import run
 from pmem.search.context_request import ContextRequest
 from pmem.search.hits import SearchKind
-from pmem.search.search import SearchRequest, SearchResult
-from pmem.storage.index.vectors import FILE
+from pmem.search.picking import SearchRequest
+from pmem.search.search import SearchResult
 from pmem.storage.postgres.server import Server
 from pmem.upkeep.sync import SyncRequest
 from pmem.values.records import State
@@ -244,15 +243,3 @@ def test_a_folder_and_a_server_answer_alike(
     request = SearchRequest(query="puppy on Mondays")
     assert ask(served(root, server, **dotted), table.SEARCH, request) == on_files
     assert on_files.by_meaning
-
-
-def test_vectors_of_the_first_version_are_kept(root: str, log: Path) -> None:
-    added(root, CAT, DOG)
-    put_in_order(root, program(log))
-    with sqlite3.connect(f"{root}/local/{FILE}") as connection:
-        connection.execute("drop table place")
-        connection.execute("pragma user_version = 1")
-    asked = len(asked_of(log))
-    put_in_order(root, program(log))
-    assert len(asked_of(log)) == asked, "nothing is embedded again"
-    assert texts(search(root, program(log)))[0] == DOG

@@ -70,15 +70,7 @@ def real(
     environment: Mapping[str, str] | None = None,
     before: Sequence[str] = (),
 ) -> Done:
-    """Run the installed executable.
-
-    Args:
-        arguments: Its arguments.
-        stdin: What it reads.
-        cwd: Where it runs.
-        environment: Variables besides those of this process.
-        before: A command that runs it, such as setpriv with its options.
-    """
+    """Run the installed executable."""
     done = subprocess.run(
         [*before, PROGRAM, *arguments],
         input=stdin,

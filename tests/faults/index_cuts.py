@@ -64,12 +64,7 @@ class State(NamedTuple):
 
 
 def recorded(local: str, index: str) -> Recording:
-    """Run a command that changes an index, and note what SQLite does to its files.
-
-    Args:
-        local: The folder of the indexes, of the project in the current folder.
-        index: Which one of `INDEXES`.
-    """
+    """Run a command that changes an index, and note what SQLite does to its files."""
     calls: list[Call] = []
 
     def visit(name: str, args: tuple[Any, ...]) -> None:
@@ -103,13 +98,7 @@ def _changed_by_others() -> None:
 
 
 def cuts(recording: Recording, chance: random.Random, several: int) -> Iterator[State]:
-    """Yield the states that a power cut during each transaction can leave.
-
-    Args:
-        recording: What SQLite did.
-        chance: Draws which pages were written, and which of them only half.
-        several: How many such draws of each transaction.
-    """
+    """Yield the states that a power cut during each transaction can leave."""
     files = dict(recording.before)
     for number, (journal, pages) in enumerate(_transactions(recording.calls)):
         name = f"transaction {number}"
@@ -168,12 +157,7 @@ def damage(recording: Recording, index: str, chance: random.Random) -> Iterator[
 
 
 def answers(local: str, files: Files) -> list[world.Ran]:
-    """Put the files in place, and ask everything; the answers must not depend on the files.
-
-    Args:
-        local: The folder of the indexes, of the project in the current folder.
-        files: What is in it.
-    """
+    """Put the files in place, and ask everything; the answers must not depend on the files."""
     put(local, files)
     with world.fixed_chance(3):
         return [world.ran(*words, stdin=stdin) for words, stdin in QUESTIONS]
@@ -230,12 +214,7 @@ def _half(call: Call) -> Call:
 
 
 class Bench:
-    """A project whose indexes are put into one state after another.
-
-    Args:
-        folder: It holds the project as `template`.
-        index: Which index, one of `INDEXES`.
-    """
+    """A project whose indexes are put into one state after another."""
 
     def __init__(self, folder: str, index: str) -> None:
         here = os.getcwd()
@@ -278,14 +257,7 @@ class Looked(NamedTuple):
 
 
 def looked(folder: str, index: str, seed: int, several: int) -> Looked:
-    """Look at every state of an index.
-
-    Args:
-        folder: It holds the project as `template`.
-        index: Which one, of `INDEXES`.
-        seed: For what is drawn.
-        several: How many draws of each transaction.
-    """
+    """Look at every state of an index."""
     chance = random.Random(seed)
     bench = Bench(folder, index)
     states = [*cuts(bench.recording, chance, several), *damage(bench.recording, index, chance)]

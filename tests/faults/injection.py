@@ -32,14 +32,7 @@ _SQLITE: Final = "sqlite "
 def injected(
     at: int, act: Act, *, from_then_on: bool = False, in_sqlite: bool = True
 ) -> Iterator[Counter]:
-    """Do something in place of the n-th call, counted from one.
-
-    Args:
-        at: Which call; none of them for 0.
-        act: Gets the call's name and arguments; the call happens if it returns.
-        from_then_on: Do it at every later call as well.
-        in_sqlite: Whether SQLite's own calls count.
-    """
+    """Do something before the n-th call, counted from one; the call happens if that returns."""
     counter = Counter()
 
     def visit(name: str, args: tuple[Any, ...]) -> None:

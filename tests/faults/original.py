@@ -30,12 +30,7 @@ class _Held(NamedTuple):
 
 
 class Original:
-    """A project as it is now, and one copy of it to work on.
-
-    Args:
-        start: The project's folder.
-        place: Where the copy is made; the project itself is worked on where they are the same.
-    """
+    """A project as it is now, and one copy of it to work on."""
 
     def __init__(self, start: str, place: str) -> None:
         self.place = place if start == place else world.copied(start, place)
@@ -61,11 +56,7 @@ class Original:
         return self.place
 
     def fingerprint(self, passing: re.Pattern[str]) -> str:
-        """Return a digest of what differs from the original and can make a difference.
-
-        Args:
-            passing: The parts of names that come out differently each time.
-        """
+        """Return a digest of what differs from the original and can make a difference."""
         digest = hashlib.sha256()
         found = dict(_walk(self.place))
         names = {path: passing.sub(".tmp", path) for path in {**found, **self._held}}

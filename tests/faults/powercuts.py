@@ -33,12 +33,7 @@ class Cut(NamedTuple):
 
 
 def cut(folder: str, name: str) -> Cut:
-    """Run a command, and look at every state that a power cut can leave.
-
-    Args:
-        folder: It holds the project as `template`.
-        name: The command, one of `WRITES`.
-    """
+    """Run a command, and look at every state that a power cut can leave."""
     with world.surroundings(folder):
         bench = Bench(folder, name)
         place = bench.fresh()

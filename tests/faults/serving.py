@@ -33,12 +33,7 @@ WORDS: Final = (
 
 
 class Load:
-    """What clients do to a server, and what they were told.
-
-    Args:
-        port: Where the server is.
-        folder: The project.
-    """
+    """What clients do to a server, and what they were told."""
 
     def __init__(self, port: int, folder: str) -> None:
         self.port, self.folder = port, folder

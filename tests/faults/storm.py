@@ -81,15 +81,7 @@ class Outcome:
 
 
 class Storm:
-    """Writers, readers and the killing, over one memory folder.
-
-    Args:
-        place: An empty folder.
-        writers: How many processes write at once.
-        seed: Makes the kill times come out the same, the scheduling apart.
-        signal_: What kills.
-        latest: The last second of a life at which it kills; None for all of it.
-    """
+    """Writers, readers and the killing, over one memory folder."""
 
     def __init__(
         self,
@@ -126,13 +118,7 @@ class Storm:
         self.targets = [item["memory"]["id"] for item in json.loads(made.stdout)["data"]["items"]]
 
     def write(self, jobs: int, kinds: tuple[str, ...] = KINDS, *, kills: int = 0) -> None:
-        """Run so many commands; with kills, go on until so many have been killed.
-
-        Args:
-            jobs: Commands that each writer runs; without meaning when there are kills.
-            kinds: What they are.
-            kills: How many processes are to die.
-        """
+        """Run so many commands; with kills, go on until so many have been killed."""
         begun = time.monotonic()
         deaths = self.outcome.killed + kills
         stop = threading.Event()

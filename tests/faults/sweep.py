@@ -64,12 +64,7 @@ class Broken(NamedTuple):
 
 
 class Bench:
-    """A project, and one writing command that is run on copies of it.
-
-    Args:
-        folder: Where to work; it holds the project as `template`.
-        name: The command, one of `WRITES`.
-    """
+    """A project, and one writing command that is run on copies of it."""
 
     def __init__(self, folder: str, name: str) -> None:
         self.name = name
@@ -303,14 +298,7 @@ def _differs(found: State, wanted: State) -> list[str]:
 
 
 def swept(folder: str, name: str, faults: Sequence[str], *, stride: int = 1) -> Bench:
-    """Run a command with faults, on the project in a folder.
-
-    Args:
-        folder: It holds the project as `template`.
-        name: The command, one of `WRITES`.
-        faults: Which ones, of `ACTS`.
-        stride: At every call, or at every so many.
-    """
+    """Run a command with faults, on the project in a folder."""
     with world.surroundings(folder), world.command_lines():
         bench = Bench(folder, name)
         for fault in faults:

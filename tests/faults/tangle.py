@@ -22,13 +22,7 @@ FEW: Final = 6
 
 
 def main(folder: str, seed: int, count: int) -> None:
-    """Do random things to random memories, each as an actor of its own.
-
-    Args:
-        folder: The memory folder.
-        seed: The same seed, the same choices.
-        count: How many things.
-    """
+    """Do random things to random memories, each as an actor of its own."""
     dice = Random(seed)
     for number in range(count):
         actor = f"w{seed}-{number}"

@@ -9,9 +9,6 @@ from typing import NamedTuple
 
 import pytest
 
-from pmem.storage.local.proposals import Proposals
-from pmem.storage.local.state import LocalState
-from pmem.values.records import dump
 from tests.faults.console import added, bytes_of, pmem, real
 from tests.faults.test_disk import TRANSCRIPT
 from tests.faults.test_locked import READING
@@ -41,29 +38,12 @@ def _with(field: str, value: str) -> Callable[[bytes], bytes]:
 
 CASES = {
     "truncated": Case(lambda data: data[: len(data) // 2], "not valid JSON"),
-    "truncated by one": Case(lambda data: data.rstrip()[:-1], "not valid JSON"),
     "empty": Case(lambda data: b"", "is empty"),
-    "only blanks": Case(lambda data: b"\n  \n", "is empty"),
-    "zeros": Case(lambda data: bytes(len(data)), "not valid JSON"),
-    "UTF-16": Case(lambda data: data.decode().encode("utf-16"), "is UTF-16, not UTF-8"),
-    "Latin-1": Case(lambda data: data.replace(b"Sundays", b"S\xfcndays"), "not UTF-8 at byte"),
-    "deep": Case(_with("extra", "[" * 100 + "]" * 100), "nested deeper than 64"),
-    "far too deep": Case(lambda data: b"[" * 100_000, "nested deeper than 64"),
     "a list": Case(lambda data: b"[" + data + b"]", "holds a list, not an object"),
-    "a text": Case(lambda data: b'"pancakes"', "holds a text, not an object"),
-    "null": Case(lambda data: b"null", "holds null, not an object"),
     "NaN": Case(_with("importance", "NaN"), "not valid JSON"),
-    "infinity": Case(_with("importance", "1e999"), ""),
-    "out of range": Case(_with("importance", "7"), "importance"),
     "wrong type": Case(_with("content", "12"), "content"),
-    "a field missing": Case(lambda data: data.replace(b'"content"', b'"contents"'), "content"),
     "another id": Case(_with("id", '"mvz1fwao-5gfu3i2z"'), "which is not its name"),
-    "an id that escapes": Case(_with("id", '"../../evil"'), "which is not its name"),
     "newer schema": Case(_with("schema", "2"), "has schema 2", "newer_schema"),
-    "much newer schema": Case(
-        lambda data: b'{"schema": 9, "new": [1]}', "has schema 9", "newer_schema"
-    ),
-    "schema zero": Case(_with("schema", "0"), "never existed"),
     "conflict markers": Case(
         lambda data: b"<<<<<<< ours\n" + data + b"=======\n" + data + b">>>>>>> theirs\n",
         "conflict markers",
@@ -411,20 +391,11 @@ def test_a_purge_leaves_no_link_in_a_file_that_cannot_be_used(damaged_id: str, r
     assert pmem("purge", unrelated, "--force").code == 0
 
 
-@pytest.mark.parametrize("file", ["state.sqlite3", "consent.json"])
-def test_damage_of_what_a_clone_keeps_for_itself_is_found(
-    file: str, damaged_id: str, root: str
-) -> None:
-    """That is so for a database, and for what an older version left beside none of its own."""
+def test_damage_of_what_a_clone_keeps_for_itself_is_found(damaged_id: str, root: str) -> None:
     assert pmem("checkpoint", "save", "review", "{}").code == 0
     assert pmem("add", "The user lives in Graz.", "--agent", "planner").code == 7
     assert pmem("check", "records").code == 0
-    path = os.path.join(root, "local", file)
-    if file == "consent.json":
-        left = dump(Proposals(LocalState(root)).read())
-        os.unlink(os.path.join(root, "local", "state.sqlite3"))
-        Path(path).write_bytes(left)
-        assert pmem("check", "records").code == 0
+    path = os.path.join(root, "local", "state.sqlite3")
     spoil(path, lambda data: data[:100] + bytes(len(data) - 100))
     before = bytes_of(root, local=True)
     checked = pmem("check", "records", "--json")

@@ -25,7 +25,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from pmem import Memory, Project
-from pmem.storage.index.open_indexes import TRUST_SECONDS
+from pmem.storage.index.current_index import TRUST_SECONDS
 
 DIALS: Final = 6
 INSIDE: Final = (0, 1)
@@ -47,12 +47,7 @@ for line in sys.stdin:
 
 
 class Dial:
-    """A memory that counts up, and when each number was begun and done.
-
-    Args:
-        number: Which one.
-        id_: The memory's id.
-    """
+    """A memory that counts up, and when each number was begun and done."""
 
     def __init__(self, number: int, id_: str) -> None:
         self.number = number
@@ -78,12 +73,7 @@ class Dial:
 
 
 class Storm:
-    """Threads, another process and an editor on one memory folder.
-
-    Args:
-        place: An empty folder.
-        seed: Draws what each thread does.
-    """
+    """Threads, another process and an editor on one memory folder."""
 
     def __init__(self, place: str, seed: int) -> None:
         self.root = os.path.join(place, ".project-memory")

@@ -13,7 +13,6 @@ from pmem.core import findings
 from pmem.core.delta import fingerprints
 from pmem.core.filters import EVERYTHING, passes
 from pmem.core.journal import Wanted, log
-from pmem.core.past import begun
 from pmem.core.rawjson import NotJson, dump, load
 from pmem.core.retention import as_of
 from pmem.core.retrieval.documents import entries
@@ -28,9 +27,8 @@ from pmem.storage.local.access import _Tally as Tally
 from pmem.storage.local.appstate import AppState
 from pmem.storage.local.operations import Operations
 from pmem.storage.local.proposals import Proposals, digest, without_expired
-from pmem.storage.local.seen_pairs import JudgedPairs
-from pmem.storage.local.state import FILE, LocalState
-from pmem.storage.past import _ODD_HISTORY
+from pmem.storage.local.state import LocalState
+from pmem.storage.views import _ODD_HISTORY, begun
 from pmem.values.records import STORES, Episode, Memory, Record, RecordType
 from pmem.values.records import dump as written
 from pmem.vcs.gitmerge import _merge_versions as driver
@@ -183,12 +181,16 @@ def _put(name: str, data: bytes) -> None:
         file.write(data)
 
 
+def _keep_queue(data: bytes) -> None:
+    LocalState(folder()).write("insert or replace into consent values (1, ?)", data)
+
+
 def _consent(data: bytes) -> Any:
-    _put("consent.json", data)
+    _keep_queue(data)
     queue = Proposals(LocalState(folder())).read()
     left = without_expired(queue, NOW)
     digest(left, "language", "speaks Finnish")
-    _put("consent.json", written(left))
+    _keep_queue(written(left))
     assert written(Proposals(LocalState(folder())).read()) == written(left)
     return left
 
@@ -201,17 +203,6 @@ def _operations(data: bytes) -> Any:
     assert all(isinstance(item, LoggedOperation) for item in found)
     sorted(found, key=lambda item: item.ts)
     return [written(item) for item in found]
-
-
-def _judged(data: bytes) -> Any:
-    _put("judged.json", data)
-    with suppress(FileNotFoundError):
-        os.unlink(os.path.join(folder(), "local", FILE))
-    judged = JudgedPairs(LocalState(folder()), NOW)
-    known = set(judged.known())
-    judged.note(["new"])
-    assert set(judged.known()) == known | {"new"}
-    return known
 
 
 def _accesses(data: bytes) -> Any:
@@ -258,7 +249,6 @@ _PROPOSED: Final = b"""{"key": "00", "proposals": [{"id": "0a0a0a0a-k3v9m2x1", "
 _RAN: Final = b"""{"ts":"2026-11-21T14:30:00Z","node":"hotpath","op":"create","sim":0.5}
 {"ts":"2026-11-21T14:31:00Z","node":"worker","op":"merge","status":"skipped","user":"ada"}
 """
-_JUDGED: Final = b'{"aa": "2026-11-20T00:00:00Z", "bb": "2026-01-20T00:00:00Z"}'
 _RECALLED: Final = b"""2026-11-21T14:30:00.250Z 0a0a0a0a-k3v9m2x1 0a0a0a0a-k3v9m2x2*3
 2026-11-21T14:30:01.000Z 0a0a0a0a-k3v9m2x1
 """
@@ -270,7 +260,6 @@ ENTRIES: Final = (
     Entry("record as text", _textconv, tuple(_sides("conversations", 3)), (NotJson,)),
     Entry("consent queue", _consent, (_PROPOSED,)),
     Entry("operations log", _operations, (_RAN,)),
-    Entry("judged pairs", _judged, (_JUDGED,)),
     Entry("access log", _accesses, (_RECALLED,)),
     Entry("state database", _state, (_a_state(),), (NewerSchema,), share=0.3),
 )

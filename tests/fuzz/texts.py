@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from pmem.cli.render import clean
 from pmem.core import consent, style_rules, tokens
-from pmem.core.context.block import block
+from pmem.core.context.writing import block
 from pmem.core.duplicates import comparing, reading
 from pmem.core.extraction import episodes, facts
 from pmem.core.lines import shortened

@@ -21,7 +21,7 @@ from pmem.model.models import AnswerRefused
 from pmem.model.tasks import CompactionGiven, KeptMemory
 from pmem.project.configuration import parse_config
 from pmem.search.evaluation import _accepted
-from pmem.search.search import SearchRequest
+from pmem.search.picking import SearchRequest
 from pmem.storage.files.durable import _plan
 from pmem.storage.unindexed import InMemory
 from pmem.values.config import from_environment, resolve

@@ -95,8 +95,6 @@ FILES: Final = (
     "local/state.sqlite3",
     "local/state.sqlite3-journal",
     "local/access.log",
-    "local/judged.json",
-    "local/consent.json",
     "local/operations.log",
     "local/commands.log",
     "local/pmem.log",
@@ -319,14 +317,6 @@ for _base in ("index.sqlite3", "state.sqlite3"):
         PLANTS[f"{_base} with {_what}"] = _database(_base, _schema)
 
 STATES: Final = {
-    "consent.json": (
-        '{"proposals": [{"id": "../../secret/file"}]}',
-        "[" * 100_000,
-        '{"schema": 99}',
-        "null",
-        "\ufeff{}",
-    ),
-    "judged.json": ("[" * 100_000, '{"../../x": 1}', "1e999", '"\ud800"'),
     "commands.log": (
         '{"at":"2026-01-01T00:00:00Z","operation":"x","changes":[]}\n',
         "[" * 100_000,

@@ -60,7 +60,7 @@ for _what, _data in RECORDS.items():
 
 
 def _sparse(root: str, secret: str) -> None:
-    for name in (f"{STORE}/{OTHER}.json", "local/access.log", "local/judged.json"):
+    for name in (f"{STORE}/{OTHER}.json", "local/access.log"):
         remove(f"{root}/{name}")
         write(f"{root}/{name}", b"")
         os.truncate(f"{root}/{name}", 2**30)

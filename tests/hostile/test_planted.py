@@ -153,9 +153,7 @@ def test_one_that_a_pull_brings_into_a_working_clone_is_not_used_either() -> Non
     assert Project(ROOT).list().total == 3
 
 
-@pytest.mark.parametrize(
-    "name", ["access.log", "consent.json", "state.sqlite3", "operations.log", "index.sqlite3"]
-)
+@pytest.mark.parametrize("name", ["access.log", "state.sqlite3", "operations.log", "index.sqlite3"])
 def test_nothing_else_of_it_counts(name: str) -> None:
     project()
     planted_file = f"{ROOT}/local/{name}"

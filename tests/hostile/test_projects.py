@@ -115,7 +115,6 @@ def test_no_command_is_harmed_by_everything_at_once(
         "local/access.log: hard link",
         "local/operations.log: link",
         "local/pmem.log: link",
-        "local/judged.json: pipe",
         "golden.jsonl: link to zeros",
         "names of files that are no ids",
         "ids that are no names",
@@ -226,8 +225,6 @@ def test_an_import_reads_files_only(kind: str, project: str, secret: str) -> Non
         ("access.log", ["search", "gear"]),
         ("access.log", ["check", "setup"]),
         ("operations.log", ["log", "--operations"]),
-        ("judged.json", ["consolidate"]),
-        ("consent.json", ["inbox", "proposals"]),
     ],
 )
 def test_a_file_that_is_far_too_large_is_read_in_part(

@@ -577,14 +577,14 @@ def test_a_batch_line_that_cites_wrongly_adds_nothing(project: Project) -> None:
     assert [one.place for one in memory.citations] == ["src/queue.py:1"]
 
 
-def test_two_branches_may_cite_different_files(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_branches_may_cite_different_files_and_names(monkeypatch: pytest.MonkeyPatch) -> None:
     begin(monkeypatch)
     for name in ("one.py", "two.py", "three.py"):
         Path(name).write_text(f"# {name}\n{TEXT}")
     memory = cited(Project(actor="ada"), "three.py:1")
     ok("add", "--all")
     ok("commit", "--quiet", "--message", "Start")
-    for branch, place in (("one", "one.py:5"), ("two", "two.py:6-7")):
+    for branch, place in (("one", "one.py:5"), ("two", "two.py::step_06")):
         ok("checkout", "--quiet", "-b", branch, "main")
         assert installed(["edit", memory.id, "--cite", place]).code == 0
         ok("commit", "--quiet", "--all", "--message", branch)
@@ -592,7 +592,7 @@ def test_two_branches_may_cite_different_files(monkeypatch: pytest.MonkeyPatch) 
     assert merge.code == 0, merge.said
     now = Project(actor="ada").show(memory.id)
     assert isinstance(now, Memory)
-    assert {one.place for one in now.citations} == {"one.py:5", "two.py:6-7", "three.py:1"}
+    assert {one.place for one in now.citations} == {"one.py:5", "two.py::step_06", "three.py:1"}
     assert pmem("check", "citations").code == 0
 
 

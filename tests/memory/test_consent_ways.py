@@ -61,15 +61,11 @@ def test_an_agent_brings_nothing_back_that_is_said_of_a_person(remover: str, roo
     running(root, "bot" if remover == "agent" else None).remove(memory.id)
     with pytest.raises(Refused, match="consent"):
         running(root, "bot").restore(memory.id)
-    (back,) = running(root).restore(memory.id)
-    assert back.state == "active"
-
-
-def test_an_agent_brings_back_what_is_nobodys(root: str) -> None:
-    memory = running(root).add("The release is on Monday.").memory
-    running(root).remove(memory.id)
-    (back,) = running(root, "bot").restore(memory.id)
-    assert back.state == "active"
+    nobodys = running(root).add("The release is on Monday.").memory
+    running(root).remove(nobodys.id)
+    for caller, identifier in ((None, memory.id), ("bot", nobodys.id)):
+        (back,) = running(root, caller).restore(identifier)
+        assert back.state == "active"
 
 
 def test_an_agent_may_take_what_a_persons_episode_refers_to_away_for_good(root: str) -> None:

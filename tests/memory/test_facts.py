@@ -159,33 +159,18 @@ def test_two_conversations_share_a_fact() -> None:
     assert rejected.standing is Standing.REJECTED
 
 
-def test_what_was_rejected_never_comes_back() -> None:
+@pytest.mark.parametrize("lines_between", [0, 25])
+def test_what_was_rejected_never_comes_back(lines_between: int) -> None:
     made = project(promotion_threshold=0.8)
-    imported(made, LIKELY)
+    imported(made, LIKELY)  # which promotes nothing
     made.reject_facts(only(made).fact.id)
+    chatter(made, lines_between)
     heard = made.add_message("user", LIKELY)
     made.start_conversation("Another")
     again = made.add_message("user", "i prefer tabs over spaces")
     assert (heard.facts, heard.promoted, again.facts, again.promoted) == ((), (), (), ())
-    assert pending(made) == []
-    assert remembered(made) == []
-
-
-def test_what_was_rejected_stays_so_when_its_message_is_in_a_chunk() -> None:
-    made = project(promotion_threshold=0.8)
-    fact = shy_fact(made)
-    made.reject_facts(fact.id)
-    chatter(made)
-    heard = made.add_message("user", LIKELY)
-    assert (heard.facts, heard.promoted) == ((), ())
     assert every(made) == [(PREFERRED, "rejected")]
     assert remembered(made) == []
-
-
-def shy_fact(made: Project) -> Fact:
-    """Note a fact that is certain enough without promoting it: imports promote nothing."""
-    imported(made, LIKELY)
-    return only(made).fact
 
 
 def test_what_was_promoted_is_not_promoted_again() -> None:
@@ -311,15 +296,10 @@ def test_a_fact_named_twice_is_promoted_once() -> None:
     assert [item.added for item in done] == [True]
 
 
-@pytest.mark.parametrize("above", [-0.1, 1.1, float("nan")])
-def test_a_confidence_must_be_a_share(above: float) -> None:
-    with pytest.raises(InvalidValue, match="between 0 and 1"):
+@pytest.mark.parametrize("above", [-0.1, 1.1, float("nan"), None])
+def test_a_confidence_must_be_a_share_where_no_fact_is_named(above: float | None) -> None:
+    with pytest.raises(InvalidValue, match="between 0 and 1" if above else "no fact is named"):
         shy().promote_facts(above=above)
-
-
-def test_promoting_nothing_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="no fact is named"):
-        shy().promote_facts()
 
 
 @pytest.mark.row("S1.13.5")
@@ -339,27 +319,16 @@ def test_a_memory_that_says_the_same_is_taken(content: str, by_hand: bool) -> No
 
 
 @pytest.mark.row("S1.13.5")
-def test_a_memory_that_says_otherwise_on_the_subject_leaves_the_fact_pending() -> None:
-    made = project()
-    made.add("Mira is the author", subject="Mira")
-    heard = made.add_message("user", "Remember that Mira is the designer.")
-    assert heard.promoted == ()
-    assert pending(made) == ["Mira is the designer"]
-    (promotion,) = list(made.promote_facts(heard.facts[0].id))
-    assert promotion.added
-    assert sorted(remembered(made)) == ["Mira is the author", "Mira is the designer"]
-
-
-@pytest.mark.row("S1.13.5")
-def test_f125_what_a_person_chose_is_told_of_the_memory_that_it_stands_beside() -> None:
+def test_f125_a_memory_that_says_otherwise_leaves_the_fact_pending_and_stands_beside_it() -> None:
     made = project()
     known = made.add("Mira is the author", subject="Mira").memory
     heard = made.add_message("user", "Remember that Mira is the designer.")
-    assert [one.memory for one in heard.unpromoted] == [known.id]
+    assert (heard.promoted, [one.memory for one in heard.unpromoted]) == ((), [known.id])
     assert list(made.promote_facts(above=0.5)) == []
+    assert pending(made) == ["Mira is the designer"]
     (promotion,) = list(made.promote_facts(heard.facts[0].id))
-    assert promotion.beside is not None
-    assert promotion.beside.id == known.id
+    assert (promotion.added, promotion.beside and promotion.beside.id) == (True, known.id)
+    assert sorted(remembered(made)) == ["Mira is the author", "Mira is the designer"]
 
 
 @pytest.mark.row("S1.9.7")
@@ -373,15 +342,20 @@ def test_f105_what_does_not_say_whom_it_means_waits_for_somebody_who_names_it() 
 
 
 @pytest.mark.row("S1.10.1")
-@pytest.mark.parametrize("said", ["I live in Graz", "I moved to Berlin", "my birthday is 4 May"])
-def test_what_somebody_by_a_rare_name_says_of_himself_waits_for_consent(said: str) -> None:
-    heard = project().add_message("user", f"Remember that {said}.", speaker="Xio")
-    assert (len(heard.held), list(heard.promoted)) == (1, [])
-
-
-def test_a_name_that_its_bearer_tells_waits_for_consent() -> None:
-    heard = project().add_message("user", "Remember that my name is Mira.", speaker="Mira")
-    assert [held.field for held in heard.held] == ["preferred_name"]
+@pytest.mark.parametrize(
+    ("speaker", "said", "field"),
+    [
+        ("Xio", "I live in Graz", "city"),
+        ("Xio", "I moved to Berlin", "city"),
+        ("Xio", "my birthday is 4 May", "birthday"),
+        ("Mira", "my name is Mira", "preferred_name"),
+    ],
+)
+def test_what_somebody_by_any_name_says_of_himself_waits_for_consent(
+    speaker: str, said: str, field: str
+) -> None:
+    heard = project().add_message("user", f"Remember that {said}.", speaker=speaker)
+    assert ([held.field for held in heard.held], list(heard.promoted)) == ([field], [])
 
 
 @pytest.mark.row("S1.13.7")

@@ -13,8 +13,7 @@ from pmem.library import Project
 from pmem.memory import symbols
 from pmem.storage.git.function_lines import function_lines
 from pmem.values.records import Citation, Memory
-from tests.cli.shell import installed, pmem
-from tests.git.branches import begin, git, ok
+from tests.cli.shell import pmem
 
 PYTHON = '''"""Money."""
 
@@ -478,25 +477,3 @@ def test_many_symbols_are_looked_for_by_one_question_to_git(
     asked.clear()
     assert len(states(project)) == 60
     assert asked == [25, 25, 10]
-
-
-def test_two_branches_may_cite_different_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
-    begin(monkeypatch)
-    Path("money.py").write_text(PYTHON)
-    memory = cited(Project(actor="ada"), "money.py::settle")
-    ok("add", "--all")
-    ok("commit", "--quiet", "--message", "Start")
-    for branch, place in (("one", "money.py::Billing"), ("two", "money.py:6-11")):
-        ok("checkout", "--quiet", "-b", branch, "main")
-        assert installed(["edit", memory.id, "--cite", place]).code == 0
-        ok("commit", "--quiet", "--all", "--message", branch)
-    merge = git("merge", "--quiet", "--no-edit", "one")
-    assert merge.code == 0, merge.said
-    now = Project(actor="ada").show(memory.id)
-    assert isinstance(now, Memory)
-    assert sorted(one.place for one in now.citations) == [
-        "money.py:6-11",
-        "money.py::Billing",
-        "money.py::settle",
-    ]
-    assert pmem("check", "citations").code == 0

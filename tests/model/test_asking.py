@@ -274,7 +274,6 @@ def test_the_same_question_is_asked_once(root: str, server: ChatServer) -> None:
     second = ask(asked(root, at(server)), "episode", EXAMPLES["episode"])
     assert len(server.asked) == 1
     assert (second.answer, second.made_by) == (first.answer, first.made_by)
-    assert first.tokens == 321
     assert first.made_by["prompt"].startswith("episode/")
 
 

@@ -44,6 +44,17 @@ def contents(server: ChatServer) -> list[str]:
     return [item["content"] for item in found]
 
 
+def overfull(server: ChatServer, mode: str = "perfect") -> Any:
+    """Let an app remember one memory more than it may, and return what the last command did."""
+    limit = {"PMEM_APPS_LIMIT": "2"}
+    for text in ("Ben likes tea.", "Ada likes rye bread."):
+        assert run(server, "app", "remember", "mail", text, **limit).code == 0
+    server.mode = mode
+    done = run(server, "app", "remember", "mail", "Cleo likes figs.", **limit)
+    assert done.code == 0
+    return done
+
+
 @pytest.mark.row("S0.2.6", "S0.6.1")
 def test_a_conversation_that_ends_leaves_what_the_model_says(server: ChatServer) -> None:
     done = talk(server, "Ben reads mail in the morning only.")
@@ -55,12 +66,7 @@ def test_a_conversation_that_ends_leaves_what_the_model_says(server: ChatServer)
 
 @pytest.mark.row("S0.3.5")
 def test_past_the_limit_the_model_decides_with_a_reason(server: ChatServer) -> None:
-    limit = {"PMEM_APPS_LIMIT": "2"}
-    for text in ("Ben likes tea.", "Ada likes rye bread."):
-        assert run(server, "app", "remember", "mail", text, **limit).code == 0
-    done = run(server, "app", "remember", "mail", "Cleo likes figs.", **limit)
-    assert done.code == 0
-    assert "both are kept in one" in done.err
+    assert "both are kept in one" in overfull(server).err
     assert "Ben likes tea. Ada likes rye bread." in contents(server)
     assert len(contents(server)) == 2
 
@@ -68,13 +74,7 @@ def test_past_the_limit_the_model_decides_with_a_reason(server: ChatServer) -> N
 @pytest.mark.row("S0.7.6")
 @pytest.mark.parametrize("mode", ["half", "wrong", "hang", "crash", "invented", "overloaded"])
 def test_where_the_decision_fails_the_oldest_goes(server: ChatServer, mode: str) -> None:
-    limit = {"PMEM_APPS_LIMIT": "2"}
-    for text in ("Ben likes tea.", "Ada likes rye bread."):
-        assert run(server, "app", "remember", "mail", text, **limit).code == 0
-    server.mode = mode
-    done = run(server, "app", "remember", "mail", "Cleo likes figs.", **limit)
-    assert done.code == 0
-    assert "it is the oldest" in done.err
+    assert "it is the oldest" in overfull(server, mode).err
     assert sorted(contents(server)) == ["Ada likes rye bread.", "Cleo likes figs."]
 
 
@@ -172,18 +172,6 @@ def test_what_a_model_merges_is_told_with_its_records(server: ChatServer) -> Non
     assert run(server, "consolidate").err.splitlines()[0] == "nothing to do"
 
 
-def test_insights_are_noted_once_in_24_hours(server: ChatServer) -> None:
-    for title in ("Locked tables", "Slow report"):
-        words = ("episode", "add", "SQLite locked tables while the report was slow.")
-        assert run(server, *words, "--title", title).code == 0
-    for moment, count in ((DAY, 1), (LATER, 1), (NEXT_DAY, 2)):
-        assert run(server, "consolidate", now=moment).code == 0
-        assert run(server, "episode", "add", "Reports are slow.", now=moment).code == 0
-        found = run(server, "list", "--type", "insight", "--json", now=moment).data
-        assert found["total"] <= count
-    assert found["items"][0]["tags"] == ["sqlite"]
-
-
 def test_nothing_is_asked_on_a_dry_run_or_where_nothing_may_be_written(
     server: ChatServer,
 ) -> None:
@@ -214,9 +202,7 @@ def test_a_project_cannot_choose_a_model(server: ChatServer, root: str) -> None:
 
 @pytest.mark.row("S0.6.2", "S0.6.3")
 def test_a_decision_costs_energy_and_the_poll_counts_it_once(server: ChatServer) -> None:
-    limit = {"PMEM_APPS_LIMIT": "2"}
-    for text in ("Ben likes tea.", "Ada likes rye bread.", "Cleo likes figs."):
-        assert run(server, "app", "remember", "mail", text, **limit).code == 0
+    overfull(server)
     polled = [run(server, "app", "stats", "--poll", "--json").data["energy"] for _ in range(2)]
     assert [energy["since_last_poll"] for energy in polled] == [25, 0]
     assert [energy["spent"] for energy in polled] == [25, 25]
@@ -239,14 +225,3 @@ def test_at_the_floor_work_waits_and_just_above_it_runs(server: ChatServer) -> N
         "energy"
     ]
     assert (energy["spent"], energy["waiting"]) == (24, 0)
-
-
-def test_a_decision_that_waits_for_energy_leaves_every_memory(server: ChatServer) -> None:
-    poor = {"PMEM_APPS_LIMIT": "2", "PMEM_APPS_ENERGY": "0"}
-    for text in ("Ben likes tea.", "Ada likes rye bread.", "Cleo likes figs."):
-        assert run(server, "app", "remember", "mail", text, **poor).code == 0
-    assert len(contents(server)) == 3
-    assert server.asked == []
-    done = run(server, "app", "compact", "mail", PMEM_APPS_LIMIT="2")
-    assert "both are kept in one" in f"{done.out.decode()}{done.err}"
-    assert len(contents(server)) == 2

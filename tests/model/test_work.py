@@ -213,50 +213,6 @@ def test_an_app_remembers_what_the_model_says_and_pays_for_it(filled: str) -> No
     assert again.spent == after.spent
 
 
-def test_an_app_goes_by_the_rules_where_the_model_lies(filled: str) -> None:
-    project = opened(filled, lying("invented"), **{"apps.limit": 9})
-    talk = project.start_conversation("More", app="mail")
-    project.add_message("user", "Ben reads mail in the morning only.", speaker="ben")
-    done = project.end_conversation(conversation=talk.id)
-    assert done.status == "ended"
-    (memory,) = project.apps.list("mail").items
-    assert memory.content == "ben: Ben reads mail in the morning only."
-    (first, *_) = project.history(memory.id)
-    assert "which the source has not" in first.detail["failure"]
-
-
-@pytest.mark.row("S0.3.5")
-def test_past_the_limit_a_models_decision_has_its_reason_and_a_lie_takes_the_oldest(
-    filled: str,
-) -> None:
-    project = opened(filled, Perfect().models())
-    done = project.apps.compact("calendar")
-    assert done.memories == 2
-    (decision,) = done.decisions
-    assert decision.reason == "both are kept in one"
-    assert decision.by.startswith("perfect compaction/")
-    worse = opened(filled, lying("half"), **{"apps.limit": 1})
-    (decision,) = worse.apps.compact("calendar").decisions
-    assert decision.by == "fifo"
-    assert "no whole JSON object" in decision.failure
-
-
-@pytest.mark.row("S0.6.5")
-def test_work_of_apps_waits_for_energy_and_is_caught_up(filled: str) -> None:
-    poor = {"apps.energy": 0.0}
-    project = opened(filled, Perfect().models(), **poor)
-    talk = project.start_conversation("More", app="mail")
-    project.add_message("user", "Ben reads mail in the morning only.", speaker="ben")
-    project.end_conversation(conversation=talk.id)
-    assert project.apps.list("mail").items == ()
-    energy = project.apps.stats().energy
-    assert energy is not None
-    assert energy.waiting == 1
-    consolidated(filled, Perfect().models())
-    (memory,) = opened(filled).apps.list("mail").items
-    assert memory.content.startswith("The talk was about this")
-
-
 def test_insights_come_once_in_a_day(filled: str) -> None:
     perfect = Perfect()
     for hours in (0, 23, 25):
@@ -267,58 +223,52 @@ def test_insights_come_once_in_a_day(filled: str) -> None:
     assert perfect.asked.count("insight") == 2
 
 
-@pytest.mark.row("S1.4.8")
-def test_pairs_that_no_rule_decides_are_asked_eight_together(root: str) -> None:
+def backups(root: str, *places: str) -> None:
+    """Note what is alike about backups in some places, and what is not the same."""
     project = opened(root)
-    for place in ("Hamburg", "Berlin", "Munich", "Vienna", "Prague", "Zurich"):
+    for place in places:
         project.add(f"The nightly backup of orders runs on the server in {place}.", force=True)
         project.add(f"The nightly backup of {place} orders takes long on the server.", force=True)
-    asked: list[int] = []
+
+
+def comparing(asked: list[int], most: int = 8) -> Models:
+    """Return a model that finds so many pairs of a question different, and tells of no others."""
 
     def different(given: Any) -> Any:
         asked.append(len(given.pairs))
-        return {"pairs": [{"id": pair.id, "verdict": "different"} for pair in given.pairs]}
+        return {"pairs": [{"id": pair.id, "verdict": "different"} for pair in given.pairs[:most]]}
 
-    consolidated(root, Models("x", same_fact=different))
+    return Models("x", same_fact=different)
+
+
+@pytest.mark.row("S1.4.8")
+def test_pairs_that_no_rule_decides_are_asked_eight_together(root: str) -> None:
+    backups(root, "Hamburg", "Berlin", "Munich", "Vienna", "Prague", "Zurich")
+    asked: list[int] = []
+    consolidated(root, comparing(asked))
     *full, rest = asked
     assert set(full) == {8}
     assert 0 < rest <= 8
 
 
 def test_what_a_batch_leaves_out_is_asked_for_by_itself(root: str) -> None:
-    project = opened(root)
-    for place in ("Hamburg", "Berlin", "Munich"):
-        project.add(f"The nightly backup of orders runs on the server in {place}.", force=True)
-        project.add(f"The nightly backup of {place} orders takes long on the server.", force=True)
+    backups(root, "Hamburg", "Berlin", "Munich")
     asked: list[int] = []
-
-    def first_only(given: Any) -> Any:
-        asked.append(len(given.pairs))
-        return {"pairs": [{"id": given.pairs[0].id, "verdict": "different"}]}
-
-    consolidated(root, Models("lazy", same_fact=first_only))
+    consolidated(root, comparing(asked, most=1))
     batch, *single = asked
     assert batch > 1
     assert single == [1] * (batch - 1)
-    consolidated(root, Models("lazy", same_fact=first_only))
+    consolidated(root, comparing(asked, most=1))
     assert len(asked) == batch  # nobody asks about a pair again
 
 
 @pytest.mark.row("S1.4.9")
 def test_a_day_compares_only_so_many_pairs(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(of_memories, "MOST_PAIRS_A_DAY", 2)
-    project = opened(root)
-    for place in ("Hamburg", "Berlin", "Munich", "Vienna"):
-        project.add(f"The nightly backup of orders runs on the server in {place}.", force=True)
-        project.add(f"The nightly backup of {place} orders takes long on the server.", force=True)
+    backups(root, "Hamburg", "Berlin", "Munich", "Vienna")
     asked: list[int] = []
-
-    def different(given: Any) -> Any:
-        asked.append(len(given.pairs))
-        return {"pairs": [{"id": pair.id, "verdict": "different"} for pair in given.pairs]}
-
     for _ in range(3):
-        consolidated(root, Models("x", same_fact=different))
+        consolidated(root, comparing(asked))
     assert sum(asked) == 2
 
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.core.retrieval.boost import boosted
-from pmem.core.retrieval.ranking import RankedDocument
+from pmem.core.retrieval.ranked import RankedDocument, boosted
 from pmem.storage.unindexed import InMemory
 from tests.conftest import NOW
 

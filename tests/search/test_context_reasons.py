@@ -11,7 +11,7 @@ from pmem.core.context.parts import ShownItem
 from pmem.core.filters import Filter, covers, passes
 from pmem.core.places import applies_within
 from pmem.core.retention import valid_at
-from pmem.core.retrieval.related import related
+from pmem.core.retrieval.related_words import related
 from pmem.core.text.terms import terms
 from pmem.project.workspace import Workspace
 from pmem.search.context_memories import LINE_TOKENS

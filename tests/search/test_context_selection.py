@@ -7,8 +7,8 @@ from unittest import mock
 import msgspec
 import pytest
 
-from pmem.core.context.modes import mode_of
 from pmem.core.context.parts import Section
+from pmem.core.context.worth import mode_of
 from pmem.core.filters import Filter, passes
 from pmem.core.retention import valid_at
 from pmem.operations import table

@@ -16,7 +16,8 @@ from pmem.memory.requests import AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.hits import Expectation, SearchKind, Stage
-from pmem.search.search import SearchRequest, SearchResult
+from pmem.search.picking import SearchRequest
+from pmem.search.search import SearchResult
 from pmem.storage.unindexed import InMemory
 from pmem.values.records import Memory, MemoryType, State
 from tests.asking import ask

@@ -9,7 +9,8 @@ from pmem.memory.requests import AddAllRequest, AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.hits import SearchHit
-from pmem.search.search import SearchRequest, SearchResult
+from pmem.search.picking import SearchRequest
+from pmem.search.search import SearchResult
 from pmem.storage.unindexed import InMemory
 from pmem.values.records import Conversation, Message, Role
 from tests.asking import ask

@@ -14,7 +14,7 @@ from pmem.conversation.conversations import (
 from pmem.conversation.exchange import MessagesRequest
 from pmem.core.context.parts import Context
 from pmem.core.filters import Filter
-from pmem.core.retrieval.ranking import total
+from pmem.core.retrieval.ranked import total
 from pmem.core.retrieval.ranking_settings import Weights
 from pmem.core.tokens import counter
 from pmem.errors import InvalidValue, NotFound
@@ -25,7 +25,8 @@ from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
 from pmem.search.hits import SearchKind
-from pmem.search.search import SearchRequest, SearchResult
+from pmem.search.picking import SearchRequest
+from pmem.search.search import SearchResult
 from pmem.storage.unindexed import InMemory
 from pmem.values.records import Chunk, Episode, EpisodeType, Memory, MemoryType, State
 from tests.asking import ask

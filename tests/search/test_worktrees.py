@@ -9,8 +9,8 @@ import pytest
 from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
-from pmem.search.search import SearchRequest
-from pmem.storage.local.noted_transcripts import NotedTranscript
+from pmem.search.picking import SearchRequest
+from pmem.storage.local.sessions import NotedTranscript
 from tests.asking import ask
 from tests.cli.shell import pmem
 from tests.conftest import NOW

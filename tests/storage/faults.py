@@ -29,14 +29,7 @@ class Counter:
 def fault(
     at: int, act: Act, *, calls: tuple[str, ...] = CALLS, from_then_on: bool = False
 ) -> Iterator[Counter]:
-    """Do something in place of the n-th call, counted from one.
-
-    Args:
-        at: Which call; none of them for 0.
-        act: Gets the call's name and arguments; the call happens if it returns.
-        calls: The functions of `os` that count.
-        from_then_on: Do it at every later call as well.
-    """
+    """Do something before the n-th call, counted from one; the call happens if that returns."""
     counter = Counter()
 
     def wrapped(name: str, original: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,7 +11,8 @@ from pmem.core.retrieval.ranking_settings import Weights
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.hits import SearchKind
-from pmem.search.search import SearchRequest, SearchResult
+from pmem.search.picking import SearchRequest
+from pmem.search.search import SearchResult
 from pmem.storage.backend import pool_of
 from pmem.values.records import Chunk, Conversation, Message, Relationship, Role, State, dump
 from tests.asking import ask
@@ -58,11 +59,7 @@ def indexed(workspace: Workspace, request: SearchRequest) -> SearchResult:
 
 
 class Scratch:
-    """A memory folder searched without its index, by our formula and by rank-bm25.
-
-    Args:
-        root: The memory folder; what it holds now is what is searched.
-    """
+    """A memory folder searched without its index, by our formula and by rank-bm25."""
 
     def __init__(self, root: str) -> None:
         self.workspace = Workspace(root, now=AT, read_only=True)
@@ -72,7 +69,7 @@ class Scratch:
         """Return our answer, and that of the reference."""
         reference = self._find(request)
         scorer = mock.patch.object(self._pool, "_scorer", bm25_scores)
-        with scorer, mock.patch("pmem.core.retrieval.okapi.okapi_scores", bm25_scores):
+        with scorer, mock.patch("pmem.core.retrieval.pool.okapi_scores", bm25_scores):
             return self._find(request), reference
 
     def _find(self, request: SearchRequest) -> SearchResult:
@@ -88,13 +85,7 @@ AT: Final = NOW + timedelta(minutes=20)
 
 
 def check(root: str, *requests: SearchRequest, index: bool = True) -> None:
-    """Check that every way gives the same answer to each request.
-
-    Args:
-        root: The memory folder.
-        requests: What to search for; all of `REQUESTS` if none is given.
-        index: The index must be used.
-    """
+    """Check that every way gives the same answer to each request."""
     scratch = Scratch(root)
     for request in requests or REQUESTS:
         workspace = opened(root, now=AT)

@@ -1,4 +1,7 @@
-"""A commit that is cut off at any step, by death or by the disk, leaves all of it or nothing."""
+"""A commit that is cut off leaves all of it or nothing, and whoever comes next finishes it.
+
+That every command bears every fault at every step is seen by `tests.faults.sweep`.
+"""
 
 import os
 import shutil
@@ -20,8 +23,6 @@ from tests.storage.folders import Tree, copied, fixed_chance, opened, strays, tr
 
 Command = Callable[[Workspace], None]
 MOST_STEPS = 200
-
-each_command = pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
 
 
 class Bench:
@@ -84,79 +85,6 @@ def visible(found: Tree) -> Tree:
 
 def ids_in(state: Tree) -> set[str]:
     return {os.path.basename(path).removesuffix(".json") for path in state}
-
-
-@pytest.mark.some(2)
-@each_command
-def test_a_process_killed_at_any_step_leaves_all_or_nothing(bench: Bench, command: Command) -> None:
-    after = bench.after(command)
-    outcomes = set()
-
-    def once(step: int) -> bool:
-        root = bench.fresh()
-
-        def body() -> None:
-            with faults.fault(step, faults.killed):
-                run(root, command)
-
-        done = faults.in_a_child(body) == 0
-        check_whole(root, *([after] if done else [bench.before, after]))
-        outcomes.add(visible(tree(root)).keys() >= after.keys())
-        return done
-
-    assert steps_until_it_succeeds(once) >= 5
-    assert outcomes
-
-
-@pytest.mark.some(3)
-@each_command
-def test_an_interrupt_at_any_step_leaves_all_or_nothing(bench: Bench, command: Command) -> None:
-    """Here the clean-up code runs, as after Ctrl-C."""
-    after = bench.after(command)
-
-    def once(step: int) -> bool:
-        root = bench.fresh()
-        try:
-            with faults.fault(step, faults.dying):
-                run(root, command)
-        except faults.Death:
-            check_whole(root, bench.before, after)
-            return False
-        check_whole(root, after)
-        return True
-
-    steps_until_it_succeeds(once)
-
-
-@pytest.mark.some(3)
-@pytest.mark.parametrize("number", faults.ERRORS, ids=os.strerror)
-@each_command
-def test_a_disk_that_refuses_any_step_is_reported_and_harmless(
-    bench: Bench, command: Command, number: int
-) -> None:
-    after = bench.after(command)
-
-    def once(step: int) -> bool:
-        root = bench.fresh()
-        workspace = opened(root)
-        try:
-            with fixed_chance(), faults.fault(step, faults.failing(number)) as counter:
-                command(workspace)
-        except StorageRefused:
-            check_same_handle(workspace, bench.before, after)
-            check_whole(root, bench.before, after)
-            return False
-        if not workspace.problems:  # a record that cannot be read is reported and left out
-            check_whole(root, after)
-        return counter.calls < step
-
-    steps_until_it_succeeds(once)
-
-
-def check_same_handle(workspace: Workspace, *allowed: Tree) -> None:
-    """Check that the workspace that was refused shows no half of a commit either."""
-    seen = {record.id for store in workspace.stores for record in store.find()}
-    assert seen in [ids_in(state) for state in allowed]
 
 
 @pytest.mark.parametrize("number", faults.ERRORS, ids=os.strerror)

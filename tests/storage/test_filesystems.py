@@ -6,7 +6,7 @@ import pytest
 
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.storage.files.filesystems import is_shared, kind_of
+from pmem.storage.files.lock import is_shared, kind_of
 from pmem.upkeep import doctor
 from pmem.upkeep.doctor import DoctorRequest
 from tests.asking import ask

@@ -19,8 +19,7 @@ from pmem.storage.backend import Change, twin_keys, word_keys_of
 from pmem.storage.files.listing import FolderListing
 from pmem.storage.files.recordfile import stamp_of
 from pmem.storage.index import database, records, schema
-from pmem.storage.index.index import open_index
-from pmem.storage.index.indexed_records import IndexedRecords
+from pmem.storage.index.index import IndexedRecords, open_index
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.record_files import RecordFiles
 from pmem.values.records import Memory, State, dump
@@ -356,15 +355,6 @@ def test_a_process_killed_while_it_updates_leaves_no_wrong_answer(filled: str) -
 
 def test_the_index_is_kept_out_of_the_way_of_git(tmp_path: Path, filled: str) -> None:
     assert "/local/\n" in contents(os.path.join(filled, ".gitignore")).decode()
-
-
-def test_the_index_of_an_older_version_goes_when_a_new_one_is_made(filled: str) -> None:
-    former = os.path.join(filled, "local", "search.sqlite3")
-    write(former, b"old")
-    check_indexed(filled)
-    os.unlink(index_of(filled))
-    check_indexed(filled)
-    assert not os.path.exists(former)
 
 
 def test_a_mark_goes_when_its_record_changes_or_any_record_goes(filled: str) -> None:

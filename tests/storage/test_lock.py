@@ -7,14 +7,12 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from filelock import FileLock, Timeout
 
 from pmem.errors import Locked, StorageRefused
 from pmem.memory.requests import AddRequest
 from pmem.operations import table
 from pmem.storage.files.lock import writer_lock
 from tests.asking import ask
-from tests.storage.faults import in_a_child
 from tests.storage.folders import opened
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="forks, and kills")
@@ -108,27 +106,6 @@ def test_a_waiting_writer_gets_the_lock_when_it_is_freed(
     assert pauses == sorted(pauses)
 
 
-def test_filelock_is_kept_out_by_ours(lock: str) -> None:
-    holder = held(lock)
-    with pytest.raises(Timeout):
-        FileLock(lock, timeout=0).acquire()
-    holder.end()
-    FileLock(lock, timeout=0).acquire().lock.release()
-
-
-def test_ours_is_kept_out_by_filelock(lock: str) -> None:
-    def hold(wait: Callable[[], None]) -> None:
-        with FileLock(lock, timeout=0):
-            wait()
-
-    holder = Holder(hold)
-    with pytest.raises(Locked), writer_lock(lock, 0):
-        raise AssertionError("both hold it")
-    holder.end()
-    with writer_lock(lock, 0):
-        pass
-
-
 def test_the_lock_is_held_within_one_process_too(lock: str) -> None:
     with writer_lock(lock, 0), pytest.raises(Locked), writer_lock(lock, 0):
         raise AssertionError("both hold it")
@@ -149,33 +126,6 @@ def test_a_reader_needs_no_lock(root: str) -> None:
         ask(workspace, table.ADD, AddRequest(content="more"))
     holder.end()
     assert ask(workspace, table.ADD, AddRequest(content="more")).action == "added"
-
-
-def test_writers_at_once_lose_nothing(root: str) -> None:
-    """Each of several processes adds its share; all of it is there in the end."""
-
-    def write(number: int) -> None:
-        workspace = opened(root, lock_timeout=60.0)
-        for count in range(8):
-            ask(workspace, table.ADD, AddRequest(content=f"writer {number}, memory {count}"))
-
-    def writers() -> None:
-        children = []
-        for number in range(4):
-            child = os.fork()
-            if child == 0:
-                code = 1
-                try:
-                    write(number)
-                    code = 0
-                finally:
-                    os._exit(code)
-            children.append(child)
-        assert {0} == {os.waitpid(child, 0)[1] for child in children}
-
-    assert in_a_child(writers) == 0
-    expected = {f"writer {number}, memory {count}" for number in range(4) for count in range(8)}
-    assert expected == {memory.content for memory in opened(root).memories.find()}
 
 
 def test_whoever_has_waited_long_asks_more_often_than_newcomers(lock: str) -> None:

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.past import begun
 from pmem.errors import Damaged, NotFound, Refused
 from pmem.storage.backend import Change
-from pmem.storage.past import PastBackend
 from pmem.storage.unindexed import InMemory
+from pmem.storage.views import PastBackend, begun
 from pmem.values.records import STORES, Conversation, Episode, Event, EventKind, Memory, Record
 from tests import strategies
 from tests.conftest import NOW

@@ -31,11 +31,6 @@ Command = Callable[[Workspace], None]
 def failures(folder: Path, command: Command, *, bare: bool = False) -> list[str]:
     """Run a command and check every state that a power cut during it, or after it, can leave.
 
-    Args:
-        folder: Where to work.
-        command: What to run.
-        bare: Start from what a fresh clone has: no empty folders and no `local/`.
-
     Returns:
         What went wrong, once each; empty for a sound design.
     """

@@ -6,7 +6,7 @@ import pytest
 from pmem.core.filters import Filter
 from pmem.operations import table
 from pmem.search.hits import SearchKind
-from pmem.search.search import SearchRequest
+from pmem.search.picking import SearchRequest
 from tests.asking import ask
 from tests.storage.folders import opened
 from tests.storage.searches import (

@@ -13,7 +13,7 @@ from pmem.core.trust import Trust
 from pmem.storage.backend import Backend, Change, judged_key, tally_of, twin_keys
 from pmem.storage.store import Store
 from pmem.storage.unindexed import InMemory
-from pmem.storage.visible_backend import Limited
+from pmem.storage.views import Limited
 from pmem.values.records import Conversation, Memory, MemoryType, State
 from tests.conftest import NOW
 from tests.effort import examples

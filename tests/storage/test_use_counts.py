@@ -10,11 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.errors import ReadOnly
-from pmem.storage.local import kept_prompts, use_counts
-from pmem.storage.local.kept_prompts import KeptPrompts, name_of
-from pmem.storage.local.shown import KEPT, ShownItems, key_of
+from pmem.storage.local import sessions
+from pmem.storage.local.sessions import (
+    KEPT,
+    KeptPrompts,
+    ReadSoFar,
+    ShownItems,
+    UseCount,
+    UseCounts,
+    name_of,
+)
+from pmem.storage.local.shown_keys import key_of
 from pmem.storage.local.state import LocalState
-from pmem.storage.local.use_counts import ReadSoFar, UseCount, UseCounts
 from tests.conftest import NOW
 
 ONE, TWO = "mjwaid1q-00000001", "mjwaid1q-00000002"
@@ -111,8 +118,8 @@ def test_the_sums_are_those_of_the_sessions_whatever_is_added_up_when(
 
 def test_it_grows_to_a_limit_and_keeps_what_was_shown_last(root: str) -> None:
     with (
-        mock.patch.object(use_counts, "MOST_ROWS", 20),
-        mock.patch.object(use_counts, "MOST_RECORDS", 5),
+        mock.patch.object(sessions, "MOST_ROWS", 20),
+        mock.patch.object(sessions, "MOST_RECORDS", 5),
     ):
         for number in range(60):
             note(root, f"s{number}", [f"mjwaid1q-{number:08}"], days=number / 100)
@@ -138,7 +145,7 @@ def test_prompts_are_kept_once_for_a_month_and_only_the_newest(root: str) -> Non
     assert sorted((one.text, one.thread) for one in kept.all()) == [
         ("And why?", "t"), ("Which one?", "s")
     ]  # fmt: skip
-    with mock.patch.object(kept_prompts, "MOST_KEPT", 3):
+    with mock.patch.object(sessions, "MOST_PROMPTS", 3):
         days = [(f"Day {day}?", NOW + timedelta(days=day)) for day in range(1, 9)]
         kept.keep("s", days, NOW + timedelta(days=8))
     assert [one.text for one in kept.all()] == ["Day 8?", "Day 7?", "Day 6?"]

@@ -242,7 +242,7 @@ def test_a_text_of_backticks_has_no_place_in_a_context(root: str) -> None:
     at = Path(root, "long-term-memory", f"{OTHER}.json")
     at.parent.mkdir(exist_ok=True)
     at.write_text(memory(OTHER, "gear " + "`" * 2 * bounds.CONTEXT_CHARACTERS), encoding="utf-8")
-    with mock.patch("pmem.core.context.prices.section", wraps=section) as framed:
+    with mock.patch("pmem.core.context.filling.section", wraps=section) as framed:
         assert OTHER not in project().build_context("gear").text
     assert all(call.args[3] <= bounds.CONTEXT_CHARACTERS for call in framed.call_args_list)
 

@@ -1,7 +1,5 @@
 """Pairs that are left alone are mentioned once in 14 days, whatever happens to that list."""
 
-import os
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -41,36 +39,6 @@ def test_a_pair_that_is_left_alone_is_mentioned_once_in_14_days(alike: str) -> N
     assert told(alike, 13.9) == 0
     assert told(alike, 14) == 1
     assert told(alike, 14.1) == 0
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b'{"x": 7}', b'{"x": "soon"}', b"\xff\x00", b"[" * 9999]
-)
-def test_a_damaged_list_of_what_was_mentioned_costs_a_repetition(
-    alike: str, content: bytes
-) -> None:
-    Path(alike, "local").mkdir(exist_ok=True)
-    Path(alike, "local", "judged.json").write_bytes(content)
-    assert told(alike) == 1
-    assert told(alike) == 0, "it was written anew"
-
-
-@pytest.mark.parametrize("kind", ["folder", "link", "pipe"])
-def test_whatever_stands_in_the_place_of_that_list_is_harmless(
-    alike: str, tmp_path: Path, kind: str
-) -> None:
-    path = Path(alike, "local", "judged.json")
-    if kind == "folder":
-        path.mkdir()
-    elif kind == "link":
-        (tmp_path / "theirs").write_bytes(b"theirs")
-        path.symlink_to(tmp_path / "theirs")
-    else:
-        os.mkfifo(path)
-    assert told(alike) == 1
-    if kind == "link":
-        assert (tmp_path / "theirs").read_bytes() == b"theirs"
-    assert told(alike) == 0, "it is kept in the database"
 
 
 def test_a_list_that_cannot_be_written_is_harmless(alike: str) -> None:

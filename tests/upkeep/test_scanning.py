@@ -19,7 +19,9 @@ from tests.git.branches import ROOT, begin, git, ok
 
 OFF: Final = {"PMEM_SECRETS_GATE": "off"}
 TOKEN: Final = drawing.token("ghp_", drawing.WORD, 36)(Random(3))
-KEY: Final = drawing.armoured("OPENSSH PRIVATE KEY")(Random(3))
+KEY: Final = next(
+    case.secret for case in labelled.secrets(3) if case.secret.startswith("-----BEGIN OPENSSH")
+)
 
 
 @pytest.fixture

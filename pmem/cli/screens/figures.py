@@ -20,7 +20,7 @@ from pmem.cli.screens.drawing import (
     wrapped,
 )
 from pmem.cli.session import Line
-from pmem.core.histogram import AGES, Period
+from pmem.upkeep.statistics import AGES, Period
 from pmem.values.ids import short
 from pmem.values.records import State
 from pmem.values.times import day, iso

@@ -247,7 +247,7 @@ def _plain(name: str) -> str:
 def receipt_screen(built: "Context", note: str, view: ScreenView) -> Iterator[Line]:
     """Draw what each section of a context took of the budget, then what is in and out, and why."""
     from pmem.core.context.parts import nearest_left_out
-    from pmem.core.context.reasons import say_why
+    from pmem.search.context_reasons import say_why
 
     def row(identifier: str, text: str, why: str, score: float | None) -> Row:
         scored = "" if score is None else f" ({score:.2f})"

@@ -69,9 +69,7 @@ def importance(messages: Iterable[Message]) -> float:
 
 
 def _entry(piece: "Piece", message: Message) -> tuple[int, str, str]:
-    """Return where a clause stands, who says it, and what; nobody where it names its speaker
-    itself.
-    """
+    """Return where a clause stands, who says it unless it names its speaker itself, and what."""
     from pmem.core.extraction.third_person import called_in, in_third_person
 
     speaker = message.speaker or message.role
@@ -152,8 +150,7 @@ def _states(piece: "Piece") -> bool:
 
 def _announces(piece: "Piece") -> bool:
     """Tell whether a clause says only what its speaker does next: "Let me check the logs"."""
-    from pmem.core.extraction.clauses import opening
-    from pmem.core.extraction.phrases import phrase_at
+    from pmem.core.extraction.phrases import opening, phrase_at
     from pmem.core.text.sentences import read
 
     words = read(piece.text).words

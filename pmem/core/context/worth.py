@@ -14,6 +14,7 @@ The last four count for what has no place: what has one is for its files alone. 
 brings was measured: `docs/contexts.md`.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from itertools import islice
@@ -22,10 +23,41 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from pmem.core.context.modes import mode_of
+from pmem.core.policy import PROCEDURAL, is_procedural
 from pmem.core.selection import TYPE_WORTH
 from pmem.values.ids import SHORT_LENGTH
 from pmem.values.records import Memory, MemoryType
+
+_STRICTEST: Final = ("none", "rag", "", "all")
+
+
+def mode_of(memory: Memory, modes: Mapping[str, str]) -> str:
+    """Return how a context shows a memory: `all`, `rag`, `none`, or `` for the usual way.
+
+    What tells how something is done is also of the category `procedural`, whatever its own; the
+    stricter of the two modes holds.
+    """
+    mode = modes.get(memory.category, "")
+    if is_procedural(memory):
+        return min(mode, modes.get(PROCEDURAL, mode), key=_STRICTEST.index)
+    return mode
+
+
+class Lengths:
+    """Counts the memories that were found, of each category that is shown by `rag`."""
+
+    def __init__(self, modes: Mapping[str, str], most: Mapping[str, int]) -> None:
+        self._modes = modes
+        self._most = most
+        self._seen: Counter[str] = Counter()
+
+    def take(self, memory: Memory) -> bool:
+        """Tell whether there is still room for a memory of its category, and take it."""
+        if mode_of(memory, self._modes) != "rag" or memory.category not in self._most:
+            return True
+        self._seen[memory.category] += 1
+        return self._seen[memory.category] <= self._most[memory.category]
+
 
 LIFTED_FROM: Final = 0.9
 """From this importance on a memory is lifted."""
@@ -65,36 +97,25 @@ LEAST_LIKELY: Final = 0.03
 """A context without a budget leaves out what is less likely to be needed."""
 
 
-class Rules(msgspec.Struct, frozen=True):
-    """How much each rule counts; zero switches one off.
-
-    Attributes:
-        place: for applying to a file that the task is about.
-        kin: for the subject of one of the first answers.
-        standing: for answering the standing question.
-        lifted: for importance, and for a category that contexts show whole.
-        type: for the type.
-        thrift: the power of its tokens that a value is divided by.
-        floor: what is worth less is left out, whatever room there is.
-        always: from so much on, whatever the task, a memory is one that every task needs.
-    """
-
-    place: float = 1.0
-    kin: float = 0.3
-    standing: float = 0.4
-    lifted: float = 0.4
-    type: float = 0.1
-    thrift: float = 0.3
-    floor: float = 0.1
-    always: float = 0.3
-
-    def order(self, value: float, tokens: int) -> float:
-        """Return what puts one thing before another: its value for what it costs."""
-        return value / float(max(1, tokens) ** self.thrift)
+KIN: Final = 0.3
+"""What the subject of a first answer counts."""
+STANDING: Final = 0.4
+"""What answering the standing question best counts."""
+LIFTED: Final = 0.4
+"""What importance counts, and a category that contexts show whole."""
+TYPE: Final = 0.1
+"""What the most binding type counts."""
+THRIFT: Final = 0.3
+"""The power of its tokens that a value is divided by."""
+FLOOR: Final = 0.1
+"""What is worth less is left out, whatever room there is."""
+ALWAYS: Final = 0.3
+"""From so much on, whatever the task, a memory is one that every task needs."""
 
 
-MEASURED: Final = Rules()
-"""The rules as measurement chose them."""
+def per_token(value: float, tokens: int) -> float:
+    """Return what puts one thing before another: its value for what it costs."""
+    return value / float(max(1, tokens) ** THRIFT)
 
 
 class Worth(NamedTuple):
@@ -141,8 +162,8 @@ class Worth(NamedTuple):
     def features(self) -> tuple[float, ...]:
         """The parts as `LOGIT` takes them, each from 0 to 1; of rules only the first stand out."""
         answers = min(1.0, self.answers)
-        kin, standing = self.kin / MEASURED.kin, self.standing / MEASURED.standing
-        lifted = max(self.lifted, self.whole) / MEASURED.lifted
+        kin, standing = self.kin / KIN, self.standing / STANDING
+        lifted = max(self.lifted, self.whole) / LIFTED
         return (1.0, answers, sqrt(answers), kin, standing**4, lifted)
 
 
@@ -153,7 +174,6 @@ class Valuation(msgspec.Struct, frozen=True):
         answers: how well memories answer the task, by id, relative to the best answer.
         subjects: those of the first answers, and which of these have them, by id.
         standing: how well memories answer the standing question, relative to the best.
-        rules: how much each rule counts.
         applying: the ids of memories that apply to a file that the task is about.
         modes: how contexts show categories.
         information: how much the words that answers share with the task tell: the sum of their
@@ -163,24 +183,23 @@ class Valuation(msgspec.Struct, frozen=True):
     answers: Mapping[str, float] = {}
     subjects: Mapping[str, tuple[str, ...]] = {}
     standing: Mapping[str, float] = {}
-    rules: Rules = MEASURED
     applying: frozenset[str] = frozenset()
     modes: Mapping[str, str] = {}
     information: Mapping[str, float] = {}
 
     def worth(self, memory: Memory) -> Worth:
         """Return what speaks for a memory."""
-        rules, is_general = self.rules, not memory.places
+        is_general = not memory.places
         is_rule, answers = _is_rule(memory), self.answers.get(memory.id, 0.0)
         may_be_kin = is_general and (answers > 0 or memory.type not in INFORMING)
         return Worth(
             answers=answers,
-            place=rules.place * (memory.id in self.applying),
-            kin=rules.kin * may_be_kin * (self.akin(memory) is not None),
-            standing=rules.standing * is_rule * self.standing.get(memory.id, 0.0),
-            lifted=rules.lifted * is_general * (memory.importance >= LIFTED_FROM),
-            whole=rules.lifted * is_general * (mode_of(memory, self.modes) == "all"),
-            type=rules.type * is_general * TYPE_WORTH[memory.type],
+            place=float(memory.id in self.applying),
+            kin=KIN * may_be_kin * (self.akin(memory) is not None),
+            standing=STANDING * is_rule * self.standing.get(memory.id, 0.0),
+            lifted=LIFTED * is_general * (memory.importance >= LIFTED_FROM),
+            whole=LIFTED * is_general * (mode_of(memory, self.modes) == "all"),
+            type=TYPE * is_general * TYPE_WORTH[memory.type],
         )
 
     def is_apt(self, memory: Memory, worth: Worth) -> bool:
@@ -197,11 +216,10 @@ class Valuation(msgspec.Struct, frozen=True):
     def standing_first(self, memories: Iterable[Memory]) -> list[Memory]:
         """Return the memories that every task needs: the pinned ones, then by worth for tokens."""
         always = [(memory, self.worth(memory).always) for memory in memories]
-        rules = self.rules
-        chosen = [one for one in always if one[0].pinned or one[1] >= rules.always]
+        chosen = [one for one in always if one[0].pinned or one[1] >= ALWAYS]
         chosen.sort(
             key=lambda one: (
-                not one[0].pinned, -rules.order(one[1], one[0].tokens), *tie(one[0])
+                not one[0].pinned, -per_token(one[1], one[0].tokens), *tie(one[0])
             )
         )  # fmt: skip
         return [memory for memory, _ in chosen]

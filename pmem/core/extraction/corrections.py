@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from pmem.core.extraction.clauses import first_word
 from pmem.core.extraction.cues import CORRECTIONS
-from pmem.core.extraction.phrases import is_exact, phrase_at
+from pmem.core.extraction.phrases import first_word, is_exact, phrase_at
 from pmem.core.text.sentences import LONGEST, ParsedSentence, read, sentences
 from pmem.core.text.words import STOP_WORDS
 

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from pmem.core.extraction.signs import MessageReading, Sign, empty_terms, reading
-from pmem.core.extraction.turns import Turn
+from pmem.core.extraction.turns import MessageReading, Sign, Turn, empty_terms, reading
 from pmem.core.text.sentences import read
 from pmem.core.text.terms import terms
 from pmem.core.text.words import STOP_WORDS

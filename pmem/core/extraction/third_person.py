@@ -10,8 +10,8 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Final
 
-from pmem.core.extraction.clauses import BREAKS
 from pmem.core.extraction.cues import DONE, IMPERATIVES, SETS
+from pmem.core.extraction.phrases import BREAKS
 from pmem.core.extraction.shapes import deciding
 from pmem.core.text.sentences import ParsedSentence, read
 from pmem.core.text.words import STOP_WORDS

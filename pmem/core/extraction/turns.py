@@ -7,17 +7,228 @@ open until something was done about it and its reporter goes on with something e
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
-from pmem.core.extraction.facts import extract
+from pmem.core.extraction.cues import IMPERATIVES, SETS
+from pmem.core.extraction.facts import extract, stated
 from pmem.core.extraction.outcomes import outcome, sums_up
-from pmem.core.extraction.signs import trouble
-from pmem.core.text.sentences import read, sentences
+from pmem.core.extraction.phrases import (
+    Clause,
+    Cue,
+    Cues,
+    clauses,
+    is_hazy,
+    matches,
+    opening,
+    phrase_at,
+    read_cues,
+)
+from pmem.core.text.blocks import BlockKind, blocks
+from pmem.core.text.sentences import ParsedSentence, read, sentences
 from pmem.core.text.speech import is_talk
+from pmem.core.text.terms import terms
 from pmem.values.records import EpisodeType, MemoryType, Message, Role
+
+SURE: Final = 0.8  # confidence of a decision that is a moment
+_SENTENCES: Final = 40  # of a message
+
+TABLE: Final = """
+pivot 1 start: new *plan :|scrap that|scrap the|forget the|let us *drop -onward|instead of
+pivot 1 free: change of plan|change of plans|*plan has changed|*plan have changed
+pivot 1 ours: no longer +pursue|changed direction|changed our *plan|are pivoting|pivoting to
+pivot 1 ours: abandon|abandoned -vague
+pivot 1 we: are going to +instead|will +instead|are now +instead
+problem_solved 1 free: *works now|*works again|*works fine now|now *works|now it works
+problem_solved 1 free: *be *fixed|is back|are back|back up|back online|back to normal
+problem_solved 1 free: tests pass|test passes|tests passed|no longer *fails|that did it
+problem_solved 1 free: did the trick|that *fixed it|*problem is gone
+problem_solved 1 start: *fixed
+problem_solved 1 ours: *fixed -vague|*fixed it
+issue_identified 1 free: *serious *problem|found a *serious|a *problem in|memory leak|security hole
+issue_identified 1 free: production is down|returns *status|users cannot|customers cannot
+issue_identified 1 free: by accident|an outage|data loss|data breach
+issue_identified 1 thing: *be *broken|crashes|crash when|keeps crashing|leaks|blocks the|blocks our
+issue_identified 1 ours: am stuck|are stuck|*be blocked|am blocked
+issue_identified 1 ours: blocked by|blocked on|lost all -vague|lost the +data
+task_completed 1 ours: *shipped -vague|went live|handed in|finished +own|completed +own
+task_completed 1 free: *be *finished|*be *shipped
+task_completed 1 start: done|all done|*shipped|finished +own|completed +own
+breakthrough 1 free: root cause *was|the culprit *was|the trick *was|found the root|found the cause
+breakthrough 1 free: turns out +clause|turned out that|that explains why
+breakthrough 1 ours: finally +discover|figured out why|figured out how
+breakthrough 1 start: figured it out|aha|eureka|we got it
+"""
+_ORDER: Final = tuple(
+    EpisodeType(name)
+    for name in (
+        "pivot", "problem_solved", "breakthrough", "issue_identified", "decision_made",
+        "task_completed",
+    )
+)  # fmt: skip
+TROUBLE: Final = frozenset(
+    """fail fails failed failing failure crash crashes crashed crashing broken breaks broke error
+    errors bug bugs issue issues problem problems timeout timeouts hangs hang hanging leak leaks
+    leaking outage exception traceback stuck blocked lost corrupt corrupted flaky regression
+    vulnerability deadlock 500 502 503 504 segfault oom incorrect incorrectly freezes frozen
+    unreachable panic panics cannot unable slow red missing wrong stopped empty gone down denied
+    twice duplicates""".split()
+)
+_DENIALS: Final = """
+is not|are not|does not|did not|was not|were not|has not|have not|will not|left out|no longer
+"""
+_WORK: Final = frozenset("run write fix make".split()) | IMPERATIVES | set(SETS["request"].split())
+_REPORTED: Final = 4  # sentences of a message, in which trouble is looked for
+_SHOWN: Final = frozenset((BlockKind.PROSE, BlockKind.LOG, BlockKind.CODE))
+_RELIEF: Final = """fixed fix fixes resolved resolve solved solve works work worked working now
+again done root cause culprit reason back thanks finally still"""
+_STRONG: Final = frozenset("completely totally entirely utterly absolutely fully".split())
+
+
+class Sign(NamedTuple):
+    """A sentence that tells of a moment, and the words of its clause that does."""
+
+    type: EpisodeType
+    sentence: ParsedSentence
+    title: str
+
+
+class MessageReading(NamedTuple):
+    """What stands in the beginning of a message.
+
+    Attributes:
+        sentences: Its first sentences, without words such as "completely".
+        signs: What its sentences tell of, of each the weightiest.
+        trouble: The first sentence or line in which it reports a problem, or nothing.
+        terms: Its index terms.
+    """
+
+    sentences: tuple[ParsedSentence, ...]
+    signs: tuple[Sign, ...]
+    trouble: str
+    terms: frozenset[str]
+
+    def tells(self, kind: EpisodeType) -> bool:
+        """Tell whether it has a sign of a type."""
+        return any(sign.type is kind for sign in self.signs)
+
+
+def reading(message: Message, most: int) -> MessageReading:
+    """Read the beginning of a message; the same is read once."""
+    return _read_text(message.content[:most], message.role)
+
+
+@lru_cache(maxsize=256)
+def _read_text(text: str, role: Role) -> MessageReading:
+    own = tuple(map(_plain, islice(sentences(text), _SENTENCES)))
+    is_tool = role not in (Role.USER, Role.ASSISTANT)
+    return MessageReading(
+        sentences=own,
+        signs=() if is_tool else tuple(_signs(own, role)),
+        trouble=pasted_trouble(text) if is_tool else trouble(own, text),
+        terms=frozenset(terms(text)),
+    )
+
+
+def _plain(sentence: ParsedSentence) -> ParsedSentence:
+    """A sentence without words that only make the next one stronger."""
+    words = sentence.words
+    kept = [i for i, word in enumerate(words) if word not in _STRONG or i == len(words) - 1]
+    if len(kept) == len(words):
+        return sentence
+    places = [sentence.places[i] for i in kept]
+    return sentence._replace(words=[words[i] for i in kept], places=places)
+
+
+def trouble(said: Iterable[ParsedSentence], text: str) -> str:
+    """Return the sentence or line in which somebody reports trouble or pastes it, or nothing."""
+    told = (one.text for one in islice(said, _REPORTED) if _reports(one.words))
+    return next(told, "") or pasted_trouble(text)
+
+
+def _reports(words: list[str]) -> bool:
+    if not words or words[0] in _WORK:
+        return False
+    for place, word in enumerate(words):
+        if word in TROUBLE or phrase_at(words, place, _DENIALS):
+            return not is_hazy(words, opening(words), place)
+    return False
+
+
+def pasted_trouble(text: str) -> str:
+    """Return the first line that a program wrote of its trouble, or a prompt, or nothing."""
+    shown = "\n".join(block.text for block in blocks(text) if block.kind in _SHOWN)
+    pasted = _program().search(shown)
+    return "" if pasted is None else pasted.group().strip()
+
+
+@lru_cache(maxsize=1)
+def _program() -> re.Pattern[str]:
+    return re.compile(
+        r"(?im)^[ \t]{0,8}(?:[❯$%>] \S.*|\w{0,30}error\b.{0,40}:.*|(?-i:ERROR).*|fatal:.*"
+        r"|traceback \(.*|panic:.*|failed?[: ].*)"
+    )
+
+
+@lru_cache(maxsize=1)
+def empty_terms() -> frozenset[str]:
+    """The index terms that say no more than that something fails, or works again."""
+    return frozenset(terms(f"{' '.join(sorted(TROUBLE))} {_RELIEF}"))
+
+
+def _signs(own: tuple[ParsedSentence, ...], role: Role) -> Iterator[Sign]:
+    """Yield of each sentence in earnest its weightiest sign."""
+    for sentence in (one for one in own if not one.asked):
+        found = {sign.type: sign for sign in reversed(list(_find_signs(sentence, role)))}
+        yield from [found[kind] for kind in _ORDER if kind in found][:1]
+
+
+@lru_cache(maxsize=1)
+def _cues() -> Cues:
+    return read_cues(TABLE)
+
+
+def _find_signs(sentence: ParsedSentence, role: Role) -> Iterator[Sign]:
+    begin = opening(sentence.words)
+    for clause in clauses(sentence, begin):
+        for place, cue in matches(sentence, clause, _cues()):
+            if _counts(sentence, clause, begin, place, cue, role):
+                yield Sign(EpisodeType(cue.label), sentence, _text(sentence, clause))
+    for fact in stated(sentence, role) if role is Role.USER else ():
+        if fact.type is MemoryType.DECISION and fact.confidence >= SURE:
+            yield Sign(EpisodeType.DECISION_MADE, sentence, fact.content)
+
+
+def _counts(
+    sentence: ParsedSentence, clause: Clause, begin: int, place: int, cue: Cue, role: Role
+) -> bool:
+    words = sentence.words
+    if is_hazy(words, begin, place):
+        return False
+    if cue.label == "issue_identified":
+        relieved = cue.words[-1] == "gone" and "all" not in words[:place]
+        return role is Role.USER and not relieved
+    if cue.label == "task_completed":
+        return _is_finished(words, clause, place, cue)
+    return cue.words[0] != "instead" or "now" in words or "we" in words[place + 2 :]
+
+
+def _is_finished(words: list[str], clause: Clause, place: int, cue: Cue) -> bool:
+    """Tell "the guide is done" from "I am done" and "done with this week"."""
+    after = words[place + len(cue.words) : clause.end]
+    if after[:1] == ["with"]:
+        return False
+    if cue.words == ("done",):
+        return words[:1] != ["well"] and (not after or after[0] in (",", ":", "–", "—"))
+    return place > clause.begin or len(after) > 0 or cue.words[-1] in ("deployed", "merged")
+
+
+def _text(sentence: ParsedSentence, clause: Clause) -> str:
+    start, end = sentence.places[clause.begin][0], sentence.places[clause.end - 1][1]
+    return sentence.text[start:end].strip(" ,;:-–")
+
 
 READ: Final = 1000  # characters of a message
 _STEPS: Final = 6  # tool messages of a turn that was a task

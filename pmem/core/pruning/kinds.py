@@ -1,4 +1,4 @@
-"""What kind of message a text is: a rule, an error, a correction, small talk, an ending.
+"""What kind of message a text is: a rule, an error, a correction, small talk, the end of a task.
 
 Kinds are read from English words, clause by clause, so that "no errors" is no error and
 "done?" is no ending. Code, quotations and pasted text are set aside; what looks like a log counts
@@ -8,9 +8,8 @@ as an error wherever it stands.
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
-from pmem.core.pruning.endings import ONGOING, Opening, completes, opening_of
 from pmem.core.text.sentences import sentences
 from pmem.core.text.words import STOP_WORDS
 from pmem.values.records import Message, Role
@@ -18,6 +17,12 @@ from pmem.values.records import Message, Role
 HEAD: Final = 4000
 TAIL: Final = 2000
 """How many characters of a long text are read at its beginning and at its end."""
+
+OPENING: Final = 400
+"""How far into a message a new task may be announced, in characters."""
+
+Opening = Literal["", "weak", "strong"]
+"""How clearly a message turns to something new; a weak sign counts after a finished task."""
 
 
 class Kinds(NamedTuple):
@@ -44,7 +49,6 @@ _ERROR: Final = (
 _NO_ERROR: Final = (
     r"\b(?:no|0|without|not|never) (?:\w+ ){0,2}\w*(?:errors?|exceptions?|fails?)\b"
     r"|\b(?:errors?|exceptions?)[- ](?:free|handl\w+|pages?|messages?|codes?)\b"
-    r"|\bwith the exception\b|\btrial and error\b|\b(?:errors?|exceptions?) (?:is|are) gone\b"
     r"|[^|\n]*\b(?:if|should|would|could|might|must)\b[^|\n]*|^(?:did|does|is|are|any)\b.*\?$"
 )
 _LOG: Final = (
@@ -60,15 +64,14 @@ _DIRECTIVE: Final = (
     r"|no (?:more|longer|fewer|less) than)\b"
 )
 _NO_DIRECTIVE: Final = (
-    r"\bnever mind\b|\bdo not (?:know|worry)\b|\bi (?:have|need) to\b|\bmust (?:have|be an?)\b"
-    r"|\bshould (?:work|have|be (?:fine|ok|done|ready|enough|good))\b"
+    r"\bnever mind\b|\bdo not (?:know|worry)\b|\bi (?:have|need) to\b"
+    r"|\bmust (?:have|be an?)\b|\bshould work\b"
 )
-_POLITE: Final = r"\bplease \w|\b(?:can|could|would|will) you (?:make sure|ensure|always|never)\b"
 _CORRECTION: Final = (
     r"(?:^|\| )(?:but )?(?:actually(?! (?:quite|very|really)\b)|correction|scratch that"
     r"|(?:what )?i meant?|to clarify|my (?:mistake|bad))\b"
     r"|\b(?:that|this|it|you|the \w+) (?:is|was|are) (?:not right|incorrect|wrong|mistaken)\b"
-    r"|\bmisunderstood\b|^no \| (?!thank|that is\b)\w|^instead\b|\b(?:is|use|at) \S+ \| not \S"
+    r"|^no \| (?!thank|that is\b)\w|^instead\b"
     r"|\b(?:use|do|make|take|put|try|set|pick|keep|return|write)\b[^|\n]{0,60}\binstead\b"
 )
 _FIX: Final = (
@@ -83,6 +86,41 @@ _REFERENCE: Final = (
     r")(?: earlier)?\b"
 )
 
+_DONE: Final = (
+    r"(?:done|finished|completed|fixed|merged|shipped|deployed|solved|resolved|implemented)(?!-)"
+)
+_COMPLETE: Final = (
+    rf"^(?:\w+ )?{_DONE}(?: (?:and|it|the|to)\b|$)|\b(?:is|are|am|been|all) (?:\w+ )?{_DONE}\b"
+    r"|(?:^\w+|\b(?:is|are)) complete$"
+    r"|\b(?:all|tests?|ci|suite|build)\b.* (?:pass(?:e[sd]|ing)?|green)\b"
+    r"|\bthat (?:is (?:all|everything)\b|settles it\b|did the trick\b)"
+    r"|\beverything (?:works|passes)\b|\bworks now\b"
+)
+_OPEN: Final = (
+    r"\b(?:not|never|almost|nearly|half|partly|will|would|should|could|must|might|may|cannot"
+    r"|make|step|part|tab|except|let|how|done by|merged with)\b"
+)
+_LATER: Final = r"\b(?:if|unless|once|until|when|after|before|while)\b"
+_OBJECTION: Final = r"\b(?:but|however|still|remain)\b"
+
+_START: Final = r"^(?:[\w ]{1,20} \| )?"
+"""A sentence may begin with a short clause: "ok,", "Great, thanks,"."""
+_ONWARD: Final = r"(?! (?:see|check|try|run|\w+ (?:at )?(?:it|that|this|them))\b)"
+_OTHER: Final = r"(?:new|next|different) (?:topic|task|subject|question)\b"
+_STRONG: Final = (
+    rf"(?:now (?:\| )?(?:let us\b{_ONWARD}|on to\b)|next(?: \|| up\b)|{_OTHER}|moving on\b"
+    r"|on a different\b|(?:completely )?unrelated\b|switching gears\b|changing the subject\b"
+    r"|let us (?:move on|switch|change the|put \w+ aside)\b)"
+)
+_ANNOUNCED: Final = r"\bhere is a new task\b|\bsomething unrelated\b"
+_WEAK: Final = (
+    rf"(?:(?:now )?let us\b{_ONWARD}|now\b(?! let us\b)|next(?! (?:time|week|to)\b)|then|another"
+    r"|(?:can|could) you (?:now|help)|(?:i|we) (?:would like|want|need) (?:to|you|an?|some)"
+    r"|time to|implement|write|create|add|build|set up|refactor|design|help me)\b(?!\.)"
+)
+_ONGOING: Final = r"\b(?:it|that|this|also|again|same|too|still|those|them|there|its|undo|revert)\b"
+"""Speaks of what was there before."""
+
 _SOCIAL: Final = frozenset(
     """hi hello hey hiya howdy thanks thank thx ty cheers bye goodbye cya great awesome cool nice
     perfect lovely wonderful excellent amazing brilliant sweet neat welcome lol haha hahaha ok okay
@@ -93,7 +131,6 @@ _SOCIAL: Final = frozenset(
 _FILLERS: Final = STOP_WORDS | frozenset(
     "lot day team guys mate work job help man friend today tomorrow later soon see problem".split()
 )
-_SMALL_TALK: Final = r"\b(?:how are you|see you|no problem)\b"
 _SHORT: Final = 100
 
 
@@ -129,15 +166,15 @@ def _read_kinds(role: Role, content: str) -> Kinds:
     told = "\n".join(line for line in lines if not line.endswith("?"))
     is_user = role is Role.USER
     return Kinds(
-        directive=is_user and _directs(told, whole),
+        directive=is_user and _finds(_DIRECTIVE, told, but=_NO_DIRECTIVE),
         error=_is_log(content) or _finds(_ERROR, whole, but=_NO_ERROR),
         correction=_finds(_CORRECTION, told),
         fix=_finds(_FIX, told),
         references=len(re.findall(_REFERENCE, whole)),
         casual=_is_casual(content, lines),
-        complete=completes(lines),
-        opening=opening_of(lines) if is_user else "",
-        goes_on=is_user and re.search(ONGOING, whole) is not None,
+        complete=_completes(lines),
+        opening=_opening_of(lines) if is_user else "",
+        goes_on=is_user and re.search(_ONGOING, whole) is not None,
     )
 
 
@@ -151,11 +188,6 @@ def _finds(pattern: str, text: str, but: str = "") -> bool:
     if re.search(pattern, text, re.MULTILINE) is None:
         return False
     return not but or _finds(pattern, re.sub(but, "-", text, flags=re.MULTILINE))
-
-
-def _directs(told: str, whole: str) -> bool:
-    asked = "\n".join(line for line in whole.splitlines() if line.endswith("?"))
-    return _finds(_DIRECTIVE, told, but=_NO_DIRECTIVE) or _finds(_POLITE, asked)
 
 
 def _is_log(text: str) -> bool:
@@ -175,10 +207,41 @@ def _failed(result: Any) -> bool:
 def _is_casual(text: str, lines: Sequence[str]) -> bool:
     if len(text) > _SHORT:
         return False
-    said = " ".join(lines).replace("|", " ").replace("?", " ")
-    words = re.sub(_SMALL_TALK, "thanks", said).split()
+    words = " ".join(lines).replace("|", " ").replace("?", " ").split()
     if not text.isascii() and re.search(r"\w", text) is None:
         return True
     return any(word in _SOCIAL for word in words) and all(
         word in _SOCIAL or word in _FILLERS for word in words
     )
+
+
+def _completes(lines: Sequence[str]) -> bool:
+    """Tell whether a text states that a task is complete, and does not take it back."""
+    stated = False
+    for line in lines:
+        if line.endswith("?"):
+            continue
+        for clause in map(str.strip, line.split("|")):
+            if stated and re.search(_OBJECTION, clause):
+                return False
+            if re.search(_LATER, clause):
+                break
+            stated = stated or (
+                re.search(_COMPLETE, clause) is not None and not re.search(_OPEN, clause)
+            )
+    return stated
+
+
+def _opening_of(lines: Sequence[str]) -> Opening:
+    """Tell how clearly the beginning of a text turns to something new."""
+    weak: Opening = ""
+    passed = 0
+    for line in lines:
+        if passed > OPENING:
+            break
+        passed += len(line)
+        if re.match(_START + _STRONG, line) or re.search(_ANNOUNCED, line):
+            return "strong"
+        if re.match(_START + _WEAK, line) and not re.search(_ONGOING, line):
+            weak = "weak"
+    return weak

@@ -13,7 +13,6 @@ What is worth more takes room first, so the target is met, and small messages st
 one does not fit.
 """
 
-import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -29,7 +28,6 @@ SHORT_ANSWER: Final = 4
 """Words; so short an answer says nothing without the question before it."""
 
 _TOOL, _ERROR, _ASSISTANT, _PERSON, _STANDING = range(5)
-_ASKS: Final = re.compile(r"[?？]|\b(?:tell me|let me know|choose|pick|confirm)\b", re.IGNORECASE)
 TOOLS_SHARE: Final = 0.5
 """Share of a limit that the latest messages of tools take before others: with more, the output of
 the last command could leave no room for the request that it serves."""
@@ -42,13 +40,11 @@ class MessageGroup(NamedTuple):
         places: Their indices, ascending.
         worth: The class of the one that is worth most; the lowest goes first.
         finished: Whether their task is finished.
-        explained: Where their errors are explained; they are not shown without it.
     """
 
     places: tuple[int, ...]
     worth: int
     finished: bool
-    explained: frozenset[int]
 
     @property
     def is_of_tools(self) -> bool:
@@ -74,14 +70,12 @@ def message_groups(
     said = [speech_of(message) for message in messages]
     kinds = [kinds_of(message) for message in messages]
     worths = dict(_worths(said, kinds, opening))
-    explained = dict(_explanations(said, kinds))
     links = [*call_links(messages), *_answer_links(messages, said)]
     groups = [
         MessageGroup(
             places,
             max(worths[place] for place in places),
             all(finished[place] for place in places),
-            frozenset(explained[place] for place in places if place in explained),
         )
         for places in connect(len(messages), links)
     ]
@@ -118,7 +112,7 @@ def choose_kept(
             count = len(kept) + len(group.places)
             size = used + sum(tokens[place] for place in group.places)
             fits = count <= share * most_messages and size <= share * most_tokens
-            if fits and kept.isdisjoint(group.places) and kept >= group.explained:
+            if fits and kept.isdisjoint(group.places):
                 kept.update(group.places)
                 used = size
     return kept
@@ -181,15 +175,7 @@ def _answer_links(messages: Sequence[Message], said: Sequence[Speech]) -> Iterat
     """Link a person's short answer to the assistant's question right before it."""
     talk = [place for place, speech in enumerate(said) if speech not in TOOLS]
     for asked, answer in pairwise(talk):
-        if (said[asked], said[answer]) == (Speech.ASSISTANT, Speech.PERSON) and (
-            len(messages[answer].content.split()) <= SHORT_ANSWER
-            and _ASKS.search(read_prose(messages[asked].content))
-        ):
+        is_answer = (said[asked], said[answer]) == (Speech.ASSISTANT, Speech.PERSON)
+        is_short = len(messages[answer].content.split()) <= SHORT_ANSWER
+        if is_answer and is_short and "?" in read_prose(messages[asked].content):
             yield asked, answer
-
-
-def _explanations(said: Sequence[Speech], kinds: Sequence[Kinds]) -> Iterator[tuple[int, int]]:
-    """Yield each error of a tool that an assistant speaks of right behind it, and where."""
-    for place, (before, after) in enumerate(pairwise(said)):
-        if before is Speech.RESULT and after is Speech.ASSISTANT and kinds[place].error:
-            yield place, place + 1

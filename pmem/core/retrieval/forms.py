@@ -8,7 +8,7 @@ Endings, and what compounds put behind a word, leave its beginning as it is: "Re
 import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Final
 
 from pmem.core.retrieval.collection import CollectionStatistics
@@ -132,3 +132,24 @@ def _category_terms() -> frozenset[str]:
 def _is_word(term: str) -> bool:
     """Tell words from numbers and names of code; marks of a vowel are part of a word."""
     return term.isalpha() if term.isascii() else not any(map(str.isdigit, term))
+
+
+_TOGETHER: Final = frozenset(
+    """
+    backup bookshelf bookstore boardgame breakup changelog checkin checkout cheesecake classmate
+    cleanup codebase cupcake database dataset everyday fallback feedback filename fundraiser
+    getaway haircut hairstyle handmade handoff healthcare homemade hometown icecream kickoff layout
+    lifestyle login logoff logon logout lookup makeup meetup namespace payback pickup playlist
+    popup roadtrip rollback roommate runtime setup shutdown signin signup songwriting soundtrack
+    standup startup takeout teammate timeout timestamp toolchain tradeoff turnaround videogame
+    website workaround workflow workout
+    """.split()
+)
+_LETTERS: Final = re.compile(r"[A-Za-z]+")
+
+
+def joined_words(text: str) -> list[str]:
+    """Return the terms of words that `text` writes apart and others write together."""
+    pairs = pairwise(_LETTERS.findall(text.lower()))
+    return [term for first, second in pairs if first + second in _TOGETHER
+            for term in terms(first + second)]  # fmt: skip

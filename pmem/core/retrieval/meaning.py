@@ -13,8 +13,7 @@ from operator import mul, sub
 from typing import Final
 
 from pmem.core.retrieval.collection import SessionDocuments
-from pmem.core.retrieval.documents import summary_id, text_of
-from pmem.core.retrieval.searched import searched_messages
+from pmem.core.retrieval.documents import searched_messages, summary_id, text_of
 from pmem.values.records import Chunk, Conversation, Episode, Memory, Message, Record
 
 NEAREST: Final = 60

@@ -14,7 +14,8 @@ from pmem.core.filters import Searchable
 from pmem.core.policy import EVERYTHING, Reach
 from pmem.core.retrieval.collection import CollectionStatistics, MemoryStatistics
 from pmem.core.retrieval.documents import Facts, IndexedDocument, entries, searched_text, summary_id
-from pmem.core.retrieval.evidence import Scorer
+from pmem.core.retrieval.evidence import Frequencies, Scorer
+from pmem.core.retrieval.question import QueryTerm
 from pmem.core.retrieval.relations import SeenLink
 from pmem.errors import NotFound
 from pmem.values.records import (
@@ -27,6 +28,48 @@ from pmem.values.records import (
     RecordType,
     State,
 )
+
+
+def okapi_scores(
+    query: Sequence[QueryTerm],
+    frequencies: Frequencies,
+    rarity: Mapping[str, float],
+    norms: Mapping[int, float],
+    k1: float,
+) -> dict[int, float]:
+    """Return what `evidence.bm25_scores` returns, computed by rank-bm25.
+
+    Its own inverse document frequency turns negative for words in more than half of the
+    documents, so ours is put in its place; so are our lengths, which it would take from texts.
+    With its own k1 at 1 it multiplies by nothing but powers of two, which rounds nowhere: the
+    scores are those of our own formula to the last bit.
+    """
+    units = sorted({unit for term in query for unit in frequencies[term.term]})
+    if not units:
+        return {}
+    import numpy
+    from rank_bm25 import BM25Okapi
+
+    model = BM25Okapi.__new__(BM25Okapi)
+    model.k1, model.b, model.avgdl, model.corpus_size = 1.0, 1.0, 1.0, len(units)
+    model.doc_len = numpy.array([norms[unit] for unit in units])
+    model.doc_freqs = [
+        {term.term: frequencies[term.term].get(unit, 0.0) for term in query} for unit in units
+    ]
+    model.idf = {
+        term.term: term.weight * _rarity_of(term, frequencies, rarity) * (k1 + 1.0) / 2.0
+        for term in query
+    }
+    scores = model.get_scores([term.term for term in query])
+    return dict(zip(units, map(float, scores), strict=True))
+
+
+def _rarity_of(term: QueryTerm, frequencies: Frequencies, rarity: Mapping[str, float]) -> float:
+    """A related word never counts as rarer than the word that it stands for."""
+    if frequencies[term.source]:
+        return min(rarity[term.term], rarity[term.source])
+    return rarity[term.term]
+
 
 ACTIVE_MEMORIES: Final = "memory"
 """The label of what can be linked."""

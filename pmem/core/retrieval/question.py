@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from pmem.core.retrieval.compounds import joined_words
-from pmem.core.retrieval.related import related
+from pmem.core.retrieval.forms import joined_words
+from pmem.core.retrieval.related_words import related
 from pmem.core.retrieval.signals import (
     NUMBER,
     QUOTED,

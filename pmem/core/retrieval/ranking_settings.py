@@ -1,10 +1,12 @@
 """How much each sign counts when documents are ranked: for messages, and for memories."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from pmem.core.retrieval.evidence import Bm25, Constants
+from pmem.values.config import Settings
 
 
 class RankingSettings(msgspec.Struct, frozen=True):
@@ -92,3 +94,39 @@ class Weights(NamedTuple):
     recency: float = 0.2
     importance: float = 0.1
     access: float = 0.0
+
+
+SEMANTIC_WEIGHT: Final = 0.4
+"""Weight of TF-IDF in the weighted sum."""
+KEYWORD_WEIGHT: Final = 0.3
+"""Weight of matched words in the weighted sum."""
+ACCESS_WEIGHT: Final = 0.0
+"""Weight of access, among the priors and in the weighted sum."""
+RELATION_WEIGHT: Final = 0.1
+"""Weight of a memory's strongest link, among the priors."""
+
+
+def weights_of(settings: Settings) -> Weights:
+    """Return the weights of the signals, for a ranking by their sum."""
+    return Weights(
+        semantic=SEMANTIC_WEIGHT,
+        keyword=KEYWORD_WEIGHT,
+        recency=settings.recency_weight,
+        importance=settings.importance_weight,
+        access=ACCESS_WEIGHT,
+    )
+
+
+def measured(settings: Settings, kind: str) -> RankingSettings:
+    """Return the measured weights of a kind with the project's priors."""
+    measured = MEMORIES if kind == "memory" else DEFAULTS
+    return replace(
+        measured,
+        prior=settings.prior_share,
+        merits=(
+            settings.recency_weight,
+            settings.importance_weight,
+            ACCESS_WEIGHT,
+            RELATION_WEIGHT,
+        ),
+    )

@@ -11,7 +11,8 @@ from pmem.core.retrieval.bm25 import (
 )
 from pmem.core.retrieval.collection import CollectionStatistics
 from pmem.core.retrieval.evidence import Accept
-from pmem.core.retrieval.ranking import RankedDocument, Ranking
+from pmem.core.retrieval.ranked import RankedDocument
+from pmem.core.retrieval.ranking import Ranking
 from pmem.core.retrieval.ranking_settings import Weights
 from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue

@@ -45,12 +45,7 @@ LOGINS: Final = alternatives(
     "auth =|auth=|authenticate|logon|admin|root|identifiant|usuario|acceso"
 )
 """What stands near a name and a password: `the login is kim / ...`."""
-_OPTION: Final = " -"
-_BREAK: Final = "\\"
-_BAR: Final = "|"
-_NEW_LINE: Final = "\n"
 _COLUMNS: Final = (",", ";", "\t", "|", "  ")
-_INSERTS: Final = "values"
 _GOING_ON: Final = lazily(
     r"(?>(?:\r?\n[ \t]{0,12}(?=[^\n]{0,60}[0-9])[A-Za-z0-9+/_-]{40,}+(?=={0,2}\s*?(?:\n|\Z)))*)"
     r"(?:\r?\n[ \t]{0,12}(?=[^\n]{0,60}[0-9=])[A-Za-z0-9+/_-]{4,}+={0,2}(?=\s*?(?:\n|\Z)))?"
@@ -60,13 +55,10 @@ _WRAPPED: Final = 56
 _LEAST: Final = 20
 """How many characters without a space the shortest token has."""
 _SHORTEST: Final = 6
-_ARMOURED: Final = "private-key"
-_ARMOUR: Final = "-----"
 _FILLING: Final = "AAA"
 """What zeros are in armour: whole keys have many of them."""
 _LONGEST_NAME: Final = 60
 _LONGEST_LINE: Final = 1024
-_NAMING: Final = ": "
 _SYMBOLS: Final = frozenset("!@#$%^&*+=~?|")
 _PASSWORD: Final = "password"  # noqa: S105 - a kind of secret
 _ASSIGNED: Final = "assigned-secret"
@@ -81,7 +73,7 @@ def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
     """
     if len(text) < _SHORTEST:
         return []
-    if not text.isascii() or _BREAK in text:
+    if not text.isascii() or "\\" in text:
         from pmem.core.secrets.invisible import has_any, joined
 
         if has_any(text):
@@ -100,8 +92,8 @@ def find_named(name: str, text: str, allowed: Collection[str] = ()) -> list[Secr
     line = text.partition("\n")[0][:_LONGEST_LINE]
     if found or not name or len(name) > _LONGEST_NAME or not _has_words(_lower(name)):
         return found
-    before = len(name) + len(_NAMING)
-    named = find(f"{name}{_NAMING}{line}", allowed)
+    before = len(f"{name}: ")
+    named = find(f"{name}: {line}", allowed)
     return [
         Secret(kind, start - before, end - before) for kind, start, end in named if start >= before
     ]
@@ -149,8 +141,14 @@ def _find_visible(text: str, allowed: Collection[str]) -> list[Secret]:
             kept[-1] = _join_findings(kept[-1], each)
         else:
             kept.append(each)
-    kept = [each for each in kept if not _is_allowed(text[each.start : each.end], allowed)]
-    return list(_wholes(text, kept)) if _NEW_LINE in text else kept
+    if allowed:
+        values = [text[each.start : each.end] for each in kept]
+        kept = [
+            each
+            for each, value in zip(kept, values, strict=True)
+            if value not in allowed and digest(value) not in allowed
+        ]
+    return list(_wholes(text, kept)) if "\n" in text else kept
 
 
 def _join_findings(one: Secret, other: Secret) -> Secret:
@@ -173,7 +171,7 @@ def _wholes(text: str, found: Iterable[Secret]) -> Iterator[Secret]:
 
 def _with_rest_of_token(text: str, each: Secret) -> Secret:
     """Return a finding with the lines in which a long token goes on."""
-    if text[each.end : each.end + 1] != _NEW_LINE or each.end - each.start < _WRAPPED:
+    if text[each.end : each.end + 1] != "\n" or each.end - each.start < _WRAPPED:
         return each
     match = _GOING_ON.match(text, each.end)
     return each if match is None else each._replace(end=match.end())
@@ -181,7 +179,7 @@ def _with_rest_of_token(text: str, each: Secret) -> Secret:
 
 def _candidates(text: str) -> Iterator[Secret]:
     lowered = _lower(text)
-    if max(map(len, text.split()), default=0) >= _LEAST or _ARMOUR in text:
+    if max(map(len, text.split()), default=0) >= _LEAST or "-----" in text:
         yield from _tokens(text)
         yield from _shapes(text, lowered, SHAPES)
     yield from _shapes(text, lowered, COMMANDS)
@@ -189,7 +187,8 @@ def _candidates(text: str) -> Iterator[Secret]:
         from pmem.core.secrets import commands
 
         yield from commands.in_addresses(text)
-    if _has_commands(lowered):
+    has_options = " -" in lowered and any(map(lowered.__contains__, _PROGRAMS))
+    if has_options or any(map(lowered.__contains__, _OTHER_PROGRAMS)):
         from pmem.core.secrets import commands
 
         yield from commands.in_commands(text)
@@ -208,20 +207,14 @@ def _find_labelled(text: str, lowered: str) -> Iterator[Secret]:
     from pmem.core.secrets import named
 
     yield from named.held(text, lowered)
-    if _BAR in text or (_NEW_LINE in text and any(map(text.__contains__, _COLUMNS))):
+    if "|" in text or ("\n" in text and any(map(text.__contains__, _COLUMNS))):
         from pmem.core.secrets import rows
 
         yield from rows.in_rows(text, lowered)
-    if _INSERTS in lowered:
+    if "values" in lowered:
         from pmem.core.secrets import rows
 
         yield from rows.in_inserts(text)
-
-
-def _has_commands(lowered: str) -> bool:
-    if _OPTION in lowered and any(map(lowered.__contains__, _PROGRAMS)):
-        return True
-    return any(map(lowered.__contains__, _OTHER_PROGRAMS))
 
 
 def _has_words(lowered: str) -> bool:
@@ -270,7 +263,7 @@ def _tokens(text: str) -> Iterator[Secret]:
 
                         rest, end = match[0], max(end, match.end())
                         if not is_example(
-                            _body(rest) if token.kind == _ARMOURED else _filled(rest)
+                            _body(rest) if token.kind == "private-key" else _filled(rest)
                         ):
                             yield Secret(token.kind, place, end)
                 place = text.find(prefix, end)
@@ -278,7 +271,7 @@ def _tokens(text: str) -> Iterator[Secret]:
 
 def _body(armoured: str) -> str:
     """Return what armour is around, without zeros; any text if there is nothing in it."""
-    body = armoured.partition(_ARMOUR)[2].partition(_ARMOUR)[0]
+    body = armoured.partition("-----")[2].partition("-----")[0]
     return body.replace(_FILLING, "") or _FILLING
 
 
@@ -328,7 +321,3 @@ def _lower(text: str) -> str:
     """Return a text in lower case, every character at its place."""
     lowered = text.lower()
     return lowered if len(lowered) == len(text) else text.translate(_PLAIN)
-
-
-def _is_allowed(value: str, allowed: Collection[str]) -> bool:
-    return bool(allowed) and (value in allowed or digest(value) in allowed)

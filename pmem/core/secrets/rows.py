@@ -11,16 +11,14 @@ from pmem.core.secrets.false_positives import is_drawn, is_password
 from pmem.core.secrets.named import NEAR, judged, word_of
 from pmem.core.secrets.rules import Secret, lazily
 
-_BAR: Final = "|"
 _RULER: Final = frozenset("|-:=+ \t")
 _SPACE: Final = " \t\r"
 _DRESS: Final = "*_`'\"~"
 _LONGEST_NAME: Final = 60
-_SPACES: Final = "  "
-_SEPARATORS: Final = ("\t", "|", ",", ";", _SPACES)
+_SEPARATORS: Final = ("\t", "|", ",", ";", "  ")
 _INSIDE: Final = {
     sign: lazily(rf"""(?>(?:"[^"\n]{{0,256}}+"|[^\n{re.escape(sign)}])*)""") for sign in "\t|,;"
-} | {_SPACES: lazily(r"(?>(?:\S| (?! ))*)")}
+} | {"  ": lazily(r"(?>(?:\S| (?! ))*)")}
 _HEAD: Final = lazily(r"""["']?[^\W\d_*`][\w /*`().-]{0,30}+["']?""")
 _LONGEST_HEADER: Final = 240
 _MOST_WORDS: Final = 2
@@ -70,9 +68,11 @@ def in_rows(text: str, lowered: str) -> Iterator[Secret]:
             cells = []
         else:
             cells = _split_cells(line, place, sign)
-        yield from _below(cells, names)
-        if is_named and line.lstrip()[:1] == _BAR:
-            yield from _beside(_split_cells(line, place, _BAR))
+        if len(cells) == len(names):
+            for word, cell in zip(names, cells, strict=True):
+                yield from _in_cell(word, cell)
+        if is_named and line.lstrip()[:1] == "|":
+            yield from _beside(_split_cells(line, place, "|"))
         place += len(line) + 1
 
 
@@ -130,13 +130,6 @@ def _is_first(lowered: str, match: re.Match[str]) -> bool:
     return match["sign"].strip() in (*_SIGNS, "and") and _FIRST.search(near) is not None
 
 
-def _below(cells: list[_Cell], names: list[str | None]) -> Iterator[Secret]:
-    """Yield the secrets in a row's cells by the names of their columns."""
-    if len(cells) == len(names):
-        for word, cell in zip(names, cells, strict=True):
-            yield from _in_cell(word, cell)
-
-
 def _beside(cells: list[_Cell]) -> Iterator[Secret]:
     """Yield the secrets in cells by the cells before them."""
     for name, cell in pairwise(cells):
@@ -159,7 +152,7 @@ def _header(line: str) -> tuple[str, list[str | None]]:
         for sign in _SEPARATORS:
             if sign in line:
                 names = [cell.text for cell in _split_cells(line, 0, sign)]
-                is_framed = sign == _BAR and line.lstrip()[:1] == _BAR
+                is_framed = sign == "|" and line.lstrip()[:1] == "|"
                 inner = names[1:-1] if is_framed else names
                 if len(names) > 1 and (is_framed or all(map(_is_head, inner))):
                     found = _columns(names)
@@ -211,6 +204,6 @@ def _split_cells(line: str, place: int, sign: str) -> list[_Cell]:
         end = match.end() if match else start
         found.append(_undressed(line[start:end], place + start))
         start = end + 1
-        while sign == _SPACES and line[start : start + 1] == " ":
+        while sign == "  " and line[start : start + 1] == " ":
             start += 1
     return found

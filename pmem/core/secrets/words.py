@@ -142,10 +142,8 @@ _OWNERS: Final = lazily(
     r"|key|store|trust|redis|sql|login|new|old|wpa)$"
 )
 """What is glued to `pass` and `pw` in names of small letters."""
-_VARIABLE: Final = "KEY="
 _IN_CODE: Final = lazily(r"\s?:?=\s?(?:[A-Za-z_.]{1,30}\()?[\"']")
 _BARE: Final = lazily(r"[\"'`]?[:,]?\s?[\"'`]")
-_A_USER: Final = "user"
 _OPEN: Final = ("public", "publickey", "publishable", "csrf", "site")
 _NEAR: Final = 48
 
@@ -165,7 +163,7 @@ def names_a_secret(text: str, lowered: str, word: str, place: int) -> bool:
             .rstrip(" _-")
             .endswith(("public", "publickey", "csrf"))
         )
-    if text.startswith(_VARIABLE, place):
+    if text.startswith("KEY=", place):
         return text[place - 1 : place] == "_"
     of_kind = before.endswith(KINDS_OF_KEYS) or _OF_KIND.match(text, place + len(word)) is not None
     end = place + len(word)
@@ -216,7 +214,7 @@ def _is_given(text: str, lowered: str, place: int, end: int) -> bool:
         return True
     if _IN_CODE.match(text, end) is not None:
         return text[place - 1 : place] in ("", " ", "\t", "\n", ".", "(")
-    return _BARE.match(text, end) is not None and _A_USER in lowered[max(0, place - _NEAR) : place]
+    return _BARE.match(text, end) is not None and "user" in lowered[max(0, place - _NEAR) : place]
 
 
 def _is_of_service(text: str, place: int, end: int) -> bool:

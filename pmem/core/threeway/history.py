@@ -112,8 +112,7 @@ def open_conflicts(events: Iterable[Any]) -> dict[str, Any]:
 
     Whoever changes such a field after the merge has settled it, and so has whoever says so.
 
-    Returns:
-        What the side that did not win said, by field, in alphabetical order.
+    Each has what the side that did not win said; the fields are in alphabetical order.
     """
     found: dict[str, Any] = {}
     for event in events:

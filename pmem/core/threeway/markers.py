@@ -11,6 +11,8 @@ SURE: Final = 7
 """As many signs at the start of a line are a marker, even where nothing answers to it."""
 _OURS, _BASE, _THEIRS = range(3)
 _SIGNS: Final = b"<|=>"
+_NEXT: Final = {b"": (b"<",), b"<": (b"|", b"="), b"|": (b"=",), b"=": (b">",)}
+"""Which markers may come after which."""
 _TRIES: Final = 4
 """Lengths of markers that are tried, where several could be those of the merge."""
 
@@ -28,7 +30,9 @@ def has_markers(data: bytes) -> bool:
 
     Every line of it counts, so it must be known not to be sound.
     """
-    return any(_sure(line) for line in data.split(b"\n")) or apart(data) is not None
+    signs = map(_marker, data.split(b"\n"))
+    is_sure = any(length >= SURE and sign in (b"<", b">") for sign, length in signs)
+    return is_sure or apart(data) is not None
 
 
 def apart(data: bytes) -> Apart | None:
@@ -54,7 +58,7 @@ def _apart(data: bytes, size: int) -> Apart | None:
         if not sign or length != size or not (inside or sign in (b"<", b">")):
             _keep(found, inside, line)
             continue
-        if not _follows(inside, sign):
+        if sign not in _NEXT[inside]:
             return None
         hunks += sign == b"<"
         if sign == b"|":
@@ -84,11 +88,6 @@ def _keep(found: tuple[list[bytes], ...], inside: bytes, line: bytes) -> None:
         found[_THEIRS].append(line)
 
 
-def _follows(inside: bytes, sign: bytes) -> bool:
-    """Tell whether a marker may stand where the text is: after which one comes which."""
-    return sign in {b"": (b"<",), b"<": (b"|", b"="), b"|": (b"=",), b"=": (b">",)}[inside]
-
-
 def _marker(line: bytes) -> tuple[bytes, int]:
     """Return a marker's sign and length; no sign where a line is no marker."""
     sign = line[:1]
@@ -97,11 +96,6 @@ def _marker(line: bytes) -> tuple[bytes, int]:
     rest = line.lstrip(sign)
     is_one = rest[:1] in (b"", b"\r", b"\n") or (sign != b"=" and rest[:1] == b" ")
     return (sign, len(line) - len(rest)) if is_one else (b"", 0)
-
-
-def _sure(line: bytes) -> bool:
-    sign, length = _marker(line)
-    return length >= SURE and sign in (b"<", b">")
 
 
 def _lines(data: bytes) -> Iterator[bytes]:

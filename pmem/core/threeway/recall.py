@@ -33,8 +33,7 @@ def overruled(
 
     Where both made it, `base` is empty. The histories of all three are in `sides`.
 
-    Returns:
-        The fields that change; none where the other side did not mean to keep the record.
+    There are none where the other side did not mean to keep the record.
     """
     was, now, elsewhere = map(state_of, (base, side, other))
     leads_on = elsewhere in _REPLACED and now not in _REPLACED

@@ -68,12 +68,10 @@ def merged(
         return Merged(ours)
     if base is not None and same(ours, base):
         return Merged(theirs)
-    early, late = sorted((ours, theirs), key=lambda side: _order(side, shape))
+    early, late = sorted(
+        (ours, theirs), key=lambda side: (moment(side[shape.time]), canonical(side))
+    )
     return _Merging(shape, base or {}, late, early).merged()
-
-
-def _order(side: Object, shape: RecordShape) -> tuple[Any, str]:
-    return moment(side[shape.time]), canonical(side)
 
 
 class _Merging:
@@ -254,7 +252,8 @@ class _Merging:
             for key, item in (here | there).items()
             if key in before and not (key in here and key in there) and not same(before[key], item)
         }
-        order = {key: _item_order(item, shape) for key, item in (before | here | there).items()}
+        items = before | here | there
+        order = {key: moment_in(item, shape.time) for key, item in items.items()}
         gone = before.keys() - changed.keys()
         result = []
         for key in kept(gone, [*here], [*there], lambda key: (order[key], key)):
@@ -325,10 +324,6 @@ def _greatness(value: Any) -> tuple[int, Any, str]:
 
 def _by_identity(items: list[Any], shape: RecordShape) -> dict[Path, Any]:
     return {shape.identity_of(item): item for item in items}
-
-
-def _item_order(item: Object, shape: RecordShape) -> Any:
-    return moment_in(item, shape.time)
 
 
 _COMBINED: Final = {Rule.SET: _set, Rule.SUM: _greatest, Rule.GREATEST: _greatest}

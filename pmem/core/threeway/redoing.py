@@ -54,9 +54,6 @@ def redone(
         bases: For every side but the first, what it and those before it started from.
         sides: The record in each parent; None where it is not there.
         shape: What the fields of such a record are.
-
-    Raises:
-        Doubt: One of them is not what pmem writes.
     """
     whole = sides[0]
     for base, side in zip(bases, sides[1:], strict=True):

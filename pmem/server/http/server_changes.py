@@ -11,7 +11,7 @@ from pmem.server.http.streamed_change import StreamedChange, change_of
 from pmem.values.records import RECORD_TYPES
 
 if TYPE_CHECKING:
-    from pmem.storage.postgres.listening import ChangedRecord
+    from pmem.storage.postgres.exchange import ChangedRecord
     from pmem.storage.postgres.server import Server
 
 WAIT_SECONDS: Final = 2.0
@@ -62,7 +62,7 @@ class ServerChanges:
 
     def _followed(self, reached: int | None) -> Iterator[list["ChangedRecord"]]:
         """Yield what is written until nobody listens any more; whoever looks finds it then."""
-        from pmem.storage.postgres.listening import follow_changes
+        from pmem.storage.postgres.exchange import follow_changes
 
         for found in follow_changes(self._server, reached, wait=WAIT_SECONDS):
             self._begun.set()

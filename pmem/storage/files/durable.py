@@ -50,12 +50,8 @@ def apply(root: str, local: str, changes: Sequence[FileChange]) -> None:
     """Make changes durable, all or none. Hold the writers' lock.
 
     Creations come before updates and removals come last, so that a reader without a lock
-    never misses what moved from one file to another.
-
-    Args:
-        root: The memory folder.
-        local: Its untracked folder, on the same file system.
-        changes: The files to write and remove.
+    never misses what moved from one file to another. The untracked folder `local` is on the same
+    file system as the memory folder.
 
     Raises:
         StorageRefused: The disk or a file refused; nothing changed.
@@ -78,10 +74,6 @@ def pending(local: str) -> bool:
 
 def finish(root: str, local: str) -> None:
     """Roll a staged commit forward. Hold the writers' lock; doing it twice is harmless.
-
-    Args:
-        root: The memory folder.
-        local: Its untracked folder.
 
     Raises:
         Damaged: The staged commit's plan cannot be used.
@@ -125,8 +117,7 @@ def sweep(folder: str) -> None:
 def sweep_dead(folder: str) -> None:
     """Remove from a folder that is not pmem's what its writers left when they were killed.
 
-    Args:
-        folder: Others may be writing into it, so what a living process writes stays.
+    What a living process writes there stays.
     """
     with suppress(OSError):
         for name in os.listdir(folder):
@@ -180,9 +171,7 @@ def write_file(path: str, data: bytes, scratch: str | None = None, mode: int | N
 def refusal(root: str, local: str) -> str:
     """Try to write a little, which goes at once; return why it cannot be, or nothing.
 
-    Args:
-        root: The memory folder.
-        local: The name of its untracked folder, where it is tried if that is there.
+    It is tried in the folder that is called `local`, if that is there.
     """
     inside = os.path.join(root, local)
     folder = inside if os.path.isdir(inside) else root

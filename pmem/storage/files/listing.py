@@ -81,9 +81,6 @@ class FolderListing(NamedTuple):
 def look(folder: str) -> FolderListing:
     """List the record files of a folder by name; a missing folder has none.
 
-    Args:
-        folder: The folder.
-
     Raises:
         Damaged: It is a file.
         StorageRefused: The folder may not be read.
@@ -106,11 +103,7 @@ def look(folder: str) -> FolderListing:
 
 
 def last_look(connection: sqlite3.Connection, store: str) -> tuple[Packed, int]:
-    """Return a store's listing as an index remembers it, and when it was made.
-
-    Args:
-        connection: A database with a table `looked`.
-        store: The store's folder.
+    """Return a store's listing as the table `looked` of an index has it, and when it was made.
 
     Raises:
         sqlite3.DataError: The table holds what pmem never wrote.

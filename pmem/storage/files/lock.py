@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from pmem.errors import Damaged, Locked, StorageRefused
 
@@ -25,10 +26,6 @@ def writer_lock(path: str, timeout: float) -> Iterator[None]:
     The operating system frees it when its holder dies, however that happens. Where flock
     exists it is taken directly: it is the very lock that filelock takes there, without the
     cost of importing filelock on every write.
-
-    Args:
-        path: The lock's file; its folder exists.
-        timeout: Seconds to wait.
 
     Raises:
         Locked: Another process kept it past the time-out.
@@ -90,3 +87,44 @@ def _portable(path: str, timeout: float) -> Iterator[None]:
             yield
     except Timeout:
         raise _late(path, timeout) from None
+
+
+_MOUNTS: Final = "/proc/self/mountinfo"
+_SHARED: Final = frozenset(
+    "9p afs ceph cifs coda davfs glusterfs lustre ncpfs nfs nfs4 smb2 smb3 smbfs vboxsf"
+    " vmhgfs".split()
+)
+"""Kinds that several computers may have mounted at once."""
+_USER: Final = "fuse"
+
+
+def kind_of(folder: str, mounts: str = _MOUNTS) -> str | None:
+    """Return a folder's kind of file system, such as `ext4`; None where nobody tells."""
+    try:
+        with open(mounts, encoding="utf-8", errors="surrogateescape") as file:
+            lines = [line.split(" ") for line in file]
+    except OSError:
+        return None
+    place = os.path.realpath(folder)
+    found: tuple[int, str] | None = None
+    for words in lines:
+        if "-" not in words[6:]:
+            continue
+        point = _unescaped(words[4])
+        if f"{place}/".startswith(f"{point.rstrip('/')}/"):
+            kind = words[words.index("-", 6) + 1]
+            if found is None or len(point) >= found[0]:  # the latest mount hides earlier ones
+                found = (len(point), kind)
+    return found and found[1]
+
+
+def is_shared(kind: str) -> bool:
+    """Tell whether a lock on such a file system may not exclude other computers."""
+    return kind in _SHARED or kind == _USER or kind.startswith(f"{_USER}.")
+
+
+def _unescaped(text: str) -> str:
+    """Read a path of the table, in which blanks and backslashes are octal escapes."""
+    for octal, letter in (("040", " "), ("011", "\t"), ("012", "\n"), ("134", "\\")):
+        text = text.replace(f"\\{octal}", letter)
+    return text

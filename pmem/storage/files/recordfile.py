@@ -1,6 +1,7 @@
 """One record as one JSON file: reading with a diagnosis, writing without losing a key."""
 
 import os
+import stat
 from codecs import BOM_UTF8
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
@@ -46,11 +47,6 @@ def stamp_of(status: os.stat_result) -> Stamp:
 def read_bytes(path: str, most: int = RECORD_BYTES, what: str = "a record") -> tuple[bytes, Stamp]:
     """Read a record's file, refusing links and files beyond all reason.
 
-    Args:
-        path: The file.
-        most: Bytes at the most.
-        what: What it should be, for the error's sentence.
-
     Raises:
         FileNotFoundError: There is no such file.
         Damaged: The file is a link, or no regular file.
@@ -67,7 +63,7 @@ def read_bytes(path: str, most: int = RECORD_BYTES, what: str = "a record") -> t
         raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
     try:
         status = os.fstat(descriptor)
-        if not _is_regular(status):
+        if not stat.S_ISREG(status.st_mode):
             raise Damaged(f"{path} is not a regular file")
         if status.st_size > most:
             raise TooLarge(f"{path} has {status.st_size} bytes, more than {most}")
@@ -82,9 +78,7 @@ def read_bytes(path: str, most: int = RECORD_BYTES, what: str = "a record") -> t
 def read_within(path: str, most_bytes: Callable[[], int]) -> tuple[bytes, Stamp]:
     """Read a record's file that may be larger than any that pmem writes.
 
-    Args:
-        path: The file.
-        most_bytes: Returns the bytes that it may have; settings are asked for large ones only.
+    Settings are asked for the most bytes of large ones only.
 
     Raises:
         FileNotFoundError, Damaged, TooLarge, StorageRefused: See `read_bytes`.
@@ -96,12 +90,7 @@ def read_within(path: str, most_bytes: Callable[[], int]) -> tuple[bytes, Stamp]
 
 
 def parse(data: bytes, type_: type[R], path: str) -> R:
-    """Turn a file's bytes into a record.
-
-    Args:
-        data: What the file holds.
-        type_: The record type that its folder holds.
-        path: The file's path, for the error's sentence; its name must be the record's id.
+    """Turn a file's bytes into a record, whose id must be the file's name.
 
     Raises:
         Damaged: The bytes are not such a record; the sentence says why.
@@ -130,22 +119,14 @@ def parse(data: bytes, type_: type[R], path: str) -> R:
 
 
 def decode(data: bytes, type_: type[R]) -> R:
-    """Read the bytes of a record that `parse` has read before.
-
-    Args:
-        data: What its file held.
-        type_: The record type.
-    """
+    """Read the bytes of a record that `parse` has read before."""
     return _decoder(type_).decode(data.removeprefix(BOM_UTF8))
 
 
 def serialise(record: Record, previous: bytes | None, path: str) -> bytes:
     """Write a record as JSON, keeping the keys of `previous` that this version does not know.
 
-    Args:
-        record: What to write.
-        previous: The file as it is now; None when it is new.
-        path: The file's path, for the error's sentence.
+    What is `previous` are the bytes of the file as it is now; None when it is new.
 
     Returns:
         Bytes that parse back to the same record.
@@ -179,8 +160,7 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 
 
-def _is_regular(status: os.stat_result) -> bool:
-    return status.st_mode & 0o170000 == 0o100000
+_KINDS = {list: "a list", str: "a text", int: "a number", float: "a number", bool: "a boolean"}
 
 
 def _other_schema(schema: Any, path: str) -> Damaged:
@@ -217,18 +197,13 @@ def _wrong_shape(data: bytes, path: str, error: Exception) -> Damaged:
             f"{path} is not valid JSON: {wrong.msg} (line {wrong.lineno}, column {wrong.colno})"
         )
     if not isinstance(value, dict):
-        return Damaged(f"{path} holds {_article(value)}, not an object")
+        return Damaged(f"{path} holds {_KINDS.get(type(value), 'null')}, not an object")
     schema = value.get("schema", SCHEMA)
     if schema != SCHEMA:
         return _other_schema(schema, path)
     from pmem.core import exactjson
 
     return Damaged(f"{path} is not a record: {exactjson.sentence(error)}")
-
-
-def _article(value: object) -> str:
-    names = {list: "a list", str: "a text", int: "a number", float: "a number", bool: "a boolean"}
-    return names.get(type(value), "null")
 
 
 def _too_many_values(data: bytes, path: str) -> Damaged:

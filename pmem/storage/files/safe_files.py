@@ -31,10 +31,6 @@ _BESIDE: Final = ("-journal", "-wal", "-shm", "")
 def read(path: str, most: int = RECORD_BYTES) -> bytes:
     """Read a file of the memory folder.
 
-    Args:
-        path: The file.
-        most: Bytes at the most.
-
     Raises:
         FileNotFoundError: There is no such file.
         Damaged: It is a link, no regular file, or too large.
@@ -45,9 +41,6 @@ def read(path: str, most: int = RECORD_BYTES) -> bytes:
 
 def text(path: str) -> str:
     """Read a text of the memory folder; a missing file is empty.
-
-    Args:
-        path: The file.
 
     Raises:
         Damaged, StorageRefused: See `read`; or it is not UTF-8.
@@ -64,9 +57,6 @@ def is_own(path: str) -> bool:
     """Tell whether a file may be written in place: a regular one with one name, or none yet.
 
     One without a name is just being removed, as SQLite does with a journal.
-
-    Args:
-        path: The file.
     """
     try:
         status = os.lstat(path)
@@ -78,11 +68,7 @@ def is_own(path: str) -> bool:
 
 
 def foreign(database: str) -> list[str]:
-    """Return what stands where a database, or what SQLite keeps beside it, would be written.
-
-    Args:
-        database: The database's path.
-    """
+    """Return what stands where a database, or what SQLite keeps beside it, would be written."""
     return [database + end for end in _BESIDE if not is_own(database + end)]
 
 
@@ -91,9 +77,6 @@ def check_plain(connection: "sqlite3.Connection") -> None:
 
     What would compute (a column, a default, a check, an index) needs brackets, and pmem's own
     tables have none but those around their columns and their primary key.
-
-    Args:
-        connection: The database, just opened.
 
     Raises:
         sqlite3.DatabaseError: It has a view (which may be endless), a trigger, or the like.
@@ -107,13 +90,43 @@ def check_plain(connection: "sqlite3.Connection") -> None:
 
 
 def discard(database: str) -> None:
-    """Remove a database, what SQLite keeps beside it first: it would be played back into the next.
-
-    Args:
-        database: The database's path.
-    """
+    """Remove a database, first what SQLite keeps beside it and would play back into the next."""
     for end in _BESIDE:
         try:
             os.unlink(database + end)
         except OSError:
             continue
+
+
+def play_back(local: str, disposable: tuple[str, ...], kept: tuple[str, ...]) -> None:
+    """Undo the half writes of dead processes, whose journals go with that.
+
+    A database that a living process writes to is left to it. The `disposable` ones are thrown away
+    where they cannot be read; those to be `kept` stay whatever is wrong with them.
+    """
+    for name in (*disposable, *kept):
+        path = os.path.join(local, name)
+        if os.path.lexists(path + "-journal") and not _is_played_back(path) and name in disposable:
+            discard(path)
+
+
+def _is_played_back(path: str) -> bool:
+    """Play a database's journal back; false where it cannot be used at all.
+
+    What is left of the journal then was never needed, and nobody else can have made it.
+    """
+    if foreign(path) or not os.path.exists(path):
+        return False
+    import sqlite3
+    from contextlib import closing
+
+    try:
+        with closing(sqlite3.connect(path, timeout=0.0, isolation_level=None)) as connection:
+            connection.execute("pragma trusted_schema = off")
+            connection.execute("begin exclusive")
+            if os.path.lexists(path + "-journal"):
+                os.unlink(path + "-journal")
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & PRIMARY
+        return code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    return True

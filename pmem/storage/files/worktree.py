@@ -11,9 +11,8 @@ _LONGEST: Final = 4096
 def top_of(folder: str) -> str | None:
     """Return the top of the work tree around a folder; None where there is none.
 
-    Args:
-        folder: An absolute path; its links are not resolved, so that those above the work tree
-            (such as /tmp on macOS) do not matter.
+    Links of its absolute path are not resolved, so that those above the work tree (such as /tmp on
+    macOS) do not matter.
     """
     place = os.path.normpath(folder)
     while not os.path.lexists(os.path.join(place, _GIT)):
@@ -25,11 +24,7 @@ def top_of(folder: str) -> str | None:
 
 
 def project_top(memory: str) -> str:
-    """Return the top of the git repository around a memory folder, else the folder that holds it.
-
-    Args:
-        memory: The memory folder.
-    """
+    """Return the top of the repository around a memory folder, else the folder that holds it."""
     holder = os.path.dirname(os.path.abspath(memory))
     return top_of(holder) or holder
 
@@ -37,8 +32,7 @@ def project_top(memory: str) -> str:
 def on_disk(path: str) -> str:
     """Return a path with the spelling of the disk, where that is another form of the same name.
 
-    Args:
-        path: A path; one that is not there in any form comes back as it is.
+    One that is not there in any form comes back as it is.
     """
     if path.isascii() or os.path.lexists(path):
         return path
@@ -59,9 +53,7 @@ def on_disk(path: str) -> str:
 def name_in(top: str, path: str) -> str:
     """Return a file's name seen from a project's top, with slashes; empty where it is not in it.
 
-    Args:
-        top: The project's top.
-        path: The file; a link stands for what it leads to.
+    A link stands for what it leads to.
     """
     try:
         top, real = os.path.realpath(top), os.path.realpath(on_disk(path))
@@ -72,11 +64,7 @@ def name_in(top: str, path: str) -> str:
 
 
 def way_out(folder: str) -> str:
-    """Return the top of the work tree that a folder leads out of by a link; nothing else.
-
-    Args:
-        folder: An absolute path.
-    """
+    """Return the top of the work tree that a folder leads out of by a link; nothing else."""
     top = top_of(folder)
     place = os.path.normpath(folder)
     if top is None or not _has_link(place, top):
@@ -86,12 +74,7 @@ def way_out(folder: str) -> str:
 
 
 def place_in(top: str, path: str) -> str:
-    """Return a path in a work tree as git knows it; a link at its end is not followed.
-
-    Args:
-        top: The work tree's top, as `top_of` tells it.
-        path: Something below it.
-    """
+    """Return a path in a work tree as git knows it; a link at its end is not followed."""
     folder, name = os.path.split(os.path.normpath(path))
     if _has_link(folder, top):
         folder, top = os.path.realpath(folder), os.path.realpath(top)
@@ -108,19 +91,12 @@ def _has_link(place: str, top: str) -> bool:
 
 
 def index_of(top: str) -> str:
-    """Return where the index of a work tree is, whether or not it exists.
-
-    Args:
-        top: The work tree's top.
-    """
+    """Return where the index of a work tree is, whether or not it exists."""
     return os.path.join(_git_folder(top), "index")
 
 
 def in_main_tree(folder: str) -> str:
     """Return a folder of a second work tree where it is in the repository's main one.
-
-    Args:
-        folder: An absolute path.
 
     Returns:
         The same folder where it is no second work tree's, or the main one has none there.
@@ -137,11 +113,7 @@ def in_main_tree(folder: str) -> str:
 
 
 def is_linked(top: str) -> bool:
-    """Return whether `git worktree add` made a work tree; a submodule is none.
-
-    Args:
-        top: The work tree's top.
-    """
+    """Return whether `git worktree add` made a work tree; a submodule is none."""
     if not os.path.isfile(os.path.join(top, _GIT)):
         return False
     try:
@@ -151,11 +123,7 @@ def is_linked(top: str) -> bool:
 
 
 def shared_git_folder(top: str) -> str:
-    """Return the git folder that all work trees of a repository share; empty where none is read.
-
-    Args:
-        top: A work tree's top.
-    """
+    """Return the git folder that all work trees of a repository share; empty where none is read."""
     try:
         own = _git_folder(top)
         with open(os.path.join(own, _COMMON), "rb") as file:

@@ -97,12 +97,7 @@ class ChangedFiles:
         self._known: dict[str, bytes | None] = {}
 
     def listed(self) -> list[ChangedPath]:
-        """Return the files, in the order of git; those with a name that is no text are left out.
-
-        Raises:
-            NotFound: There is no git.
-            StorageRefused: Git cannot compare the two.
-        """
+        """Return the files, in the order of git; those with a name that is no text are left out."""
         found = list(_parse(self._ask(self._asked)))
         if self._is_work_tree:
             names = self._ask(_UNTRACKED).split(b"\0")[:-1]

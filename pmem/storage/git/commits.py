@@ -53,7 +53,8 @@ def read_commits(top: str, environment: Mapping[str, str], revisions: str) -> It
         for field in _fields(iter(lambda: running.stdout.read(_PIECE), b"")):  # type: ignore[union-attr]
             fields.append(field)
             if len(fields) == _FIELDS:
-                yield _commit(fields)
+                identifier, author, at, text = fields
+                yield CommitText(identifier.strip(), author, _moment(at), text.strip())
                 fields = []
         told = running.stderr.read().decode("utf-8", "replace")
         said = told.partition("\n")[0]
@@ -102,11 +103,6 @@ def _fields(pieces: Iterator[bytes]) -> Iterator[str]:
 
 def _text(field: bytes) -> str:
     return field[: LONGEST * 4].decode("utf-8", "replace")[:LONGEST]
-
-
-def _commit(fields: Sequence[str]) -> CommitText:
-    identifier, author, at, text = fields
-    return CommitText(identifier.strip(), author, _moment(at), text.strip())
 
 
 def _moment(seconds: str) -> datetime:

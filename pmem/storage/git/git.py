@@ -147,11 +147,7 @@ def hook_path(folder: str, name: str, environment: Mapping[str, str]) -> str | N
 def popen(
     folder: str, arguments: Sequence[str], environment: Mapping[str, str], **pipes: int
 ) -> "subprocess.Popen[bytes]":
-    """Start a git command that only reads, and whose answer is read bit by bit.
-
-    Raises:
-        NoGit: Git cannot be run.
-    """
+    """Start a git command that only reads, and whose answer is read bit by bit."""
     import subprocess
 
     how: dict[str, Any] = {"cwd": folder, "env": surroundings(environment), **pipes}

@@ -24,9 +24,6 @@ class Staged(Tree):
         folder: The memory folder.
         environment: The environment's variables; `GIT_INDEX_FILE` counts where it names an
             index of this very work tree.
-
-    Raises:
-        NotFound: The folder is in no git work tree, or there is no git.
     """
 
     def __init__(self, repository: Repository, folder: str, environment: Mapping[str, str]) -> None:

@@ -19,7 +19,7 @@ class HeldByGit:
 
     def is_committed(self, record: Record) -> bool:
         """Tell whether the last commit has a record's file; yes where git cannot tell."""
-        return _path(record) in self._committed
+        return self._committed is None or _path(record) in self._committed
 
     def staged(self, record: Record) -> str:
         """Return the path of a record's file in the memory folder, if git has it staged."""
@@ -27,29 +27,23 @@ class HeldByGit:
         return path if path in self._staged else ""
 
     @cached_property
-    def _committed(self) -> Container[str]:
-        return self._asked(
-            lambda repository: repository.files(repository.head_or_nothing()), _Everything()
-        )
+    def _committed(self) -> Container[str] | None:
+        git = self._repository
+        return self._asked(lambda: git.files(git.head_or_nothing()), None)
 
     @cached_property
     def _staged(self) -> Container[str]:
-        return self._asked(lambda repository: repository.staging("").files, ())
+        return self._asked(lambda: self._repository.staging("").files, ()) or ()
 
     def _asked(
-        self, ask: Callable[[Repository], Container[str]], unknown: Container[str]
-    ) -> Container[str]:
+        self, ask: Callable[[], Container[str]], unknown: Container[str] | None
+    ) -> Container[str] | None:
         if top_of(self._root) is None:
             return ()
         try:
-            return ask(self._repository)
+            return ask()
         except PmemError:
             return unknown
-
-
-class _Everything:
-    def __contains__(self, path: object) -> bool:
-        return True
 
 
 def _path(record: Record) -> str:

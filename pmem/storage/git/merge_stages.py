@@ -100,10 +100,13 @@ class MergeState(Repository):
             Locked: Git cannot change the index now.
         """
         lines = []
+        is_gone = any(it.data is None for it in files.values())
+        kind = self._run("rev-parse", "--show-object-format").out.strip() if is_gone else b""
+        digits = 64 if kind == b"sha256" else 40
         for path, (mode, data) in sorted(files.items()):
             name = os.fsencode(f"{self._place}{path}")
             if data is None:
-                lines.append(b"0 %s\t%s\0" % (b"0" * self._length(), name))
+                lines.append(b"0 %s\t%s\0" % (b"0" * digits, name))
             else:
                 object_ = self._given(data, "hash-object", "-w", "--no-filters", "--stdin").strip()
                 lines.append(b"%s %s\t%s\0" % (mode.encode(), object_, name))
@@ -125,11 +128,6 @@ class MergeState(Repository):
         ]
         if plain:
             self._run("update-index", "-z", "--stdin", stdin=b"".join(plain))
-
-    def _length(self) -> int:
-        """Return how many digits the names of objects have."""
-        kind = self._run("rev-parse", "--show-object-format").out.strip()
-        return 64 if kind == b"sha256" else 40
 
     def _given(self, data: bytes, *arguments: str) -> bytes:
         done = self._run(*arguments, stdin=data)

@@ -160,18 +160,9 @@ class Sources:
         """
         place = f":(top,literal){folder}"
         known = self._asked("ls-files", "--cached", "--others", _NOT_IGNORED, "-z", "--", place)
-        files = sorted(set(map(os.fsdecode, known or ()))) or self._below(folder)
+        files = sorted(set(map(os.fsdecode, known or ()))) or [*self._walked(folder, hidden=True)]
         outside = (file for file in files if not file.startswith(f"{self._own}/"))
         return [file for file in outside if self._why_not(file) is None]
-
-    def _below(self, folder: str) -> list[str]:
-        found = []
-        for here, inner, files in os.walk(os.path.join(self.top, folder)):
-            inner.sort()
-            inner[:] = [name for name in inner if name != _GIT]
-            inside = os.path.relpath(here, self.top)
-            found += [os.path.normpath(os.path.join(inside, name)) for name in sorted(files)]
-        return [file.replace(os.sep, "/") for file in found[:MOST_FILES]]
 
     def _why_not(self, file: str) -> str | None:
         """Return why a name is none that may be read, by the name alone."""
@@ -211,16 +202,16 @@ class Sources:
             return None
         return None if found.code else found.out.split(b"\0")[:-1]
 
-    def _walked(self) -> Iterator[str]:
-        """Yield the files below the top that are not hidden, in the order of their names."""
+    def _walked(self, folder: str = "", *, hidden: bool = False) -> Iterator[str]:
+        """Yield the files below a folder by name, git's never and hidden ones where wanted."""
         left = MOST_FILES
-        for folder, inner, files in os.walk(self.top):
-            inner[:] = sorted(name for name in inner if not name.startswith("."))
-            for name in sorted(name for name in files if not name.startswith(".")):
+        for here, inner, files in os.walk(os.path.join(self.top, folder)):
+            inner[:] = sorted(it for it in inner if it != _GIT and (hidden or it[0] != "."))
+            for name in sorted(it for it in files if hidden or it[0] != "."):
                 if left == 0:
                     return
                 left -= 1
-                path = os.path.relpath(os.path.join(folder, name), self.top)
+                path = os.path.relpath(os.path.join(here, name), self.top)
                 yield path.replace(os.sep, "/")
 
 

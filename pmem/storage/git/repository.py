@@ -192,11 +192,7 @@ class Repository:
         return found
 
     def top(self) -> str:
-        """Return the top folder of the work tree.
-
-        Raises:
-            NotFound: The memory folder is in no work tree, or there is no git.
-        """
+        """Return the top folder of the work tree."""
         found = self._run("rev-parse", "--show-toplevel")
         if found.code:
             raise NotFound(f"{self._folder} is in no git work tree", "run `git init` around it")
@@ -226,8 +222,7 @@ class Repository:
 
         See `staging` for the index.
 
-        Returns:
-            For each whether it is there after the commit.
+        For each it tells whether it is there after the commit.
         """
         listed = self._must(*_CHANGES, self.head_or_nothing(), "--", ".", index=index)
         words = listed.split(b"\0")[:-1]

@@ -85,7 +85,7 @@ class Tree(Unindexed):
                 yield record
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
-        from pmem.storage.index.errors import BrokenIndex
+        from pmem.storage.index.database import NONSENSE
         from pmem.storage.index.index import passing_index
 
         for type_ in STORES:
@@ -97,7 +97,7 @@ class Tree(Unindexed):
                     self._index.update(list(RECORD_TYPES), self._listing, self._readable, post=True)
                 with self._index.searching() as pool:
                     return search(pool)
-            except BrokenIndex:
+            except NONSENSE:
                 return search(pool_of(self.scan))
 
     def moment(self) -> AbstractContextManager[None]:

@@ -58,8 +58,7 @@ def foreign(root: str, environment: Mapping[str, str]) -> str:
 def tracked(root: str, environment: Mapping[str, str]) -> tuple[str, ...] | None:
     """Return what git tracks in a memory folder's `local`; None where that cannot be told.
 
-    Returns:
-        Paths in the memory folder.
+    The paths are in the memory folder.
     """
     top = top_of(root) if os.path.lexists(os.path.join(root, LOCAL)) else None
     if top is None:

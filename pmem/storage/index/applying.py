@@ -8,23 +8,20 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import Final, TypeVar
 
 from pmem.core.lines import composed
 from pmem.core.places import fits
 from pmem.storage.files import listing
-from pmem.storage.files.addresses import address
+from pmem.storage.files.addresses import open_at_once
 from pmem.storage.index.schema import VERSION
 
 FILE: Final = "index.sqlite3"
-_LOCAL: Final = "local"
-_UNFINISHED: Final = "commit"
+_UNFINISHED: Final = ("local", "commit")
 _STORE: Final = "long-term-memory"
-_SECONDS: Final = 0.1
-"""How long others who write are waited for."""
 PATIENCE: Final = 0.5
 """Seconds after which no further place is compared: a project can hold any number of them."""
-_PLAIN: Final = "select count(*) from sqlite_master where type not in ('table', 'index')"
 PROVEN: Final = "proven:"
 """What `backend.proven_key` puts before evidence."""
 _CITED: Final = "select number from cited where file = ?"
@@ -43,9 +40,7 @@ T = TypeVar("T")
 def applying(folder: str, files: Sequence[str]) -> Found | None:
     """Return the active memories whose place or citation covers one of some files.
 
-    Args:
-        folder: The memory folder.
-        files: Seen from the project's top, with slashes.
+    Files are named as seen from the project's top, with slashes.
 
     Returns:
         None where the index cannot tell. Where there are more places than can be compared in time,
@@ -55,11 +50,8 @@ def applying(folder: str, files: Sequence[str]) -> Found | None:
 
 
 def proven(folder: str, evidence: Sequence[str]) -> Found | None:
-    """Return the active memories that name one of some things as their evidence.
-
-    Args:
-        folder: The memory folder.
-        evidence: Each such as `error:` and a fingerprint.
+    """Return the active memories that name one of some things, `error:` and a fingerprint say, as
+    their evidence.
 
     Returns:
         None where the index cannot tell.
@@ -75,26 +67,16 @@ def proven(folder: str, evidence: Sequence[str]) -> Found | None:
 
 def _of_current(folder: str, question: Callable[[sqlite3.Connection], set[int]]) -> Found | None:
     """Ask the index if it is surely as the files are."""
-    local = os.path.join(folder, _LOCAL)
-    path = os.path.join(local, FILE)
-    if os.path.islink(folder) or os.path.islink(local) or os.path.islink(path):
-        return None
-    if not os.path.isfile(path) or os.path.lexists(os.path.join(local, _UNFINISHED)):
+    if os.path.lexists(os.path.join(folder, *_UNFINISHED)):
         return None
     try:
-        connection = sqlite3.connect(
-            address(path, "ro"), uri=True, timeout=_SECONDS, isolation_level=None
-        )
-        try:
-            connection.execute("pragma trusted_schema = off")
+        with closing(open_at_once(folder, FILE)) as connection:
             connection.execute("begin")
             if not _is_current(connection, folder):
                 return None
             rows = ((number, _STORE) for number in question(connection))
             found = [connection.execute(_ACTIVE, row).fetchone() for row in rows]
             return {row[0]: row[1] for row in found if row is not None}
-        finally:
-            connection.close()
     except (sqlite3.Error, OSError, TypeError, ValueError):
         return None
 
@@ -102,8 +84,6 @@ def _of_current(folder: str, question: Callable[[sqlite3.Connection], set[int]])
 def _is_current(connection: sqlite3.Connection, folder: str) -> bool:
     """Tell whether this version made the index, and every memory's file is as it was then."""
     if connection.execute("pragma user_version").fetchone() != (VERSION,):
-        return False
-    if connection.execute(_PLAIN).fetchone() != (0,):
         return False
     now = listing.look(os.path.join(folder, _STORE))
     return listing.changes(now, *listing.last_look(connection, _STORE)) == ([], [])
@@ -126,13 +106,7 @@ def deadline() -> float:
 
 
 def applies_in_time(patterns: Sequence[str], file: str, until: float) -> bool:
-    """Tell whether a memory with these places applies to a file, as `places.applies` does.
-
-    Args:
-        patterns: Its places.
-        file: Seen from the project's top.
-        until: When no further pattern is compared: then it does not apply (see `deadline`).
-    """
+    """Tell whether a memory with these places applies to a file, as `places.applies` does."""
     parts = composed(file).split("/")
     for pattern in reversed(patterns):
         if time.monotonic() > until:

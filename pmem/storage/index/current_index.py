@@ -1,54 +1,126 @@
 """The index of a memory folder, brought up to date whenever it is asked."""
 
+import os
+import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from pmem.storage.backend import Problem
+import msgspec
+
 from pmem.storage.files import durable, listing
 from pmem.storage.files.recordfile import Stamp
-from pmem.storage.index.errors import BrokenIndex
-from pmem.storage.index.open_indexes import OpenIndexes
+from pmem.storage.index.database import NONSENSE
 from pmem.values.records import STORES, Record
 
 if TYPE_CHECKING:
-    from pmem.storage.index.index import Index, UnusableFile
+    from pmem.storage.index.index import Index
     from pmem.storage.index.records import ReadRecord
+    from pmem.storage.record_files import RecordFiles
+
+TRUST_SECONDS: Final = 0.25
+"""How long a process goes without looking at every file again."""
+MOST_IDLE: Final = 4
+"""So many indexes stay open between searches, however many searched at once."""
+
+
+class LastLook(msgspec.Struct, frozen=True):
+    """What could be told without a look at the files when they were looked at last.
+
+    Attributes:
+        written: stands for this process's last write.
+        folders: when a name in each store's folder changed last, in nanoseconds.
+        until: until when that counts, on the monotonic clock.
+    """
+
+    written: object
+    folders: tuple[int, ...]
+    until: float = 0.0
+
+
+class OpenIndexes:
+    """Keeps indexes open from one request to the next; any number of threads may ask at once.
+
+    A search that follows another within a moment does not look at every file again, unless
+    this process has written or a store folder's own time has changed since.
+    """
+
+    def __init__(self) -> None:
+        self._idle: deque[Any] = deque()  # its ends are changed by one thread at a time
+        self._written = object()
+        self._trust: LastLook | None = None
+
+    def __del__(self) -> None:
+        self.close()
+
+    def lend(self, local: str) -> "Index | None":
+        """Return an index as somebody left it, to be given back; None where none can be kept."""
+        index = self._next()
+        if index is not None and not index.is_in_place:  # others have thrown it away
+            index.close()
+            index = None
+        if index is not None:
+            return index
+        from pmem.storage.index.index import open_index
+
+        return open_index(local)
+
+    def take_back(self, index: "Index") -> None:
+        """Keep an index that was lent for whoever asks next, or close it."""
+        if index.is_open and len(self._idle) < MOST_IDLE:
+            self._idle.append(index)
+        else:
+            index.close()
+
+    def now(self, folders: Sequence[str]) -> LastLook:
+        """Return what can be told of the stores' folders without a look at every file."""
+        return LastLook(self._written, tuple(map(_folder_changed_at, folders)))
+
+    def is_current(self, now: LastLook) -> bool:
+        """Tell whether the index still is as up to date as searches need it."""
+        kept = self._trust
+        if kept is None or time.monotonic() > kept.until:
+            return False
+        return kept.written is now.written and kept.folders == now.folders
+
+    def trust(self, now: LastLook) -> None:
+        """Note that every file was looked at."""
+        until = time.monotonic() + TRUST_SECONDS
+        self._trust = msgspec.structs.replace(now, until=until)
+
+    def expire(self) -> None:
+        """Look at every file at the next search: this process has written."""
+        self._written = object()
+
+    def close(self) -> None:
+        """Let go of the files; the next request opens one again."""
+        while (found := self._next()) is not None:
+            found.close()
+
+    def _next(self) -> "Index | None":
+        try:
+            found: Index = self._idle.pop()
+        except IndexError:  # another thread was quicker
+            return None
+        return found
+
+
+def _folder_changed_at(folder: str) -> int:
+    """Return when a name in a folder last changed, in nanoseconds; zero without a folder."""
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0
+
 
 T = TypeVar("T")
 
 
-class FileSource(Protocol):
-    """The files that an index is of."""
-
-    @property
-    def has_index(self) -> bool:
-        """Whether an index may be kept beside the files, and could be believed."""
-        ...
-
-    def folder(self, type_: type[Record]) -> str:
-        """Return a store's folder."""
-        ...
-
-    def read_file(self, type_: type[Record], name: str) -> "ReadRecord | Problem | None":
-        """Read a record with its bytes, or say why its file cannot be used; None if it is gone."""
-        ...
-
-    def note_problems(self, type_: type[Record], found: "Mapping[str, UnusableFile]") -> None:
-        """Note which files of a store cannot be used, by name, and that all others can."""
-        ...
-
-
 class CurrentIndex:
-    """The index as the files are now. It is one thread's at a time.
+    """The index as the files are now. It is one thread's at a time."""
 
-    Args:
-        local: The untracked folder that holds it.
-        indexes: What the process keeps open.
-        files: What it is of.
-    """
-
-    def __init__(self, local: str, indexes: OpenIndexes, files: FileSource) -> None:
+    def __init__(self, local: str, indexes: OpenIndexes, files: "RecordFiles") -> None:
         self._local = local
         self._indexes = indexes
         self._files = files
@@ -84,30 +156,17 @@ class CurrentIndex:
     def ask(
         self, types: Sequence[type[Record]], question: "Callable[[Index], T]"
     ) -> tuple[T] | None:
-        """Ask the index; None where no index can be kept.
-
-        Args:
-            types: What must be up to date; nothing for what another question has looked at.
-            question: Asks it.
-        """
+        """Ask the index; None where no index can be kept."""
         return self._asked(question, lambda index: self._look(index, types))
 
     def search(self, question: "Callable[[Index], T]") -> tuple[T] | None:
-        """Search the index; it need not be as of this very moment.
-
-        Args:
-            question: Searches it.
-        """
+        """Search the index; it need not be as of this very moment."""
         return self._asked(question, self._look_to_search)
 
     def teach(
         self, written: "Mapping[type[Record], Mapping[str, tuple[Stamp, ReadRecord] | None]]"
     ) -> None:
-        """Tell the index what has just been written to stores that were looked at before.
-
-        Args:
-            written: By type and id, the new file's stamp and what it holds; None for what is gone.
-        """
+        """Tell the index what has just been written to stores that were looked at before."""
 
         def learn(index: "Index") -> None:
             for type_, learnt in written.items():
@@ -128,7 +187,7 @@ class CurrentIndex:
             try:
                 prepare(index)
                 return (question(index),)
-            except BrokenIndex as error:
+            except NONSENSE as error:
                 self._looked.clear()
                 self._indexes.expire()
                 if not index.give_up(error):

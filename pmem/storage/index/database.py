@@ -8,16 +8,21 @@ from typing import Final
 import msgspec
 
 from pmem.storage.files import safe_files
-from pmem.storage.index.errors import BrokenIndex
 from pmem.storage.index.schema import VERSION, rebuild
 
 FILE: Final = "index.sqlite3"
 BUSY_SECONDS: Final = 2.0
 _CACHE: Final = -65536
-_NO_DATABASE: Final = (sqlite3.Error, msgspec.MsgspecError)
-"""What reading an index raises that holds nonsense."""
-_DOUBTFUL: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What it raises on nonsense, or where pmem itself is wrong."""
+NONSENSE: Final = (
+    sqlite3.Error,
+    msgspec.MsgspecError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
+"""What reading an index raises that holds nonsense; where pmem is wrong, a scan raises it again."""
 _NOT_OURS: Final = (
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_CANTOPEN,
@@ -30,9 +35,6 @@ _NOT_OURS: Final = (
 
 def connect(path: str) -> sqlite3.Connection:
     """Open the database, with its tables made anew where they are of another version.
-
-    Args:
-        path: Its file; `:memory:` for one of this process alone.
 
     Raises:
         OSError, sqlite3.Error: It cannot be opened, or is no index.
@@ -64,34 +66,8 @@ def _applies(patterns: str, path: str) -> bool:
 
 
 @contextmanager
-def trusted(connection: sqlite3.Connection) -> Iterator[None]:
-    """Read or write an index; what is wrong with pmem and not with the index is raised as it is.
-
-    Args:
-        connection: The open index.
-
-    Raises:
-        BrokenIndex: The index holds nonsense, or cannot be used now.
-    """
-    try:
-        yield
-    except _NO_DATABASE as error:
-        raise BrokenIndex from error
-    except _DOUBTFUL as error:
-        from pmem.storage.index.soundness import is_sound
-
-        if is_sound(connection):
-            raise
-        raise BrokenIndex from error
-
-
-@contextmanager
 def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    """Let everything that is asked meanwhile be as of one moment, whoever updates the index.
-
-    Args:
-        connection: The open index.
-    """
+    """Let everything that is asked meanwhile be as of one moment, whoever updates the index."""
     connection.execute("begin")
     try:
         yield
@@ -101,11 +77,7 @@ def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def rolled_back(connection: sqlite3.Connection) -> Iterator[None]:
-    """Take back what an error has cut short.
-
-    Args:
-        connection: The open index.
-    """
+    """Take back what an error has cut short."""
     try:
         yield
     except BaseException:
@@ -115,12 +87,7 @@ def rolled_back(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def is_at_fault(error: BaseException) -> bool:
-    """Tell whether an error speaks against the index, and not only against using it now.
-
-    Args:
-        error: What opening it, reading it or writing it raised.
-    """
-    cause = error.__cause__ if isinstance(error, BrokenIndex) else error
-    if isinstance(cause, OSError):
+    """Tell whether an error speaks against the index, and not only against using it now."""
+    if isinstance(error, OSError):
         return False
-    return getattr(cause, "sqlite_errorcode", 0) & safe_files.PRIMARY not in _NOT_OURS
+    return getattr(error, "sqlite_errorcode", 0) & safe_files.PRIMARY not in _NOT_OURS

@@ -5,18 +5,100 @@ them says; when any of them changes, all of them are read again.
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
 import msgspec
 
+from pmem.core.retrieval.collection import LAST
 from pmem.core.retrieval.documents import IndexedDocument, entries
 from pmem.core.retrieval.pool import label_of
 from pmem.core.text.terms import terms
 from pmem.storage.files.recordfile import decode
-from pmem.storage.index.postings import Postings
 from pmem.values.records import RECORD_TYPES
+
+Key = tuple[str, str]
+"""A list's label and its term."""
+
+
+def read_postings(
+    connection: sqlite3.Connection, labels: Iterable[str], term: str
+) -> Mapping[int, float]:
+    """Return how often a term occurs in the documents that hold it, by ascending number."""
+    lists = [_stored(connection, (label, term)) for label in labels]
+    if len(lists) == 1:
+        return lists[0]
+    return dict(sorted(item for found in lists for item in found.items()))
+
+
+def terms_beginning(
+    connection: sqlite3.Connection, labels: Iterable[str], starts: Sequence[str]
+) -> list[str]:
+    """Return the terms that begin with one of some starts; the lists are not read."""
+    query = "select term from posting where label = ? and term >= ? and term < ?"
+    asked = ((label, start, start + LAST) for label in labels for start in starts)
+    return list({term for values in asked for (term,) in connection.execute(query, values)})
+
+
+class Postings:
+    """Changes to the posting lists of an index, written together at the end."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._gone: defaultdict[Key, list[int]] = defaultdict(list)
+        self._new: defaultdict[Key, dict[int, float]] = defaultdict(dict)
+
+    def drop(self, label: str, terms: Iterable[str], number: int) -> None:
+        """Take a document out of the lists of its terms."""
+        for term in terms:
+            self._gone[label, term].append(number)
+
+    def add(self, label: str, frequencies: Mapping[str, float], number: int) -> None:
+        """Put a document into the lists of its terms."""
+        for term, count in frequencies.items():
+            self._new[label, term][number] = count
+
+    def write(self) -> None:
+        """Write every list that has changed, and start afresh."""
+        emptied: list[Key] = []
+        self._connection.executemany(
+            "insert or replace into posting values (?, ?, ?, ?)", self._lists(emptied)
+        )
+        self._connection.executemany("delete from posting where label = ? and term = ?", emptied)
+        self._gone.clear()
+        self._new.clear()
+
+    def _lists(self, emptied: list[Key]) -> Iterator[tuple[str, str, bytes, bytes]]:
+        """Yield the changed lists one by one, for all of them together take much memory."""
+        for key in sorted(self._gone.keys() | self._new.keys()):
+            held = self._changed(key)
+            if held:
+                yield *key, *_packed(held)
+            else:
+                emptied.append(key)
+
+    def _changed(self, key: Key) -> dict[int, float]:
+        held = _stored(self._connection, key)
+        for number in self._gone.get(key, ()):
+            held.pop(number, None)
+        return held | self._new.get(key, {})
+
+
+def _stored(connection: sqlite3.Connection, key: Key) -> dict[int, float]:
+    query = "select numbers, counts from posting where label = ? and term = ?"
+    row = connection.execute(query, key).fetchone()
+    if row is None:
+        return {}
+    return dict(zip(array("Q", row[0]), array("d", row[1]), strict=True))
+
+
+def _packed(held: Mapping[int, float]) -> tuple[bytes, bytes]:
+    numbers = sorted(held)
+    return array("Q", numbers).tobytes(), array("d", map(held.__getitem__, numbers)).tobytes()
+
 
 _BATCH: Final = 10_000
 """Documents that are taken in together: more at once would take more memory, not less time."""
@@ -30,11 +112,7 @@ Learnt = dict[int, tuple[Source, IndexedDocument]]
 
 
 def post(connection: sqlite3.Connection) -> None:
-    """Make what searches need of every record that is not posted yet, within a transaction.
-
-    Args:
-        connection: The open database, whose records are up to date.
-    """
+    """Make what searches need of every record that is not posted yet, within a transaction."""
     unposted = set(connection.execute("select store, id from unposted"))
     is_new = connection.execute("select 1 from document limit 1").fetchone() is None
     changed = unposted if is_new else _with_rivals(connection, unposted)
@@ -152,14 +230,7 @@ def _share(connection: sqlite3.Connection, id_: str, *sources: Source) -> None:
 def document_row(
     number: int, label: str, source: Source, entry: IndexedDocument
 ) -> tuple[object, ...]:
-    """Return the values of a document's columns.
-
-    Args:
-        number: Its number.
-        label: The list that it is ranked in.
-        source: The record that holds it.
-        entry: The document.
-    """
+    """Return the values of a document's columns."""
     document, facts = entry.document, entry.facts
     bounded = facts.valid_until is not None or (
         facts.valid_from is not None and facts.valid_from > facts.created_at

@@ -7,24 +7,27 @@ changed the files. A command that finds it locked, broken or unwritable does wit
 
 import os
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pmem.core.selection import Order, Portion, Selection
 from pmem.storage.files import safe_files
 from pmem.storage.files.recordfile import Stamp
 from pmem.storage.index import records
-from pmem.storage.index.database import FILE, connect, is_at_fault, rolled_back, snapshot, trusted
-from pmem.storage.index.errors import BrokenIndex
-from pmem.storage.index.indexed_records import IndexedRecords
+from pmem.storage.index.database import (
+    FILE,
+    connect,
+    is_at_fault,
+    rolled_back,
+    snapshot,
+)
 from pmem.storage.index.records import Look, Reader, ReadRecord
+from pmem.storage.index.selecting import AMONG, expression, json_array, ordered, where
 
 if TYPE_CHECKING:
     from pmem.storage.index.search import SearchIndex
-
-
-_FORMER: Final = "search.sqlite3"
-"""What older versions kept beside it; it only takes room now."""
 
 
 class UnusableFile(NamedTuple):
@@ -37,12 +40,8 @@ class UnusableFile(NamedTuple):
 class Index:
     """An open index; it is one thread's at a time.
 
-    Every method but `close` raises `BrokenIndex` where the index holds nonsense, or cannot be
-    used now.
-
-    Args:
-        path: The database's file.
-        connection: The open database.
+    Every method but `close` raises some of `NONSENSE` where the index holds that, or cannot be used
+    now.
 
     Attributes:
         records: What can be asked about records.
@@ -65,12 +64,8 @@ class Index:
         self.is_open = False
         self._connection.close()
 
-    def give_up(self, error: BrokenIndex) -> bool:
-        """Let go of the file, and throw it away if it is at fault: the next look makes it again.
-
-        Returns:
-            Whether it was thrown away.
-        """
+    def give_up(self, error: Exception) -> bool:
+        """Let go of the file; throw it away if it is at fault, and tell whether that was done."""
         self.close()
         at_fault = is_at_fault(error)
         if at_fault:
@@ -80,13 +75,9 @@ class Index:
     def update(self, stores: Collection[str], look: Look, read: Reader, *, post: bool) -> None:
         """Learn what has changed since the last look, in one transaction.
 
-        Args:
-            stores: The stores' folders.
-            look: Says what a store's folder looks like.
-            read: Reads a record.
-            post: Whether searches are to find it, too.
+        With `post`, searches are to find it, too.
         """
-        with trusted(self._connection), rolled_back(self._connection):
+        with rolled_back(self._connection):
             has_begun = records.follow(self._connection, stores, look, read)
             if post:
                 self._post(has_begun=has_begun)
@@ -94,37 +85,27 @@ class Index:
                 self._connection.execute("commit")
 
     def learn(self, store: str, written: Mapping[str, tuple[Stamp, ReadRecord] | None]) -> None:
-        """Take over what has just been written to a store that was up to date before.
-
-        Args:
-            store: The store's folder.
-            written: By id, the new file's stamp and what it holds; None for one that was removed.
-        """
-        with trusted(self._connection), rolled_back(self._connection):
+        """Take over what was just written to a store that was up to date; None for what is gone."""
+        with rolled_back(self._connection):
             self._connection.execute("begin immediate")
             records.learn(self._connection, store, written)
             self._connection.execute("commit")
 
     def unusable(self, store: str) -> dict[str, UnusableFile]:
-        """Return the files of a store that cannot be used, by name.
-
-        Args:
-            store: The store's folder.
-        """
+        """Return the files of a store that cannot be used, by name."""
         query = "select record, code, message from problem where store = ? order by record"
-        with trusted(self._connection):
-            rows = self._connection.execute(query, (store,)).fetchall()
-            return {
-                records.text_of(record): UnusableFile(code, records.text_of(message))
-                for record, code, message in rows
-            }
+        rows = self._connection.execute(query, (store,)).fetchall()
+        return {
+            records.text_of(record): UnusableFile(code, records.text_of(message))
+            for record, code, message in rows
+        }
 
     @contextmanager
     def searching(self) -> Iterator["SearchIndex"]:
         """Let everything that a search asks be as of one moment, whoever updates the index."""
         from pmem.storage.index.search import SearchIndex
 
-        with trusted(self._connection), snapshot(self._connection):
+        with snapshot(self._connection):
             yield SearchIndex(self._connection)
 
     def _post(self, *, has_begun: bool) -> None:
@@ -147,14 +128,8 @@ def _inode_of(path: str) -> tuple[int, int] | None:
 
 
 def open_index(local: str) -> Index | None:
-    """Open the index of a clone, made anew where it is broken; None where none can be kept.
-
-    Args:
-        local: The untracked folder that holds it.
-    """
+    """Open the index of a clone, made anew where it is broken; None where none can be kept."""
     path = os.path.join(local, FILE)
-    if not os.path.exists(path):
-        safe_files.discard(os.path.join(local, _FORMER))
     for _ in range(2):
         try:
             return Index(path, connect(path))
@@ -168,3 +143,117 @@ def open_index(local: str) -> Index | None:
 def passing_index() -> Index:
     """Make an empty index in memory, for searches of one process."""
     return Index(":memory:", connect(":memory:"))
+
+
+class IndexedRecords:
+    """The records as an index has them.
+
+    A `cross join` makes SQLite begin with the table on its left, the one that names few rows.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def page(self, store: str, after: str, most: int, without: str) -> list[tuple[str, bytes]]:
+        """Return ids and bytes of a store's records behind an id, those without a mark, by id."""
+        query = "select id, data from record join body using (number) where store = ? and id > ?"
+        query += " and number not in (select number from mark where name = ?)" * bool(without)
+        asked = (store, after, *[without] * bool(without), most)
+        return self._connection.execute(f"{query} order by id limit ?", asked).fetchall()
+
+    def marked(self, store: str, mark: str) -> list[bytes]:
+        """Return the bytes of a store's records that have a mark, by id."""
+        query = (
+            "select data from mark cross join record using (number) join body using (number)"
+            " where name = ? and store = ? order by id"
+        )
+        return [data for (data,) in self._connection.execute(query, (mark, store))]
+
+    def mark(self, store: str, mark: str, ids: Iterable[str]) -> None:
+        """Mark records, until they change or any record goes."""
+        query = "insert or ignore into mark select ?, number from record where store = ? and id = ?"
+        with rolled_back(self._connection):
+            self._connection.execute("begin immediate")
+            self._connection.executemany(query, ((mark, store, id_) for id_ in ids))
+            self._connection.execute("commit")
+
+    def select(
+        self, store: str, selection: Selection, order: Order, limit: int | None
+    ) -> list[bytes]:
+        """Return the bytes of the records that can be selected, in order.
+
+        What no column answers is not looked at; then there is no limit either.
+        """
+        with snapshot(self._connection):
+            found = self._numbers(store, Portion(selection, order, limit))
+            query = "select data from body where number = ?"
+            return [self._connection.execute(query, row).fetchone()[0] for row in found]
+
+    def some_of(self, store: str, parts: Sequence[Portion], keys: Collection[str]) -> list[bytes]:
+        """Return the bytes of the records of any part, or with one of some twin keys, by id.
+
+        What no column answers is not looked at.
+        """
+        with snapshot(self._connection):
+            numbers = {number for part in parts for (number,) in self._numbers(store, part)}
+            query = f"select number from twin where key {AMONG}"
+            found = self._connection.execute(query, (json_array(keys),))
+            numbers.update(number for (number,) in found)
+            query = f"select data from record join body using (number) where number {AMONG}"
+            asked = (f"[{','.join(map(str, sorted(numbers)))}]",)
+            return [data for (data,) in self._connection.execute(f"{query} order by id", asked)]
+
+    def tally(
+        self, store: str, selection: Selection, columns: Sequence[str], least: int
+    ) -> list[tuple[Any, ...]] | None:
+        """Return the values of columns and how many of the records that are selected have each.
+
+        None where no column answers a filter.
+        """
+        found = where(store, selection)
+        if not found.is_exact:
+            return None
+        by = ", ".join(expression(name) for name in columns)
+        query = f"select {by}{', ' * bool(by)}count(*) from record where {found.text}"
+        query += f" group by {by}" * bool(by)
+        query += " having count(*) >= ?"
+        return self._connection.execute(query, (*found.values, least)).fetchall()
+
+    def figure(self, store: str, name: str) -> tuple[int, str | None]:
+        """Return a store's revision, and a figure that was kept of it, if it still holds."""
+        query = (
+            "select looked.revision, value from looked left join figure on"
+            " figure.store = looked.store and figure.revision = looked.revision and name = ?"
+            " where looked.store = ?"
+        )
+        found = self._connection.execute(query, (name, store)).fetchone()
+        return (0, None) if found is None else found
+
+    def keep_figure(self, store: str, name: str, revision: int, value: str) -> None:
+        """Keep a figure that depends on a store's records alone, and on all of them."""
+        query = "insert or replace into figure values (?, ?, ?, ?)"
+        self._connection.execute(query, (store, name, revision, value))
+
+    def twins(self, store: str, key: str) -> list[str]:
+        """Return the ids of a store's records that have a key, in ascending order."""
+        query = (
+            "select id from twin cross join record using (number)"
+            " where key = ? and store = ? order by id"
+        )
+        return [found for (found,) in self._connection.execute(query, (key, store))]
+
+    def holders(self, keys: Iterable[str], most: int) -> dict[str, list[str]]:
+        """Return the ids of the memories that hold words; see `Backend.holders`."""
+        many = "select 1 from word where word = ? limit 1 offset ?"
+        query = "select id from word cross join record using (number) where word = ? order by id"
+        ask = self._connection.execute
+        rare = [key for key in keys if ask(many, (key, most)).fetchone() is None]
+        return {key: [found for (found,) in ask(query, (key,))] for key in rare}
+
+    def _numbers(self, store: str, part: Portion) -> list[tuple[int]]:
+        """Return the numbers of a part's records, in order."""
+        found = where(store, part.selection)
+        most = min(part.limit, sys.maxsize) if part.limit is not None and found.is_exact else -1
+        query = f"select number from record where {found.text}"
+        query += f" order by {ordered(part.order)} limit ?"
+        return self._connection.execute(query, (*found.values, most)).fetchall()

@@ -57,12 +57,6 @@ def follow(
     A look that is older than another one's would take back what that one has learnt. So it is
     made after the index was asked for its last, and again where others were quicker.
 
-    Args:
-        connection: The open database.
-        stores: Which stores' folders to look at.
-        look: Says what a store's folder looks like.
-        read: Reads a record.
-
     Returns:
         Whether anything has changed, and a transaction was begun.
     """
@@ -83,15 +77,10 @@ def learn(
     store: str,
     written: Mapping[str, tuple[Stamp, ReadRecord] | None],
 ) -> None:
-    """Take over what has just been written to a store that was up to date before.
+    """Take over what has just been written to a store that was up to date; None for what is gone.
 
     The time of the last look stays: what others did to a file since, within the tick of its
     stamp, is noticed by reading it again.
-
-    Args:
-        connection: The open database, within a transaction.
-        store: The store's folder.
-        written: By id, the new file's stamp and what it holds; None for one that was removed.
     """
     packed, looked = last_look(connection, store)
     listing = FolderListing.unpack(*packed)

@@ -17,7 +17,7 @@ from pmem.core.retrieval.evidence import Scorer, bm25_scores
 from pmem.core.retrieval.pool import ACTIVE_MEMORIES, DocumentKey, holds_at
 from pmem.core.retrieval.relations import SeenLink
 from pmem.storage.files.recordfile import decode
-from pmem.storage.index import postings
+from pmem.storage.index.documents import read_postings, terms_beginning
 from pmem.values.records import RECORD_TYPES, STORES, Memory
 
 _BODIES: Final = """
@@ -48,11 +48,7 @@ FACTS: Final = msgspec.json.Decoder(Facts)
 
 
 class SearchIndex:
-    """What an index holds of all documents, as of one moment; a pool to search.
-
-    Args:
-        connection: The open database, within a transaction.
-    """
+    """What an index holds of all documents, as of one moment; a pool to search."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -133,10 +129,10 @@ class _Statistics:
         return totals_of(rows)
 
     def postings(self, term: str) -> Mapping[int, float]:
-        return postings.read(self._connection, self._labels, term)
+        return read_postings(self._connection, self._labels, term)
 
     def beginning(self, starts: Sequence[str]) -> Sequence[str]:
-        return postings.beginning(self._connection, self._labels, starts)
+        return terms_beginning(self._connection, self._labels, starts)
 
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
         return documents_of(_select(self._connection, DOCUMENT_COLUMNS, list(numbers)))
@@ -209,11 +205,7 @@ def totals_of(rows: Sequence[Any]) -> Totals:
 
 
 def documents_of(rows: Iterable[Any]) -> dict[int, Document]:
-    """Return documents by number.
-
-    Args:
-        rows: `DOCUMENT_COLUMNS` of each.
-    """
+    """Return documents by number."""
     return {row[0]: Document(row[0], row[1].rstrip("!"), *row[2:]) for row in rows}
 
 

@@ -45,12 +45,7 @@ class Condition(msgspec.Struct, frozen=True):
 
 
 def where(store: str, selection: Selection) -> Condition:
-    """Return the condition for the records of a store that can be selected.
-
-    Args:
-        store: The store's folder.
-        selection: What they must be.
-    """
+    """Return the condition for the records of a store that can be selected."""
     found: list[_Part] = [("store = ?", [store]), *_of_filter(selection.wanted)]
     if selection.ids or selection.subjects:
         found = [(condition.replace("type in", "+type in"), values) for condition, values in found]
@@ -78,11 +73,7 @@ def where(store: str, selection: Selection) -> Condition:
 
 
 def ordered(order: Order) -> str:
-    """Return the terms of an `order by`.
-
-    Args:
-        order: Columns; see `Order`.
-    """
+    """Return the terms of an `order by`."""
     terms = [
         f"{expression(name[1:])} desc" if name.startswith("-") else expression(name)
         for name in order

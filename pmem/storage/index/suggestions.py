@@ -1,14 +1,16 @@
-"""What the index can say at once of what a person may be typing: ids, tags, subjects.
+"""What a clone can say at once of what a person may be typing: ids, tags, subjects, threads.
 
-Nothing is brought up to date or written. Of ids, the few files that changed since the index last
-looked are read as well, so that what was just removed can be restored.
+Nothing is brought up to date or written, and no class of records is loaded. Of ids, the few files
+that changed since the index last looked are read as well, so that what was just removed can be
+restored.
 """
 
 import json
 import os
 import sqlite3
+from contextlib import closing
 
-from pmem.storage.files.addresses import address
+from pmem.storage.files.addresses import open_at_once
 from pmem.storage.index.schema import VERSION
 
 TYPE_CHECKING = False  # as checkers know it, without the time that importing typing takes
@@ -24,38 +26,29 @@ CHUNKS = "conversation-chunks"
 MOST_IDS = 60
 """Ids that are suggested at once: more is no help to anybody."""
 MOST_VALUES = 1000
+_MOST = 100
+"""Threads or proposals that are suggested at once."""
 _PENDING = "pending"
-_FILE = "index.sqlite3"
+_INDEX = "index.sqlite3"
+_STATE = "state.sqlite3"
 _SUFFIX = ".json"
-_SECONDS = 0.1
-"""How long others who write are waited for."""
 _MOST_BYTES = 100_000
 """Records that are larger are suggested without their text."""
-_PLAIN = "select count(*) from sqlite_master where type not in ('table', 'index')"
 _COLUMNS = frozenset({"category", "app", "user", "agent"})
 
 
 class Suggestions:
     """The index of a memory folder, opened to read.
 
-    Args:
-        folder: The memory folder.
-
     Raises:
         OSError, sqlite3.Error: There is no index, or none of this version.
     """
 
     def __init__(self, folder: str) -> None:
-        path = os.path.join(folder, "local", _FILE)
-        if any(map(os.path.islink, (folder, os.path.dirname(path), path))):
-            raise OSError(f"{path} is a link")
-        self._connection = sqlite3.connect(
-            address(path, "ro"), uri=True, timeout=_SECONDS, isolation_level=None
-        )
+        self._connection = open_at_once(folder, _INDEX)
         self._folder = folder
-        self._ask("pragma trusted_schema = off")
-        if self._ask("pragma user_version") != [(VERSION,)] or self._ask(_PLAIN) != [(0,)]:
-            raise sqlite3.DatabaseError(f"{path} is of another version")
+        if self._ask("pragma user_version") != [(VERSION,)]:
+            raise sqlite3.DatabaseError("the index is of another version")
 
     def ids(
         self,
@@ -103,11 +96,7 @@ class Suggestions:
         return [(shown, _text_of(texts[id_])) for shown, id_ in offered[: 2 * MOST_IDS]]
 
     def facts(self, start: str) -> list[tuple[str, str]]:
-        """Return short ids that start so of the facts that are pending, and what they say.
-
-        Args:
-            start: What was typed.
-        """
+        """Return short ids that start so of the facts that are pending, and what they say."""
         pending: dict[str, str] = {}
         settled: set[str] = set()
         for store in (CONVERSATIONS, CHUNKS):
@@ -200,6 +189,41 @@ class Suggestions:
 
     def _ask(self, query: str, values: "Iterable[Any]" = (), *more: "Any") -> "list[Any]":
         return self._connection.execute(query, [*values, *more]).fetchall()
+
+
+def checkpoint_threads(folder: str) -> dict[str, str]:
+    """Return the threads that have a checkpoint, and when it was saved.
+
+    Raises:
+        OSError, sqlite3.Error: There is nothing, or it cannot be read.
+    """
+    query = "select thread, max(updated_at) from checkpoint group by thread order by 2 desc"
+    return {str(name): str(at)[:10] for name, at in _state_rows(folder, query)}
+
+
+def known_threads(folder: str) -> dict[str, str]:
+    """Return the threads that were told anything; see `checkpoint_threads`."""
+    query = "select name from thread order by name"
+    return {str(name): "" for (name,) in _state_rows(folder, query)}
+
+
+def proposals(folder: str) -> dict[str, str]:
+    """Return the short ids of what waits for consent, and what it says.
+
+    Raises:
+        OSError, sqlite3.Error, ValueError: There is nothing, or it cannot be read.
+    """
+    found: dict[str, str] = {}
+    for (queue,) in _state_rows(folder, "select queue from consent"):
+        for item in json.loads(queue).get("proposals", ())[:_MOST]:
+            said = (item.get("memory") or item.get("changes") or {}).get("content", "")
+            found[_short(str(item["id"]))] = str(said)
+    return found
+
+
+def _state_rows(folder: str, query: str) -> "list[Any]":
+    with closing(open_at_once(folder, _STATE)) as connection:
+        return connection.execute(f"{query} limit {_MOST}").fetchall()
 
 
 def _marks(values: "Sequence[str]") -> str:

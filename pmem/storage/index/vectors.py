@@ -23,11 +23,7 @@ _PLACES: Final = "create table place (document text primary key, key blob) witho
 
 
 class Vectors:
-    """The open database of one clone, one thread's at a time.
-
-    Args:
-        connection: The database; None where there is none, and nothing is known.
-    """
+    """The open database of one clone, one thread's at a time."""
 
     def __init__(self, connection: sqlite3.Connection | None) -> None:
         self._connection = connection
@@ -88,11 +84,7 @@ class Vectors:
 
 @contextmanager
 def open_vectors(local: str, *, writes: bool) -> Iterator[Vectors]:
-    """Open the vectors of a clone.
-
-    Args:
-        local: The untracked folder that holds them.
-        writes: Make the database where there is none, and anew where it is broken.
+    """Open the vectors of a clone; whoever `writes` makes them where there are none.
 
     Raises:
         StorageRefused: It cannot be written, or what is there cannot be used.
@@ -133,20 +125,17 @@ def _opened(path: str, *, writes: bool) -> sqlite3.Connection:
         if version != _VERSION:
             if not writes:
                 raise sqlite3.DatabaseError("another version of pmem made it")
-            _make_tables(connection, version)
+            _make_tables(connection)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _make_tables(connection: sqlite3.Connection, version: int) -> None:
-    """Make what is missing: the first version's vectors stay, as they are dear."""
+def _make_tables(connection: sqlite3.Connection) -> None:
     connection.execute("begin immediate")
-    if version != 1:
-        connection.execute("drop table if exists vector")
-        connection.execute(_VECTORS)
-    connection.execute("drop table if exists place")
-    connection.execute(_PLACES)
+    for table, made in (("vector", _VECTORS), ("place", _PLACES)):
+        connection.execute(f"drop table if exists {table}")
+        connection.execute(made)
     connection.execute(f"pragma user_version = {_VERSION}")
     connection.execute("commit")

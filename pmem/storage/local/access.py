@@ -138,11 +138,7 @@ class AccessLog:
                     os.unlink(path)
 
     def keep(self, recalls: dict[str, Access]) -> None:
-        """Put recalls that were taken by `folding` back; where that fails, nothing happens.
-
-        Args:
-            recalls: By id, each with the time of its last.
-        """
+        """Put recalls that were taken by `folding` back; where that fails, nothing happens."""
         with suppress(OSError, PmemError):
             for line in _summary(recalls):
                 self._append(line)

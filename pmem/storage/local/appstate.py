@@ -1,16 +1,10 @@
-"""What a clone keeps of apps: the models' energy, work that waits, whose contexts had memories.
-
-Its tables stand in `local/state.sqlite3` beside those of `pmem.storage.local.state`, made by
-the first write that needs them.
-"""
+"""What a clone keeps of apps: the models' energy, work that waits, whose contexts had memories."""
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-import msgspec
+from msgspec.json import decode as loads
 
 from pmem.core.apps.energy import FLOOR, PER_HOUR, may_spend, refilled
 from pmem.storage.local.state import LocalState
@@ -18,16 +12,6 @@ from pmem.values.records import dump_line
 from pmem.values.rules import AppRules
 from pmem.values.times import in_utc, iso
 
-_TABLES: Final = (
-    "create table if not exists app_energy"
-    " (id integer primary key, level real, at text, spent real, unpolled real)",
-    "create table if not exists app_work"
-    " (app text, work text, conversation text, at text, why text, importance real, tags text,"
-    " primary key (app, work, conversation))",
-    "create table if not exists app_context (conversation text primary key, app text)",
-    "create table if not exists app_gone (app text primary key, at text)",
-)
-_MADE: Final = "select 1 from sqlite_master where name = 'app_work'"
 _ENERGY: Final = "select level, at, spent, unpolled from app_energy"
 
 
@@ -55,48 +39,21 @@ class DeferredWork(NamedTuple):
 
 
 class AppState:
-    """What one clone keeps of apps.
-
-    Args:
-        state: Where it is kept. Every method raises what its transactions raise.
-    """
+    """What one clone keeps of apps."""
 
     def __init__(self, state: LocalState) -> None:
         self._state = state
 
-    def _rows(self, query: str, *values: object) -> list[Any]:
-        with self._state.reading() as connection:
-            if connection is None or not connection.execute(_MADE).fetchone():
-                return []
-            return connection.execute(query, values).fetchall()
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._state.writing() as connection:
-            for statement in _TABLES:
-                connection.execute(statement)
-            yield connection
-
-    def _write(self, query: str, *values: object) -> None:
-        with self._writing() as connection:
-            connection.execute(query, values)
-
     def level(self, now: datetime, rules: AppRules) -> Level:
         """Return the energy there is, and what was spent."""
-        return _level(self._rows(_ENERGY), now, rules)
+        return _level(self._state.rows(_ENERGY), now, rules)
 
     def spend(self, cost: float, now: datetime, rules: AppRules) -> bool:
-        """Take units for one piece of work, unless no more than the floor is left.
+        """Take units for one piece of work, and tell whether it may run.
 
-        Args:
-            cost: Units; no more are taken than there are.
-            now: The present.
-            rules: How much there may be.
-
-        Returns:
-            Whether the work may run.
+        No more are taken than there are, and none where no more than the floor is left.
         """
-        with self._writing() as connection:
+        with self._state.writing() as connection:
             units, spent, unpolled = _level(connection.execute(_ENERGY).fetchall(), now, rules)
             if not may_spend(units, rules.energy, FLOOR):
                 return False
@@ -107,7 +64,7 @@ class AppState:
 
     def poll(self, now: datetime, rules: AppRules) -> float:
         """Return the units spent since this was last asked."""
-        with self._writing() as connection:
+        with self._state.writing() as connection:
             level = _level(connection.execute(_ENERGY).fetchall(), now, rules)
             _save_level(connection, level._replace(unpolled=0.0), now)
         return level.unpolled
@@ -115,7 +72,7 @@ class AppState:
     def put_off(self, work: DeferredWork) -> None:
         """Note work that is to be done later; the same work only once."""
         row = (*work[:3], iso(work.at), work.why, work.importance, dump_line(work.tags))
-        self._write("insert or ignore into app_work values (?, ?, ?, ?, ?, ?, ?)", *row)
+        self._state.write("insert or ignore into app_work values (?, ?, ?, ?, ?, ?, ?)", *row)
 
     def waiting(self, app: str | None = None) -> list[DeferredWork]:
         """Return what waits, for one app or for all, the earliest first."""
@@ -124,43 +81,43 @@ class AppState:
             " where ? is null or app = ? order by at, rowid"
         )
         return [
-            DeferredWork(name, work, talk, _moment(at), why, importance, _tags(tags))
-            for name, work, talk, at, why, importance, tags in self._rows(query, app, app)
+            DeferredWork._make((*row[:3], _moment(row[3]), *row[4:6], tuple(loads(row[6]))))
+            for row in self._state.rows(query, app, app)
         ]
 
     def settle(self, work: DeferredWork) -> None:
         """Forget work that is done, or that there is no more reason for."""
-        self._write(
+        self._state.write(
             "delete from app_work where app = ? and work = ? and conversation = ?", *work[:3]
         )
 
     def give_up(self, app: str) -> None:
         """Forget the work that waits for an app."""
         if self.waiting(app):
-            self._write("delete from app_work where app = ?", app)
+            self._state.write("delete from app_work where app = ?", app)
 
     def note_context(self, conversation: str, app: str) -> None:
         """Note that a conversation's context had memories of its app."""
-        self._write("insert or ignore into app_context values (?, ?)", conversation, app)
+        self._state.write("insert or ignore into app_context values (?, ?)", conversation, app)
 
     def with_context(self) -> set[str]:
         """Return the conversations whose contexts had memories of their apps."""
-        return {found for (found,) in self._rows("select conversation from app_context")}
+        return {found for (found,) in self._state.rows("select conversation from app_context")}
 
     def uninstall(self, app: str, at: datetime) -> None:
         """Note that an app is gone, and forget the work that waits for it."""
-        with self._writing() as connection:
+        with self._state.writing() as connection:
             connection.execute("insert or ignore into app_gone values (?, ?)", (app, iso(at)))
             connection.execute("delete from app_work where app = ?", (app,))
 
     def install(self, app: str) -> None:
         """Note that an app is there again."""
         if app in self.gone():
-            self._write("delete from app_gone where app = ?", app)
+            self._state.write("delete from app_gone where app = ?", app)
 
     def gone(self) -> set[str]:
         """Return the apps that were uninstalled."""
-        return {found for (found,) in self._rows("select app from app_gone")}
+        return {found for (found,) in self._state.rows("select app from app_gone")}
 
 
 def refilled_level(
@@ -168,10 +125,8 @@ def refilled_level(
 ) -> Level:
     """Return the energy there is by now.
 
-    Args:
-        kept: The units that there were and when, those spent in all, and since somebody asked.
-        now: The present.
-        rules: How much there may be.
+    What is `kept` are the units that there were and when, those spent in all, and since somebody
+    asked.
     """
     if kept is None:
         return Level(rules.energy, 0.0, 0.0)
@@ -192,7 +147,3 @@ def _save_level(connection: sqlite3.Connection, level: Level, now: datetime) -> 
 
 def _moment(written: str) -> datetime:
     return in_utc(datetime.fromisoformat(written))
-
-
-def _tags(written: bytes) -> tuple[str, ...]:
-    return msgspec.json.decode(written, type=tuple[str, ...])

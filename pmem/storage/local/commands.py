@@ -79,11 +79,7 @@ class LoggedCommand(Part, frozen=True, kw_only=True):
 
 
 class Commands:
-    """The commands of one clone.
-
-    Args:
-        root: The memory folder.
-    """
+    """The commands of one clone."""
 
     def __init__(self, root: str) -> None:
         self._log = LineLog(os.path.join(root, "local"), FILE, BEFORE)

@@ -1,23 +1,18 @@
-"""What models answered in this clone, so that nothing is asked twice, and which work is done."""
+"""What models and a person were asked in this clone, so that nothing is asked twice."""
 
-import sqlite3
-from datetime import datetime
-from typing import Any, Final, Literal, NamedTuple
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Final, Literal, NamedTuple
 
+from pmem.errors import PmemError
 from pmem.storage.local.state import LocalState
-from pmem.values.times import iso
+from pmem.values.times import in_utc, iso
 
 WorkState = Literal["applied", "nothing", "refused"]
 """What became of a piece of work: its answer was applied, it led to nothing, or it was refused."""
-
-_TABLES: Final = (
-    "create table if not exists model_answer"
-    " (key text primary key, kind text, model text, answer blob, tokens integer, at text)",
-    "create table if not exists model_call (day text primary key, calls integer)",
-    "create table if not exists model_work"
-    " (key text primary key, state text, reason text, times integer, at text)",
-)
-_HAS: Final = "select 1 from sqlite_master where name = 'model_work'"
+KEPT: Final = timedelta(days=14)
+"""How long is known that a person was told of a pair."""
 
 
 class KeptAnswer(NamedTuple):
@@ -37,48 +32,31 @@ class SettledWork(NamedTuple):
 
 
 class ModelAnswers:
-    """Answers and work, by the digest of what was asked.
-
-    Args:
-        state: Where they are kept. Every method raises what its transactions raise.
-    """
+    """Answers and work, by the digest of what was asked."""
 
     def __init__(self, state: LocalState) -> None:
         self._state = state
 
     def find(self, key: str) -> KeptAnswer | None:
         """Return the answer to a question, if there is one."""
-        rows = self._rows("select model, answer, tokens from model_answer where key = ?", key)
+        query = "select model, answer, tokens from model_answer where key = ?"
+        rows = self._state.rows(query, key)
         return KeptAnswer(*rows[0]) if rows else None
 
     def keep(self, key: str, kind: str, kept: KeptAnswer, at: datetime) -> None:
-        """Keep the answer to a question.
-
-        Args:
-            key: The question's.
-            kind: Its task.
-            kept: The answer.
-            at: The present.
-        """
+        """Keep the answer to a question; its kind is its task."""
         row = (key, kind, kept.model, kept.answer, kept.tokens, iso(at))
-        self._write("insert or replace into model_answer values (?, ?, ?, ?, ?, ?)", *row)
+        self._state.write("insert or replace into model_answer values (?, ?, ?, ?, ?, ?)", *row)
 
     def calls(self, at: datetime) -> int:
-        """Return how often a model was asked on a day.
-
-        Args:
-            at: The day.
-        """
-        rows = self._rows("select calls from model_call where day = ?", at.date().isoformat())
+        """Return how often a model was asked on a day."""
+        day = at.date().isoformat()
+        rows = self._state.rows("select calls from model_call where day = ?", day)
         return int(rows[0][0]) if rows else 0
 
     def count_call(self, at: datetime) -> None:
-        """Note that a model is asked.
-
-        Args:
-            at: The present.
-        """
-        self._write(
+        """Note that a model is asked."""
+        self._state.write(
             "insert into model_call values (?, 1)"
             " on conflict (day) do update set calls = calls + 1",
             at.date().isoformat(),
@@ -86,40 +64,51 @@ class ModelAnswers:
 
     def settled(self, key: str) -> SettledWork | None:
         """Return what became of a piece of work; None where it waits."""
-        rows = self._rows("select state, reason, times from model_work where key = ?", key)
+        query = "select state, reason, times from model_work where key = ?"
+        rows = self._state.rows(query, key)
         return SettledWork(*rows[0]) if rows else None
 
     def settle(self, key: str, state: WorkState, reason: str, at: datetime) -> None:
-        """Note what became of a piece of work.
-
-        Args:
-            key: The question's.
-            state: What became of it.
-            reason: Why, in words.
-            at: The present.
-        """
-        self._write(
+        """Note what became of a piece of work, and why."""
+        query = (
             "insert into model_work values (?, ?, ?, 1, ?) on conflict (key) do update set"
             " state = excluded.state, reason = excluded.reason, times = times + 1,"
-            " at = excluded.at",
-            key,
-            state,
-            reason,
-            iso(at),
+            " at = excluded.at"
         )
-
-    def _rows(self, query: str, *values: str) -> list[Any]:
-        with self._state.reading() as connection:
-            if connection is None or not connection.execute(_HAS).fetchone():
-                return []
-            return connection.execute(query, values).fetchall()
-
-    def _write(self, statement: str, *values: str | bytes | int | None) -> None:
-        with self._state.writing() as connection:
-            _make_tables(connection)
-            connection.execute(statement, values)
+        self._state.write(query, key, state, reason, iso(at))
 
 
-def _make_tables(connection: sqlite3.Connection) -> None:
-    for statement in _TABLES:
-        connection.execute(statement)
+class JudgedPairs:
+    """Fingerprints of pairs of look-alikes that were put before a person lately.
+
+    Losing them costs nothing but a repetition: what cannot be read or written is not.
+    """
+
+    def __init__(self, state: LocalState, now: datetime) -> None:
+        self._state = state
+        self._now = now
+
+    def known(self) -> Collection[str]:
+        """Return the fingerprints that are still kept."""
+        return self._times().keys()
+
+    def note(self, fingerprints: Iterable[str]) -> None:
+        """Keep fingerprints from now on."""
+        rows = [(pair, iso(self._now)) for pair in fingerprints]
+        oldest, latest = iso(self._now - KEPT), iso(self._now + KEPT)
+        with suppress(PmemError), self._state.writing() as connection:
+            connection.execute("delete from judged where at <= ? or at >= ?", (oldest, latest))
+            connection.executemany("insert or replace into judged values (?, ?)", rows)
+
+    def noted_today(self, beginning: str) -> int:
+        """Return how many pairs were noted today whose fingerprints begin so."""
+        today = self._now.date()
+        found = self._times().items()
+        return sum(pair.startswith(beginning) and at.date() == today for pair, at in found)
+
+    def _times(self) -> dict[str, datetime]:
+        with suppress(PmemError), self._state.reading() as connection:
+            rows = connection.execute("select pair, at from judged")
+            found = {pair: in_utc(datetime.fromisoformat(at)) for pair, at in rows}
+            return {pair: at for pair, at in found.items() if abs(self._now - at) < KEPT}
+        return {}

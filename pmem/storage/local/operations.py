@@ -26,13 +26,7 @@ _APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _SAFELY
 
 
 class LineLog:
-    """Lines that are appended, and put aside once there are many.
-
-    Args:
-        folder: This clone's own folder.
-        name: The file's name.
-        before: The name of the one that is put aside.
-    """
+    """Lines that are appended, and put aside once there are many."""
 
     def __init__(self, folder: str, name: str, before: str) -> None:
         self._local = folder
@@ -78,21 +72,13 @@ class LineLog:
 
 
 class Operations:
-    """What ran in one clone.
-
-    Args:
-        root: The memory folder.
-    """
+    """What ran in one clone."""
 
     def __init__(self, root: str) -> None:
         self._log = LineLog(os.path.join(root, _FOLDER), FILE, BEFORE)
 
     def note(self, operations: Iterable[LoggedOperation]) -> None:
-        """Note what ran; where that fails, nothing happens.
-
-        Args:
-            operations: What ran, in its order.
-        """
+        """Note what ran; where that fails, nothing happens."""
         self._log.append(b"".join(dump_line(item) + b"\n" for item in operations))
 
     def all(self) -> list[LoggedOperation]:

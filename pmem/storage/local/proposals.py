@@ -7,7 +7,6 @@ again.
 """
 
 import os
-import sqlite3
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from hashlib import blake2b
@@ -15,17 +14,12 @@ from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from pmem.errors import Damaged, FileNotRead
-from pmem.storage.files import safe_files
+from pmem.errors import Damaged
 from pmem.storage.local.state import LocalState
 from pmem.values.records import Memory, Time, dump
 
-LEFT: Final = "consent.json"
-"""Where older versions kept it; what is there counts until the first write takes it over."""
 MOST_DECISIONS: Final = 1000
 """How many decisions are kept, the latest."""
-_TABLE: Final = "create table if not exists consent (number integer primary key, queue blob)"
-_MADE: Final = "select 1 from sqlite_master where name = 'consent'"
 _DIGEST_BYTES: Final = 16
 _START_AFRESH: Final = "move it away to start afresh; what waits for consent goes with it"
 
@@ -100,20 +94,15 @@ class Settled(NamedTuple):
 
 
 class Proposals:
-    """The proposals of one clone.
-
-    Args:
-        state: Where they are kept. Every method raises what its transactions raise.
-    """
+    """The proposals of one clone."""
 
     def __init__(self, state: LocalState) -> None:
         self._state = state
 
     @property
     def path(self) -> str:
-        """Where they are now: the database, or what an older version left."""
-        left = self._state.beside(LEFT)
-        return left if os.path.lexists(left) else self._state.path
+        """Where they are, for people."""
+        return self._state.path
 
     def read(self) -> Queue:
         """Return what waits, and what was decided.
@@ -121,8 +110,10 @@ class Proposals:
         Raises:
             Damaged: It cannot be used.
         """
-        with self._state.reading() as connection:
-            return self._queue(connection)
+        rows = self._state.rows("select queue from consent")
+        if not rows:
+            return Queue(key=os.urandom(_DIGEST_BYTES).hex())
+        return _parsed(rows[0][0], self._state.path)
 
     def update(self, change: Callable[[Queue], Queue], now: datetime) -> Queue:
         """Change what waits; what has waited too long goes. Hold the writers' lock.
@@ -141,36 +132,13 @@ class Proposals:
         return after
 
     def settle(self, settled: Sequence[Settled], now: datetime) -> None:
-        """Take proposals out of the queue, and keep what was decided. Hold the writers' lock.
-
-        Args:
-            settled: Which ones.
-            now: The present.
-        """
+        """Take proposals out of the queue, and keep what was decided. Hold the writers' lock."""
         self.update(lambda queue: without_settled(queue, settled), now)
-
-    def _queue(self, connection: sqlite3.Connection | None) -> Queue:
-        if connection is None or not connection.execute(_MADE).fetchone():
-            return self._left()
-        (data,) = connection.execute("select queue from consent").fetchone() or (b"",)
-        return _parsed(data, self._state.path)
-
-    def _left(self) -> Queue:
-        """Return what an older version left; an empty queue with a new key where it left none."""
-        path = self._state.beside(LEFT)
-        try:
-            return _parsed(safe_files.read(path), path)
-        except FileNotFoundError:
-            return Queue(key=os.urandom(_DIGEST_BYTES).hex())
-        except OSError as error:
-            raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
 
     def _write(self, queue: Queue) -> None:
         kept = msgspec.structs.replace(queue, decisions=queue.decisions[-MOST_DECISIONS:])
         with self._state.writing(private=True) as connection:
-            connection.execute(_TABLE)
             connection.execute("insert or replace into consent values (1, ?)", (dump(kept),))
-        self._state.remove_left(LEFT)
 
 
 def _parsed(data: bytes | str, path: str) -> Queue:
@@ -186,12 +154,7 @@ def _parsed(data: bytes | str, path: str) -> Queue:
 
 
 def without_settled(queue: Queue, settled: Sequence[Settled]) -> Queue:
-    """Return a queue without what was settled, and with what was decided.
-
-    Args:
-        queue: The queue.
-        settled: What became of proposals.
-    """
+    """Return a queue without what was settled, and with what was decided."""
     gone = {item.id for item in settled}
     decisions = tuple(item.decision for item in settled if item.decision is not None)
     return msgspec.structs.replace(
@@ -202,12 +165,7 @@ def without_settled(queue: Queue, settled: Sequence[Settled]) -> Queue:
 
 
 def without_expired(queue: Queue, now: datetime) -> Queue:
-    """Return a queue without what has waited too long; of that, decisions tell.
-
-    Args:
-        queue: The queue.
-        now: The present.
-    """
+    """Return a queue without what has waited too long; of that, decisions tell."""
     gone = [item for item in queue.proposals if item.until <= now]
     if not gone:
         return queue
@@ -221,15 +179,7 @@ def without_expired(queue: Queue, now: datetime) -> Queue:
 def decided(
     proposal: Proposal, decision: Outcome, actor: str, at: datetime, memory: str | None = None
 ) -> ProposalOutcome:
-    """Return what is kept of a proposal once it is settled.
-
-    Args:
-        proposal: The proposal.
-        decision: What became of it.
-        actor: Who decided.
-        at: When.
-        memory: The id of the memory that it led to.
-    """
+    """Return what is kept of a proposal once it is settled."""
     return ProposalOutcome(
         id=proposal.id,
         decision=decision,
@@ -244,12 +194,7 @@ def decided(
 
 
 def digest(queue: Queue, *parts: str) -> str:
-    """Return what stands for a value that must not be kept; another clone's differs.
-
-    Args:
-        queue: Whose key is used.
-        parts: What was proposed.
-    """
+    """Return what stands for a value that must not be kept; another clone's differs."""
     data = "\0".join(parts).encode("utf-8", "surrogatepass")
     found = blake2b(data, digest_size=_DIGEST_BYTES, key=queue.key.encode()[:64])
     return f"blake2b:{found.hexdigest()}"

@@ -3,16 +3,15 @@
 A hook runs at every call of a tool, and mostly all there is to say was said.
 """
 
-import os
 import sqlite3
 import zlib
 from collections.abc import Collection
+from contextlib import closing
 from typing import Final
 
-from pmem.storage.files.addresses import address
+from pmem.storage.files.addresses import open_at_once
 
 KNOWN: Final = "select item from shown where thread = ?"
-MADE: Final = "select 1 from sqlite_master where name = 'shown'"
 MOST_TOUCHED: Final = 30
 """So many memories a thread is shown where files are touched: about as much as at its start."""
 START: Final = "start "
@@ -21,18 +20,11 @@ STARTED: Final = tuple(f"{START}{source}" for source in ("startup", "resume", "c
 """How what stands for a session's start begins."""
 _TOUCHED: Final = "touched "
 _STOPPED: Final = "stopped "
-_FILE: Final = ("local", "state.sqlite3")
-_SECONDS: Final = 0.1
-"""How long others who write are waited for."""
+_FILE: Final = "state.sqlite3"
 
 
 def key_of(identifier: str, text: str) -> str:
-    """Return what stands for a memory as it was shown.
-
-    Args:
-        identifier: Its id.
-        text: What it said.
-    """
+    """Return what stands for a memory as it was shown."""
     return f"{identifier}:{zlib.crc32(text.encode()):08x}"
 
 
@@ -40,50 +32,24 @@ def touch_key_of(identifier: str, text: str) -> str:
     """Return what stands for a memory as it was shown where its file was touched, or it recurred.
 
     What a session was told at its start is told there again, once: that is where it helps.
-
-    Args:
-        identifier: Its id.
-        text: What it said.
     """
     return _TOUCHED + key_of(identifier, text)
 
 
 def stop_key_of(identifier: str) -> str:
-    """Return what stands for a memory that has stopped an edit.
-
-    Args:
-        identifier: Its id.
-    """
+    """Return what stands for a memory that has stopped an edit."""
     return _STOPPED + identifier
 
 
 def touched_count(known: Collection[str]) -> int:
-    """Return how many memories a thread was shown where files were touched.
-
-    Args:
-        known: The keys of what it was shown.
-    """
+    """Return how many memories a thread was shown where files were touched."""
     return sum(key.startswith(_TOUCHED) for key in known)
 
 
 def known_at_once(folder: str, thread: str) -> frozenset[str]:
-    """Return the keys of what a thread has been shown; nothing where that cannot be told at once.
-
-    Args:
-        folder: The memory folder whose clone's state it is.
-        thread: The thread's name.
-    """
-    path = os.path.join(folder, *_FILE)
-    if os.path.islink(path) or not os.path.isfile(path):
-        return frozenset()
+    """Return the keys of what a thread was shown; nothing where that cannot be told at once."""
     try:
-        connection = sqlite3.connect(
-            address(path, "ro"), uri=True, timeout=_SECONDS, isolation_level=None
-        )
-        try:
-            connection.execute("pragma trusted_schema = off")
+        with closing(open_at_once(folder, _FILE)) as connection:
             return frozenset(item for (item,) in connection.execute(KNOWN, (thread,)))
-        finally:
-            connection.close()
     except (sqlite3.Error, OSError, TypeError, ValueError):
         return frozenset()

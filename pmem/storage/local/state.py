@@ -12,10 +12,10 @@ import sys
 import zlib
 from array import array
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from datetime import datetime
 from itertools import compress
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pmem.errors import (
     Damaged,
@@ -34,17 +34,44 @@ from pmem.values.times import in_utc, iso
 FILE: Final = "state.sqlite3"
 _LEAST_PAGE: Final = 512
 """Bytes of the smallest page of a database."""
+_PAGE: Final = 1024
+"""Bytes of a new database's pages: there are many tables, and most hold little."""
 VERSION: Final = 1
 BUSY_SECONDS: Final = 5.0
 _FOLDER: Final = "local"
 _PRIVATE: Final = 0o600
-_SCHEMA: Final = (
-    "create table checkpoint (thread text, user text, created_at text, updated_at text, data blob,"
-    " primary key (thread, user))",
-    "create table thread (name text primary key, revision integer, seen blob)",
-    "create table fingerprint (number integer primary key, known blob)",
-    f"pragma user_version = {VERSION}",
-)
+_TABLES: Final = {
+    "checkpoint": "thread text, user text, created_at text, updated_at text, data blob,"
+    " primary key (thread, user)",
+    "thread": "name text primary key, revision integer, seen blob",
+    "fingerprint": "number integer primary key, known blob",
+    "consent": "number integer primary key, queue blob",
+    "app_energy": "id integer primary key, level real, at text, spent real, unpolled real",
+    "app_work": "app text, work text, conversation text, at text, why text, importance real,"
+    " tags text, primary key (app, work, conversation)",
+    "app_context": "conversation text primary key, app text",
+    "app_gone": "app text primary key, at text",
+    "shown": "thread text, item text, at text, primary key (thread, item)",
+    "use": "thread text, item text, used integer, at text, primary key (thread, item)",
+    "used_before": "item text primary key, shown integer, used integer, at text",
+    "read_session": "thread text primary key, path text, offset integer, at text",
+    "prompt": "name text primary key, thread text, text text, at text",
+    "inbox": "harness text, path text, offset integer, session text, noted_at text,"
+    " primary key (harness, path)",
+    "asked": "path text primary key, offset integer, at text",
+    "model_answer": "key text primary key, kind text, model text, answer blob, tokens integer,"
+    " at text",
+    "model_call": "day text primary key, calls integer",
+    "model_work": "key text primary key, state text, reason text, times integer, at text",
+    "judged": "pair text primary key, at text",
+    "synced": "project text, store text, id text, digest blob, data blob,"
+    " primary key (project, store, id)",
+    "unfinished_sync": "project text, batch text, store text, id text, ours blob, result blob,"
+    " primary key (project, batch, store, id)",
+}
+"""The columns of each table; one that an older version did not know is made by the next write."""
+_FIRST: Final = ("checkpoint", "thread", "fingerprint")
+"""Tables that have been there since the first version."""
 _NO_FOLLOW: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _BUSY: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 _REFUSED: Final = (
@@ -81,11 +108,7 @@ class Seen(NamedTuple):
 class LocalState:
     """The state of one clone; nothing is made before something is written.
 
-    Args:
-        root: The memory folder.
-        read_only: Write nothing at all.
-        busy_seconds: How long to wait for other processes.
-        is_own: Whether what is there was written by this clone; else it counts for nothing.
+    What is there counts for nothing unless it `is_own`: written by this clone.
     """
 
     def __init__(
@@ -98,15 +121,11 @@ class LocalState:
     ) -> None:
         self._root = root
         self._local = os.path.join(root, _FOLDER)
-        self._path = os.path.join(self._local, FILE)
+        self.path = os.path.join(self._local, FILE)
+        """Where the database is."""
         self._read_only = read_only
         self._busy_seconds = busy_seconds
         self._is_own = is_own
-
-    @property
-    def path(self) -> str:
-        """Where the database is."""
-        return self._path
 
     @property
     def checkpoints(self) -> "Checkpoints":
@@ -125,14 +144,13 @@ class LocalState:
             Damaged, Locked, StorageRefused: See `reading`.
         """
         with self.reading() as connection:
-            if connection is not None:
-                (found,) = connection.execute("pragma quick_check(1)").fetchone()
-                if found != "ok":
-                    raise self._damaged(found)
+            (found,) = connection.execute("pragma quick_check(1)").fetchone()
+            if found != "ok":
+                raise self._damaged(found)
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection | None]:
-        """Open the database as of one moment; None stands for one that was never written.
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Open the database as of one moment; what was never written is empty.
 
         Raises:
             Damaged: It is no such database, or a newer one.
@@ -140,21 +158,35 @@ class LocalState:
             StorageRefused: It may not be read.
         """
         with self._sentences():
-            if not self._is_own or not self._exists():
-                yield None
-                return
-            with closing(self._connect("ro" if self._read_only else "rw")) as connection:
-                connection.execute("begin")
-                yield connection if self._is_made(connection) else None
+            there = self._is_own and self._exists()
+            mode = "ro" if self._read_only else "rw"
+            with closing(self._connect(mode) if there else sqlite3.connect(":memory:")) as found:
+                found.execute("pragma temp_store = memory")
+                found.execute("begin")
+                self._is_made(found)
+                _make_missing(found, "temp table")
+                yield found
+
+    def rows(self, query: str, *values: object) -> list[Any]:
+        """Return the rows of a query; see `reading`."""
+        with self.reading() as connection:
+            return connection.execute(query, values).fetchall()
+
+    def write(self, statement: str, *values: object) -> int:
+        """Run one statement in a transaction of its own, and return how many rows it changed.
+
+        Raises:
+            Damaged, Locked, ReadOnly, StorageRefused: See `writing`.
+        """
+        with self.writing() as connection:
+            return connection.execute(statement, values).rowcount
 
     @contextmanager
     def writing(self, *, private: bool = False) -> Iterator[sqlite3.Connection]:
         """Open the database, made if it is missing, for one transaction that excludes others.
 
-        Nothing is written when the body raises. What is removed leaves no trace in the file.
-
-        Args:
-            private: Whether only the file's owner may read it from now on.
+        Nothing is written when the body raises. What is removed leaves no trace in the file. One
+        that is `private` only the file's owner may read from now on.
 
         Raises:
             Damaged: It is no such database, or a newer one.
@@ -171,12 +203,13 @@ class LocalState:
                 if private:
                     self._make_private()
             with closing(self._connect("rwc")) as connection:
+                connection.execute(f"pragma page_size = {_PAGE}")
                 connection.execute("pragma synchronous = extra")
                 connection.execute("pragma secure_delete = on")
                 connection.execute("begin immediate")
                 if not self._is_made(connection):
-                    for statement in _SCHEMA:
-                        connection.execute(statement)
+                    connection.execute(f"pragma user_version = {VERSION}")
+                _make_missing(connection, "table")
                 with closing(self._connect("ro")) as witness:
                     before = _version(witness)
                     yield connection
@@ -185,38 +218,24 @@ class LocalState:
     def _commit(self, connection: sqlite3.Connection, seen: Callable[[], bool]) -> None:
         """End a transaction; one that was made although its end was refused is told as made.
 
-        Args:
-            connection: In the transaction.
-            seen: Tells whether another connection sees it.
+        `seen` tells whether another connection sees it.
         """
         try:
             connection.execute("commit")
         except sqlite3.Error as error:
-            undone = os.path.exists(self._path + "-journal")  # whoever comes next rolls it back
+            undone = os.path.exists(self.path + "-journal")  # whoever comes next rolls it back
             if undone or not seen():
                 raise
             raise Unfinished(self._sentence(error).message) from error
 
     def _make_private(self) -> None:
         """Take the file from everyone but its owner; SQLite's journal is as private as it is."""
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | _NO_FOLLOW, _PRIVATE)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | _NO_FOLLOW, _PRIVATE)
         try:
             if stat.S_IMODE(os.fstat(descriptor).st_mode) & ~_PRIVATE and os.name != "nt":
                 os.fchmod(descriptor, _PRIVATE)
         finally:
             os.close(descriptor)
-
-    def beside(self, name: str) -> str:
-        """Return the path of a file beside the database, where older versions kept something."""
-        return os.path.join(self._local, name)
-
-    def remove_left(self, name: str) -> None:
-        """Remove what an older version left, now that the database has it.
-
-        It counts no more in any case; where it cannot be removed, the next write tries again.
-        """
-        with suppress(OSError):
-            os.unlink(self.beside(name))
 
     def wrong(self) -> PmemError | None:
         """Return what is wrong with the database; None where it can be used."""
@@ -233,10 +252,10 @@ class LocalState:
             StorageRefused: It cannot be moved.
         """
         number = 1
-        while os.path.lexists(aside := f"{self._path}.damaged-{number}"):
+        while os.path.lexists(aside := f"{self.path}.damaged-{number}"):
             number += 1
         with durable.refusals(self._root):
-            os.rename(self._path, aside)
+            os.rename(self.path, aside)
         return aside
 
     def _exists(self) -> bool:
@@ -244,27 +263,26 @@ class LocalState:
         if os.path.islink(self._local):
             raise Damaged(f"{self._local} is a link, not a folder", "remove the link")
         try:
-            found = os.lstat(self._path)
+            found = os.lstat(self.path)
         except FileNotFoundError:
             found = None
         except OSError as error:
-            raise FileNotRead(f"{self._path} cannot be read: {error.strerror}") from None
+            raise FileNotRead(f"{self.path} cannot be read: {error.strerror}") from None
         if found is not None and not stat.S_ISREG(found.st_mode):
-            raise Damaged(f"{self._path} is a link or a folder, not a file", _START_AFRESH)
-        strange = safe_files.foreign(self._path)
+            raise Damaged(f"{self.path} is a link or a folder, not a file", _START_AFRESH)
+        strange = safe_files.foreign(self.path)
         if strange:
             raise Damaged(f"{strange[0]} belongs to something else, too", "remove it")
-        if found is not None and self._is_cut_off(found.st_size):
+        if found is None:
+            return False
+        is_cut_off = 0 < found.st_size < _LEAST_PAGE  # SQLite would take it for an empty one
+        if is_cut_off and not os.path.lexists(f"{self.path}-journal"):
             raise self._damaged("file is not a database")
-        return found is not None
-
-    def _is_cut_off(self, size: int) -> bool:
-        """Tell whether a file is too short for a page: SQLite would take it for an empty one."""
-        return 0 < size < _LEAST_PAGE and not os.path.lexists(f"{self._path}-journal")
+        return True
 
     def _connect(self, mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            address(self._path, mode),
+            address(self.path, mode),
             uri=True,
             timeout=self._busy_seconds,
             isolation_level=None,
@@ -276,11 +294,11 @@ class LocalState:
         """Tell a database that can be used from one whose maker died before the first commit."""
         (version,) = connection.execute("pragma user_version").fetchone()
         if version > VERSION:
-            raise NewerSchema(f"{self._path} has version {version}, and this pmem knows {VERSION}")
-        if version == VERSION:
+            raise NewerSchema(f"{self.path} has version {version}, and this pmem knows {VERSION}")
+        found = {name for (name,) in connection.execute("select name from sqlite_master")}
+        if version == VERSION and found.issuperset(_FIRST):
             return True
-        (tables,) = connection.execute("select count(*) from sqlite_master").fetchone()
-        if version != 0 or tables:
+        if version != 0 or found:
             raise self._damaged("it is not pmem's")
         return False
 
@@ -300,22 +318,21 @@ class LocalState:
         whole = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
         code = whole & safe_files.PRIMARY
         if whole == sqlite3.SQLITE_READONLY_ROLLBACK:
-            return StorageRefused(f"{self._path} holds half a write of a process that died", _UNDO)
+            return StorageRefused(f"{self.path} holds half a write of a process that died", _UNDO)
         if code in _BUSY:
-            return Locked(f"another process has held {self._path} for {self._busy_seconds:g} s")
+            return Locked(f"another process has held {self.path} for {self._busy_seconds:g} s")
         if code in _REFUSED:
-            return StorageRefused(f"{self._path} cannot be used: {error}")
+            return StorageRefused(f"{self.path} cannot be used: {error}")
         return self._damaged(str(error))
 
     def _damaged(self, why: str) -> Damaged:
-        return Damaged(f"{self._path} is not a usable database: {why}", _START_AFRESH)
+        return Damaged(f"{self.path} is not a usable database: {why}", _START_AFRESH)
 
 
 class Checkpoints:
     """The saved states of threads, one for each thread of each user.
 
-    Args:
-        state: Where they are kept. Every method raises what its transactions raise.
+    As in all that is kept in the state, every method raises what its transactions raise.
     """
 
     def __init__(self, state: LocalState) -> None:
@@ -324,11 +341,7 @@ class Checkpoints:
     def save(self, thread: str, user: str, data: bytes, at: datetime) -> Saved:
         """Save a thread's state in place of the one that is there.
 
-        Args:
-            thread: Whose state it is.
-            user: The user's name; empty where there is one user only.
-            data: The state.
-            at: The present.
+        The user's name is empty where there is one user only.
         """
         with self._state.writing() as connection:
             connection.execute(
@@ -343,8 +356,6 @@ class Checkpoints:
     def load(self, thread: str, user: str) -> tuple[Saved, bytes] | None:
         """Return a thread's state as it was saved last, or None."""
         with self._state.reading() as connection:
-            if connection is None:
-                return None
             where = "thread = ? and user = ?"
             query = f"select data from checkpoint where {where}"
             found = connection.execute(query, (thread, user)).fetchone()
@@ -354,22 +365,15 @@ class Checkpoints:
             return saved, _blob(found[0])
 
     def all(self, user: str | None = None) -> list[Saved]:
-        """Return the checkpoints, the last saved first.
-
-        Args:
-            user: Only this user's; everyone's when None.
-        """
+        """Return the checkpoints of a user, or of everyone, the last saved first."""
         with self._state.reading() as connection:
-            if connection is None:
-                return []
             found = _rows(connection, "? is null or user = ?", user, user)
         return sorted(found, key=lambda saved: (-saved.updated_at.timestamp(), saved[:2]))
 
     def remove(self, thread: str, user: str) -> bool:
         """Remove a checkpoint, and tell whether there was one."""
-        with self._state.writing() as connection:
-            query = "delete from checkpoint where thread = ? and user = ?"
-            return connection.execute(query, (thread, user)).rowcount > 0
+        query = "delete from checkpoint where thread = ? and user = ?"
+        return self._state.write(query, thread, user) > 0
 
 
 class Threads:
@@ -378,9 +382,6 @@ class Threads:
     Fingerprints are kept once for all threads, in the order in which this clone met them; a
     thread has a mark for each that it has seen. A thread costs next to nothing that way, and
     sessions come and go.
-
-    Args:
-        state: Where it is kept. Every method raises what its transactions raise.
     """
 
     def __init__(self, state: LocalState) -> None:
@@ -389,8 +390,6 @@ class Threads:
     def seen(self, thread: str) -> Seen:
         """Return a thread's revision and the events that it has seen."""
         with self._state.reading() as connection:
-            if connection is None:
-                return Seen(0, frozenset())
             known = _known_fingerprints(connection)
             revision, marks = _marks(connection, thread, len(known))
         return Seen(revision, frozenset(compress(known, marks)))
@@ -404,11 +403,8 @@ class Threads:
     ) -> tuple[Seen, int]:
         """Mark events as seen, and give the read that saw them the thread's next revision.
 
-        Nothing changes when `choose` raises.
-
-        Args:
-            thread: Who has seen them.
-            choose: Told what the thread has seen so far, returns the events that it sees now.
+        `choose` is told what the thread has seen so far, and returns the events that it sees now;
+        nothing changes when it raises.
 
         Returns:
             What the thread had seen before, and its revision now, which no other read has.
@@ -433,6 +429,13 @@ class Threads:
                 (thread, revision + 1, zlib.compress(seen)),
             )
         return before, revision + 1
+
+
+def _make_missing(connection: sqlite3.Connection, kind: str) -> None:
+    known = {name for (name,) in connection.execute("select name from sqlite_master")}
+    for name, columns in _TABLES.items():
+        if name not in known:
+            connection.execute(f"create {kind} {name} ({columns})")
 
 
 def _rows(connection: sqlite3.Connection, where: str, *values: str | None) -> list[Saved]:

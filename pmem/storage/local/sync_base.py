@@ -4,7 +4,6 @@ It is what merges between them start from. Losing it loses no record: without it
 changes are put together, and what only one side has counts as new.
 """
 
-import sqlite3
 import zlib
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
@@ -12,13 +11,6 @@ from typing import Final, NamedTuple
 
 from pmem.storage.local.state import LocalState
 
-_TABLES: Final = (
-    "create table if not exists synced (project text, store text, id text, digest blob, data blob,"
-    " primary key (project, store, id)) without rowid",
-    "create table if not exists unfinished_sync (project text, batch text, store text, id text,"
-    " ours blob, result blob, primary key (project, batch, store, id)) without rowid",
-)
-_MADE: Final = "select 1 from sqlite_master where name = 'unfinished_sync'"
 _PUT: Final = "insert or replace into synced values (?, ?, ?, ?, ?)"
 _DROP: Final = "delete from synced where project = ? and store = ? and id = ?"
 _BEGIN: Final = "insert into unfinished_sync values (?, ?, ?, ?, ?, ?)"
@@ -43,12 +35,7 @@ class UnfinishedBatch(NamedTuple):
 
 
 class SyncBase:
-    """The common state of a folder and a project on a server.
-
-    Args:
-        state: Where it is kept. Every method raises what its transactions raise.
-        project: The key of the project.
-    """
+    """The common state of a folder and a project on a server."""
 
     def __init__(self, state: LocalState, project: str) -> None:
         self._state = state
@@ -56,17 +43,12 @@ class SyncBase:
 
     def digests(self) -> dict[RecordKey, bytes]:
         """Return a digest of each record as both sides had it."""
-        with self._state.reading() as connection:
-            if connection is None or not connection.execute(_MADE).fetchone():
-                return {}
-            rows = connection.execute(_DIGESTS, (self._project,))
-            return {(store, id_): digest for store, id_, digest in rows}
+        rows = self._state.rows(_DIGESTS, self._project)
+        return {(store, id_): digest for store, id_, digest in rows}
 
     def records(self, keys: Iterable[RecordKey]) -> dict[RecordKey, bytes]:
         """Return the bytes of records as both sides had them."""
         with self._state.reading() as connection:
-            if connection is None or not connection.execute(_MADE).fetchone():
-                return {}
             found = {
                 key: connection.execute(_DATA, (self._project, *key)).fetchone() for key in keys
             }
@@ -74,10 +56,7 @@ class SyncBase:
 
     def pending(self) -> UnfinishedBatch | None:
         """Return the batch that was begun last, if it was not ended."""
-        with self._state.reading() as connection:
-            if connection is None or not connection.execute(_MADE).fetchone():
-                return None
-            rows = connection.execute(_PENDING, (self._project,)).fetchall()
+        rows = self._state.rows(_PENDING, self._project)
         if not rows:
             return None
         records = {
@@ -92,17 +71,11 @@ class SyncBase:
             for key, (ours, result) in batch.records.items()
         ]
         with self._state.writing(private=True) as connection:
-            _make(connection)
             connection.executemany(_BEGIN, rows)
 
     def end(self, results: Mapping[RecordKey, bytes | None]) -> None:
-        """Note what both sides have now; no batch is begun any more.
-
-        Args:
-            results: By record; None for one that neither side has.
-        """
+        """Note what both sides have now; no batch is begun any more."""
         with self._state.writing(private=True) as connection:
-            _make(connection)
             for key, data in results.items():
                 if data is None:
                     connection.execute(_DROP, (self._project, *key))
@@ -118,8 +91,3 @@ def _pack(data: bytes | None) -> bytes | None:
 
 def _unpack(data: bytes | None) -> bytes | None:
     return None if data is None else zlib.decompress(data)
-
-
-def _make(connection: sqlite3.Connection) -> None:
-    for table in _TABLES:
-        connection.execute(table)

@@ -1,16 +1,17 @@
 """Records of a project on a server as bytes, for keeping a folder and a server equal."""
 
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Final
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pmem.errors import NotFound
+from pmem.errors import NotFound, Unreachable
 from pmem.storage.files.recordfile import parse
-from pmem.storage.postgres.asking import held_for_update
-from pmem.storage.postgres.posting import Source
 from pmem.storage.postgres.records import ServerRecords
-from pmem.storage.postgres.writing import WrittenRecord, write_records
-from pmem.values.records import RECORD_TYPES, Record
+from pmem.storage.postgres.selecting import held_for_update
+from pmem.storage.postgres.server import Server
+from pmem.storage.postgres.writing import Source, WrittenRecord, write_records
+from pmem.values.records import RECORD_TYPES
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -32,11 +33,7 @@ _FORGET: Final = (
 
 
 class ServerSide:
-    """One project of a server, as it is kept equal to a folder.
-
-    Args:
-        records: The project's records.
-    """
+    """One project of a server, as it is kept equal to a folder."""
 
     def __init__(self, records: ServerRecords) -> None:
         self._records = records
@@ -82,10 +79,6 @@ class ServerSide:
     def write(self, batch: str, results: Mapping[Source, bytes | None]) -> None:
         """Write records as bytes, all or none, and that the batch was written. Hold the lock.
 
-        Args:
-            batch: Its name.
-            results: By record; None for one that is to go.
-
         Raises:
             Damaged: Some bytes are no record.
         """
@@ -93,16 +86,17 @@ class ServerSide:
             number = self._server.number
             known = held_for_update(connection, number, list(results))
             written = {
-                key: WrittenRecord(self._parse(key, data), data, key in known)
+                key: WrittenRecord(
+                    parse(data, RECORD_TYPES[key[0]], f"{self.name}: {'/'.join(key)}"),
+                    data,
+                    key in known,
+                )
                 for key, data in results.items()
                 if data is not None
             }
             gone = [key for key, data in results.items() if data is None and key in known]
             write_records(connection, number, written, gone)
             connection.execute(_BEGIN, (number, batch))
-
-    def _parse(self, key: Source, data: bytes) -> Record:
-        return parse(data, RECORD_TYPES[key[0]], f"{self.name}: {'/'.join(key)}")
 
     def has_written(self, batch: str) -> bool:
         """Tell whether a batch was written."""
@@ -120,12 +114,59 @@ class ServerSide:
 def server_side(records: object) -> ServerSide:
     """Return a server's side.
 
-    Args:
-        records: Where the records of a workspace live.
-
     Raises:
         NotFound: That is no server.
     """
     if not isinstance(records, ServerRecords):
         raise NotFound("this project is on no server", "run `pmem db init` first")
     return ServerSide(records)
+
+
+_CHANGES: Final = (
+    "select revision, store, id, is_gone from pmem.change"
+    " where project = %s and revision > %s order by revision, store, id"
+)
+_REVISION: Final = "select revision from pmem.project where number = %s"
+_PAUSE_SECONDS: Final = 1.0
+
+
+class ChangedRecord(NamedTuple):
+    """A record that was written, or is gone, and the project's revision at which that was."""
+
+    revision: int
+    store: str
+    id: str
+    is_gone: bool
+
+
+def follow_changes(
+    server: Server, since: int | None = None, *, wait: float = 15.0
+) -> Iterator[list[ChangedRecord]]:
+    """Yield what is written to a project, as soon as it is; it never ends by itself.
+
+    Where the connection is lost it is made again, and nothing written meanwhile is left out.
+
+    Args:
+        server: The project.
+        since: The revision behind which to begin; what is written from now on when None.
+        wait: Seconds after which nothing is yielded where nothing was written, so that whoever
+            follows can look whether somebody still listens.
+    """
+    reached = since
+    while True:
+        with suppress(Unreachable), server.connection() as connection:
+            number = server.number
+            connection.execute(f"listen pmem_{number}".encode())
+            try:
+                if reached is None:
+                    (reached,) = connection.execute(_REVISION, (number,)).fetchone() or (0,)
+                while True:
+                    rows = connection.execute(_CHANGES, (number, reached)).fetchall()
+                    found = [ChangedRecord(*row) for row in rows]
+                    reached = found[-1].revision if found else reached
+                    yield found
+                    list(connection.notifies(timeout=wait, stop_after=1))
+            finally:
+                if not connection.closed:
+                    connection.execute("unlisten *")
+        time.sleep(_PAUSE_SECONDS)

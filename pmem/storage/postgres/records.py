@@ -2,17 +2,24 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
 from pmem.core.filters import EVERYTHING, Filter, judge_of
+from pmem.core.places import applies_within
 from pmem.core.selection import Order, Portion, Selection
 from pmem.errors import Damaged, NotFound
 from pmem.storage.backend import Change, Holders, Problem, Tally, tally_of, twin_keys
 from pmem.storage.files.recordfile import decode, parse
-from pmem.storage.postgres import asking
+from pmem.storage.index.selecting import Condition
+from pmem.storage.postgres.selecting import (
+    clean,
+    column,
+    condition,
+    ordering,
+    twin_digest,
+)
 from pmem.storage.postgres.server import Server
 from pmem.storage.postgres.turn import WriterTurn, place_of, writers_turn
 from pmem.values.ids import is_id
@@ -32,10 +39,6 @@ _PAGE: Final = 2000
 class ServerRecords:
     """The records of one project on a server.
 
-    Args:
-        server: Where they are.
-        read_only: Write nothing at all.
-
     It is one thread's at a time.
     """
 
@@ -50,15 +53,25 @@ class ServerRecords:
         return list(self._problems.values())
 
     def ids(self, type_: type[Record], reference: str = "") -> list[str]:
-        return self._ask(partial(asking.ids, store=STORES[type_], reference=reference))
+        query = "select id from pmem.record where project = %s and store = %s"
+        values = [self.server.number, STORES[type_]]
+        if reference:
+            query += (
+                " and (starts_with(id, %s) or starts_with(substr(id, strpos(id, '-') + 1), %s))"
+            )
+            values += [clean(reference)] * 2
+        if is_id(reference):
+            query, values = f"{query} and id = %s", [*values, reference]
+        return [id_ for (id_,) in self._rows(f"{query} order by id", *values)]
 
     def read(self, type_: type[R], identifier: str) -> R:
-        data = None
+        found = []
         if is_id(identifier):
-            data = self._ask(partial(asking.data, store=STORES[type_], id_=identifier))
-        if data is None:
+            query = "select data from pmem.record where project = %s and store = %s and id = %s"
+            found = self._rows(query, self.server.number, STORES[type_], identifier)
+        if not found:
             raise NotFound(f"there is no {KINDS[type_]} {identifier}")
-        return self._parsed(type_, identifier, data)
+        return self._parsed(type_, identifier, found[0][0])
 
     def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
         judge = judge_of(wanted)
@@ -67,10 +80,9 @@ class ServerRecords:
     def select(
         self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None
     ) -> list[R]:
-        part = Portion(selection, order, limit)
-        found = self._ask(partial(asking.select, store=STORES[type_], part=part))
-        records = filter(selection.judge(), self._usable(type_, found))
-        return list(records)[:limit]
+        query, values = self._query("id, data", type_, Portion(selection, order, limit))
+        found = self._usable(type_, self._rows(query, *values))
+        return list(filter(selection.judge(), found))[:limit]
 
     def some_of(
         self,
@@ -79,50 +91,93 @@ class ServerRecords:
         parts: Sequence[Portion],
         keys: Collection[str] = (),
     ) -> list[R]:
-        found = self._ask(partial(asking.some_of, store=STORES[type_], parts=parts, keys=keys))
-        return list(filter(selection.judge(), self._usable(type_, found)))
+        project = self.server.number
+        queries = ["select record from pmem.twin where key = any(%s)"]
+        values: list[Any] = [[twin_digest(project, key) for key in keys]]
+        for part in parts:
+            query, more = self._query("number", type_, part)
+            queries.append(f"({query})")
+            values += more
+        query = (
+            f"select id, data from pmem.record where number in ({' union '.join(queries)})"
+            " and project = %s and store = %s order by id"
+        )
+        found = self._usable(type_, self._rows(query, *values, project, STORES[type_]))
+        return list(filter(selection.judge(), found))
 
     def tally(
         self, type_: type[Record], selection: Selection, columns: Sequence[str] = (), least: int = 1
     ) -> Tally:
-        found = self._ask(
-            partial(asking.tally, store=STORES[type_], selection=selection, columns=columns,
-                    least=least)
-        )  # fmt: skip
-        if found is None:
+        found = self._condition(type_, selection)
+        if not found.is_exact:
             return tally_of(self.select(type_, selection), selection, columns, least)
-        return {tuple(values): number for *values, number in found if number}
+        by = ", ".join(column(name) for name in columns)
+        query = f"select {by}{', ' * bool(by)}count(*) from pmem.record where {found.text}"
+        query += f" group by {by}" * bool(by) + " having count(*) >= %s"
+        rows = self._rows(query, *found.values, least)
+        return {tuple(values): number for *values, number in rows if number}
 
     def figure(self, type_: type[Record], name: str, kind: type[T], make: Callable[[], T]) -> T:
-        store = STORES[type_]
-        revision, kept = self._ask(partial(asking.figure, store=store, name=name))
+        project, store = self.server.number, STORES[type_]
+        query = (
+            "select store.revision, value from pmem.store left join pmem.figure"
+            " on figure.project = store.project and figure.store = store.name"
+            " and figure.revision = store.revision and figure.name = %s"
+            " where store.project = %s and store.name = %s"
+        )
+        found = self._rows(query, name, project, store)
+        revision, kept = found[0] if found else (0, None)
         if kept is not None:
             return msgspec.json.decode(kept, type=kind)
         value = make()
         if revision and not self._read_only:
+            query = (
+                "insert into pmem.figure values (%s, %s, %s, %s, %s) on conflict"
+                " (project, store, name)"
+                " do update set revision = excluded.revision, value = excluded.value"
+            )
             text = msgspec.json.encode(value).decode()
             with suppress(Exception):  # it is made again
-                self._ask(partial(asking.keep_figure, store=store, name=name,
-                                  revision=revision, value=text))  # fmt: skip
+                self._write(query, project, store, name, revision, text)
         return value
 
     def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:
         return self._records(type_, without=mark)
 
     def marked(self, type_: type[R], mark: str) -> Iterator[R]:
-        found = self._ask(partial(asking.marked, store=STORES[type_], mark=mark))
-        return self._usable(type_, found)
+        query = (
+            "select id, data from pmem.mark join pmem.record on record.number = mark.record"
+            " where mark.name = %s and project = %s and store = %s order by id"
+        )
+        return self._usable(type_, self._rows(query, mark, self.server.number, STORES[type_]))
 
     def mark(self, type_: type[Record], mark: str, ids: Collection[str]) -> None:
+        query = (
+            "insert into pmem.mark select %s, number from pmem.record where project = %s"
+            " and store = %s and id = any(%s) on conflict do nothing"
+        )
         if ids and not self._read_only:
-            self._ask(partial(asking.mark, store=STORES[type_], mark=mark, ids=ids))
+            self._write(query, mark, self.server.number, STORES[type_], list(ids))
 
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
-        found = self._ask(partial(asking.twins, store=STORES[type_], key=key))
+        project = self.server.number
+        query = (
+            "select id, data from pmem.twin join pmem.record on record.number = twin.record"
+            " where key = %s and project = %s and store = %s order by id"
+        )
+        found = self._rows(query, twin_digest(project, key), project, STORES[type_])
         return (record for record in self._usable(type_, found) if key in twin_keys(record))
 
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
-        return self._ask(partial(asking.holders, store=STORES[type_], keys=keys, most=most))
+        project, given = self.server.number, {clean(key): key for key in keys}
+        query = (
+            "select asked, array(select id from pmem.word join pmem.record on number = word.record"
+            " where word.project = %s and word = asked and store = %s order by id)"
+            " from unnest(%s::text[]) as asked where not exists (select from pmem.word"
+            " where project = %s and word = asked offset %s)"
+        )
+        rows = self._rows(query, project, STORES[type_], list(given), project, most)
+        return {given[word]: ids for word, ids in rows}
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
         from pmem.storage.postgres.search import ServerPool
@@ -166,11 +221,41 @@ class ServerRecords:
                 return question(self._turn.connection, self.server.number)
         return self.server.ask(lambda connection: question(connection, self.server.number))
 
+    def _rows(self, query: str, *values: Any) -> list[Any]:
+        return self._ask(
+            lambda connection, _: connection.execute(query.encode(), values, binary=True).fetchall()
+        )
+
+    def _write(self, query: str, *values: Any) -> None:
+        self._ask(lambda connection, _: connection.execute(query.encode(), values))
+
+    def _query(self, what: str, type_: type[Record], part: Portion) -> tuple[str, list[Any]]:
+        found = self._condition(type_, part.selection)
+        query = f"select {what} from pmem.record where {found.text} order by {ordering(part.order)}"
+        if part.limit is None or not found.is_exact:
+            return query, found.values
+        return f"{query} limit %s", [*found.values, part.limit]
+
+    def _condition(self, type_: type[Record], selection: Selection) -> Condition:
+        """Return the condition of a selection; which patterns fit a path is found out here."""
+        path, placed = selection.wanted.path, []
+        if path is not None:
+            query = "select distinct patterns from pmem.place where project = %s"
+            found = [patterns for (patterns,) in self._rows(query, self.server.number)]
+            placed = [each for each in found if applies_within(each.split("\n"), path)]
+        return condition(self.server.number, STORES[type_], selection, placed)
+
     def _records(self, type_: type[R], without: str = "") -> Iterator[R]:
+        """Yield the records of a store, those that do not have a mark, page by page."""
+        query = "select id, data from pmem.record where project = %s and store = %s and id > %s"
+        query += (
+            " and not exists (select from pmem.mark where mark.record = number and name = %s)"
+            * bool(without)
+        )
         after = ""
-        while found := self._ask(
-            partial(asking.page, store=STORES[type_], after=after, most=_PAGE, without=without)
-        ):
+        while True:
+            asked = (self.server.number, STORES[type_], after, *[without] * bool(without), _PAGE)
+            found = self._rows(f"{query} order by id limit %s", *asked)
             yield from self._usable(type_, found)
             if len(found) < _PAGE:
                 return

@@ -79,12 +79,7 @@ select asked.number, far.number, link.type, link.strength, false from asked
 
 
 class ServerPool:
-    """The documents of a project on a server, as of one moment; a pool to search.
-
-    Args:
-        connection: Within a transaction that sees one moment.
-        project: The project's number.
-    """
+    """The documents of a project on a server, as of one moment; a pool to search."""
 
     def __init__(self, connection: "Connection[Any]", project: int) -> None:
         self._connection = connection

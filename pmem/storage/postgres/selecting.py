@@ -4,15 +4,20 @@ import re
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from pmem.core.selection import COLUMNS, Order, Selection
 from pmem.storage.index.selecting import AMONG, COVERS, Condition, expression, where
 
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+
 _DAY_MICROSECONDS: Final = 86_400_000_000
 _DAY: Final = f"floor(created / {_DAY_MICROSECONDS}.0)::bigint"
+_SQLITE_DAY: Final = COLUMNS["day"].sql
 _COVERS: Final = (
     "(number in (select record from pmem.cited where project = %s and path = %s)"
     " or number in (select record from pmem.place where project = %s and patterns = any(%s)))"
@@ -23,14 +28,27 @@ _PLUS: Final = re.compile(r"\+(?=[a-z])")
 """What keeps SQLite from finding rows by a column."""
 
 
+def held_for_update(
+    connection: "Connection[Any]",
+    project: int,
+    keys: Iterable[tuple[str, str]],
+    locking: str = " for update",
+) -> dict[tuple[str, str], bytes]:
+    """Lock the rows of records, and return what they hold."""
+    pairs = sorted(keys)
+    query = (
+        "select store, id, data from pmem.record where project = %s and (store, id) in"
+        " (select * from unnest(%s::text[], %s::text[])) order by store, id"
+    )
+    values = (project, [store for store, _ in pairs], [id_ for _, id_ in pairs])
+    rows = connection.execute(f"{query}{locking}".encode(), values, binary=True)
+    return {(store, id_): held for store, id_, held in rows}
+
+
 def condition(project: int, store: str, selection: Selection, placed: Sequence[str]) -> Condition:
     """Return the condition for the records of a store that can be selected.
 
-    Args:
-        project: The project's number.
-        store: The store's folder.
-        selection: What they must be.
-        placed: Of the patterns that memories are placed by, those that fit the selection's path.
+    `placed` are those of the patterns that memories are placed by that fit the selection's path.
     """
     found = where(store, selection)
     text = _PLUS.sub("", found.text)
@@ -49,18 +67,15 @@ def condition(project: int, store: str, selection: Selection, placed: Sequence[s
             values.append(among[0] if is_one else among)
         elif part == "?":
             parts[place] = "%s"
-            values.append(_clean_value(next(given)))
+            value = next(given)
+            values.append(clean(value) if isinstance(value, str) else value)
         else:
-            parts[place] = part.replace("%", "%%").replace(_sqlite_day(), _DAY)
+            parts[place] = part.replace("%", "%%").replace(_SQLITE_DAY, _DAY)
     return Condition(f"project = %s and {''.join(parts)}", values, found.is_exact)
 
 
 def ordering(order: Order) -> str:
-    """Return the terms of an `order by`; nothing comes before everything.
-
-    Args:
-        order: Columns; see `Order`.
-    """
+    """Return the terms of an `order by`; nothing comes before everything."""
     terms = [_ORDERS.get(name) or _in_order(name) for name in order]
     return ", ".join([*terms, "id"] if not _ORDERS.keys() & set(order) else terms)
 
@@ -73,7 +88,7 @@ def _in_order(name: str) -> str:
 
 def column(name: str) -> str:
     """Return a column, or what makes it of others."""
-    return expression(name).replace(_sqlite_day(), _DAY)
+    return expression(name).replace(_SQLITE_DAY, _DAY)
 
 
 def clean(text: str) -> str:
@@ -86,15 +101,12 @@ def digest_of_key(key: str) -> bytes:
     return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
+def twin_digest(project: int, key: str) -> bytes:
+    """Return what a twin key of a project is kept as."""
+    return digest_of_key(f"{project}:{key}")
+
+
 def folders_of(file: str) -> Iterable[str]:
     """Return a path and every folder above it, as a filter may name them."""
     parts = file.split("/")
     return ("/".join(parts[:length]) for length in range(1, len(parts) + 1))
-
-
-def _clean_value(value: Any) -> Any:
-    return clean(value) if isinstance(value, str) else value
-
-
-def _sqlite_day() -> str:
-    return COLUMNS["day"].sql

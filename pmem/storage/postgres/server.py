@@ -6,13 +6,14 @@ import time
 from _thread import get_ident
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cached_property
+from functools import cache, cached_property
 from threading import Condition
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import finalize
 
 from pmem.core.lines import split_lines
 from pmem.errors import (
+    InvalidValue,
     Locked,
     NewerSchema,
     NoProject,
@@ -23,14 +24,14 @@ from pmem.errors import (
     Unreachable,
 )
 from pmem.storage.index.schema import VERSION as READING
-from pmem.storage.postgres.address import driver, shown_address
-from pmem.storage.postgres.migrating import VERSION
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 T = TypeVar("T")
 
+VERSION: Final = 5
+"""The number of the last migration."""
 MOST_IDLE: Final = 4
 """Connections that a process keeps for the next question."""
 CONNECT_SECONDS: Final = 10
@@ -164,9 +165,6 @@ class Server:
     def ask(self, question: "Callable[[Connection[Any]], T]") -> T:
         """Ask something that writes nothing; once more where the connection was lost.
 
-        Args:
-            question: Takes a connection and returns the answer.
-
         Raises:
             PmemError: See `connection`.
         """
@@ -197,7 +195,7 @@ class Server:
         psycopg = driver()
         code, said = error.sqlstate or "", _first_line(error)
         if code in _NO_SCHEMA:
-            return _no_schema(self.name)
+            return NoProject(f"{self.name} has no tables of pmem", "run `pmem db init`")
         if code in _NOT_OURS:
             return StorageRefused(_POOLED.format(self.name), _KEEP_SESSIONS)
         if code in _LOST or (not code and isinstance(error, psycopg.OperationalError)):
@@ -282,8 +280,6 @@ class Server:
 
     def _defaults(self) -> dict[str, Any]:
         """Return what is asked of a connection where its address does not say."""
-        from pmem.storage.postgres.address import parts_of
-
         given = parts_of(self.address)
         wanted = {
             "connect_timeout": CONNECT_SECONDS,
@@ -294,8 +290,6 @@ class Server:
 
     def _settings(self) -> str:
         """Return what makes a session ours; poolers refuse it in what a connection begins with."""
-        from pmem.storage.postgres.address import parts_of
-
         is_given = _TIMEOUT in parts_of(self.address).get("options", "")
         return _SETTINGS.format(self._mark) + f"; set {_TIMEOUT} = '{STATEMENT_SECONDS}s'" * (
             not is_given
@@ -304,11 +298,7 @@ class Server:
     def check(self, session: str, number: int | None, reading: int | None, version: int) -> None:
         """See that the session is ours, and what it leads to of the versions that this pmem knows.
 
-        Args:
-            session: Its mark.
-            number: The project's; None where the server does not know it.
-            reading: The version by which texts were read that the project's records are found by.
-            version: The version of the tables.
+        What is `reading` is the version by which texts were read that records are found by.
 
         Raises:
             NoProject: The server does not know the project.
@@ -350,11 +340,74 @@ def _close_all(idle: "list[Connection[Any]]") -> None:
             idle.pop().close()
 
 
-def _no_schema(name: str) -> NoProject:
-    return NoProject(f"{name} has no tables of pmem", "run `pmem db init`")
-
-
 def _first_line(error: BaseException) -> str:
     """Return what an error says, without the address that it may quote."""
     lines = [line.strip() for line in split_lines(str(error)) if line.strip()]
     return lines[0] if lines else type(error).__name__
+
+
+INSTALL: Final = "pip install 'pmem-cli[postgres]'"
+_UNREADABLE: Final = "the address of the database cannot be read"
+_ESCAPE: Final = "write / ? # @ in a name or a password as %2F %3F %23 %40"
+_HINT: Final = "write it like postgresql://me@db.example.org/team"
+_PLAIN: Final = frozenset({"host", "hostaddr", "port", "dbname"})
+
+
+def parts_of(address: str) -> dict[str, Any]:
+    """Take an address apart.
+
+    Raises:
+        InvalidValue: It is neither, or the extra is not installed. The sentence does not quote
+            it: a password may be in it.
+    """
+    psycopg = driver()
+    user, at, _ = address.partition("://")[2].rpartition("@")
+    if at and any(sign in user for sign in "/?#"):
+        raise InvalidValue(_UNREADABLE, _ESCAPE)  # a part of a password would be taken for a host
+    try:
+        return dict(psycopg.conninfo.conninfo_to_dict(address))
+    except (psycopg.Error, UnicodeError, ValueError):
+        raise InvalidValue(_UNREADABLE, _HINT) from None
+
+
+def shown_address(address: str) -> str:
+    """Return an address as people may see it: where it is, and nothing of who connects."""
+    parts = {key: str(value) for key, value in parts_of(address).items() if key in _PLAIN}
+    host = parts.get("host") or parts.get("hostaddr") or "this machine"
+    port = f":{parts['port']}" if "port" in parts else ""
+    return f"{parts.get('dbname', 'the default database')} on {host}{port}"
+
+
+def driver() -> Any:
+    """Load psycopg.
+
+    Raises:
+        InvalidValue: It is not installed.
+    """
+    try:
+        import psycopg
+        import psycopg.conninfo
+        import psycopg.errors
+    except ImportError as error:
+        raise InvalidValue(f"a database needs the extra `postgres`: {error}", INSTALL) from None
+    _silence()
+    return psycopg
+
+
+@cache
+def _silence() -> None:
+    """Keep the driver from writing to standard error: what goes wrong is said in one sentence."""
+    import logging
+
+    logging.getLogger("psycopg").addHandler(logging.NullHandler())
+
+
+@contextmanager
+def unlocking(connection: "Connection[Any]", *key: int) -> Iterator[None]:
+    """Give a lock back at the end; with a connection that is lost it went already."""
+    try:
+        yield
+    finally:
+        with suppress(driver().Error):
+            signs = ", ".join(["%s"] * len(key))
+            connection.execute(f"select pg_advisory_unlock({signs})".encode(), key)

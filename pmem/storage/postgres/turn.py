@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pmem.errors import Damaged, Locked, PmemError, Unfinished, Unreachable
 from pmem.storage.backend import Change
 from pmem.storage.files.recordfile import serialise
-from pmem.storage.postgres.address import driver
-from pmem.storage.postgres.asking import held_for_update
-from pmem.storage.postgres.server import STATEMENT_SECONDS, VERSIONS, Server
-from pmem.storage.postgres.session_lock import unlocking
+from pmem.storage.postgres.selecting import held_for_update
+from pmem.storage.postgres.server import STATEMENT_SECONDS, VERSIONS, Server, driver, unlocking
 from pmem.storage.postgres.writing import WrittenRecord, write_records
 from pmem.storage.record_files import check_readable
 from pmem.values.ids import is_id
@@ -21,7 +19,7 @@ from pmem.values.records import KINDS, STORES
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from pmem.storage.postgres.posting import Source
+    from pmem.storage.postgres.writing import Source
 
 WRITER: Final = 0x706D
 """What our advisory locks begin with."""
@@ -44,10 +42,6 @@ _STATUS: Final = "select pg_xact_status(%s::xid8)"
 
 class WriterTurn:
     """What one writer reads and commits while it holds the lock of a project.
-
-    Args:
-        server: The project.
-        connection: The one that holds the lock.
 
     Attributes:
         connection: The same.
@@ -159,10 +153,6 @@ class WriterTurn:
 def writers_turn(server: Server, connection: "Connection[Any]") -> Iterator[WriterTurn]:
     """Hold off other writers of a project.
 
-    Args:
-        server: The project.
-        connection: It holds the lock, and a connection that is lost holds none.
-
     Raises:
         Locked: Another writer kept the lock past the time-out.
     """
@@ -199,13 +189,7 @@ def _queue(connection: "Connection[Any]", key: tuple[int, int]) -> Any:
 
 
 def place_of(server: Server, store: str, identifier: str) -> str:
-    """Return where a record is, for people.
-
-    Args:
-        server: The project.
-        store: The store's folder.
-        identifier: The record's id.
-    """
+    """Return where a record is, for people."""
     return f"{server.name}: {store}/{identifier}"
 
 

@@ -1,17 +1,195 @@
 """Writing records of a project, and what they are found by, within a transaction."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+import msgspec
 
 from pmem.core.filters import cited_files
+from pmem.core.retrieval.documents import IndexedDocument, entries
+from pmem.core.retrieval.pool import label_of
 from pmem.core.selection import STORED, column_values
 from pmem.storage.backend import twin_keys, word_keys_of
-from pmem.storage.postgres.posting import DocumentWriter, Source, insertions
-from pmem.storage.postgres.selecting import clean, digest_of_key, folders_of
-from pmem.values.records import Memory, Record
+from pmem.storage.files.recordfile import decode
+from pmem.storage.index.documents import document_row
+from pmem.storage.postgres.selecting import clean, digest_of_key, folders_of, twin_digest
+from pmem.values.records import RECORD_TYPES, Memory, Record
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
+_Item = TypeVar("_Item")
+Source = tuple[str, str]
+"""A record: its store's folder and its id."""
+_ORDER: Final = {folder: place for place, folder in enumerate(RECORD_TYPES)}
+_RIVALS: Final = (
+    "select distinct other.store, other.record from pmem.shared as own"
+    " join pmem.shared as other on other.project = own.project and other.id = own.id"
+    " where own.project = %s and (own.store, own.record) in"
+    " (select * from unnest(%s::text[], %s::text[]))"
+)
+_GONE: Final = (
+    "delete from pmem.{} where project = %s and (store, record) in"
+    " (select * from unnest(%s::text[], %s::text[]))"
+)
+_HELD: Final = "select data from pmem.record where project = %s and store = %s and id = %s"
+_SEATED: Final = (
+    "select number, id, store, record from pmem.document where project = %s and number = any(%s)"
+)
+_DOCUMENT: Final = (
+    "insert into pmem.document (project, number, label, store, record, id, length, peak, traits,"
+    " session, place, speaker, at, importance, accesses, about, bounded, category, procedural, app,"
+    " facts, terms) values {}"
+)
+_POSTINGS: Final = (
+    "insert into pmem.posting select %s, * from"
+    " unnest(%s::text[], %s::text[], %s::bigint[], %s::double precision[])"
+)
+_LINK: Final = "insert into pmem.link values (%s, %s, %s, %s, %s)"
+_SHARE: Final = "insert into pmem.shared values (%s, %s, %s, %s) on conflict do nothing"
+_MOST: Final = 20_000
+"""Postings that are sent together."""
+_MOST_ROWS: Final = 100
+"""Rows that are inserted together: the server counts after each statement what is new."""
+
+
+def insertions(query: str, rows: Iterable[Sequence[Any]]) -> Iterator[tuple[bytes, list[Any]]]:
+    """Yield the statements that insert rows of one length, and their values."""
+    for together in _batches(rows, _MOST_ROWS):
+        row = f"({', '.join(['%s'] * len(together[0]))})"
+        values = [value for one in together for value in one]
+        yield query.format(", ".join([row] * len(together))).encode(), values
+
+
+class DocumentWriter:
+    """Posts records of one project, within a transaction."""
+
+    def __init__(self, connection: "Connection[Any]", project: int) -> None:
+        self._connection = connection
+        self._project = project
+        self._seats: dict[int, tuple[Source, IndexedDocument | str]] = {}
+        """By number who has a document: what is new, or the id of what the server has."""
+        self._shared: set[tuple[str, Source]] = set()
+
+    def post(self, changed: Mapping[Source, Record | None], known: Iterable[Source]) -> None:
+        """Make what searches need of records that have changed."""
+        touched = self._with_rivals({*known})
+        self._forget(touched)
+        found = sorted({*touched, *changed}, key=_rank)
+        documents = list(self._entries(found, changed))
+        self._look_up(entry.document.number for _, entry in documents)
+        for source, entry in documents:
+            self._seat(source, entry)
+        self._write()
+
+    def _with_rivals(self, sources: set[Source]) -> set[Source]:
+        """Add the records that hold a document which one of these holds as well."""
+        found, fresh = set(sources), sources
+        while fresh:
+            rivals = set(self._connection.execute(_RIVALS, self._named(fresh)).fetchall())
+            fresh = rivals - found
+            found |= fresh
+        return found
+
+    def _forget(self, sources: Iterable[Source]) -> None:
+        asked = self._named(sources)
+        if asked[1]:
+            for table in ("shared", "document"):
+                self._connection.execute(_GONE.format(table).encode(), asked)
+
+    def _named(self, sources: Iterable[Source]) -> tuple[int, list[str], list[str]]:
+        pairs = sorted(sources)
+        return self._project, [store for store, _ in pairs], [record for _, record in pairs]
+
+    def _entries(
+        self, sources: Iterable[Source], changed: Mapping[Source, Record | None]
+    ) -> Iterator[tuple[Source, IndexedDocument]]:
+        """Yield the documents of the records that are still there."""
+        for source in sources:
+            record = changed[source] if source in changed else self._read(source)
+            if record is not None:
+                yield from ((source, entry) for entry in entries(record))
+
+    def _read(self, source: Source) -> Record | None:
+        row = self._connection.execute(_HELD, (self._project, *source)).fetchone()
+        return None if row is None else decode(row[0], RECORD_TYPES[source[0]])
+
+    def _look_up(self, numbers: Iterable[int]) -> None:
+        """Learn which of some numbers are taken on the server."""
+        rows = self._connection.execute(_SEATED, (self._project, list(numbers)))
+        for number, id_, store, record in rows:
+            self._seats[number] = ((store, record), id_)
+
+    def _seat(self, source: Source, entry: IndexedDocument) -> None:
+        """Give a document its number; a later record says what it is."""
+        number = entry.document.number
+        while True:
+            if number not in self._seats and number != entry.document.number:
+                self._look_up([number])
+            holder = self._seats.get(number)
+            if holder is None:
+                break
+            held = holder[1]
+            if (held if isinstance(held, str) else held.id) == clean(entry.id):
+                self._shared |= {(entry.id, source), (entry.id, holder[0])}
+                if _rank(holder[0]) > _rank(source):
+                    return
+                if isinstance(held, str):
+                    query = "delete from pmem.document where project = %s and number = %s"
+                    self._connection.execute(query, (self._project, number))
+                break
+            number += 1
+        self._seats[number] = (source, entry)
+
+    def _write(self) -> None:
+        learnt = [
+            (number, source, entry)
+            for number, (source, entry) in sorted(self._seats.items())
+            if isinstance(entry, IndexedDocument)
+        ]
+        rows = [(self._project, digest_of_key(id_), *source) for id_, source in self._shared]
+        with self._connection.cursor() as cursor:
+            for query, values in insertions(_DOCUMENT, (self._row(*one) for one in learnt)):
+                cursor.execute(query, values)
+            for batch in _batches(self._postings(learnt), _MOST):
+                columns = map(list, zip(*batch, strict=True))
+                cursor.execute(_POSTINGS, (self._project, *columns))
+            cursor.executemany(_LINK, list(self._links(learnt)))
+            cursor.executemany(_SHARE, rows)
+
+    def _row(self, number: int, source: Source, entry: IndexedDocument) -> Sequence[Any]:
+        row = document_row(number, label_of(entry), source, entry)
+        values = [clean(value) if isinstance(value, str) else value for value in row[:-2]]
+        facts = msgspec.json.encode(entry.facts).decode()
+        return (self._project, *values, facts, list(map(clean, entry.frequencies)))
+
+    def _postings(
+        self, learnt: Iterable[tuple[int, Source, IndexedDocument]]
+    ) -> Iterator[Sequence[Any]]:
+        for number, _, entry in learnt:
+            label = label_of(entry)
+            for term, count in entry.frequencies.items():
+                yield label, clean(term), number, count
+
+    def _links(
+        self, learnt: Iterable[tuple[int, Source, IndexedDocument]]
+    ) -> Iterator[Sequence[Any]]:
+        for number, _, entry in learnt:
+            for link in entry.links:
+                yield self._project, number, clean(link.target), clean(link.type), link.strength
+
+
+def _batches(items: Iterable[_Item], most: int) -> Iterator[list[_Item]]:
+    iterator = iter(items)
+    while batch := list(islice(iterator, most)):
+        yield batch
+
+
+def _rank(source: Source) -> tuple[int, str]:
+    """Order records as a search without an index reads them."""
+    return _ORDER[source[0]], source[1]
+
 
 _GENERATED: Final = frozenset(
     "id state kind procedural app pinned user agent run actor role".split()
@@ -53,14 +231,7 @@ def write_records(
     written: Mapping[Source, WrittenRecord],
     gone: Iterable[Source],
 ) -> None:
-    """Write and remove records.
-
-    Args:
-        connection: In a transaction.
-        project: The project's number.
-        written: The new records.
-        gone: Those that are to go.
-    """
+    """Write and remove records."""
     removed = list(gone)
     known = [*removed, *(source for source, one in written.items() if one.was_there)]
     changed: dict[Source, Record | None] = {key: one.record for key, one in written.items()}
@@ -77,18 +248,12 @@ def write_records(
             connection.execute(_REMOVE, (project, *source))
 
 
-def twin_digest(project: int, key: str) -> bytes:
-    """Return what a twin key of a project is kept as."""
-    return digest_of_key(f"{project}:{key}")
-
-
 def _row(project: int, source: Source, one: WrittenRecord) -> Sequence[Any]:
     values = dict(zip(STORED, column_values(one.record), strict=True))
-    return (project, *source, one.data, "null", *(_plain(values[name]) for name in _GIVEN))
-
-
-def _plain(value: Any) -> Any:
-    return clean(str(value)) if isinstance(value, str) else value
+    given = (
+        clean(str(value)) if isinstance(value := values[name], str) else value for name in _GIVEN
+    )
+    return (project, *source, one.data, "null", *given)
 
 
 def _write_beside(cursor: Any, project: int, written: Mapping[int, WrittenRecord]) -> None:

@@ -20,7 +20,7 @@ from pmem.model.asking import (
     origin,
     unquoted,
 )
-from pmem.model.checks import checked_answer, read_model_answer
+from pmem.model.checks import checked_answer
 from pmem.model.models import AnswerRefused
 from pmem.model.tasks import (
     TASKS,
@@ -303,8 +303,7 @@ def _apply_answer(
                 return AnsweredWork(
                     id=identifier, status="moved", reason=reason, next=found.piece()
                 )
-            read = read_model_answer(kind, answer)
-            checked = checked_answer(kind, found.given, read, check_rules(workspace))
+            checked = checked_answer(kind, found.given, answer, check_rules(workspace))
             made_by = Origin(**origin(kind, digest, who))
             records = _KINDS[kind].apply(workspace, name, checked, made_by)
     except (AnswerRefused, InvalidValue, Refused) as error:
@@ -366,7 +365,7 @@ def _whole_answer(workspace: Workspace, found: FoundWork) -> ModelAnswered:
                 if none.is_down:
                     raise
     answer = PairsAnswer(pairs=tuple(verdicts))
-    return ModelAnswered(answer=answer, key=answered.key, made_by=answered.made_by)
+    return answered._replace(answer=answer)
 
 
 def _applied_note(applied: Sequence[AnsweredWork], model: str) -> Iterator[str]:

@@ -87,9 +87,7 @@ class ModelTestRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelTrial(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model made of one example: whether its answer would have been used, why not, and what
-    it took, where that is known.
-    """
+    """What a model made of one example, whether that would be used, and what it took, if known."""
 
     kind: TaskKind
     passed: bool

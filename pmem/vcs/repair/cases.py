@@ -245,11 +245,7 @@ def _stage_versions(
 
 
 def _only(number: int, versions: list[tuple[RecordKey, int, Record]]) -> Record | None:
-    """Return the one version that there is at a stage.
-
-    Raises:
-        Unfit: There are several, and they differ.
-    """
+    """Return the one version that there is at a stage."""
     found = [record for _, stage, record in versions if stage == number]
     if all(same(found[0], other) for other in found[1:]):
         return found[0] if found else None
@@ -291,11 +287,7 @@ def _names(folder: str) -> list[str]:
 
 
 def _side(number: int, data: bytes, store: str) -> tuple[RecordKey, Record]:
-    """Read a side as it stands between the markers.
-
-    Raises:
-        Unfit: It is not as pmem writes it.
-    """
+    """Read a side as it stands between the markers."""
     try:
         return read_version(data, store)
     except UNREADABLE as error:

@@ -34,11 +34,7 @@ class Mended(NamedTuple):
 
 
 def mend(workspace: Workspace, *, dry_run: bool = False) -> list[Mended]:
-    """Mend what is wrong between records; nothing that anybody wrote is lost by that.
-
-    Raises:
-        Refused, Locked, StorageRefused: See `Workspace.transaction`.
-    """
+    """Mend what is wrong between records; nothing that anybody wrote is lost by that."""
     if dry_run:
         return list(_mend_conversations(workspace, writes=False))
     if not any(_mend_conversations(workspace, writes=False)):

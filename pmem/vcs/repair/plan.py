@@ -150,11 +150,7 @@ def _beside(case: Case, decided: MergeDecision, here: bytes) -> MergeDecision:
 
 
 def _checked_outcome(case: Case, decided: MergeDecision) -> RepairOutcome:
-    """Return an outcome, once it is known that what it writes is a record.
-
-    Raises:
-        Unfit: It is none.
-    """
+    """Return an outcome, once it is known that what it writes is a record."""
     if decided.result is None:
         return RepairOutcome(case, decided, None)
     data = dump(decided.result)

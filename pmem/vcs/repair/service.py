@@ -88,10 +88,6 @@ def repair(workspace: Workspace, request: RepairRequest) -> Repair:
 
     Nothing is asked, and nothing is lost: where that cannot be had, a file stays as it is.
     Killed at any point, it can be run again.
-
-    Raises:
-        Locked: Another writer kept the lock, or another git the index.
-        StorageRefused: The disk or a file refused, or git cannot read the repository.
     """
     state = merge_state(workspace.root, workspace.environment)
     files = JsonFiles(workspace.root, lock_timeout=lambda: Settings().lock_timeout)

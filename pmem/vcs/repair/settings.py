@@ -34,12 +34,7 @@ class SettingsRepair(NamedTuple):
 def settings_case(
     root: str, state: MergeState | None, stages: Mapping[int, TreeEntry]
 ) -> SettingsRepair | None:
-    """Finish the merge of the project's settings, if one is open.
-
-    Raises:
-        Unfit: It cannot be finished.
-        StorageRefused: The file may not be read, or git cannot read the repository.
-    """
+    """Finish the merge of the project's settings, if one is open."""
     path = os.path.join(root, CONFIG_FILE)
     here = in_tree(root, CONFIG_FILE)
     is_open = here is not None and not is_sound(here, path) and has_markers(here)
@@ -61,11 +56,7 @@ def settings_case(
 
 
 def carry_out(root: str, state: MergeState | None, merged: SettingsRepair) -> None:
-    """Write the file and tell git. Hold the writers' lock.
-
-    Raises:
-        StorageRefused, Locked: See `check_unchanged`, `write_file` and `MergeState.place_all`.
-    """
+    """Write the file and tell git. Hold the writers' lock."""
     path = os.path.join(root, CONFIG_FILE)
     if merged.data != merged.seen:
         check_unchanged(root, CONFIG_FILE, merged.seen)

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pmem.core.context.allocation import build
-from pmem.core.context.conversing import HUGE, SMALL_EXCHANGE
-from pmem.core.context.filling import PINNED
+from pmem.core.context.allocation import HUGE, SMALL_EXCHANGE, build
+from pmem.core.context.filling import PINNED, Price
 from pmem.core.context.parts import (
     TITLES,
     Candidates,
@@ -26,7 +25,6 @@ from pmem.core.context.parts import (
     Item,
     ShownItem,
 )
-from pmem.core.context.prices import Price
 from pmem.core.tokens import count_tokens
 from tests.core.context.candidates import (
     COUNTERS,

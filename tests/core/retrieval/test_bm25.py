@@ -23,7 +23,7 @@ from pmem.core.retrieval.bm25 import (
     substance,
 )
 from pmem.core.retrieval.evidence import bm25_scores
-from pmem.core.retrieval.okapi import okapi_scores
+from pmem.core.retrieval.pool import okapi_scores
 from pmem.core.retrieval.question import QueryTerm
 from pmem.core.retrieval.ranking import rank
 from tests.core.retrieval.stores import NOW, QUESTIONS, random_store, store_of

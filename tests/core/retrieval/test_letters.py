@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.retrieval.letters import alike_by_letters
+from pmem.core.retrieval.ranked import alike_by_letters
 
 WORDS = st.lists(st.sampled_from("cache caching cat Rechnung Rechnungen 猫 é 1.2 _".split()))
 TEXTS = st.lists(WORDS.map(" ".join), max_size=6)

@@ -19,7 +19,8 @@ from pmem.core.retrieval.meaning import (
     vector_key,
     with_turns_after,
 )
-from pmem.core.retrieval.ranking import Ranking, rank, total
+from pmem.core.retrieval.ranked import total
+from pmem.core.retrieval.ranking import Ranking, rank
 from tests.storage.folders import memory
 
 NUMBERS = st.floats(-1e3, 1e3, allow_nan=False)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pmem.core.retrieval.collection import MemoryStatistics
-from pmem.core.retrieval.ranking import rank, total
+from pmem.core.retrieval.ranked import total
+from pmem.core.retrieval.ranking import rank
 from pmem.core.retrieval.ranking_settings import DEFAULTS
 from pmem.core.retrieval.relations import LinkedMemory, Links, SeenLink, boosts, brought_along
 from pmem.values.records import JUDGEMENTS

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.retrieval.documents import entries
-from pmem.core.retrieval.searched import searched_messages, searched_part
+from pmem.core.retrieval.documents import entries, searched_messages, searched_part
 from pmem.values import bounds
 from pmem.values.records import Conversation, Memory, Message, Relationship, Role
 from tests.conftest import NOW

@@ -43,13 +43,6 @@ def token(prefix: str, alphabet: str = WORD, length: int = 40) -> Maker:
     return lambda random: prefix + drawn(random, alphabet, length)
 
 
-def parts(*made: str | tuple[str, int]) -> Maker:
-    """Return a maker of texts that are partly given and partly drawn."""
-    return lambda random: "".join(
-        part if isinstance(part, str) else drawn(random, *part) for part in made
-    )
-
-
 def mixed(random: Random, length: int) -> str:
     """Return a password with capitals, small letters, digits and a sign."""
     middle = drawn(random, WORD, length - 4)
@@ -61,13 +54,3 @@ def web_token(random: Random) -> str:
     head = base64.urlsafe_b64encode(b'{"alg":"HS256","typ":"JWT"}').decode().rstrip("=")
     body = base64.urlsafe_b64encode(b'{"sub":"%d"}' % random.randrange(10**9)).decode().rstrip("=")
     return f"{head}.{body}.{drawn(random, WIDE, 43)}"
-
-
-def armoured(name: str, lines: int = 6) -> Maker:
-    """Return a maker of private keys in armour."""
-
-    def make(random: Random) -> str:
-        body = "\n".join(drawn(random, BASE64, 64) for _ in range(lines))
-        return f"-----BEGIN {name}-----\n{body}\n-----END {name}-----"
-
-    return make

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.extraction import signs
+from pmem.core.extraction import turns as signs
 from pmem.core.extraction.episodes import (
     AT_ONCE,
     REACH,

@@ -4,7 +4,7 @@ from itertools import chain
 
 import pytest
 
-from pmem.core.extraction import signs
+from pmem.core.extraction import turns as signs
 from pmem.core.extraction.episodes import moments
 from pmem.values.records import Message
 from tests.core.extraction.scores import (

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.extraction.clauses import clauses, opening
 from pmem.core.extraction.facts import LEAST, Candidate, extract, key, stated
+from pmem.core.extraction.phrases import clauses, opening
 from pmem.core.text.sentences import LONGEST, read, sentences
 from pmem.values.records import MemoryType, Role
 from tests.core.extraction.scores import message
