@@ -9,7 +9,7 @@ from pmem.project.configuration import CONFIG_FILE, parse_config
 from pmem.storage.backend import Backend
 from pmem.storage.git.repository import Repository
 from pmem.storage.git.revision import Revision, Tree
-from pmem.storage.views import PastBackend
+from pmem.storage.past import PastBackend
 from pmem.values.times import in_utc
 
 if TYPE_CHECKING:

@@ -146,7 +146,7 @@ class Workspace:
         """Where the records live, as far as whoever asks may see them."""
         if self.reach is None:
             return self.whole
-        from pmem.storage.views import Limited
+        from pmem.storage.limited import Limited
 
         present = self.present if self.revision is not None else None
         return Limited(self.whole, self.reach, None if present is None else present.whole)

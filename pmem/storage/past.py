@@ -281,11 +281,7 @@ class PastBackend(Unindexed):
     """The records of a backend as they were at a moment. Nothing can be written.
 
     A record is read when it is first asked for, with what its past depends on, and then kept.
-
-    Args:
-        backend: Holds the records as they are.
-        at: The moment.
-        count: Returns a text's tokens.
+    What `count` returns are a text's tokens.
     """
 
     def __init__(self, backend: Backend, at: datetime, count: Callable[[str], int]) -> None:

@@ -115,7 +115,7 @@ def test_a_project_without_settings_needs_no_reader_of_settings(project: str, re
 
 
 def test_only_a_look_into_the_past_imports_what_it_takes(project: str, record: str) -> None:
-    past = {"pmem.storage.views"}
+    past = {"pmem.storage.past"}
     assert past & imported("show", "k3v9k3v9") == set()
     assert past <= imported("show", "k3v9k3v9", "--at", "2026-11-21T14:10:00Z")
 

@@ -28,7 +28,7 @@ from pmem.storage.local.appstate import AppState
 from pmem.storage.local.operations import Operations
 from pmem.storage.local.proposals import Proposals, digest, without_expired
 from pmem.storage.local.state import LocalState
-from pmem.storage.views import _ODD_HISTORY, begun
+from pmem.storage.past import _ODD_HISTORY, begun
 from pmem.values.records import STORES, Episode, Memory, Record, RecordType
 from pmem.values.records import dump as written
 from pmem.vcs.gitmerge import _merge_versions as driver

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from pmem.errors import Damaged, NotFound, Refused
 from pmem.storage.backend import Change
+from pmem.storage.past import PastBackend, begun
 from pmem.storage.unindexed import InMemory
-from pmem.storage.views import PastBackend, begun
 from pmem.values.records import STORES, Conversation, Episode, Event, EventKind, Memory, Record
 from tests import strategies
 from tests.conftest import NOW

@@ -11,9 +11,9 @@ from pmem.core.policy import Reach
 from pmem.core.selection import COLUMNS, Order, Portion, Selection, selected_among
 from pmem.core.trust import Trust
 from pmem.storage.backend import Backend, Change, judged_key, tally_of, twin_keys
+from pmem.storage.limited import Limited
 from pmem.storage.store import Store
 from pmem.storage.unindexed import InMemory
-from pmem.storage.views import Limited
 from pmem.values.records import Conversation, Memory, MemoryType, State
 from tests.conftest import NOW
 from tests.effort import examples

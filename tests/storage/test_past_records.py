@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from pmem.storage.views import Around, begun, past
+from pmem.storage.past import Around, begun, past
 from pmem.values.ids import make_id, milliseconds
 from pmem.values.records import (
     Chunk,
