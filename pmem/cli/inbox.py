@@ -289,7 +289,8 @@ def _fitting(session: CommandSession, name: str) -> list[WaitingProposal | Fact]
     """Return the proposals and the pending facts that a reference fits."""
     proposed = session.run(table.WAITING, WaitingRequest()).items
     facts = (found.fact for found in session.run(table.FACTS, FactsRequest()).items)
-    return [item for item in (*proposed, *facts) if matches(name, item.id)]
+    both: list[WaitingProposal | Fact] = [*proposed, *facts]
+    return [item for item in both if matches(name, item.id)]
 
 
 def _together(answers: Mapping[str, Answer]) -> Answer:
