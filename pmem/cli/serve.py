@@ -147,7 +147,7 @@ def _announced(
     On a terminal the address lets its reader into the page: what stands behind `#` is sent to no
     server. A pipe may be a log, so that it is told the bare address.
     """
-    from pmem.server.http.live_page import is_installed
+    from pmem.server.http.application import has_page
 
     line: Line = [("serving ", "green"), (address, "bold")]
     may = "read" if session.read_only else "read and change"
@@ -155,7 +155,7 @@ def _announced(
         f"warning: other machines can reach this; anyone who has a token may {may} the whole"
         " memory, and without TLS in front of it others on the way can read along\n"
     )
-    keyed: Line = [*line, (f"#token={key}", "dim")] if key and is_installed() else line
+    keyed: Line = [*line, (f"#token={key}", "dim")] if key and has_page() else line
     return Answer(
         data={"address": address, "tokens": tokens.path, "read_only": session.read_only},
         lines=[line],
