@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from pmem import __version__
 from pmem.assistants.harnesses import HARNESSES, SHARED_PROGRAM, ServerForm, SetupFile, entries
-from pmem.assistants.json_entries import new_text, with_entries
+from pmem.assistants.json_entries import with_entries
 from pmem.assistants.texts import agents_md
 from pmem.project.configuration import DEFAULT_FOLDER
 
@@ -103,9 +103,9 @@ _PACKAGES: Final = {
 def files() -> dict[str, str]:
     """Return every file by its path below the repository's top."""
     found = {
-        ".claude-plugin/marketplace.json": new_text(_claude_marketplace()),
-        ".agents/plugins/marketplace.json": new_text(_codex_marketplace()),
-        "server.json": new_text(_registry()),
+        ".claude-plugin/marketplace.json": as_json(_claude_marketplace()),
+        ".agents/plugins/marketplace.json": as_json(_codex_marketplace()),
+        "server.json": as_json(_registry()),
     }
     for name in _PACKAGES:
         found |= {f"packages/{name}/{path}": text for path, text in _files_of(name).items()}
@@ -132,12 +132,17 @@ def _files_of(name: str) -> dict[str, str]:
         manifest |= json.loads(listed)
     else:
         found[".mcp.json"] = listed
-    return {package.manifest: new_text(manifest), **found}
+    return {package.manifest: as_json(manifest), **found}
 
 
 def _entries(name: str, file: SetupFile) -> str:
     """Return a file as `pmem setup NAME` makes it where there is none."""
     return with_entries(None, entries(name, file, SHARED_PROGRAM), {}, bool)
+
+
+def as_json(members: Mapping[str, Any]) -> str:
+    """Return the text of a file of JSON."""
+    return json.dumps(members, indent=2, ensure_ascii=False) + "\n"
 
 
 def _claude_marketplace() -> dict[str, Any]:

@@ -151,12 +151,11 @@ def users(modules: Iterable[str]) -> set[str]:
     return {here for here, others in used().items() if others & set(modules)}
 
 
-def test_the_protocols_sdk_is_known_to_three_modules_and_to_no_command_but_one() -> None:
+def test_the_protocols_sdk_is_known_to_two_modules_and_to_no_command_but_one() -> None:
     known = knowing("mcp", "mcp_types", "anyio", "pydantic", "pydantic_core")
     over_http = "pmem.server.http.mcp_endpoint"
-    assert known == {"pmem.server.mcp", "pmem.server.lines", over_http}
+    assert known == {"pmem.server.mcp", over_http}
     assert users(known) == {
-        "pmem.server.mcp",
         "pmem.cli.serve",
         over_http,
         "pmem.server.http.application",

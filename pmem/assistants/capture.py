@@ -240,9 +240,6 @@ def ask_at_stop(workspace: Workspace, path: str) -> str:
 
     A session that was asked about before, also at a start, is not asked at its stops again: what is
     said in it afterwards is asked about at a later start.
-
-    Raises:
-        Damaged, Locked, StorageRefused: The clone's state.
     """
     transcripts = workspace.own.noted_transcripts
     if workspace.settings.capture != "ask" or workspace.read_only or not os.path.isabs(path):
@@ -260,9 +257,6 @@ def ask_at_start(workspace: Workspace, thread: str | None, source: str) -> str:
 
     After a compaction that is the session itself, up to there. One session is asked about at a
     start, the latest first.
-
-    Raises:
-        Damaged, Locked, StorageRefused: The clone's state.
     """
     if workspace.settings.capture == "off" or workspace.read_only:
         return ""
@@ -302,19 +296,12 @@ def _question(
 
 def _noted(workspace: Workspace, part: SessionPart) -> list[str]:
     """Return what the memory was told since a part of a session began."""
-    began = _began(part.lines)
-    if began is None:
-        return []
-    since = Selection(wanted=Filter(updated_after=began))
-    return [one.content for one in workspace.memories.select(since)]
-
-
-def _began(lines: Iterable[Mapping[str, Any]]) -> datetime | None:
-    """Return when the first line was written that says so."""
-    for line in lines:
+    for line in part.lines:
         with suppress(ValueError, OverflowError, TypeError):
-            return in_utc(datetime.fromisoformat(line["timestamp"]))
-    return None
+            began = in_utc(datetime.fromisoformat(line["timestamp"]))
+            since = Selection(wanted=Filter(updated_after=began))
+            return [one.content for one in workspace.memories.select(since)]
+    return []
 
 
 def _said_in(lines: Iterable[Mapping[str, Any]]) -> Iterator[SessionWords]:

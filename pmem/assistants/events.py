@@ -8,7 +8,7 @@ and how much of it. Only the standard library is loaded: most calls end here.
 TYPE_CHECKING = False  # as checkers know it, without the time that importing typing takes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from typing import Any, Literal
 
     Event = Literal[
@@ -120,13 +120,18 @@ class HookInput:
         self._told: dict[str, Any] = told if isinstance(told, dict) else {}
         self.session = self._text("session_id", "sessionId", "conversation_id")
         self.transcript = self._text("transcript_path", "transcriptPath")
-        self.folder = self._text("cwd") or next(self._roots(), "")
+        roots = self._told.get("workspace_roots")
+        roots = [one for one in roots if isinstance(one, str)] if isinstance(roots, list) else []
+        self.folder = self._text("cwd") or next(iter(roots), "")
         self.prompt = spoken(self._text("prompt", "user_prompt"))
         self.source = self._text("source")
         self.subagent = self._text("agent_id", "agentId")
         self.tool = self._text("tool_name", "toolName")
         self.is_held_up = self._told.get("stop_hook_active") is True
-        self.asked_of_tool = self._fields("tool_input", "toolInput")
+        asked = (self._told.get(name) for name in ("tool_input", "toolInput"))
+        self.asked_of_tool: dict[str, Any] = next(
+            (value for value in asked if isinstance(value, dict)), {}
+        )
 
     @property
     def harness(self) -> str:
@@ -159,21 +164,10 @@ class HookInput:
         """How a tool failed, where the harness says so in words; empty otherwise."""
         return "" if self._told.get("is_interrupt") else self._text("error")
 
-    def _fields(self, *names: str) -> "dict[str, Any]":
-        """Return the first of some fields that is an object; an empty one where none is."""
-        found = (self._told.get(name) for name in names)
-        return next((value for value in found if isinstance(value, dict)), {})
-
     def _text(self, *names: str) -> str:
         """Return the first of some fields that is a text."""
         found = (self._told.get(name) for name in names)
         return next((value for value in found if isinstance(value, str) and _is_utf8(value)), "")
-
-    def _roots(self) -> "Iterator[str]":
-        roots = self._told.get("workspace_roots")
-        return (
-            root for root in (roots if isinstance(roots, list) else ()) if isinstance(root, str)
-        )
 
 
 def parse(data: bytes) -> HookInput:
@@ -206,7 +200,10 @@ def written(harness: str, event: "Event", text: str, trouble: str = "") -> str:
     """
     form = taken(harness, event)
     if text and event == STOP and may_ask(harness):
-        return _write_question(_ASKED[harness], text)
+        if _ASKED[harness]:
+            return _line({"decision": _ASKED[harness], "reason": text})
+        inner = {"hookEventName": "Stop", "additionalContext": text}
+        return _line({"hookSpecificOutput": inner})
     text = "\n".join(filter(None, (text, trouble and f"pmem: {trouble}. Tell the person.")))
     if not text or form is None:
         if harness in _MAY_BE_EMPTY and event != SESSION_START:
@@ -275,12 +272,6 @@ def _is_command(prompt: str) -> bool:
     """Tell a command of the harness from a prompt that begins with a path."""
     word = prompt.split(maxsplit=1)[0]
     return word.startswith("/") and "/" not in word[1:]
-
-
-def _write_question(decision: str, text: str) -> str:
-    if decision:
-        return _line({"decision": decision, "reason": text})
-    return _line({"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": text}})
 
 
 def _line(value: "dict[str, Any]") -> str:

@@ -56,12 +56,13 @@ def ids_to_tell(
     if not found:
         return None if found is None else ()
     known = known_at_once(in_main_tree(folder), thread) if thread else frozenset()
-    if may_stop and any(_may_stop(id_, data, known) for id_, data in found.items()):
+    stoppers = (id_ for id_, data in found.items() if _STOPS in data)
+    if may_stop and any(stop_key_of(id_) not in known for id_ in stoppers):
         return tuple(found)
     if not tells or touched_count(known) >= MOST_TOUCHED:
         return ()
-    is_told = all(_is_told(id_, data, known) for id_, data in found.items())
-    return () if is_told else tuple(found)
+    keys = {touch_key_of(id_, json.loads(data)["content"]) for id_, data in found.items()}
+    return () if keys <= known else tuple(found)
 
 
 def ids_of_error(folder: str, evidence: Sequence[str]) -> tuple[str, ...] | None:
@@ -71,11 +72,3 @@ def ids_of_error(folder: str, evidence: Sequence[str]) -> tuple[str, ...] | None
     """
     found = proven(folder, evidence)
     return None if found is None else tuple(found)
-
-
-def _may_stop(identifier: str, data: bytes, known: frozenset[str]) -> bool:
-    return _STOPS in data and stop_key_of(identifier) not in known
-
-
-def _is_told(identifier: str, data: bytes, known: frozenset[str]) -> bool:
-    return touch_key_of(identifier, json.loads(data)["content"]) in known

@@ -235,7 +235,9 @@ def entries(harness: str, file: SetupFile, program: str) -> list[Entry]:
         for name, event in file.hooks.events.items():
             extra = dict(file.hooks.extra)
             kind = {"type": extra.pop("type")} if "type" in extra else {}
-            timeout = {"timeout": _seconds(event) * file.hooks.parts}
+            seconds = TOOL_SECONDS if event in OF_TOOLS else SECONDS
+            seconds = LAST_SECONDS if event == SESSION_END else seconds
+            timeout = {"timeout": seconds * file.hooks.parts}
             commands = _commands(file.hooks, program, f"hook {event} --harness {harness}")
             handler = {**kind, **commands, **extra, **timeout}
             matcher = file.hooks.matchers.get(name)
@@ -256,16 +258,11 @@ def entries(harness: str, file: SetupFile, program: str) -> list[Entry]:
 def _commands(form: HookForm, program: str, called: str) -> dict[str, str]:
     """Return what a hook runs; in a file that others share, nothing where pmem is missing."""
     if program != SHARED_PROGRAM:
-        return {"command": f"{_quote_word(program)} {called}"}
+        import shlex
+
+        return {"command": f"{shlex.quote(program)} {called}"}
     windows = {form.windows[0]: form.windows[1].format(called)} if form.windows else {}
     return {"command": _IF_INSTALLED.format(called), **windows}
-
-
-def _seconds(event: "Event") -> int:
-    """Return how long a hook may take."""
-    if event == SESSION_END:
-        return LAST_SECONDS
-    return TOOL_SECONDS if event in OF_TOOLS else SECONDS
 
 
 def place_of(file: SetupFile, scope: Scope, top: str, environment: Mapping[str, str]) -> str:
@@ -279,9 +276,3 @@ def place_of(file: SetupFile, scope: Scope, top: str, environment: Mapping[str, 
     if file.path.startswith(".config/") and environment.get("XDG_CONFIG_HOME"):
         return os.path.join(environment["XDG_CONFIG_HOME"], *file.path.split("/")[1:])
     return os.path.join(base, *file.path.split("/"))
-
-
-def _quote_word(program: str) -> str:
-    import shlex
-
-    return shlex.quote(program)

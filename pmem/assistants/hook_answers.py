@@ -30,21 +30,11 @@ _AFRESH: Final = ("startup", "new", "clear", "compact")
 class HookRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a hook is called with.
 
-    Attributes:
-        event: what happened.
-        harness: which assistant calls.
-        thread: the session's id.
-        source: why a session starts.
-        prompt: what a person asks.
-        transcript: the file that the assistant writes the session to.
-        folder: where the session is.
-        longest: how many characters the answer may have, or bytes if `in_bytes`; 0 for none.
-        in_bytes: whether bytes are counted.
-        files: what a tool's call reads or edits, by names in the project.
-        evidence: of a command that failed, the error as `error_fingerprint.evidence_of` has it.
-        ids: the memories that the index has found to apply already; None where nobody asked it.
-        may_stop: whether the assistant lets a hook stop the call.
-        may_ask: whether it lets a hook ask something before its turn ends.
+    The answer may have `longest` characters, or bytes if `in_bytes`; 0 for none. `files` are what a
+    tool's call touches, by names in the project; `evidence` is the error of a command that failed,
+    as `error_fingerprint.evidence_of` has it; `ids` are the memories that the index has found to
+    apply already, None where nobody asked it. An assistant lets a hook stop a call (`may_stop`), or
+    ask something before its turn ends (`may_ask`).
     """
 
     event: str
@@ -86,19 +76,19 @@ class HookAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def answer_hook(workspace: Workspace, request: HookRequest) -> HookAnswer:
-    """Answer a hook.
-
-    Raises:
-        InvalidValue: The session's id cannot be a thread's name.
-        Damaged, Locked, StorageRefused: The clone's state.
-    """
+    """Answer a hook."""
     workspace.own.patience = PATIENCE
     if not workspace.settings.hooks.enabled:
         return HookAnswer()
     if request.event in NOTED:
         note_transcript(workspace, request)
         _count_use(workspace, request)
-        return HookAnswer(text=_question(workspace, request), thread=request.thread)
+        if not request.may_ask:
+            return HookAnswer(thread=request.thread)
+        from pmem.assistants.capture import ask_at_stop
+
+        asked = ask_at_stop(workspace, request.transcript)
+        return HookAnswer(text=asked, thread=request.thread)
     if request.event in OF_TOOLS:
         return answer_tool(workspace, request)
     answer = start_session if request.event == SESSION_START else _answer_prompt
@@ -152,18 +142,9 @@ def _count_use(workspace: Workspace, request: HookRequest) -> None:
         return
     if not os.path.isabs(path) or not os.path.isfile(path):
         return
-    from pmem.assistants.session_counts import count_session
+    from pmem.assistants.session_work import count_session
 
     count_session(workspace, request.thread, path, request.folder)
-
-
-def _question(workspace: Workspace, request: HookRequest) -> str:
-    """Return what an assistant is asked before its turn ends."""
-    if not request.may_ask:
-        return ""
-    from pmem.assistants.capture import ask_at_stop
-
-    return ask_at_stop(workspace, request.transcript)
 
 
 def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
@@ -172,8 +153,8 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     Where hooks stand in the project's files and in the user's, one of them tells it.
     """
     from pmem.assistants.capture import ask_at_start
-    from pmem.assistants.missing_tools import missing_tools
     from pmem.assistants.start_text import FRAME_CHARACTERS, FRAME_TOKENS, start_text
+    from pmem.assistants.trial import missing_tools
     from pmem.project.failures import of_files
     from pmem.search.context_request import ContextRequest
     from pmem.search.contexts import build_context
@@ -233,7 +214,7 @@ def _files_read(workspace: Workspace, request: HookRequest) -> frozenset[str]:
 def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
     """Tell what is known of the files that a tool's call touches, or of how a command failed."""
     from pmem.assistants import touch_answers
-    from pmem.assistants.touch_text import touch_text
+    from pmem.assistants.touch_answers import touch_text
     from pmem.core.own_words import ABOUT_ERROR, ABOUT_FILE
 
     if request.evidence:
@@ -278,7 +259,7 @@ def _stopped(
     if not workspace.settings.hooks.deny:
         return None
     from pmem.assistants import touch_answers
-    from pmem.assistants.touch_text import touch_text
+    from pmem.assistants.touch_answers import touch_text
     from pmem.core.own_words import STOPS
 
     wanted = touch_answers.stoppers(memories)

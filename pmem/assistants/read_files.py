@@ -39,7 +39,9 @@ def files_read(harness: str, project: str, folder: str) -> frozenset[str]:
     found = set(_there(project, folder, _READ.get(harness, ())))
     if harness == _CLAUDE:
         found = found | _included(project, found) or set(_there(project, folder, _INSTEAD))
-    return frozenset(found | {_real(project, file) for file in found})
+    top = os.path.realpath(project)
+    real = (os.path.relpath(os.path.realpath(_path(project, file)), top) for file in found)
+    return frozenset(found | {file.replace(os.sep, "/") for file in real})
 
 
 def _there(project: str, folder: str, rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -48,12 +50,6 @@ def _there(project: str, folder: str, rows: Sequence[Sequence[str]]) -> Iterator
         for names in rows:
             paths = [f"{near}{name}" for name in names]
             yield from [one for one in paths if os.path.isfile(_path(project, one))][:1]
-
-
-def _real(project: str, file: str) -> str:
-    """Return the name of what a file leads to."""
-    real = os.path.realpath(_path(project, file))
-    return os.path.relpath(real, os.path.realpath(project)).replace(os.sep, "/")
 
 
 def _folders(project: str, folder: str) -> Iterator[str]:

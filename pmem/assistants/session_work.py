@@ -7,20 +7,26 @@ of more than is looked at the end.
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
 from importlib import import_module
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from pmem.assistants.events import HookInput
+from pmem.assistants.events import HookInput, is_question, spoken
 from pmem.assistants.tool_calls import touched
 from pmem.core.lines import file_lines
 from pmem.core.text.calls import RecordedCall, recorded_calls
-from pmem.interchange.own_calls import without_own_calls
-from pmem.interchange.sessions import SessionNotes, recognise, text_of
+from pmem.errors import PmemError
+from pmem.interchange.sessions import SessionNotes, recognise, text_of, without_own_calls
+from pmem.project.workspace import Workspace
+from pmem.storage.files.worktree import name_in, project_top
+from pmem.storage.local.sessions import LONGEST
 from pmem.values.bounds import LINE_BYTES
 from pmem.values.ids import short
 from pmem.values.programs import SessionProgram
-from pmem.values.records import Role
+from pmem.values.records import Memory, Role
+from pmem.values.times import in_utc
 
 LEAST_QUOTED: Final = 6
 """So many words in a row are a quotation."""
@@ -155,14 +161,9 @@ def work_in(lines: Iterable[Mapping[str, Any]], name: Callable[[str], str]) -> S
             written.append(line["content"])
         elif line["role"] == Role.ASSISTANT:
             for call in recorded_calls(line["tool_call"]):
-                written += _said_in(call)
+                written += [text for text in call.texts() if " " in text]
                 edited |= dict.fromkeys(filter(None, map(name, edited_files(call))))
     return SessionWork(tuple(written), tuple(edited), tuple(asked))
-
-
-def _said_in(call: RecordedCall) -> list[str]:
-    """Return what an assistant wrote into a call."""
-    return [text for text in call.texts() if " " in text]
 
 
 def edited_files(call: RecordedCall) -> list[str]:
@@ -175,3 +176,77 @@ def edited_files(call: RecordedCall) -> list[str]:
         given["command"] = command
     told = HookInput({"tool_name": call.name, "tool_input": given})
     return [file.path for file in touched(told) if file.is_edit]
+
+
+def count_session(workspace: Workspace, thread: str, transcript: str, folder: str) -> None:
+    """Count what a session was shown, and what of it has been of use since the last look.
+
+    Where nothing is known of the transcript's form, nothing is counted: it might have been used.
+    """
+    counts, now = workspace.own.use_counts, workspace.now()
+    before = counts.session(thread, transcript, now)
+    top, here = project_top(workspace.root), folder or os.getcwd()
+    try:
+        part = part_since(transcript, before.offset)
+    except OSError:
+        return
+    if part is None:
+        return
+    work = work_in(part.lines, lambda path: name_in(top, os.path.join(here, path)))
+    end = part.end
+    found = named(before.unused, work)
+    if work.written or work.edited:
+        shown = list(_texts(workspace, before.unused - found))
+        found |= quoted(shown, work) | _touched(shown, work.edited)
+    if before.fresh or found or end != before.offset:
+        counts.note(thread, transcript, end, before.fresh, found, now)
+    prompts = list(_questions(workspace, work.asked))
+    if prompts:
+        workspace.own.kept_prompts.keep(thread, prompts, now)
+
+
+def _questions(
+    workspace: Workspace, asked: Iterable[tuple[str, str]]
+) -> Iterator[tuple[str, datetime]]:
+    """Yield the prompts that may be kept: short, somebody's own words, and with no secret."""
+    from pmem.core.secrets import find
+
+    allowed = workspace.settings.secrets.allow
+    for text, at in asked:
+        prompt = spoken(text)
+        if len(prompt) <= LONGEST and is_question(prompt) and not find(prompt, allowed):
+            now = when = workspace.now()
+            with suppress(ValueError, OverflowError):  # what says nothing sensible was just said
+                when = min(now, in_utc(datetime.fromisoformat(at)))
+            yield prompt, when
+
+
+def _texts(workspace: Workspace, ids: Iterable[str]) -> Iterator[ShownText]:
+    """Yield records with what they say; one that is gone, or cannot be used, is left out."""
+    for identifier in ids:
+        for store in (workspace.memories, workspace.episodes):
+            try:
+                record = store.get(identifier)
+            except PmemError:
+                continue
+            if isinstance(record, Memory):
+                yield ShownText(record, record.content)
+            else:
+                yield ShownText(record, f"{record.title}\n{record.summary}")
+            break
+
+
+def _touched(shown: Iterable[ShownText], edited: Sequence[str]) -> set[str]:
+    """Return the ids of memories that cite one of some files, or whose places it has."""
+    if not edited:
+        return set()
+    from pmem.storage.index.applying import applies_in_time, deadline
+
+    until = deadline()
+    memories = [one.record for one in shown if isinstance(one.record, Memory)]
+    return {
+        memory.id
+        for memory in memories
+        if not {one.file for one in memory.citations}.isdisjoint(edited)
+        or any(applies_in_time(memory.places, file, until) for file in edited if memory.places)
+    }

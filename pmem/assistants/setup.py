@@ -32,8 +32,7 @@ from pmem.assistants.json_entries import (
     with_entries,
     without_entries,
 )
-from pmem.assistants.missing_tools import MISSING, can_serve
-from pmem.assistants.trial import is_trusted_by_codex, trouble_of
+from pmem.assistants.trial import MISSING, can_serve, is_trusted_by_codex, trouble_of
 from pmem.core import managed_block
 from pmem.errors import (
     Damaged,
@@ -126,21 +125,15 @@ class _Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def set_up(workspace: Workspace, request: AssistantSetupRequest) -> AssistantSetup:
-    """Tell an assistant about the memory, take that back, or only look.
-
-    Raises:
-        UsageError: The assistant has no files of that scope.
-        InvalidValue: There is no such assistant.
-        Damaged: A file is not what it should be to the letter.
-        Refused: A file is a link, or has something else in our place.
-        StorageRefused: A file may not be written.
-    """
+    """Tell an assistant about the memory, take that back, or only look."""
     changes = [_change(workspace, request, file) for file in files_of(request)]
     there = {one.path for one in changes if request.remove and one.state != "missing"}
     if not request.check:
         for change in changes:
-            if change.before != change.after:
-                _check_writable(change.path, change.before)
+            changes_it = change.before not in (None, change.after)
+            if changes_it and not os.lstat(change.path).st_mode & 0o222:
+                hint = "make it writable, or use --print"
+                raise StorageRefused(f"{change.path} may not be written", hint)
         for change in changes:
             _write(change, request)
         changes = [_change(workspace, request, file) for file in files_of(request)]
@@ -211,11 +204,7 @@ def list_setups(workspace: Workspace, request: NoArguments) -> SetupOverviews:  
 
 
 def to_paste(workspace: Workspace, request: AssistantSetupRequest) -> list[tuple[str, str]]:
-    """Return what goes where, for whoever does it by hand: paths and texts.
-
-    Raises:
-        UsageError: The assistant has no files of that scope.
-    """
+    """Return what goes where, for whoever does it by hand: paths and texts."""
     found = []
     for file in files_of(request):
         path, program = _path(workspace, request.scope, file), _program(request.scope)
@@ -253,7 +242,8 @@ def _overview(workspace: Workspace, name: str, scope: Scope) -> SetupOverview:
     request = AssistantSetupRequest(harness=name, scope=scope, check=True)
     paths = [_path(workspace, scope, file) for file in files_of(request)]
     top = _base(workspace, scope)
-    seen = any(os.path.exists(path) or _has_folder(path, top) for path in paths)
+    folders = {os.path.dirname(path) for path in paths} - {top}
+    seen = any(map(os.path.exists, paths)) or any(map(os.path.isdir, folders))
     state: Literal["set", "partly", "missing", "unclear"] = "unclear"
     why = ""
     try:
@@ -265,19 +255,13 @@ def _overview(workspace: Workspace, name: str, scope: Scope) -> SetupOverview:
     return SetupOverview(harness=name, title=title, scope=scope, state=state, seen=seen, why=why)
 
 
-def _has_folder(path: str, top: str) -> bool:
-    """Tell whether there is the folder that an assistant keeps its files in."""
-    folder = os.path.dirname(path)
-    return os.path.normpath(folder) != os.path.normpath(top) and os.path.isdir(folder)
-
-
 def _change(workspace: Workspace, request: AssistantSetupRequest, file: SetupFile) -> _Change:
     path = _path(workspace, request.scope, file)
     before = _read(path, _base(workspace, request.scope))
     mark = "\ufeff" if before and before.startswith("\ufeff") else ""
     try:
         unmarked = None if before is None else before.removeprefix(mark)
-        state, after, why = _decide(workspace, request, file, unmarked)
+        state, after, why = _decide(workspace, request, file, unmarked, _backup(path))
         after = None if after is None else mark + after
     except (NotStrictJson, UnicodeError) as error:
         raise Damaged(f"{path} is not strict JSON: {error}", _hint(request)) from None
@@ -290,7 +274,11 @@ def _change(workspace: Workspace, request: AssistantSetupRequest, file: SetupFil
 
 
 def _decide(
-    workspace: Workspace, request: AssistantSetupRequest, file: SetupFile, before: str | None
+    workspace: Workspace,
+    request: AssistantSetupRequest,
+    file: SetupFile,
+    before: str | None,
+    backup: str | None,
 ) -> tuple[State, str | None, str]:
     """Return how it is, what the file becomes, and why it is like that where it is not plain."""
     program = _program(request.scope)
@@ -314,12 +302,11 @@ def _decide(
     alone = file.hooks.alone if file.hooks else {}
     states = {state_of(before, entry, _usable) for entry in wanted}
     state = "set" if states == {"set"} else "missing" if states == {"missing"} else "differs"
-    if request.remove:
-        return state, None if before is None else without_entries(before, wanted, alone), ""
-    elsewhere = _elsewhere(workspace, request, file)
-    if elsewhere:
-        after = None if before is None else without_entries(before, wanted, alone)
-        return "set" if state == "missing" else "differs", after, elsewhere
+    elsewhere = "" if request.remove else _elsewhere(workspace, request, file)
+    if request.remove or elsewhere:
+        after = None if before is None else without_entries(before, wanted, alone, backup)
+        is_right = elsewhere and state == "missing"
+        return "set" if is_right else "differs" if elsewhere else state, after, elsewhere
     return state, with_entries(before, wanted, alone, _usable), ""
 
 
@@ -419,6 +406,15 @@ def _read(path: str, base: str) -> str | None:
         raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
 
 
+def _backup(path: str) -> str | None:
+    """Return what a file was before pmem wrote to it; None where it was not there."""
+    backup = path + BACKUP
+    if os.path.islink(backup) or not os.path.isfile(backup):
+        return None
+    with open(backup, encoding="utf-8-sig", errors="replace", newline="") as file:
+        return file.read(MOST_BYTES)
+
+
 def _check_links(path: str, base: str) -> None:
     """See that nothing between a folder and a file below it is a link; else the file alone."""
     if not path.startswith(os.path.join(base, "")):
@@ -430,11 +426,6 @@ def _check_links(path: str, base: str) -> None:
                 "put the entry where it leads by hand: --print shows it",
             )
         path = os.path.dirname(path)
-
-
-def _check_writable(path: str, before: str | None) -> None:
-    if before is not None and not os.lstat(path).st_mode & 0o222:
-        raise StorageRefused(f"{path} may not be written", "make it writable, or use --print")
 
 
 def _write(change: _Change, request: AssistantSetupRequest) -> None:

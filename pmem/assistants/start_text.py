@@ -1,10 +1,9 @@
 """What a session starts with: one line on what it is, then memories in groups, in a fence."""
 
-from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Final
 
-from pmem.assistants.missing_tools import can_serve
+from pmem.assistants.trial import can_serve
 from pmem.core.context.parts import YOURS, Item, ShownItem
 from pmem.core.context.writing import fence_of, naming
 from pmem.core.filters import Filter
@@ -42,11 +41,15 @@ def start_text(workspace: Workspace, built: BuiltContext) -> str:
     shown = [item for item in items if not item.mine]
     store = serving(workspace, None).memories
     named = {_id_of(item) for item in (*shown, *news)}
-    known = {one.id: one for one in store.select(_of(named))}
-    grouped = [(_group(known.get(item.id)), item) for item in shown]
+    selection = Selection(wanted=Filter(), ids=tuple(sorted(named)) or ("-",))
+    known = {one.id: one for one in store.select(selection)}
+    grouped = [(_group_of(known.get(item.id)), item) for item in shown]
     lines = [_item(item, group) for name in GROUPS for group, item in grouped if group == name]
     lines += [_item(item, YOURS) for item in items if item.mine]
-    lines += [_item(item, item.heading, _naming(item, known)) for item in news]
+    for item in news:
+        memory = known.get(_id_of(item))
+        label = naming(_id_of(item), memory.places if memory else ())
+        lines.append(_item(item, item.heading, label))
     now = workspace.now()
     total = store.count(Selection(wanted=Filter(), holding_at=now))
     return "\n".join([_first_line(workspace, len(shown), total), *fence_of(lines)])
@@ -59,26 +62,15 @@ def _first_line(workspace: Workspace, shown: int, total: int) -> str:
     return f"{AT_START} ({name}, {many}). {KEEP}"
 
 
-def _of(ids: Iterable[str]) -> Selection:
-    return Selection(wanted=Filter(), ids=tuple(sorted(ids)) or ("-",))
-
-
-def _group(memory: Memory | None) -> str:
-    if memory is None:
-        return _GOOD
-    if warns(memory) or failed(memory):
+def _group_of(memory: Memory | None) -> str:
+    if memory is not None and (warns(memory) or failed(memory)):
         return _FAILED
-    return _GROUP_OF.get(memory.type, _GOOD)
+    return _GOOD if memory is None else _GROUP_OF.get(memory.type, _GOOD)
 
 
 def _id_of(item: ShownItem) -> str:
     """Return a memory's id, also that of what is new about one."""
     return item.id.partition("@")[0]
-
-
-def _naming(item: ShownItem, known: Mapping[str, Memory]) -> str:
-    memory = known.get(_id_of(item))
-    return naming(_id_of(item), memory.places if memory else ())
 
 
 def _item(shown: ShownItem, heading: str, label: str | None = None) -> Item:

@@ -73,7 +73,8 @@ def failure(given: "HookInput") -> str:
     if given.tool not in _SHELL:
         return ""
     if given.tool_error:
-        return _without_exit(given.tool_error)
+        first, _, rest = given.tool_error.partition("\n")
+        return rest if first.lower().startswith(_EXITED) else given.tool_error
     answer = given.tool_answer
     if isinstance(answer, str):
         return answer
@@ -165,9 +166,3 @@ def _has_failed(answer: "Mapping[str, Any]") -> bool:
     lines = _text(answer, "llmContent").lower().split("\n")
     codes = [line.removeprefix(_EXITED[1]) for line in lines if line.startswith(_EXITED[1])]
     return any(code.strip() not in ("0", "(none)") for code in codes)
-
-
-def _without_exit(error: str) -> str:
-    """Return an error without the line in which a harness says the exit code."""
-    first, _, rest = error.partition("\n")
-    return rest if first.lower().startswith(_EXITED) else error

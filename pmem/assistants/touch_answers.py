@@ -8,16 +8,21 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from pmem.assistants.tool_calls import ToolFile
+from pmem.core.context.parts import Item
+from pmem.core.context.writing import fence_of, naming
 from pmem.core.filters import Filter, cited_files
+from pmem.core.lines import shortened
 from pmem.core.outcomes import warns
 from pmem.core.selection import Selection
-from pmem.core.trust import may_stop
+from pmem.core.trust import label_of, may_stop
 from pmem.errors import TooLarge
+from pmem.memory.reading import Staleness, fix_of
 from pmem.project.caller import serving
 from pmem.project.workspace import Workspace
 from pmem.storage.git.project_files import Unreadable
 from pmem.storage.index.applying import applies_in_time, applying, deadline
 from pmem.storage.local.shown_keys import MOST_TOUCHED, touch_key_of, touched_count
+from pmem.values.ids import short
 from pmem.values.records import Citation, Memory, MemoryType
 
 MOST_LINES: Final = 3
@@ -43,8 +48,16 @@ def about_files(
     if ids is None:
         ids = _ids_applying(workspace, names)
     until = deadline()
-    held = () if ids == () else _held(workspace, Selection(wanted=Filter(), ids=ids or ()))
-    found = [one for one in held if any(_covers(one, name, until) for name in names)]
+    wanted = Selection(wanted=Filter(), ids=ids or (), holding_at=workspace.now())
+    held = [] if ids == () else serving(workspace, None).memories.select(wanted)
+    found = [
+        one
+        for one in held
+        if _still_tells(one)
+        and any(
+            name in cited_files(one) or applies_in_time(one.places, name, until) for name in names
+        )
+    ]
     overlaps = _overlap(workspace, files)
     return sorted(found, key=lambda memory: _rank(memory, overlaps))
 
@@ -56,11 +69,6 @@ def _ids_applying(workspace: Workspace, names: Sequence[str]) -> tuple[str, ...]
     workspace.memories.select(_NO_MEMORY)  # brings the index up to date
     found = applying(workspace.root, names)
     return None if found is None else tuple(found)
-
-
-def _covers(memory: Memory, name: str, until: float) -> bool:
-    """Tell whether a memory cites a file, or applies to it as far as that can be told in time."""
-    return name in cited_files(memory) or applies_in_time(memory.places, name, until)
 
 
 def about_error(workspace: Workspace, evidence: Sequence[str]) -> list[Memory]:
@@ -90,14 +98,6 @@ def stoppers(memories: Iterable[Memory]) -> list[Memory]:
 
 def _content(workspace: Workspace, memory: Memory) -> str:
     return workspace.mask.text(memory.content)
-
-
-def _held(workspace: Workspace, selection: Selection) -> Iterable[Memory]:
-    import msgspec
-
-    now = workspace.now()
-    wanted = msgspec.structs.replace(selection, holding_at=now)
-    return filter(_still_tells, serving(workspace, None).memories.select(wanted))
 
 
 def _still_tells(memory: Memory) -> bool:
@@ -141,3 +141,59 @@ def _ranges(workspace: Workspace, touch: ToolFile) -> Iterable[Lines]:
             if place >= 0:
                 first = content.count("\n", 0, place) + 1
                 yield first, first + text.rstrip("\n").count("\n")
+
+
+_LEAST: Final = 2
+_FIX: Final = 120
+"""Characters of what worked, behind what failed."""
+
+
+def touch_text(workspace: Workspace, title: str, memories: Sequence[Memory], most: int) -> str:
+    """Write memories, a line each."""
+    staleness = Staleness(workspace)
+    fixes = [fix_of(serving(workspace, None), memory) for memory in memories]
+    short_fixes = (fix for fix in fixes if fix and len(_one_line(workspace, fix)) <= _FIX)
+    fixing = {fix.id for fix in short_fixes}
+    lines = [
+        (workspace.mask.text(_label(memory, staleness(memory))), _line(workspace, memory, fix))
+        for memory, fix in zip(memories, fixes, strict=True)
+        if fix is not None or memory.id not in fixing
+    ]
+    left = most - len(_in_fence(title, [(label, "") for label, _ in lines]))
+    cut: list[tuple[str, str]] = []
+    for number, (label, text) in enumerate(lines):
+        share = max(_LEAST, left // (len(lines) - number))
+        cut.append((label, shortened(text, share)))
+        left -= len(cut[-1][1])
+    while len(written := _in_fence(title, cut)) > most and any(
+        len(text) > _LEAST for _, text in cut
+    ):
+        over = len(written) - most
+        longest = max(range(len(cut)), key=lambda number: len(cut[number][1]))
+        label, text = cut[longest]
+        cut[longest] = (label, shortened(text, max(_LEAST, len(text) - over)))
+    return written
+
+
+def _in_fence(title: str, lines: Sequence[tuple[str, str]]) -> str:
+    items = [Item(id="", text=text, label=label) for label, text in lines]
+    return "\n".join([f"{title}:", *fence_of(items)])
+
+
+def _label(memory: Memory, stale: Sequence[str]) -> str:
+    """Return what stands before a memory: its name, its places, what speaks against it."""
+    doubt = "(stale) " if stale else ""
+    return f"{naming(memory.id, memory.places)}{label_of(memory)}{doubt}"
+
+
+def _line(workspace: Workspace, memory: Memory, fix: Memory | None) -> str:
+    """Return what a memory says, and behind what failed what worked."""
+    said = _one_line(workspace, memory)
+    if fix is None:
+        return said
+    worked = shortened(_one_line(workspace, fix), _FIX)
+    return f"{said} Fixed by: {worked} [{short(fix.id)}]"
+
+
+def _one_line(workspace: Workspace, memory: Memory) -> str:
+    return " ".join(workspace.mask.text(memory.content).split())

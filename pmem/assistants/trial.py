@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Final
 
 SECONDS: Final = 20
@@ -50,3 +51,32 @@ def is_trusted_by_codex(path: str, environment: Mapping[str, str]) -> bool:
         return False
     states = hooks.get("state", {}) if isinstance(hooks, dict) else {}
     return isinstance(states, dict) and any(name.startswith(f"{path}:") for name in states)
+
+
+_EXTRA: Final = "mcp"
+MISSING: Final = "the assistant's tools do not start: run `pip install 'pmem-cli[mcp]'`"
+
+
+def can_serve() -> bool:
+    """Tell whether tools can be served here."""
+    return find_spec(_EXTRA) is not None
+
+
+def missing_tools(harness: str, top: str, environment: Mapping[str, str]) -> str:
+    """Say that the tools that an assistant was told of do not start; nothing where they do."""
+    if can_serve():
+        return ""
+    from pmem.assistants.harnesses import HARNESSES, place_of
+
+    known = HARNESSES.get(harness)
+    for scope, files in known.files.items() if known else ():
+        for file in files:
+            if file.server is None and file.block != "toml":
+                continue
+            try:
+                with open(place_of(file, scope, top, environment), "rb") as settings:
+                    if b'"mcp"' in settings.read():
+                        return MISSING
+            except OSError:
+                continue
+    return ""

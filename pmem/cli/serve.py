@@ -154,9 +154,9 @@ def _announced(
     server. A pipe may be a log, so that it is told the bare address.
     """
     line: Line = [("serving ", "green"), (address, "bold")]
-    from pmem.server.http.live_page import is_installed
+    from pmem.server.http.application import has_page
 
-    keyed: Line = [*line, (f"#token={key}", "dim")] if key and is_installed() else line
+    keyed: Line = [*line, (f"#token={key}", "dim")] if key and has_page() else line
     return Answer(
         data={"address": address, "tokens": tokens.path, "read_only": session.read_only},
         lines=[line],

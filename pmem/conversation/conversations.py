@@ -188,11 +188,7 @@ class Overviews(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def start(workspace: Workspace, request: StartRequest) -> Conversation:
-    """Start a conversation; it becomes the current one.
-
-    Raises:
-        InvalidValue: The title is empty or too long, or the app's name is none.
-    """
+    """Start a conversation; it becomes the current one."""
     now, app = workspace.now(), request.app or workspace.caller.app
     return workspace.conversations.put(
         Conversation(
@@ -210,10 +206,6 @@ def say(workspace: Workspace, request: SayRequest) -> SayResult:
     """Add a message to a conversation; what overflows moves into a chunk.
 
     Facts and key moments are noted, and what a context need not show any more is pruned.
-
-    Raises:
-        NotFound, Ambiguous: The conversation, or none is active.
-        InvalidValue: The message is empty or too long, or its conversation is not active.
     """
     checks.text(request.content, "a message", MESSAGE_CHARACTERS)
     if request.importance is not None:
@@ -286,11 +278,7 @@ def _told_facts(facts: Sequence[Fact], promoted: Sequence[Promotion]) -> tuple[F
 
 
 def pause(workspace: Workspace, request: ConversationRequest) -> Conversation:
-    """Pause a conversation.
-
-    Raises:
-        NotFound, Ambiguous: The conversation.
-    """
+    """Pause a conversation."""
     return _with_status(workspace, target(workspace, request.conversation), Status.PAUSED)
 
 
@@ -299,21 +287,16 @@ def resume(workspace: Workspace, request: ConversationRequest) -> Conversation:
 
     Without a reference that is the latest paused one, or where none is paused the one that ended
     last.
-
-    Raises:
-        NotFound, Ambiguous: The conversation.
     """
     conversation = None
     if request.conversation is None and current(workspace, Status.PAUSED) is None:
         ended = (one for one in workspace.conversations.find() if one.status is Status.ENDED)
-        conversation = max(ended, key=_end, default=None)
+        conversation = max(
+            ended, key=lambda one: (one.ended_at or one.updated_at, one.id), default=None
+        )
     if conversation is None:
         conversation = target(workspace, request.conversation, Status.PAUSED)
     return _with_status(workspace, workspace.conversations.get(conversation.id), Status.ACTIVE)
-
-
-def _end(conversation: Conversation) -> tuple[datetime, str]:
-    return (conversation.ended_at or conversation.updated_at, conversation.id)
 
 
 def end(workspace: Workspace, request: EndRequest) -> Ended:
@@ -321,9 +304,6 @@ def end(workspace: Workspace, request: EndRequest) -> Ended:
 
     Returns:
         That the conversation ends depends neither on its outcome nor on what its app remembers.
-
-    Raises:
-        NotFound, Ambiguous: The conversation.
     """
     outcome = request.outcome
     with workspace.transaction():
@@ -358,11 +338,7 @@ def _with_status(
 
 
 def clear(workspace: Workspace, request: ConversationRequest) -> Conversation:
-    """Let contexts of a conversation start afresh; every message stays kept and searchable.
-
-    Raises:
-        NotFound, Ambiguous: The conversation.
-    """
+    """Let contexts of a conversation start afresh; every message stays kept and searchable."""
     conversation = target(workspace, request.conversation)
     if conversation.cleared_turns == conversation.turns:
         return conversation
@@ -386,10 +362,5 @@ def list_conversations(workspace: Workspace, request: ConversationsRequest) -> O
 
 
 def show(workspace: Workspace, request: LookRequest) -> Transcript:
-    """Return a conversation with everything that was said in it.
-
-    Raises:
-        NotFound, Ambiguous: The conversation.
-        Damaged: A file of it cannot be used.
-    """
+    """Return a conversation with everything that was said in it."""
     return unfold(workspace, target(workspace, request.conversation))

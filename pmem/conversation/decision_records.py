@@ -12,8 +12,7 @@ from pmem.core.lifecycle.states import closed, moved
 from pmem.core.lines import shortened
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped, UnusedPart
-from pmem.interchange.adr import DecisionRecord, read_decision
-from pmem.interchange.adr_states import RecordName, folded_title
+from pmem.interchange.adr import DecisionRecord, RecordName, folded_title, read_decision
 from pmem.memory.lifecycle import SupersedeByRequest, supersede_by
 from pmem.memory.memories import add, edit_from
 from pmem.memory.requests import AddRequest, EditRequest
@@ -29,13 +28,7 @@ _LONGEST_SUBJECT: Final = 80
 
 
 class DecisionsRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Decision records.
-
-    Attributes:
-        paths: Their files, and folders of them.
-        dry_run: Say what would be added, and add nothing.
-        admit: Lets in what holds no secret, record by record.
-    """
+    """Decision records: their files, and folders of them. `admit` lets in what holds no secret."""
 
     paths: Annotated[
         tuple[str, ...],
@@ -64,10 +57,6 @@ def import_decisions(workspace: Workspace, request: DecisionsRequest) -> Decisio
     What was superseded has the memory of its successor beside it; what was proposed, rejected,
     deprecated or superseded by nothing that is here is no decision that holds: it is left out with
     a word, and a memory that was made of it before is archived.
-
-    Raises:
-        InvalidValue: There is not one decision in the files, or one is none (see `note_files`).
-        StorageRefused: A file may not be read.
     """
     run = _DecisionImport(workspace, request)
     run.read()
@@ -81,13 +70,7 @@ def import_decisions(workspace: Workspace, request: DecisionsRequest) -> Decisio
 
 
 class _DecisionImport:
-    """Decision records on their way into memories.
-
-    Attributes:
-        counts: What became of them so far.
-        skipped: Those that are left out.
-        left_out: What of the others is in no memory.
-    """
+    """Decision records on their way into memories: what became of them, and what is left out."""
 
     def __init__(self, workspace: Workspace, request: DecisionsRequest) -> None:
         self.counts = dict.fromkeys(("added", "updated", "unchanged", "superseded", "archived"), 0)

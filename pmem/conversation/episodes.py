@@ -84,12 +84,7 @@ class EpisodeListing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def add(workspace: Workspace, request: EpisodeRequest) -> Episode:
-    """Add an episode.
-
-    Raises:
-        InvalidValue: A value is not allowed.
-        NotFound, Ambiguous: The conversation, or a memory.
-    """
+    """Add an episode."""
     _hold_to_rules(workspace, request.summary)
     named = request.conversation
     conversation = None if named is None else conversation_named(workspace, named)
@@ -106,11 +101,7 @@ def add(workspace: Workspace, request: EpisodeRequest) -> Episode:
 
 
 def _hold_to_rules(workspace: Workspace, summary: str) -> None:
-    """Tell what could be written better in an episode, or refuse it where rules are enforced.
-
-    Raises:
-        InvalidValue: An agent breaks a rule that is enforced.
-    """
+    """Tell what could be written better in an episode, or refuse it where rules are enforced."""
     from pmem.core.style_rules import lints
 
     is_agent = workspace.caller.agent is not None
@@ -214,11 +205,7 @@ def _needs_consent(workspace: Workspace, episode: Episode) -> bool:
 
 
 def list_episodes(workspace: Workspace, wanted: EpisodesRequest) -> EpisodeListing:
-    """Return the episodes that pass a filter, the oldest first.
-
-    Raises:
-        NotFound, Ambiguous: The conversation.
-    """
+    """Return the episodes that pass a filter, the oldest first."""
     limit = wanted.limit
     only = wanted.conversation and conversation_named(workspace, wanted.conversation).id
     found = [
@@ -234,21 +221,13 @@ def list_episodes(workspace: Workspace, wanted: EpisodesRequest) -> EpisodeListi
 
 
 def show(workspace: Workspace, request: ShowRequest) -> Episode:
-    """Return an episode.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-    """
+    """Return an episode."""
     _, identifier = workspace.resolve(request.reference, Episode)
     return workspace.episodes.get(identifier)
 
 
 def narrative(workspace: Workspace, request: LookRequest) -> Arc:
-    """Return the narrative arc of a conversation: its episodes by thirds, and its key moments.
-
-    Raises:
-        NotFound, Ambiguous: The conversation.
-    """
+    """Return the narrative arc of a conversation: its episodes by thirds, and its key moments."""
     conversation = target(workspace, request.conversation)
     active = Filter()
     own = [
@@ -263,9 +242,6 @@ def outcome_of(workspace: Workspace, conversation: Conversation, outcome: str) -
     """Make the episode that keeps what came of a conversation.
 
     None is made where an agent says something that nobody has agreed to keep.
-
-    Raises:
-        InvalidValue: The outcome is empty or too long.
     """
     said = conversation.recent_messages
     title = conversation.title or conversation.external_id

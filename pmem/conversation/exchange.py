@@ -4,6 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from itertools import chain, islice
 from typing import Annotated, Any, Final
 
@@ -86,12 +87,8 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 class MessagesRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A transcript in JSON Lines.
 
-    Attributes:
-        lines: The transcript.
-        name: What to call the conversation of lines that name none.
-        strict: Whether one secret refuses the whole transcript.
-        progress: Told of the messages as they are taken in.
-        admit: Lets in what holds no secret, line by line.
+    Lines that name no conversation are of the one called `name`. `admit` lets in what holds no
+    secret, line by line; where the request is `strict`, one secret refuses the whole transcript.
     """
 
     lines: Iterable[bytes]
@@ -102,13 +99,9 @@ class MessagesRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArraysRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The four array files of a folder, perhaps somebody else's.
+    """The array files of a folder, any of the four, perhaps somebody else's.
 
-    Attributes:
-        folder: Holds any of the four files.
-        untrusted: The files come from somebody else; what an agent takes in always does.
-        progress: Told of the records as they are taken in.
-        admit: Lets in what holds no secret, record by record.
+    What an agent takes in is always `untrusted`. `admit` lets in what holds no secret.
     """
 
     folder: Annotated[
@@ -152,10 +145,6 @@ def import_messages(workspace: Workspace, request: MessagesRequest) -> Imported:
 
     A secret is taken out of what tools were told and answered. What people and assistants said
     with one is left out, and the rest goes on; where the request is strict, nothing does.
-
-    Raises:
-        InvalidValue: There are lines, and not one of them can be used.
-        SecretFound: A line holds a secret, and the request is strict or nothing else can be used.
     """
     progress = request.progress
     name = request.admit(request.name, "the file's name")
@@ -181,11 +170,15 @@ def import_messages(workspace: Workspace, request: MessagesRequest) -> Imported:
     total = sum(len(said) for said in parsed.conversations.values())
     added = updated = done = 0
     with workspace.transaction():
-        known = _known_conversations(workspace)
+        known = {
+            one.external_id: workspace.conversations.get(one.id)
+            for one in workspace.conversations.find()
+            if one.external_id is not None
+        }
         for external_id, said in parsed.conversations.items():
-            told = _part(progress, done, total)
             counted = [with_token_count(workspace, message) for message in said]
             before = known.get(external_id)
+            told = partial(tell_part, progress, done, total)
             fresh, edited = transcripts.take_in(workspace, external_id, counted, before, told)
             added, updated, done = added + fresh, updated + edited, done + len(said)
             progress(done, total)
@@ -237,10 +230,6 @@ def import_arrays(workspace: Workspace, request: ArraysRequest) -> Imported:
     A record that is there already is replaced when the file's was updated later. What an agent
     takes in, or a person from somebody else, is trusted little until a person changes it, claims
     less of itself (see `core.trust.modest`), and replaces nothing that is trusted more.
-
-    Raises:
-        NotFound: The folder has none of the files.
-        InvalidValue: A file is no JSON array.
     """
     parsed = arrays.parse(_array_files(request.folder))
     total = sum(len(records) for records in parsed.records.values())
@@ -277,11 +266,7 @@ def import_arrays(workspace: Workspace, request: ArraysRequest) -> Imported:
 
 
 def export_arrays(workspace: Workspace, request: ExportRequest) -> Exported:
-    """Return the four array files' contents; what is damaged is left out, and is a problem.
-
-    Raises:
-        NotFound: No such app has left a trace here.
-    """
+    """Return the four array files' contents; what is damaged is left out, and is a problem."""
     records = _everything(workspace)
     if request.app is not None:
         records = _of_app(workspace, records, request.app)
@@ -336,18 +321,9 @@ def one_document(files: dict[str, bytes]) -> bytes:
     )
 
 
-def _known_conversations(workspace: Workspace) -> dict[str, Conversation]:
-    """Return the imported conversations by what their source calls them."""
-    return {
-        conversation.external_id: workspace.conversations.get(conversation.id)
-        for conversation in workspace.conversations.find()
-        if conversation.external_id is not None
-    }
-
-
-def _part(progress: Progress, done: int, total: int) -> Callable[[int], None]:
-    """Return what reports the progress within one conversation, short of the end."""
-    return lambda count: progress(min(done + count, total - 1), total)
+def tell_part(progress: Progress, before: int, total: int, done: int) -> None:
+    """Tell how much is done, short of the end."""
+    progress(min(before + done, max(total - 1, 0)), total)
 
 
 def with_token_count(workspace: Workspace, message: Message) -> Message:

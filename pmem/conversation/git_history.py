@@ -39,12 +39,8 @@ _SOURCE: Final = "import git"
 class HistoryImportRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Commits of the project.
 
-    Attributes:
-        revisions: A branch, or a range such as `v1.0..HEAD`.
-        limit: So many proposals at the most: the surest, and of equals the newest.
-        dry_run: Say what would be proposed, and propose nothing.
-        progress: Told of the commits as they are read.
-        admit: Lets in what holds no secret, commit by commit.
+    Of proposals at most `limit` are made: the surest, and of equals the newest. `admit` lets in
+    what holds no secret, commit by commit.
     """
 
     revisions: Annotated[
@@ -91,12 +87,7 @@ class _Found(NamedTuple):
 
 
 def import_git(workspace: Workspace, request: HistoryImportRequest) -> HistoryImported:
-    """Propose what commits say, as pending facts; what was proposed before stays as it is.
-
-    Raises:
-        InvalidValue: Git knows no such commits, or the limit is below one.
-        NotFound: There is no git.
-    """
+    """Propose what commits say, as pending facts; what was proposed before stays as it is."""
     if request.limit < 1:
         raise InvalidValue(f"a limit must be at least 1, not {request.limit}")
     reader = _HistoryReader(workspace, request)

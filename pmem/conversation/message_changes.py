@@ -20,13 +20,7 @@ MessageId = Annotated[str, asked("The id of a message.", shown="MESSAGE", is_arg
 
 
 class MarkRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """How a message is to count.
-
-    Attributes:
-        message: Its id, or the start of it.
-        importance: From 0 to 1, in place of what its content comes to; None leaves it.
-        pinned: Whether it is never pruned; None leaves it.
-    """
+    """How a message is to count; None leaves what there is."""
 
     message: MessageId
     importance: Annotated[float | None, asked("How much it counts, from 0 to 1.", shown="N")] = None
@@ -57,10 +51,6 @@ def mark(workspace: Workspace, request: MarkRequest) -> MessageRef:
     """Change how much a message counts when a conversation is pruned, or pin it.
 
     A message that was pruned and is pinned comes back.
-
-    Raises:
-        NotFound, Ambiguous: The message.
-        InvalidValue: The importance is out of range, nothing is asked for, or the text is gone.
     """
     before = message_named(workspace, request.message)
     if before.message.removed:
@@ -86,11 +76,6 @@ def remove(workspace: Workspace, request: RemoveMessageRequest) -> RemovedMessag
     Its place, who spoke and when are kept, and who removed it. The facts that it states go with
     it, and summaries are made again. Memories and episodes that were made of it stay, and are
     named.
-
-    Raises:
-        NotFound, Ambiguous: The message.
-        InvalidValue: Its text was removed before.
-        Damaged: A chunk's file cannot be used.
     """
     found = message_named(workspace, request.message)
     old = found.message

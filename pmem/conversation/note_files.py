@@ -1,16 +1,22 @@
 """The Markdown files that an import reads: those that are named, and those in folders."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 
+from pmem.core.followed_rules import FollowedRule
+from pmem.core.places import applies, exact_place
 from pmem.errors import Damaged, FileNotRead, InvalidValue
 from pmem.interchange import Skipped
+from pmem.interchange.notes import Note
 from pmem.project.workspace import Workspace
 from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.files.worktree import name_in
+from pmem.values.records import MemoryType, State
 
 _MARKDOWN: Final = (".md", ".mdc", ".markdown")
 _MOST_BYTES: Final = 1024 * 1024
@@ -94,3 +100,135 @@ def _read_file(project: str, path: str) -> NoteFile:
         raise InvalidValue(f"there is no file {path}", "look at the path") from None
     except OSError as error:
         raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
+
+
+class ProjectNames:
+    """The files of a project and their folders, by name.
+
+    All names are seen from the project's top, with slashes.
+    """
+
+    def __init__(self, files: Collection[str], inside: str) -> None:
+        self._files = frozenset(files)
+        self._folders = {
+            file[:place] for file in files for place, sign in enumerate(file) if sign == "/"
+        }
+        self.inside = inside
+        self._prefix = f"{inside}/" if inside else ""
+
+    def has(self, file: str) -> bool:
+        """Tell whether a file is there, by its name relative to the memory's project."""
+        return f"{self._prefix}{file}" in self._files
+
+    def places_of(self, file: str, note: Note, places: tuple[str, ...]) -> tuple[str, ...]:
+        """Return where a rule applies: what it is about, if that is there, else as its file.
+
+        An order about several files of a folder stays with the folder. `places` are where its
+        file's rules apply; patterns that the file gives count alone.
+        """
+        folder = f"{self._prefix}{file}".rpartition("/")[0]
+        own = (f"{exact_place(folder).removeprefix('/')}/**",) if folder else ()
+        is_of_all = own and note.type is MemoryType.CONSTRAINT and len(note.about) > 1
+        if is_of_all or places not in ((), own):
+            return places
+        bases = dict.fromkeys((f"{folder}/" if folder else "", self._prefix, ""))
+        named = [
+            next(filter(None, (self._place(f"{base}{about}") for base in bases)), "")
+            for about in (one.removeprefix("./") for one in note.about)
+        ]
+        return tuple(dict.fromkeys(filter(None, named))) or places
+
+    def _place(self, name: str) -> str:
+        """Return the pattern for a file, a folder or a pattern; nothing where nothing is there."""
+        bare = name.rstrip("/")
+        if bare in self._folders:
+            return f"{exact_place(bare).removeprefix('/')}/**"
+        if bare in self._files:
+            return exact_place(bare)
+        is_pattern = "*" in bare and "/" in bare
+        return bare if is_pattern and any(applies((bare,), one) for one in self._files) else ""
+
+
+def is_name(file: str) -> bool:
+    """Tell whether a text can be the name of a file in the project."""
+    return "\0" not in file and {"", ".", ".."}.isdisjoint(file.split("/"))
+
+
+_WORD: Final = re.compile(r"\w+")
+_ALIKE: Final = 0.6
+"""From here on one rule is another one as it was changed: twice the shared words by all (Dice)."""
+
+
+class PlacedRule(NamedTuple):
+    """A rule in a file, and where it applies.
+
+    Of one that cannot be kept, as it holds a secret or is too long, the memory stays as it is.
+    """
+
+    file: str
+    note: Note
+    places: tuple[str, ...]
+    can_be_kept: bool = True
+
+
+def pair_rules(
+    rules: Sequence[PlacedRule], known: Iterable[FollowedRule]
+) -> tuple[list[FollowedRule | None], list[FollowedRule]]:
+    """Find the memory of each rule: the same text in its file, then elsewhere, then the nearest.
+
+    Returns:
+        The memory of each rule in their order, and those active ones that no rule is left of.
+    """
+    every = sorted(known, key=lambda one: one.memory.state is not State.ACTIVE)
+    left = {one.memory.id: one for one in every}
+    pairs: list[FollowedRule | None] = [None] * len(rules)
+    for is_moved in (False, True):
+        by_text: dict[tuple[str | None, str], list[str]] = {}
+        for identifier, one in left.items():
+            for text in {one.text, one.memory.content}:
+                by_text.setdefault((None if is_moved else one.file, text), []).append(identifier)
+        for n, rule in enumerate(rules):
+            said = by_text.get((None if is_moved else rule.file, rule.note.text), ())
+            free = next((identifier for identifier in said if identifier in left), None)
+            if pairs[n] is None and free is not None:
+                pairs[n] = left.pop(free)
+    near = _Nearest(one for one in left.values() if one.memory.state is State.ACTIVE)
+    here = {rule.file for rule in rules}
+    for n, rule in enumerate(rules):
+        if pairs[n] is None:
+            pairs[n] = near.take(rule, here)
+    return pairs, near.left
+
+
+class _Nearest:
+    """Memories of rules, found by the words that a changed rule still has."""
+
+    def __init__(self, known: Iterable[FollowedRule]) -> None:
+        self._known = {one.memory.id: one for one in known}
+        self._words = {identifier: _words(one.text) for identifier, one in self._known.items()}
+        self._having: dict[str, list[str]] = {}
+        for identifier, words in self._words.items():
+            for word in words:
+                self._having.setdefault(word, []).append(identifier)
+
+    @property
+    def left(self) -> list[FollowedRule]:
+        """Those that no rule took."""
+        return list(self._known.values())
+
+    def take(self, rule: PlacedRule, here: Collection[str]) -> FollowedRule | None:
+        """Take the memory of a rule as it was before, rather one that people changed."""
+        words = _words(rule.note.text)
+        shared = Counter(one for word in words for one in self._having.get(word, ()))
+        ranked = [
+            (self._known[one].is_changed, share, one)
+            for one, count in shared.items()
+            if one in self._known
+            and (share := 2 * count / (len(words) + len(self._words[one]))) >= _ALIKE
+            and (self._known[one].file == rule.file or self._known[one].file not in here)
+        ]
+        return self._known.pop(max(ranked)[2]) if ranked else None
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold()))

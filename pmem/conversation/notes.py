@@ -8,18 +8,15 @@ from typing import Annotated, Any
 
 import msgspec
 
-from pmem.conversation.note_files import note_files
-from pmem.conversation.project_names import ProjectNames, is_name
-from pmem.conversation.rule_pairs import PlacedRule, pair_rules
+from pmem.conversation.note_files import PlacedRule, ProjectNames, is_name, note_files, pair_rules
 from pmem.core.filters import Filter
 from pmem.core.followed_rules import KIND, FollowedRule, followed
 from pmem.core.lifecycle.states import closed, moved, restored
 from pmem.core.retention import changed
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped, UnusedPart
-from pmem.interchange.chat_forms import LOOKED_AT, program_of_chat
-from pmem.interchange.notes import Note, NotesFile, read_notes
-from pmem.interchange.rule_scope import is_instructions, is_of_project
+from pmem.interchange.notes import Note, NotesFile, is_instructions, is_of_project, read_notes
+from pmem.interchange.sessions import LOOKED_AT, program_of_chat
 from pmem.memory.citations import VerifyRequest, verify
 from pmem.memory.memories import add, edit_from
 from pmem.memory.proposals import needs_leave
@@ -34,12 +31,7 @@ from pmem.values.records import EventKind, Memory, Source, State
 
 
 class NotesRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Instruction files.
-
-    Attributes:
-        paths: The files, and folders of them.
-        admit: Lets in what holds no secret, note by note.
-    """
+    """Instruction files, and folders of them; `admit` lets in notes without a secret."""
 
     paths: Annotated[
         tuple[str, ...],
@@ -49,14 +41,7 @@ class NotesRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EditedRule(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that somebody edited whose file says something else since, or nothing.
-
-    Attributes:
-        id: The memory's.
-        file: The instruction file.
-        text: What the memory says.
-        rule: What the file says now; empty where the rule is gone.
-    """
+    """A memory that somebody edited whose file says something else since: `rule`, or nothing."""
 
     id: str
     file: str
@@ -85,10 +70,6 @@ def import_notes(workspace: Workspace, request: NotesRequest) -> NotesImported:
 
     What people changed of a memory stays: another text is left as it is and named, as is what an
     agent would archive.
-
-    Raises:
-        InvalidValue: There is not one note in the files, or a file is none (see `note_files`).
-        StorageRefused: A file may not be read.
     """
     run = _NotesImport(workspace, request)
     found = list(run.read())
@@ -100,11 +81,7 @@ def import_notes(workspace: Workspace, request: NotesRequest) -> NotesImported:
 def follow_notes(
     workspace: Workspace, request: NotesRequest, *, dry_run: bool = False
 ) -> NotesImported:
-    """Do the same where the files may have no rule any more; in a dry run, count it alone.
-
-    Raises:
-        InvalidValue, StorageRefused: See `import_notes`.
-    """
+    """Do the same where the files may have no rule any more; in a dry run, count it alone."""
     run = _NotesImport(workspace, request, dry_run=dry_run)
     return run.take(list(run.read()))
 
@@ -126,10 +103,7 @@ def _no_notes(
 class _NotesImport:
     """Notes on their way into memories.
 
-    Attributes:
-        counts: What became of them so far.
-        skipped: What was not taken in, and why.
-        edited: What people have changed, where the file says something else.
+    `edited` is what people have changed, where the file says something else.
     """
 
     def __init__(

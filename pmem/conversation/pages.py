@@ -1,7 +1,7 @@
 """The memory as Markdown pages, and writing them over nothing else."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Annotated
 
@@ -15,7 +15,6 @@ from pmem.core.pages import MARK, write_pages
 from pmem.errors import InvalidValue, StorageRefused
 from pmem.project.workspace import Workspace
 from pmem.values.fields import AtRequest, asked
-from pmem.values.records import Memory
 
 
 class MarkdownRequest(AtRequest, frozen=True, kw_only=True):
@@ -41,20 +40,13 @@ class MarkdownPages(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def export_markdown(workspace: Workspace, request: MarkdownRequest) -> MarkdownPages:
-    """Write the active memories as Markdown, without secrets.
-
-    Raises:
-        NotFound: No such app has left a trace here.
-    """
+    """Write the active memories as Markdown, without secrets."""
     app = None if request.app is None else known_app(workspace, request.app)
     found = workspace.memories.find(Filter(app=app))
-    told = [workspace.mask.fields(_with_choice(memory)) for memory in found]
+    whole = (msgspec.structs.replace(one, content=one.content + told_with(one)) for one in found)
+    told = list(map(workspace.mask.fields, whole))
     pages = write_pages(told, by_subject=request.by_subject)
     return MarkdownPages(files=pages, memories=len(told))
-
-
-def _with_choice(memory: Memory) -> Memory:
-    return msgspec.structs.replace(memory, content=memory.content + told_with(memory))
 
 
 def write_page(folder: str, name: str, page: str) -> None:
@@ -77,10 +69,11 @@ def write_folder(folder: str, pages: Mapping[str, str]) -> None:
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise InvalidValue(f"{folder} is a file", "end the name with .md for one page")
     _write(folder, pages)
-    for name in _pages_in(folder):
-        if name not in pages:
-            with suppress(OSError):
-                os.unlink(os.path.join(folder, name))
+    with suppress(OSError):
+        for name in sorted(os.listdir(folder)):
+            path = os.path.join(folder, name)
+            if name not in pages and name.endswith(".md") and _is_ours(path):
+                os.unlink(path)
 
 
 def _write(folder: str, pages: Mapping[str, str]) -> None:
@@ -90,13 +83,6 @@ def _write(folder: str, pages: Mapping[str, str]) -> None:
         if os.path.lexists(path) and not _is_ours(path):
             raise InvalidValue(f"{path} was not made by this export", "name another place")
     write_files(folder, {name: page.encode() for name, page in pages.items()})
-
-
-def _pages_in(folder: str) -> Iterator[str]:
-    with suppress(OSError):
-        for name in sorted(os.listdir(folder)):
-            if name.endswith(".md") and _is_ours(os.path.join(folder, name)):
-                yield name
 
 
 def _is_ours(path: str) -> bool:

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
+from itertools import groupby
 from typing import Final
 
 import msgspec
@@ -21,8 +22,7 @@ from pmem.core.followed_rules import KIND
 from pmem.errors import InvalidValue, NotFound
 from pmem.interchange import Skipped
 from pmem.interchange.adr import read_decision
-from pmem.interchange.notes import read_notes
-from pmem.interchange.rule_scope import is_of_project
+from pmem.interchange.notes import is_of_project, read_notes
 from pmem.project.workspace import Workspace
 from pmem.storage.files.worktree import name_in
 from pmem.storage.git.project_files import Unreadable
@@ -40,14 +40,9 @@ _PROGRAMS: Final = (SessionProgram.CLAUDE_CODE, SessionProgram.CODEX, SessionPro
 class ProjectSources(msgspec.Struct, frozen=True, kw_only=True):
     """What is there to be imported, by paths relative to the project root.
 
-    Attributes:
-        instructions: Instruction files with a rule in them.
-        rules: How many they have.
-        decisions: Folders of decision records.
-        records: How many files these folders have that are named like records.
-        sessions: How many sessions each program keeps of this project.
-        unread: Instruction files that cannot be read.
-        without_rules: Those in which there is none.
+    `rules` is how many the `instructions` have; files `without_rules` have none. `decisions` are
+    folders, `records` how many of their files are named like records. `sessions` are counted by
+    program.
     """
 
     instructions: tuple[str, ...] = ()
@@ -60,13 +55,7 @@ class ProjectSources(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProjectImportRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The project's own instruction files and decision records, and its sessions.
-
-    Attributes:
-        dry_run: Say what would be added, and add nothing.
-        progress: Told of the bytes of sessions as they are read.
-        admit: Lets in what holds no secret.
-    """
+    """The project's own instruction files and decision records, and its sessions."""
 
     dry_run: DryRun = False
     progress: Progress = ignore_progress
@@ -74,15 +63,7 @@ class ProjectImportRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProjectImported(msgspec.Struct, frozen=True, kw_only=True):
-    """What an import of a project's own files led to.
-
-    Attributes:
-        found: What there was.
-        notes: What became of the instruction files; None where there are none.
-        decisions: What became of the decision records; None where there are none.
-        sessions: What became of each program's sessions.
-        dry_run: Whether nothing was added.
-    """
+    """What an import of what was `found` led to; None of what there is not."""
 
     found: ProjectSources
     notes: NotesImported | None
@@ -93,9 +74,14 @@ class ProjectImported(msgspec.Struct, frozen=True, kw_only=True):
 
 def find_sources(workspace: Workspace) -> ProjectSources:
     """Look for what a project has written down; nothing outside it is read but its sessions."""
-    files = _files(workspace)
-    folders = sorted({file.rpartition("/")[0] for file in files if _is_record(file)})
-    kept = {folder: _records_in(folder, files) for folder in folders}
+    inside = name_in(workspace.sources.top, os.path.dirname(workspace.root))
+    prefix = f"{inside}/" if inside else ""
+    files = [file.removeprefix(prefix) for file in workspace.sources.within(inside)]
+    records = filter(_is_record, files)
+    kept = {
+        folder: list(named)
+        for folder, named in groupby(sorted(records, key=_folder_of), key=_folder_of)
+    }
     decisions = [folder for folder, named in kept.items() if _has_decision(workspace, named)]
     counts, unread = _count_rules(workspace, filter(is_of_project, files))
     rules = {file: count for file, count in counts.items() if count}
@@ -116,64 +102,41 @@ def find_sources(workspace: Workspace) -> ProjectSources:
 
 
 def import_project(workspace: Workspace, request: ProjectImportRequest) -> ProjectImported:
-    """Make memories of a project's own files, and change those whose files have changed.
-
-    Raises:
-        NotFound: There are no such files.
-        StorageRefused: A file may not be read.
-    """
+    """Make memories of a project's own files, and change those whose files have changed."""
     found = find_sources(workspace)
-    has_notes = bool(found.instructions) or _has_followed(workspace)
+    kept = workspace.memories.find(Filter(states=tuple(State)))
+    has_notes = bool(found.instructions) or any(memory.source.kind == KIND for memory in kept)
     if not (has_notes or found.decisions or found.sessions):
         raise NotFound(
             "the project has no instruction files, no decision records and no sessions",
             "`pmem import --help` shows what can be imported",
         )
-    paths = _paths(workspace, (*found.instructions, *found.without_rules))
+    files = _paths(workspace, (*found.instructions, *found.without_rules))
+    folders = _paths(workspace, found.decisions)
+    notes = decisions = None
     with nullcontext() if request.dry_run else workspace.transaction():
-        notes = _notes(workspace, request, paths) if has_notes else None
-        decisions = _decisions(workspace, request, _paths(workspace, found.decisions))
+        if has_notes:
+            rules = NotesRequest(paths=files, admit=request.admit)
+            notes = follow_notes(workspace, rules, dry_run=request.dry_run)
+        if folders:
+            records = DecisionsRequest(paths=folders, dry_run=request.dry_run, admit=request.admit)
+            decisions = import_decisions(workspace, records)
+    programs = {
+        program: SessionsRequest(
+            harness=SessionProgram(program),
+            dry_run=request.dry_run,
+            progress=request.progress,
+            admit=request.admit,
+        )
+        for program in found.sessions
+    }
     return ProjectImported(
         found=found,
         notes=notes,
         decisions=decisions,
-        sessions={name: _sessions(workspace, request, name) for name in found.sessions},
+        sessions={name: import_sessions(workspace, one) for name, one in programs.items()},
         dry_run=request.dry_run,
     )
-
-
-def _has_followed(workspace: Workspace) -> bool:
-    """Tell whether memories were made of instruction files, which may be gone."""
-    kept = workspace.memories.find(Filter(states=tuple(State)))
-    return any(memory.source.kind == KIND for memory in kept)
-
-
-def _notes(
-    workspace: Workspace, request: ProjectImportRequest, paths: tuple[str, ...]
-) -> NotesImported:
-    wanted = NotesRequest(paths=paths, admit=request.admit)
-    return follow_notes(workspace, wanted, dry_run=request.dry_run)
-
-
-def _decisions(
-    workspace: Workspace, request: ProjectImportRequest, paths: tuple[str, ...]
-) -> DecisionsImported | None:
-    if not paths:
-        return None
-    wanted = DecisionsRequest(paths=paths, dry_run=request.dry_run, admit=request.admit)
-    return import_decisions(workspace, wanted)
-
-
-def _sessions(
-    workspace: Workspace, request: ProjectImportRequest, program: str
-) -> SessionsImported:
-    wanted = SessionsRequest(
-        harness=SessionProgram(program),
-        dry_run=request.dry_run,
-        progress=request.progress,
-        admit=request.admit,
-    )
-    return import_sessions(workspace, wanted)
 
 
 def _paths(workspace: Workspace, files: Iterable[str]) -> tuple[str, ...]:
@@ -181,19 +144,12 @@ def _paths(workspace: Workspace, files: Iterable[str]) -> tuple[str, ...]:
     return tuple(os.path.join(project, *file.split("/")) for file in files)
 
 
-def _files(workspace: Workspace) -> list[str]:
-    """Return the files of the memory's project that git does not ignore, as seen from there."""
-    inside = name_in(workspace.sources.top, os.path.dirname(workspace.root))
-    prefix = f"{inside}/" if inside else ""
-    return [file.removeprefix(prefix) for file in workspace.sources.within(inside)]
+def _folder_of(file: str) -> str:
+    return file.rpartition("/")[0]
 
 
 def _is_record(file: str) -> bool:
     return _RECORD.fullmatch(file.rpartition("/")[2]) is not None
-
-
-def _records_in(folder: str, files: Sequence[str]) -> list[str]:
-    return [one for one in files if one.rpartition("/")[0] == folder and _is_record(one)]
 
 
 def _has_decision(workspace: Workspace, files: Sequence[str]) -> bool:

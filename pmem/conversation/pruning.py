@@ -1,7 +1,7 @@
 """Pruning conversations: which of the messages outside chunks a context leaves out."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Annotated, Final
@@ -134,12 +134,7 @@ class Usage(ConversationStatistics, frozen=True, kw_only=True):
 
 
 def prune(workspace: Workspace, request: PruneRequest) -> Pruning:
-    """Prune a conversation by hand; every message stays kept and searchable.
-
-    Raises:
-        NotFound, Ambiguous: The conversation.
-        InvalidValue: A limit below what is never pruned.
-    """
+    """Prune a conversation by hand; every message stays kept and searchable."""
     conversation = target(workspace, request.conversation)
     done = _by_hand(workspace, conversation, request)
     if done.pruned and not request.dry_run:
@@ -148,12 +143,7 @@ def prune(workspace: Workspace, request: PruneRequest) -> Pruning:
 
 
 def list_pruned(workspace: Workspace, request: LookRequest) -> PrunedListing:
-    """Return which messages were pruned from a conversation, when, and why.
-
-    Raises:
-        NotFound, Ambiguous: The conversation.
-        Damaged: A chunk's file is missing or cannot be used.
-    """
+    """Return which messages were pruned from a conversation, when, and why."""
     from pmem.memory.conversations import unfold
 
     found = unfold(workspace, target(workspace, request.conversation))
@@ -236,23 +226,21 @@ def window(conversation: Conversation) -> tuple[Message, ...]:
 
 
 def usage(workspace: Workspace, reference: str | None) -> Usage:
-    """Count what a conversation holds, the latest active one by default, and what is shown of it.
-
-    Raises:
-        NotFound, Ambiguous: The conversation.
-        Damaged: A chunk's file is missing or cannot be used.
-    """
+    """Count what a conversation holds, the latest active one by default, and what it shows."""
     from pmem.memory.conversations import read_whole
 
     settings = workspace.settings
     conversation, chunks = read_whole(workspace, target(workspace, reference))
     facts = chain(conversation.facts, *(chunk.facts for chunk in chunks))
+    shown = {message.id for message in window(conversation)}
+    cleared = {one.id for one in conversation.recent_messages if one.id not in shown}
+    clearings = (one.at for one in conversation.history if "cleared_turns" in one.before)
     counted = statistics(
         [message for message in conversation.recent_messages if not message.removed],
-        gone(workspace, conversation) | _cleared_ids(conversation),
+        gone(workspace, conversation) | cleared,
         chunks,
         settings.conversation_tokens,
-        max((at for at in (conversation.pruned_at, *_clearings(conversation)) if at), default=None),
+        max((at for at in (conversation.pruned_at, *clearings) if at), default=None),
     )
     return Usage(
         conversation=conversation.id,
@@ -291,18 +279,15 @@ def _by_hand(workspace: Workspace, conversation: Conversation, request: PruneReq
     if request.strategy is not None:
         given = msgspec.structs.replace(given, strategy=request.strategy)
     if request.keep is not None or request.tokens is not None:
-        return _planned(workspace, conversation, _asked_for(given, request), "by_hand")
+        wanted = msgspec.structs.replace(
+            given,
+            most_messages=given.most_messages if request.keep is None else request.keep,
+            most_tokens=given.most_tokens if request.tokens is None else request.tokens,
+        )
+        return _planned(workspace, conversation, wanted, "by_hand")
     trigger = _due(settings, conversation, given)
     wanted = _rules_for(settings, trigger or "session_start", given)
     return _planned(workspace, conversation, wanted, trigger or "by_hand")
-
-
-def _asked_for(given: PruningRules, request: PruneRequest) -> PruningRules:
-    return msgspec.structs.replace(
-        given,
-        most_messages=given.most_messages if request.keep is None else request.keep,
-        most_tokens=given.most_tokens if request.tokens is None else request.tokens,
-    )
 
 
 def _planned(
@@ -351,16 +336,6 @@ def _without_pruned(
         updated_at=max(event.at, conversation.updated_at),
         history=(*conversation.history, event),
     )
-
-
-def _clearings(conversation: Conversation) -> Iterator[datetime]:
-    return (event.at for event in conversation.history if "cleared_turns" in event.before)
-
-
-def _cleared_ids(conversation: Conversation) -> frozenset[str]:
-    shown: Sequence[Message] = window(conversation)
-    kept = {message.id for message in shown}
-    return frozenset(item.id for item in conversation.recent_messages if item.id not in kept)
 
 
 def _due(settings: Settings, conversation: Conversation, given: PruningRules) -> Trigger | None:

@@ -12,22 +12,28 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from pmem.conversation.episodes import last_said, noticed_at_import
-from pmem.conversation.exchange import with_token_count
-from pmem.conversation.session_content import documents_of, lines_of
+from pmem.conversation.exchange import tell_part, with_token_count
 from pmem.conversation.session_files import (
     FoundSessions,
+    documents_of,
     harness_of,
+    lines_of,
     sessions_in,
     sessions_of,
 )
-from pmem.conversation.transcripts import append, conversation_of, replace_messages
-from pmem.conversation.unread import from_unread, read_unread, with_unread
+from pmem.conversation.transcripts import (
+    append,
+    conversation_of,
+    from_unread,
+    read_unread,
+    replace_messages,
+    with_unread,
+)
 from pmem.core.visible import visible
 from pmem.errors import FileNotRead, InvalidValue, NotFound
 from pmem.interchange import Skipped
 from pmem.interchange.messages import MessageReader
-from pmem.interchange.own_calls import without_own_calls
-from pmem.interchange.sessions import Line, Lines, SessionNotes
+from pmem.interchange.sessions import Line, Lines, SessionNotes, without_own_calls
 from pmem.memory.noted_facts import new_facts, noted, states_anything
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
@@ -48,19 +54,10 @@ None is of a message whose text was removed, which no other text replaces."""
 
 
 class SessionsRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Sessions of one program.
+    """Sessions of one program; of the one that wrote the file, where none is named.
 
-    Attributes:
-        harness: The program; None for the one that wrote the file.
-        path: A session's file, or a folder with some of this project; None for those of this
-            project where their program keeps them.
-        pending: Those that hooks noted, instead.
-        since: Only what was said from then on.
-        sub_agents: What sub-agents said is wanted as well.
-        learn: Facts and key moments are noted as they are of what is said, as pending ones.
-        dry_run: Say what would be added, and add nothing.
-        progress: Told of the bytes as they are read.
-        admit: Lets in what holds no secret, message by message.
+    Without a path they are this project's, where their program keeps them. With `learn`, facts and
+    key moments are noted as they are of what is said. `admit` lets in what holds no secret.
     """
 
     harness: SessionProgram | None = None
@@ -108,11 +105,6 @@ def import_sessions(workspace: Workspace, request: SessionsRequest) -> SessionsI
     """Take in sessions, each in commits of some hundred messages; what is there stays as it is.
 
     A run that was killed is finished by the next one, and ends as one run would.
-
-    Raises:
-        NotFound: There is no session of the program for this project.
-        InvalidValue: The file is no session, or one of another program.
-        StorageRefused: A file may not be read, or nothing can be written.
     """
     waiting = workspace.own.noted_transcripts.all() if request.pending else []
     left_out: Counter[str] = Counter()
@@ -122,9 +114,10 @@ def import_sessions(workspace: Workspace, request: SessionsRequest) -> SessionsI
     skipped: list[Skipped] = []
     done = 0
     for program, path in meant:
-        told = partial(_tell, request.progress, done, sum(sizes.values()))
+        told = partial(tell_part, request.progress, done, sum(sizes.values()))
         session = _SessionImport(workspace, request, program, path)
-        for batch in _batches(session.messages(told)):
+        messages = session.messages(told)
+        while batch := list(islice(messages, BATCH)):
             session.take(batch)
         done += sizes[path]
         counts.update(session.counts)
@@ -156,12 +149,7 @@ def _read_all(workspace: Workspace, request: SessionsRequest) -> int:
 
 
 class _SessionImport:
-    """One session's file on its way into its conversation.
-
-    Attributes:
-        counts: What became of the messages so far.
-        notes: What was left out so far.
-    """
+    """One session's file on its way into its conversation."""
 
     def __init__(
         self, workspace: Workspace, request: SessionsRequest, program: SessionProgram, path: str
@@ -245,7 +233,9 @@ class _SessionImport:
             )
         if fresh:
             title = self.notes.titles.get(session, self.notes.title)
-            conversation = _with_title(conversation, title)
+            if title is not None and conversation.title is None:
+                title = visible(title)[:_LONGEST_TITLE]
+                conversation = msgspec.structs.replace(conversation, title=title)
             new = list(_with_tokens(workspace, {one.id: one for one in fresh}).values())
             if not self._request.learn:
                 conversation = with_unread(conversation, new)
@@ -354,13 +344,6 @@ def _name_of_chat(path: str) -> str:
     return os.path.basename(folder) if is_fixed else stem
 
 
-def _batches(
-    messages: Iterator[tuple[str, Message]],
-) -> Iterator[list[tuple[str, Message]]]:
-    while batch := list(islice(messages, BATCH)):
-        yield batch
-
-
 def _size(path: str) -> int:
     try:
         return os.path.getsize(path)
@@ -368,15 +351,5 @@ def _size(path: str) -> int:
         raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _tell(progress: Progress, before: int, total: int, done: int) -> None:
-    progress(min(before + done, max(total - 1, 0)), total)
-
-
 def _with_tokens(workspace: Workspace, messages: dict[str, Message]) -> dict[str, Message]:
     return {name: with_token_count(workspace, message) for name, message in messages.items()}
-
-
-def _with_title(conversation: Conversation, title: str | None) -> Conversation:
-    if title is None or conversation.title is not None:
-        return conversation
-    return msgspec.structs.replace(conversation, title=visible(title)[:_LONGEST_TITLE])

@@ -15,18 +15,11 @@ from pmem.values.records import Chunk, Conversation, Message, Role, Status
 class ConversationWindow(msgspec.Struct, frozen=True, kw_only=True):
     """A conversation as a context shows it.
 
-    Attributes:
-        system: its system prompt, if it begins with one.
-        recent: its messages outside chunks since it was last cleared.
-        gone: the ids of those that are pruned.
-        chunks: those with a summary of their own since it was cleared, the latest first.
-        turns_ago: for each of these, how many turns ago it ended.
-        chunked: for the latest of these, their messages since the clearing, but for pruned ones;
-            up to one whose summary stands for others too, or before which a chunk is missing,
-            and no more than a context may show.
-        cleared: the ids of the chunks and recent messages before the clearing.
-        id: its own id.
-        app: the app that it is held in.
+    `recent` are its messages outside chunks since it was last cleared, `gone` the ids of those that
+    are pruned, `cleared` the ids of chunks and recent messages before. `chunks` are those with a
+    summary of their own since then, the latest first, and `turns_ago` when they ended. `chunked`
+    are the messages of the latest of these but for pruned ones: up to one whose summary stands for
+    others too, or before which a chunk is missing, and no more than a context may show.
     """
 
     system: tuple[Message, ...] = ()
@@ -41,11 +34,7 @@ class ConversationWindow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def talk_of(workspace: Workspace, reference: str | None) -> ConversationWindow:
-    """Return what a conversation brings, the latest active one's where none is named.
-
-    Raises:
-        NotFound, Ambiguous: The conversation.
-    """
+    """Return what a conversation brings, the latest active one's where none is named."""
     if reference is None:
         conversation = _usable_current(workspace)
     else:

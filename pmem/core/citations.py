@@ -1,10 +1,9 @@
 """Whether what a memory cites still stands where it stood, and where it went.
 
 A citation keeps no text, only what recognises it: a digest of three parts. Eight digits are the
-checksum of the text's first line, by which the places come together where it may stand. Eight are
-a checksum of all its lines that can be had of any stretch of a file at once, from sums over the
-file, as in the search of Rabin and Karp. The others are a hash (BLAKE2b, 96 bits) that settles the
-matter. White space at the ends of lines, the kind of line ends, and a byte-order mark count for
+checksum of the text's first line, by which the places come together where it may stand, eight are
+a checksum of all its lines, and the others are a hash (BLAKE2b, 96 bits) that settles the matter.
+White space at the ends of lines, the kind of line ends, and a byte-order mark count for
 nothing. What is not found so may stand there in another layout: that is told by a second digest,
 of the text without the white space that means nothing (`core.code.folding`). A symbol is cited by
 its name: where its text stands counts for nothing, and of a constant the value alone counts.
@@ -35,8 +34,8 @@ LEAST: Final = 4
 _DIGITS: Final = 8
 _CHECKSUMS: Final = 0xFFFFFFFF
 _HASH_BYTES: Final = 12
-_TRIES: Final = 64
-"""So many stretches may have the checksum and another text; only made-up files have more."""
+_TRIES: Final = 200
+"""So many places are looked at where a text may begin; only made-up files have more."""
 _TRIES_FOLDED: Final = 8
 """So many places of a text are looked at for what encloses them, or folded."""
 _LOOKED_AT: Final = 8000
@@ -154,24 +153,12 @@ class Content:
 
     def nearest(self, starts: Iterable[int], digest: str, size: int, near: int) -> Iterator[int]:
         """Yield, of the places where a text may begin, those where it does; see `places`."""
-        _, sum_, hash_ = (*digest.split("-", 2), "", "")[:3]
-        together = _number(sum_)
-        alike = [start for start in starts if self._together(start, size) == together]
-        tries = 0
-        for start in sorted(alike, key=lambda at: (abs(at + 1 - near), at)):
+        hash_ = digest.rpartition("-")[2]
+        inside = (start for start in starts if 0 < size <= self.size - start)
+        ordered = sorted(inside, key=lambda at: (abs(at + 1 - near), at))
+        for start in ordered[:_TRIES]:
             if _hash(self.lines[start : start + size]) == hash_:
                 yield start + 1
-                continue
-            tries += 1
-            if tries == _TRIES:
-                return
-
-    def _together(self, start: int, size: int) -> int | None:
-        """Return the checksum of a stretch: the sum of the sums within it."""
-        if not 0 < size <= self.size - start:
-            return None
-        once, twice = self._sums
-        return (twice[start + size] - twice[start] - size * once[start]) & _CHECKSUMS
 
     @cached_property
     def lines(self) -> list[bytes]:
@@ -197,12 +184,6 @@ class Content:
         for place, checksum in enumerate(self._checksums):
             found.setdefault(checksum, []).append(place)
         return found
-
-    @cached_property
-    def _sums(self) -> tuple[list[int], list[int]]:
-        """The sums of the lines' checksums up to each line, and the sums of those sums."""
-        once = list(accumulate(self._checksums, initial=0))
-        return once, list(accumulate(once))
 
     def _cut(self, start: int, end: int) -> list[bytes]:
         raw = self._raw[start:end]

@@ -15,7 +15,7 @@ from pmem.core.filters import created, is_part_of_name
 from pmem.core.lines import shortened
 from pmem.core.retention import Unwinding, json_value, undo_links
 from pmem.values.fields import asked
-from pmem.values.ids import is_id
+from pmem.values.ids import ids_in, is_id
 from pmem.values.records import KINDS, Conversation, Episode, Event, EventKind, Memory, State, plain
 
 TEXT_CHARACTERS: Final = 200
@@ -288,14 +288,7 @@ def _removed_ids(step: JournalStep) -> Iterator[str]:
 
 def _ids_in(value: Any) -> Iterator[str]:
     """Yield the record ids in a JSON value, in their order."""
-    if isinstance(value, str) and is_id(value):
-        yield value
-    elif isinstance(value, list):
-        for item in value:
-            yield from _ids_in(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _ids_in(item)
+    return filter(is_id, ids_in(value))
 
 
 def _meta(step: JournalStep) -> dict[str, Any]:

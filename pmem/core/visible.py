@@ -81,13 +81,13 @@ _ESCAPED: Final = {
     "#": f"#{_APART}",
 }
 _SIGNS: Final = str.maketrans(_ESCAPED)
-_ADDRESS: Final = re.compile(r"(:)(//)|(www)(\.)|(gh)(-)(?=\d)", re.IGNORECASE)
+_ADDRESS: Final = r"(?i)(:)(//)|(www)(\.)|(gh)(-)(?=\d)"
 
 
 def escape_markdown(text: str) -> str:
     """Return one line of Markdown that shows a text as it is, for the middle of a line."""
     folded = visible(" ".join(text.split())).translate(_SIGNS)
-    return _ADDRESS.sub(_split_match, folded)
+    return re.sub(_ADDRESS, _split_match, folded)
 
 
 def _split_match(found: re.Match[str]) -> str:

@@ -9,29 +9,154 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import pairwise, takewhile
 from typing import Final, NamedTuple
+from urllib.parse import unquote
 
 from pmem.core.lines import shortened
 from pmem.core.text.sentences import split_sentences
 from pmem.interchange import UnusedPart
-from pmem.interchange.adr_states import (
-    UNFILLED,
-    UNKNOWN,
-    RecordName,
-    bare_title,
-    number_of,
-    predecessor_in,
-    state_of,
-    successor_in,
-    whole_status,
-)
-from pmem.interchange.front_matter import named
 from pmem.interchange.markdown import (
     MarkdownBlock,
     MarkdownFile,
     MarkdownKind,
+    named,
     plain_text,
     read_markdown,
 )
+
+_STATES: Final = {
+    "superseded": r"super[sc]e+ded|replaced|obsoleted by|abgelöst|ersetzt|remplacée?",
+    "rejected": r"rejected|declined|not (?:accepted|approved|adopted)|abgelehnt|verworfen",
+    "deprecated": r"deprecated|retired|outdated|no longer (?:valid|in use)|inactive|veraltet",
+    "withdrawn": r"withdrawn|obsolete|abandoned|cancell?ed|revoked|zurückgezogen",
+    "draft": r"draft|wip|work in progress|entwurf",
+    "proposed": r"propos(?:ed|al)|pending|(?:in|under) (?:review|discussion)|rfc|open|deferred"
+    r"|postponed|on hold|todo|tbd|to be decided|vorgeschlagen",
+    "accepted": r"accepted|approved|adopted|agreed|decided|active|current|implemented|in effect"
+    r"|final|done|akzeptiert|angenommen|beschlossen|accepté|aceptad[ao]|vigente|aceito",
+}
+_STATE_WORD: Final = re.compile(
+    "|".join(rf"(?P<{state}>\b(?:{words})\b)" for state, words in _STATES.items()), re.IGNORECASE
+)
+_GONE: Final = ("superseded", "deprecated", "withdrawn")
+"""States that a record keeps, whatever it says of those before."""
+_TAKEN: Final = ("accepted", "rejected")
+UNFILLED: Final = "unfilled"
+"""The state of a record that offers a choice of three states or more."""
+UNKNOWN: Final = "unknown"
+"""The state of a record whose own word for it means nothing here."""
+_CHOICE: Final = 3
+_BETWEEN: Final = re.compile(r"[|/{]|\b(?:or|etc)\b", re.IGNORECASE)
+
+_UNTICKED: Final = re.compile(r"^\s*(?:[-*+] )?\[ \].*$", re.MULTILINE)
+_STRUCK: Final = re.compile(r"~~.*?~~", re.DOTALL)
+_IN_PART: Final = re.compile(r"\bpart(?:ial)?ly\s+super[sc]e+ded\b(?:\s+by\b)?", re.IGNORECASE)
+_ARROW: Final = re.compile(r"->|=>|→|➔|➜|\n")
+_LEAD: Final = re.compile(
+    r"^(?:\W|\d|_|x\])*(?:(?:status|state|is|it is|this \w+ is|now)\b\W*)?", re.IGNORECASE
+)
+_SUPERSEDED_BY: Final = re.compile(
+    r"(?:super[sc]e+ded|replaced|obsoleted|abgelöst|ersetzt)\W+(?:by|durch|with)\b[\s:*_]*([^\n]*)",
+    re.IGNORECASE,
+)
+_SUPERSEDES: Final = re.compile(
+    r"\b(?:super[sc]e+des|replaces|ersetzt)\b[\s:*_]*([^\n]*)", re.IGNORECASE
+)
+_LINK: Final = re.compile(r"\[([^\[\]]*)\]\(\s*<?([^()\s>]+)")
+_NUMBER: Final = re.compile(
+    r"(?:^\W*(?:decision|record|no\.?)?|\badr)[-_ #]*0*(\d{1,5})(?![\d-]*\d|\w)", re.IGNORECASE
+)
+_TITLE_NUMBER: Final = re.compile(
+    r"^\[?(?:adr[-_ #]*)?\d{1,5}\]?(?:\s*[.:)]|\s[-–—])\s+|^\[?(?:adr[-_ #]*|0)\d{1,5}\]?(?:\s+|$)",
+    re.IGNORECASE,
+)
+_IN_NAME: Final = re.compile(r"(?:adr[-_]?)?\d{1,5}(?=[-_.])(?!-\d\d-\d\d)", re.IGNORECASE)
+_NAME_MARKS: Final = re.compile(r"[*_`~\[\]\"'“”‘’<>]|\s(?=\s)")
+
+
+class RecordName(NamedTuple):
+    """How one record names another: by its file, its number or its title, whichever it has.
+
+    `file` has no suffix and small letters; `title` is as `folded_title` gives it.
+    """
+
+    text: str
+    file: str = ""
+    number: int | None = None
+    title: str = ""
+
+
+def whole_status(told: str) -> str:
+    """Return what a record tells of its state, where one that holds in part counts as accepted."""
+    return _IN_PART.sub("accepted; see", told)
+
+
+def state_of(told: str) -> str:
+    """Return the state that a record tells; nothing where it tells none.
+
+    Returns:
+        One of accepted, superseded, deprecated, withdrawn, rejected, proposed and draft, UNFILLED,
+        or UNKNOWN.
+    """
+    said = _STRUCK.sub("", _UNTICKED.sub("", told)).strip()
+    found: list[str] = []
+    for line in _ARROW.split(said):
+        words = [str(word.lastgroup) for word in _STATE_WORD.finditer(line)]
+        if len(set(words)) >= _CHOICE and _BETWEEN.search(line):
+            return UNFILLED
+        if re.search(r"\bsuper[sc]e+ded\b", line, re.IGNORECASE):
+            found.append("superseded")
+        elif words and (not found or _STATE_WORD.match(_LEAD.sub("", line))):
+            found.append(words[0])
+    for state in _GONE:
+        if state in found:
+            return state
+    last = [state for state in found if state in _TAKEN][-1:] or found[-1:]
+    return last[0] if last else UNKNOWN if re.search(r"\w", said) else ""
+
+
+def successor_in(told: str) -> RecordName | None:
+    """Return the record that takes the place of the one that tells this, where it names one."""
+    return _read_name(_SUPERSEDED_BY.search(told))
+
+
+def predecessor_in(told: str) -> RecordName | None:
+    """Return the record whose place the one takes that tells this, where it names one."""
+    return _read_name(None if _SUPERSEDED_BY.search(told) else _SUPERSEDES.search(told))
+
+
+def bare_title(title: str) -> str:
+    """Return a title without its number; a title that is only that stays."""
+    return _TITLE_NUMBER.sub("", title).strip() or title
+
+
+def folded_title(title: str) -> str:
+    """Return a title without its number, in small letters and without marks, to compare it."""
+    return bare_title(_NAME_MARKS.sub("", title)).strip(" .:;,()").casefold()
+
+
+def number_of(title: str, name: str) -> int | None:
+    """Return the number of a record by its title, else by its file's name."""
+    found = _TITLE_NUMBER.match(title) or _IN_NAME.match(name)
+    digits = re.search(r"\d+", found[0]) if found else None
+    return int(digits[0]) if digits else None
+
+
+def _read_name(found: re.Match[str] | None) -> RecordName | None:
+    if found is None or not re.search(r"\w", found[1]):
+        return None
+    text = found[1].strip()
+    link = _LINK.search(text)
+    said = link[1] if link else re.split(r"[;,]|\.\s|\s\(|\bon \d", text)[0].strip(" .()")
+    bare = _NAME_MARKS.sub("", said)
+    target = unquote(link[2]).partition("#")[0] if link else bare
+    number = _NUMBER.search(bare)
+    return RecordName(
+        text=bare,
+        file=re.sub(r"\.\w+$", "", target.rpartition("/")[2]).casefold(),
+        number=int(number[1]) if number else None,
+        title=folded_title(said),
+    )
+
 
 _LONGEST: Final = 1500
 """Characters of what was decided."""
@@ -85,20 +210,10 @@ _SILENT: Final = (MarkdownKind.HEADING, MarkdownKind.COMMENT)
 class DecisionRecord(NamedTuple):
     """A decision as its file tells it.
 
-    Attributes:
-        number: its number, by its title or its file's name.
-        title: what it is about.
-        state: what `state_of` makes of it; or nothing.
-        told: what it says of its state itself, on one line.
-        day: when it was taken.
-        context: why there was something to decide, in a sentence or two.
-        decision: what was decided, as much of each paragraph and entry of a list as has room.
-        consequences: what follows, in a sentence or two.
-        lines: the first and the last line of the section that says it, counted from one.
-        rejected: the options that were considered and not chosen.
-        superseded_by: the record that takes its place.
-        supersedes: the record whose place it takes.
-        left_out: what of the file is in none of these.
+    `state` is what `state_of` makes of what it `told` itself. `context` and `consequences` are a
+    sentence or two, `decision` as much of each paragraph and entry of a list as has room. `lines`
+    are the first and the last of the section that says it, counted from one. `rejected` are the
+    options that were not chosen.
     """
 
     number: int | None

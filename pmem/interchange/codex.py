@@ -45,7 +45,10 @@ def read(lines: Lines, notes: SessionNotes, *, sub_agents: bool = False) -> Iter
             continue
         if value.get("type") == "session_meta":
             session = text_of(payload.get("id")) or text_of(payload.get("session_id")) or session
-            if _is_sub_agent(payload) and not sub_agents:
+            source = payload.get("source")
+            is_agents = isinstance(source, dict) and "subagent" in source
+            is_agents = is_agents or payload.get("thread_source") == "subagent"
+            if is_agents and not sub_agents:
                 notes.leave_out("sessions of sub-agents")
                 return
         if value.get("type") != "response_item":
@@ -53,13 +56,6 @@ def read(lines: Lines, notes: SessionNotes, *, sub_agents: bool = False) -> Iter
             continue
         name = text_of(payload.get("id")) or str(value.get("ordinal", number))
         yield from _item(session, name, payload, value.get("timestamp"), notes)
-
-
-def _is_sub_agent(payload: dict[str, Any]) -> bool:
-    source = payload.get("source")
-    return payload.get("thread_source") == "subagent" or (
-        isinstance(source, dict) and "subagent" in source
-    )
 
 
 def _item(
@@ -70,7 +66,9 @@ def _item(
         yield from _message(session, name, payload, at, notes)
     elif kind in _CALLS:
         call = RecordedCall(
-            _tool(payload), text_of(payload.get("call_id")) or None, _given(payload)
+            text_of(payload.get("name")) or "shell",
+            text_of(payload.get("call_id")) or None,
+            _given(payload),
         )
         if notes.says_itself(call, text_of(payload.get("namespace"))):
             notes.leave_out(OWN_WORDS)
@@ -101,10 +99,6 @@ def _message(
         yield said(session, name, role, "\n\n".join(texts), at)
     else:
         notes.leave_out("lines of the program itself")
-
-
-def _tool(payload: dict[str, Any]) -> str:
-    return text_of(payload.get("name")) or "shell"
 
 
 def _given(payload: dict[str, Any]) -> Any:

@@ -1,22 +1,84 @@
 """Markdown files as blocks: what each line of a file belongs to, as CommonMark says it.
 
 markdown-it-py decides where a block begins and ends. Every line with a word in it is in a block,
-so that a reader can name all that it has no use for.
+so that a reader can name all that it has no use for. Front matter is the YAML between two lines
+`---` at the beginning. Many programs read it without a YAML parser, and people write for these:
+`globs: **/*.ts` and `description: Rules: ours` are no YAML. Where the parser fails, each such value
+counts as text.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pmem.core.lines import split_lines
-from pmem.interchange.front_matter import FrontMatter, read_front_matter
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
     from markdown_it.tree import SyntaxTreeNode
+
+_BARE: Final = re.compile(
+    r"^([ \t]*(?:-|[\w-]+:)[ \t]+)(?![|>][-+]?[ \t]*$)([^\s\"'#].*?)[ \t]*$", re.MULTILINE
+)
+_KEY: Final = re.compile(r"^[\w-]+\s*:", re.MULTILINE)
+
+
+class FrontMatter(NamedTuple):
+    """What a file says of itself.
+
+    `values` has text, lists and mappings by their keys, in small letters without `-` and `_`;
+    `lines` is how many lines it takes, none where there is no front matter.
+    """
+
+    values: dict[str, Any]
+    lines: int
+    is_readable: bool = True
+
+    def texts(self, key: str) -> list[str]:
+        """Return what a key has: the texts of a list, one text, or nothing."""
+        value = self.values.get(key)
+        values = value if isinstance(value, list | dict) else [value]
+        return [one.strip() for one in values if isinstance(one, str) and one.strip()]
+
+
+def read_front_matter(lines: Sequence[str]) -> FrontMatter:
+    """Read the front matter of a file's lines."""
+    if not lines or lines[0].rstrip() != "---":
+        return FrontMatter({}, 0)
+    ends = (n for n, line in enumerate(lines[1:], start=2) if line.rstrip() in ("---", "..."))
+    end = next(ends, 0)
+    text = "\n".join(lines[1 : end - 1])
+    if not end or (text.strip() and not _KEY.search(text)):
+        return FrontMatter({}, 0)
+    found = _parse(text)
+    if found is None:
+        found = _parse(_BARE.sub(_quote, text))
+    if not isinstance(found, dict):
+        return FrontMatter({}, end, is_readable=found == "" or not text.strip())
+    return FrontMatter({named(str(key)): value for key, value in found.items()}, end)
+
+
+def _quote(bare: re.Match[str]) -> str:
+    return "{}'{}'".format(bare[1], bare[2].replace("'", "''"))
+
+
+def named(key: str) -> str:
+    """Return a key as it is looked up: `superseded-by` and `supersededBy` are one."""
+    return re.sub(r"[-_\s]", "", key).casefold()
+
+
+def _parse(text: str) -> Any:
+    """Return what YAML says, every scalar as text; None where it is no YAML."""
+    import yaml
+
+    try:
+        return yaml.load(text, Loader=yaml.BaseLoader) or ""  # noqa: S506 - it makes texts alone
+    except (yaml.YAMLError, RecursionError):
+        return None
+
 
 _MOST_LEVELS: Final = 100
 _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -50,18 +112,12 @@ class MarkdownKind(StrEnum):
 class MarkdownBlock(NamedTuple):
     """A part of a file.
 
-    Attributes:
-        kind: What it is. A bullet is an entry of a list that is in no other, numbered or not.
-        text: What it says without its marks, line by line. A bullet says all that is indented
-            below it but code, tables, quotations and HTML, which are blocks after it; an empty line
-            is between its parts.
-        lines: Its first and its last line, counted from one.
-        headings: The headings above it, the outermost first.
-        level: From 1 to 6 for a heading.
-        rows: The cells of a table, the head first.
-        language: That of a code block, in small letters.
-        among: The first line of the list that it is in; none outside lists.
-        step: The number of an entry of a numbered list.
+    A bullet is an entry of a list that is in no other, numbered or not. It says all that is
+    indented below it but code, tables, quotations and HTML, which are blocks after it; an empty
+    line is between its parts. `lines` are the first and the last, counted from one; `headings`
+    those above, the outermost first. `level` is a heading's, `rows` are a table's, the head first,
+    `language` a code block's. In lists, `among` is the first line of the list, and `step` an
+    entry's number.
     """
 
     kind: MarkdownKind

@@ -69,9 +69,7 @@ def parse(
 class MessageReader:
     """Makes messages of the lines of a transcript, one after another.
 
-    Attributes:
-        skipped: What could not be used so far.
-        left_out: How often lines had which key that says nothing here.
+    `left_out` counts the keys of lines that say nothing here.
     """
 
     def __init__(self, name: str, most_characters: int, admit: Callable[[Any, str], Any]) -> None:
@@ -108,7 +106,10 @@ class MessageReader:
         external_id = _name(value, "id")
         role = _role(value)
         speaker = _name(value, "speaker")
-        identity = external_id or self._nth(conversation, f"{role}\x1f{speaker}\x1f{content}")
+        said = f"{role}\x1f{speaker}\x1f{content}"
+        if not external_id:  # equal messages without ids are told apart by counting them
+            self._seen[conversation, said] += 1
+        identity = external_id or f"{said}\x1f{self._seen[conversation, said]}"
         return conversation, fitting(
             Message(
                 id=derived_id(at, "message", conversation, identity),
@@ -138,11 +139,6 @@ class MessageReader:
             except InvalidValue:
                 raise InvalidValue(f"has a timestamp that is no time: {stamp!r}") from None
         return self._latest.get(conversation, UNDATED)
-
-    def _nth(self, conversation: str, said: str) -> str:
-        """Tell equal messages without ids apart by counting them."""
-        self._seen[conversation, said] += 1
-        return f"{said}\x1f{self._seen[conversation, said]}"
 
 
 def _object(line: bytes) -> dict[str, Any]:

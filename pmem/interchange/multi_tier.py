@@ -49,16 +49,19 @@ def write(
         ],
         Chunk: list(map(_chunk, chunks)),
     }
-    return {name: dump(_present(entries[type_])) for name, type_ in FILES.items()}
+    return {
+        name: dump([_without_none(entry) for entry in entries[type_]])
+        for name, type_ in FILES.items()
+    }
+
+
+def _without_none(fields: Fields) -> Fields:
+    """Leave out what is not known: the design's optional fields."""
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _recalled(records: Sequence[Record]) -> Iterator[Any]:
     return (one for one in records if getattr(one, "state", None) is State.ACTIVE)
-
-
-def _present(entries: list[Fields]) -> list[Fields]:
-    """Leave out what is not known: the design's optional fields."""
-    return [{key: value for key, value in each.items() if value is not None} for each in entries]
 
 
 def _memory(memory: Memory, now: datetime, half_life: float) -> Fields:
@@ -84,7 +87,13 @@ def _memory(memory: Memory, now: datetime, half_life: float) -> Fields:
         "createdAt": memory.created_at,
         "updatedAt": memory.updated_at,
         "metadata": {
-            "source": _source(memory),
+            "source": _without_none(
+                {
+                    "type": memory.source.kind,
+                    "conversationId": memory.source.conversation,
+                    "messageId": memory.source.message,
+                }
+            ),
             "importance": memory.importance,
             "accessCount": memory.access.count,
             "lastAccessedAt": used,
@@ -92,12 +101,6 @@ def _memory(memory: Memory, now: datetime, half_life: float) -> Fields:
             "tokens": memory.tokens,
         },
     }
-
-
-def _source(memory: Memory) -> Fields:
-    source = memory.source
-    known = {"conversationId": source.conversation, "messageId": source.message}
-    return {"type": source.kind, **{key: value for key, value in known.items() if value}}
 
 
 def _episode(episode: Episode) -> Fields:
@@ -181,6 +184,6 @@ def _message(message: Message) -> Fields:
         "role": message.role,
         "content": message.content,
         "timestamp": message.created_at,
-        **{key: value for key, value in told.items() if value is not None},
+        **_without_none(told),
         "metadata": {"tokens": message.tokens},
     }

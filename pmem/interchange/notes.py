@@ -12,13 +12,20 @@ all headings above are the tags.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
+from pmem.core.places import MOST_PLACES, check_places, exact_place
 from pmem.errors import InvalidValue
 from pmem.interchange import UnusedPart
-from pmem.interchange.markdown import MarkdownBlock, MarkdownKind, plain_text, read_markdown
-from pmem.interchange.rule_code import LONGEST, PATH
+from pmem.interchange.markdown import (
+    FrontMatter,
+    MarkdownBlock,
+    MarkdownKind,
+    plain_text,
+    read_markdown,
+)
 from pmem.interchange.rule_mood import (
     forbids,
     is_binding,
@@ -29,8 +36,16 @@ from pmem.interchange.rule_mood import (
     sentences,
     type_of,
 )
-from pmem.interchange.rule_scope import is_instructions, scope_of
-from pmem.interchange.rule_units import TASK, Said, is_import, is_link, is_pointer, units_in
+from pmem.interchange.rule_units import (
+    LONGEST,
+    PATH,
+    TASK,
+    Said,
+    is_import,
+    is_link,
+    is_pointer,
+    units_in,
+)
 from pmem.values.records import MemoryType
 
 _ABOUT: Final = re.compile(
@@ -55,15 +70,11 @@ _MOST_SUBJECT: Final = 80
 
 
 class Note(NamedTuple):
-    """A rule.
+    """A rule, on one line and without marks.
 
-    Attributes:
-        text: What it says, on one line and without marks.
-        tags: The headings above it, the outermost first.
-        lines: Its first and its last line, counted from one.
-        subject: The nearest heading; none where that is the file's title.
-        type: What it is.
-        about: The files, folders and patterns that its beginning names, or its table.
+    `tags` are the headings above it, the outermost first, `subject` is the nearest; none where that
+    is the file's title. `about` are the files, folders and patterns that its beginning names, or
+    its table.
     """
 
     text: str
@@ -75,13 +86,7 @@ class Note(NamedTuple):
 
 
 class NotesFile(NamedTuple):
-    """The notes of a file, and what is no note.
-
-    Attributes:
-        notes: The notes in their order.
-        left_out: All else, except headings.
-        places: Where they apply: see `scope_of`.
-    """
+    """The notes of a file in their order, all else but headings, and where they apply."""
 
     notes: tuple[Note, ...]
     left_out: tuple[UnusedPart, ...]
@@ -115,7 +120,8 @@ def read_notes(file: str, text: str, project: str = "") -> NotesFile:
         is_unsure = is_opening and said.type is None and not is_sure_order(said.text)
         told = _description(said) if is_body and (is_unsure or not said.text) else said
         is_said = bool(told.text) and not is_placeholder(told.text)
-        is_about_all = is_opening and (_is_shown(told) or (has_parts and _is_prose(told)))
+        is_code = told.type is MemoryType.FACT and told.blocks[0].kind is MarkdownKind.CODE
+        is_about_all = is_opening and (is_code or (has_parts and _is_prose(told)))
         if is_said and not is_about_all:
             notes.append(_note(told, title, found.front.texts("description")[:1]))
         else:
@@ -196,6 +202,121 @@ def _names_folder(said: Said) -> bool:
     return _FOLDER.search(said.blocks[0].text) is not None
 
 
-def _is_shown(said: Said) -> bool:
-    """Tell whether something is code that shows what nobody says a word of."""
-    return said.type is MemoryType.FACT and said.blocks[0].kind is MarkdownKind.CODE
+_KEYS: Final = ("applyto", "globs", "glob", "paths", "path", "filematchpattern")
+_EVERYWHERE: Final = frozenset({"*", "**", "**/*", "/**", "./**"})
+_MODES: Final = ("trigger", "inclusion")
+_BY_FILE: Final = frozenset({"glob", "filematch"})
+_NAMES: Final = re.compile(
+    r"(?:AGENTS?|CLAUDE|GEMINI|QWEN|CRUSH|WARP)(?:\.\w+)?\.md|copilot-instructions\.md"
+    r"|\.(?:cursor|windsurf|cline)rules|.+\.(?:instructions\.md|mdc)",
+    re.IGNORECASE,
+)
+_FOLDERS: Final = re.compile(
+    r"(?:^|/)(?:\.[\w-]+/(?:rules|instructions|steering|guidelines)(?:-\w+)?|\.clinerules)/"
+)
+_CONTRIBUTING: Final = re.compile(r"(?:\.github/|docs/)?CONTRIBUTING\.md", re.IGNORECASE)
+_OWN: Final = re.compile(r"\.local\.md\Z", re.IGNORECASE)
+_PAGE: Final = re.compile(r"[a-z]+\.md")
+_LONGEST: Final = 1000
+_BRACES: Final = re.compile(r"\{([^{}]*,[^{}]*)\}")
+
+
+def is_instructions(file: str) -> bool:
+    """Tell whether a file has instructions for assistants, by its name and its folders."""
+    return bool(_NAMES.fullmatch(file.rpartition("/")[2]) or _FOLDERS.search(file))
+
+
+def is_of_project(file: str) -> bool:
+    """Tell whether a file has a project's instructions, for assistants or for people.
+
+    One that is `.local` is somebody's own, and `docs/agents.md` is a page about agents.
+    """
+    folder, _, name = file.rpartition("/")
+    is_page = bool(folder) and _PAGE.fullmatch(name) and not is_instructions(f"{folder}/x.md")
+    is_wanted = is_instructions(file) or _CONTRIBUTING.fullmatch(file) is not None
+    return is_wanted and not is_page and not _OWN.search(file)
+
+
+def scope_of(file: str, front: FrontMatter) -> tuple[str, ...]:
+    """Return the places where a file's rules apply; none where they apply everywhere.
+
+    `file` is relative to the project root, with slashes.
+
+    Raises:
+        InvalidValue: It names a place that is none, or too many.
+    """
+    folders, _, name = file.rpartition("/")
+    base, in_program = _base(folders)
+    patterns = list(islice(_patterns(front), MOST_PLACES + 1))
+    if len(patterns) > MOST_PLACES:
+        raise InvalidValue(f"applies to more than {MOST_PLACES} places")
+    if patterns:
+        return _placed(base if in_program else "", patterns)
+    if base and (in_program or _NAMES.fullmatch(name)):
+        return (f"{_escaped(base)}/**",)
+    return ()
+
+
+def _base(folders: str) -> tuple[str, bool]:
+    """Return the folder that rules are relative to; is the file in a program's own folder?"""
+    parts = folders.split("/") if folders else []
+    own = next((at for at, part in enumerate(parts) if part.startswith(".")), None)
+    return "/".join(parts[:own]), own is not None
+
+
+def _patterns(front: FrontMatter) -> Iterator[str]:
+    """Yield the patterns of front matter that count, one by one."""
+    modes = {text.casefold() for key in _MODES for text in front.texts(key)}
+    if "true" in front.texts("alwaysapply") or (modes and not modes & _BY_FILE):
+        return
+    for key in _KEYS:
+        for text in front.texts(key):
+            if len(text) > _LONGEST:
+                raise InvalidValue(f"has {len(text)} characters in {key}, the limit is {_LONGEST}")
+            bare = text.removeprefix("[").removesuffix("]") if text.endswith("]") else text
+            for part in _parts(bare):
+                yield from filter(None, _expanded(part.strip().strip("'\"")))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield what is between the commas that are in no braces."""
+    depth = start = 0
+    for at, sign in enumerate(text):
+        depth += (sign == "{") - (sign == "}")
+        if sign == "," and depth <= 0:
+            yield text[start:at]
+            start = at + 1
+    yield text[start:]
+
+
+def _expanded(pattern: str) -> Iterator[str]:
+    """Yield a pattern once for each way through its braces."""
+    found = _BRACES.search(pattern)
+    if found is None:
+        yield pattern
+        return
+    for choice in found[1].split(","):
+        yield from _expanded(f"{pattern[: found.start()]}{choice.strip()}{pattern[found.end() :]}")
+
+
+def _placed(base: str, patterns: Sequence[str]) -> tuple[str, ...]:
+    """Return patterns as places, what is taken out again at the end."""
+    out = [one for one in patterns if one.startswith("!")]
+    into = [one for one in patterns if not one.startswith("!")]
+    if not into or _EVERYWHERE.intersection(into):
+        into = ["**"] if base or out else []
+    return check_places([_under(base, one) for one in (*into, *out)])
+
+
+def _under(base: str, pattern: str) -> str:
+    """Return a pattern of a folder relative to the project root."""
+    sign = "!" * pattern.startswith("!")
+    bare = pattern.removeprefix("!").removeprefix("./")
+    if not base or bare.startswith(f"{base}/"):
+        return sign + bare
+    any_depth = "/" not in bare.rstrip("/")
+    return f"{sign}{_escaped(base)}/{'**/' * any_depth}{bare.removeprefix('/')}"
+
+
+def _escaped(folder: str) -> str:
+    return exact_place(folder).removeprefix("/")

@@ -7,11 +7,11 @@ would learn from its own words.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from pmem.core.own_words import without_own_words
+from pmem.core.own_words import is_own_answer, without_own_words
 from pmem.core.text.calls import RecordedCall
 from pmem.values.bounds import LINE_BYTES
 from pmem.values.programs import SessionProgram
@@ -47,11 +47,8 @@ Lines = Callable[[], Iterable[bytes]]
 class SessionNotes:
     """What is known of a session beside what was said in it.
 
-    Attributes:
-        left_out: How many lines were left out, by the reason.
-        title: What its program calls it.
-        titles: The same by session, where a file has several.
-        pmem_calls: The ids of the calls whose results are pmem's own words.
+    `left_out` counts lines by the reason. `titles` are those of sessions, where a file has several.
+    `pmem_calls` are the ids of the calls whose results are pmem's own words.
     """
 
     def __init__(self) -> None:
@@ -217,3 +214,109 @@ def _trimmed(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _trimmed(part) for name, part in value.items()}
     return [_trimmed(part) for part in value] if isinstance(value, list) else value
+
+
+MOST_HELD: Final = 200
+"""Lines that wait for a call's result; then the call is taken for somebody else's."""
+_OTHERS: Final = frozenset(
+    ("command", "cmd", "script", "path", "file_path", "absolute_path", "patch")
+)
+"""Arguments that no tool of pmem's has: what shows a file, or runs a command, may show its words.
+"""
+
+
+def without_own_calls(lines: Iterable[Line], notes: SessionNotes) -> Iterator[Line]:
+    """Yield lines without the calls that pmem answered, and without these answers."""
+    held: list[Line] = []
+    servers: set[str] = set()
+    waiting: set[str] = set()
+    own: set[str] = set()
+    for line in lines:
+        name, call, is_result = _call_of(line)
+        if call in own or (name and _server(name) in servers):
+            own.add(call)
+            notes.leave_out(OWN_WORDS)
+            continue
+        if is_result and call in waiting and is_own_answer(line["content"]):
+            asked = next(one for one in held if _call_of(one)[1] == call)
+            held.remove(asked)
+            servers.update(filter(None, [_server(_call_of(asked)[0])]))
+            own.add(call)
+            notes.left_out[OWN_WORDS] += 2
+        else:
+            held.append(line)
+        waiting.discard(call) if is_result else waiting.update([call] if name and call else [])
+        while held and (len(held) > MOST_HELD or _call_of(held[0])[1] not in waiting):
+            waiting.discard(_call_of(held[0])[1])
+            yield held.pop(0)
+    yield from held
+
+
+def _call_of(line: Line) -> tuple[str, str, bool]:
+    """Return the tool and the id of a call that may be pmem's, or the id of what is a result."""
+    result, call = line.get("tool_result"), line.get("tool_call")
+    if result is not None:
+        return "", str(result.get("id") or ""), True
+    given = call.get("arguments") if call is not None else None
+    if call is None or (isinstance(given, dict) and not _OTHERS.isdisjoint(given)):
+        return "", "", False
+    return str(call.get("name") or ""), str(call.get("id") or ""), False
+
+
+def _server(name: str) -> str:
+    """Return the server of a tool, where its name has it."""
+    return name.rpartition("__")[0] if name.startswith("mcp__") else ""
+
+
+LOOKED_AT: Final = 64 * 1024
+"""Bytes of a file by which its program is known."""
+
+
+class _Form(NamedTuple):
+    """How a file begins, without the space between, and names of which it holds one at least."""
+
+    begins: tuple[bytes, ...]
+    names: tuple[bytes, ...] = (b"",)
+
+
+_FORMS: Final = (
+    (SessionProgram.AIDER, _Form((b"#aiderchatstartedat",))),
+    (SessionProgram.SPECSTORY, _Form((b"<!--GeneratedbySpecStory",))),
+    (
+        SessionProgram.CLINE,
+        _Form((b'[{"role":"user"', b'[{"role":"assistant"')),
+    ),
+    (SessionProgram.CLINE, _Form((b'[{"ts":',), (b'"type":"say"', b'"type":"ask"'))),
+    (SessionProgram.CLAUDE_AI, _Form((b"[", b"{"), (b'"chat_messages":[',))),
+    (SessionProgram.CHATGPT, _Form((b"[", b"{"), (b'"mapping":{',))),
+    (
+        SessionProgram.COPILOT_CHAT,
+        _Form((b"{",), (b'"requesterUsername":', b'"responderUsername":')),
+    ),
+)
+_UNREAD: Final = (
+    ("Cursor, or another program with a SQLite database", _Form((b"SQLiteformat3\0",))),
+    ("Continue", _Form((b"{",), (b'"contextItems":',))),
+    ("LibreChat", _Form((b"{",), (b'"conversationId":',))),
+)
+"""Programs whose chats are known, and not read yet."""
+
+
+def program_of_chat(start: bytes) -> SessionProgram | None:
+    """Return the program whose chat a file is; None for none of those that are read at once."""
+    bare = _bare(start)
+    return next((program for program, form in _FORMS if _fits(form, bare)), None)
+
+
+def unread_program(start: bytes) -> str:
+    """Return the name of a program whose chats are not read yet; empty for none that is known."""
+    bare = _bare(start)
+    return next((name for name, form in _UNREAD if _fits(form, bare)), "")
+
+
+def _bare(start: bytes) -> bytes:
+    return b"".join(start.removeprefix(b"\xef\xbb\xbf").split())
+
+
+def _fits(form: _Form, bare: bytes) -> bool:
+    return bare.startswith(form.begins) and any(name in bare for name in form.names)

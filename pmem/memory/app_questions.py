@@ -133,7 +133,7 @@ def told_message(message: Message) -> SaidMessage:
     """Return a message as a model reads it."""
     text = message.content
     if not text.strip() and (message.tool_call or message.tool_result):
-        from pmem.core.text.tool_text import tool_text
+        from pmem.core.text.commands import tool_text
 
         text = tool_text(message)
     if len(text) > MOST_CHARACTERS:

@@ -39,8 +39,8 @@ def _text_model(rules: ModelRules, environment: Mapping[str, str]) -> TextModel:
         return _program(name, rules.command, rules, environment)
     if rules.url:
         return _server(rules, environment)
-    if rules.use in NEEDS_NAME and not rules.name:
-        raise InvalidValue(f"model.use is {rules.use}, and model.name says no model", _NAME_IT)
+    if rules.use == "ollama" and not rules.name:
+        raise InvalidValue("model.use is ollama, and model.name says no model", _NAME_IT)
     command = preset_command(rules.use, rules.name)
     if rules.use == "llm" and find_spec("llm") is not None:  # the package that came with pmem
         command = (sys.executable, "-m", *command)
@@ -252,35 +252,26 @@ def _read_file(path: str) -> bytes:
         raise ModelUnreachable("the program wrote no answer") from None
 
 
-NAME: Final = "{name}"
-"""In the place of this argument stands the model's name."""
-
-_NAMED: Final[Mapping[str, tuple[str, ...]]] = {
-    "claude": ("--model", NAME),
-    "codex": ("--model", NAME),
-    "ollama": (NAME,),
-    "llm": ("-m", NAME),
-}
-_COMMANDS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+_PRESETS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]]] = {
     "claude": (
         ("claude", "-p"),
+        ("--model",),
         ("--safe-mode", "--strict-mcp-config", "--tools", "", "--no-session-persistence",
          "--settings", '{"disableAllHooks":true}'),
     ),
     "codex": (
         ("codex", "exec"),
+        ("--model",),
         ("--ephemeral", "--ignore-user-config", "--skip-git-repo-check", "-s", "read-only",
          "--output-schema", SCHEMA, "-o", OUTPUT, "-"),
     ),
-    "ollama": (("ollama", "run"), ("--format", "json")),
-    "llm": (("llm",), ("--no-log", "--no-stream")),
+    "ollama": (("ollama", "run"), (), ("--format", "json")),
+    "llm": (("llm",), ("-m",), ("--no-log", "--no-stream")),
 }  # fmt: skip
-"""What stands before the model's name, and what behind it."""
-NEEDS_NAME: Final = frozenset(("ollama",))
+"""How each preset is called: what stands before the flag of the model's name, it, and the rest."""
 
 
 def preset_command(preset: str, name: str) -> tuple[str, ...]:
     """Return the command of a preset."""
-    before, behind = _COMMANDS[preset]
-    named = tuple(name if part == NAME else part for part in _NAMED[preset]) if name else ()
-    return (*before, *named, *behind)
+    before, flag, behind = _PRESETS[preset]
+    return (*before, *flag, name, *behind) if name else (*before, *behind)

@@ -195,10 +195,4 @@ def _pause(after: str) -> float:
     try:
         return max(0.0, float(after))
     except ValueError:
-        pass
-    from email.utils import parsedate_to_datetime
-
-    try:
-        return max(0.0, parsedate_to_datetime(after).timestamp() - time.time())
-    except (ValueError, TypeError):
         return _PAUSE_SECONDS

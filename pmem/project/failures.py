@@ -15,13 +15,13 @@ MOST_BYTES: Final = 1_000_000
 """Size from which whoever writes next begins a new log."""
 _LOG: Final = "pmem.log"
 _BEFORE: Final = "pmem.1.log"
+_LONGEST: Final = 300
 
 
 def note_failure(workspace: Workspace, text: str) -> str | None:
     """Write down what went wrong, without secrets; return where, if anything may be written."""
     if workspace.read_only:
         return None
-    from pmem.core.secrets import unsecret
     from pmem.storage.files.safe_files import is_own
 
     folder = os.path.join(workspace.root, "local")
@@ -38,9 +38,6 @@ def note_failure(workspace: Workspace, text: str) -> str | None:
     except OSError:
         return None
     return path
-
-
-_LONGEST: Final = 300
 
 
 def of_files(problems: Sequence[Problem]) -> str:

@@ -119,7 +119,7 @@ def message_item(message: Message, place: int, budget: int | None = None) -> Ite
 def _text(message: Message, budget: int | None) -> str:
     if speech_of(message) not in TOOLS:
         return message.content
-    from pmem.core.text.tool_text import shown_of_tools, tool_text
+    from pmem.core.text.commands import shown_of_tools, tool_text
 
     return tool_text(message, None if budget is None else shown_of_tools(budget))
 

@@ -45,13 +45,9 @@ ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
 class Argument(msgspec.Struct, frozen=True):
     """One argument of a tool.
 
-    Attributes:
-        name: As the tool's schema has it.
-        field: The request's field; an empty one is the tool's own.
-        says: What it means, where the request's field does not say it in words for a model.
-        is_needed: Whether the tool needs it.
-        hint: The type of the tool's own argument, or the one to show in the field's place.
-        is_shown: Whether the schema has it; one that it leaves out is understood, too.
+    Without a `field` of the request it is the tool's own. `says` is what it means, where the field
+    does not say it in words for a model; `hint` the type of the tool's own, or the one to show in
+    the field's place. One that is not shown is understood, too.
     """
 
     name: str
@@ -115,7 +111,7 @@ def lenient(value: Any, hint: Any) -> Any:
     Raises:
         InvalidValue: An object has a key that its type does not know.
     """
-    hint = _bare(hint)
+    hint = bare_type(hint)
     if get_origin(hint) in (tuple, list, frozenset):
         if isinstance(value, str):
             value = _parts(value)
@@ -191,7 +187,7 @@ def _hints(request: type[msgspec.Struct]) -> dict[str, Any]:
 
 def _type_schema(hint: Any) -> dict[str, Any]:
     """Return the schema of a type, in one piece."""
-    bare = _bare(hint)
+    bare = bare_type(hint)
     if get_origin(bare) in (tuple, list):
         return {"type": "array", "items": _type_schema(get_args(bare)[0])}
     if isinstance(bare, type) and issubclass(bare, msgspec.Struct):
@@ -204,7 +200,7 @@ def _type_schema(hint: Any) -> dict[str, Any]:
     return {"type": "string", "enum": found["enum"]} if "enum" in found else found
 
 
-def _bare(hint: Any) -> Any:
+def bare_type(hint: Any) -> Any:
     """Return a type without what says that there may be none."""
     if get_origin(hint) not in (Union, UnionType):
         return hint

@@ -39,12 +39,9 @@ _NAME: Final = 40
 
 
 class ToolAnswer(msgspec.Struct, frozen=True):
-    """What a call led to.
+    """What a call led to, as a model reads it; `data` is its plain form, where that was asked for.
 
-    Attributes:
-        text: As a model reads it.
-        is_refused: Whether nothing was done; the text says what to do next.
-        data: The plain form of the answer, where that was asked for.
+    Where it is refused nothing was done, and the text says what to do next.
     """
 
     text: str
@@ -161,11 +158,7 @@ class _ReadCall(msgspec.Struct):
 
 
 def _read_call(tool: ModelTool, given: Mapping[str, Any]) -> _ReadCall:
-    """Read the arguments of a call.
-
-    Raises:
-        InvalidValue: One means nothing here.
-    """
+    """Read the arguments of a call."""
     form = given.get(_FORMAT)
     if form not in (None, *get_args(Form)):
         raise InvalidValue(f"there is no format {form!r}", f"there are {', '.join(get_args(Form))}")
@@ -191,11 +184,7 @@ def _with_reason(content: str, reason: str) -> str:
 
 
 def _request(tool: ModelTool, asked: _ReadCall) -> Any:
-    """Make the request of a call.
-
-    Raises:
-        InvalidValue: A value has another type, or nothing is to be done.
-    """
+    """Make the request of a call."""
     fields = asked.fields
     if tool.operation is table.QUERY:
         return parse({"return" if name == "form" else name: fields[name] for name in fields})

@@ -5,27 +5,38 @@ another in a thread, so that the protocol is answered meanwhile. This module, `l
 `http.mcp_endpoint` are the only ones that know the SDK.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from functools import cache, partial
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol, TypeVar
 
 import anyio
-import anyio.to_thread
 import mcp_types as types
+from anyio import to_thread
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
-from mcp.shared.message import SessionMessage
 from mcp_types.methods import CacheableMethod
 
 from pmem import __version__
-from pmem.server import notices
-from pmem.server.lines import Lines
-from pmem.server.tools import SPELLINGS, ModelTool
+from pmem.server.tools import (
+    INSTRUCTIONS,
+    MIME,
+    PROMPTS,
+    RESOURCES,
+    SPELLINGS,
+    TEMPLATES,
+    ModelTool,
+    NotOffered,
+    prompt_text,
+    read_resource,
+)
+from pmem.values.bounds import LINE_BYTES
 
 if TYPE_CHECKING:
-    from pmem.server.calls import ToolAnswer, ToolCalls
+    from pmem.server.calls import ToolCalls
 
 T = TypeVar("T")
 Asked = ServerRequestContext[Any, Any]
@@ -37,6 +48,9 @@ _LISTS: Final[tuple[CacheableMethod, ...]] = (
     "tools/list", "prompts/list", "resources/list", "resources/templates/list",
 )  # fmt: skip
 """What does not change while the server runs."""
+GRACE: Final = 1.0
+"""How long what is asked when the input ends may take to be answered, in seconds."""
+_MOMENT: Final = 0.01
 
 
 def serve(
@@ -51,39 +65,81 @@ def serve(
     `make_calls` loads what calls need; `session` returns the thread of a call, from the metadata of
     its request.
     """
-    anyio.run(_serve, make_calls, tools, source, sink, session)
+    anyio.run(_serve, make_calls, tools, _Client(source, sink), session)
 
 
 async def _serve(
     make_calls: "Callable[[], ToolCalls]",
     tools: Mapping[str, ModelTool],
-    source: BinaryIO,
-    sink: BinaryIO,
+    client: "_Client",
     session: Session,
 ) -> None:
     one_by_one = _OneByOne(make_calls)
     desk = ProtocolDesk(one_by_one.run, tools, session)
-    lines = Lines(source, sink)
     server = desk.server()
-    incoming, to_read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    to_write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
-
-    async def until_gone(work: Callable[[], Awaitable[None]]) -> None:
-        try:
-            await work()
-        except OSError:  # nobody is there any more
-            tasks.cancel_scope.cancel()
 
     async def warm_up() -> None:
         await desk.is_listed.wait()  # what a client waits for goes first
         await one_by_one.run(None, lambda calls: calls.warm_up(), writes=False)
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(until_gone, partial(lines.read, incoming))
-        tasks.start_soon(until_gone, partial(lines.write, outgoing))
-        tasks.start_soon(warm_up)
-        await server.run(to_read, to_write, server.create_initialization_options())
-        tasks.cancel_scope.cancel()
+    files: Any = client
+    try:
+        async with stdio_server(files, files) as streams, anyio.create_task_group() as tasks:
+            tasks.start_soon(warm_up)
+            await server.run(streams[0], streams[1], server.create_initialization_options())
+            tasks.cancel_scope.cancel()
+    except* OSError:  # nobody is there any more
+        pass
+
+
+class _Client:
+    """The client at the other end of two streams of bytes, as the SDK's server reads and writes.
+
+    What is asked before the input ends is answered, if that takes no longer than `GRACE`.
+    """
+
+    def __init__(self, source: BinaryIO, sink: BinaryIO) -> None:
+        self._source, self._sink = source, sink
+        self._unanswered = 0
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        while line := await to_thread.run_sync(
+            self._source.readline, LINE_BYTES, abandon_on_cancel=True
+        ):
+            told = _without_halves(line.decode("utf-8", "replace"))
+            self._unanswered += _is_request(told)
+            yield told
+        with anyio.move_on_after(GRACE):
+            while self._unanswered > 0:
+                await anyio.sleep(_MOMENT)
+
+    async def write(self, text: str) -> None:
+        """Write a message, which is one line."""
+        await to_thread.run_sync(self._sink.write, text.encode())
+        await to_thread.run_sync(self._sink.flush)
+        self._unanswered -= '"id"' in text
+
+    async def flush(self) -> None:
+        """Do nothing: what is written is flushed at once."""
+
+
+def _is_request(line: str) -> bool:
+    try:
+        message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        return False
+    return isinstance(message, types.JSONRPCRequest)
+
+
+def _without_halves(line: str) -> str:
+    """Return a line with a question mark for each half of a character, which JSON can spell."""
+    if "\\ud" not in line.casefold():
+        return line
+    try:
+        whole = json.dumps(json.loads(line), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return line
+    return whole.encode("utf-8", "replace").decode()
 
 
 class CallRunner(Protocol):
@@ -118,7 +174,7 @@ class _OneByOne:
             return work(self._calls)
 
         async with self._turn:
-            return await anyio.to_thread.run_sync(working, abandon_on_cancel=True)
+            return await to_thread.run_sync(working, abandon_on_cancel=True)
 
 
 class ProtocolDesk:
@@ -135,7 +191,7 @@ class ProtocolDesk:
             "pmem",
             version=__version__,
             title="Project memory",
-            instructions=notices.INSTRUCTIONS,
+            instructions=INSTRUCTIONS,
             cache_hints=dict.fromkeys(_LISTS, _DAY),
             on_list_tools=self.list_tools,
             on_call_tool=self.call_tool,
@@ -162,39 +218,34 @@ class ProtocolDesk:
             raise _wrong(f"there is no tool {params.name!r}; there are {', '.join(self._tools)}")
         given = params.arguments or {}
         thread = self._session((asked.params or {}).get("_meta") or {})
+        told = asked.session.client_params
+        client = "" if told is None else told.client_info.name
         answer = await self._run(
             asked,
-            lambda calls: calls.call(params.name, given, thread, _client_of(asked)),
+            lambda calls: calls.call(params.name, given, thread, client),
             writes=not tool.is_reading,
         )
-        return _result(answer)
+        content: list[types.ContentBlock] = [types.TextContent(type="text", text=answer.text)]
+        if answer.data is None:
+            return types.CallToolResult(content=content, is_error=answer.is_refused)
+        return types.CallToolResult(content=content, structured_content=answer.data)
 
     async def list_resources(self, _: Asked, params: Paged) -> types.ListResourcesResult:
         """Answer `resources/list`."""
         _check_page(params)
-        return types.ListResourcesResult(
-            resources=[
-                types.Resource(
-                    uri=one.uri, name=one.name, description=one.meaning, mime_type=notices.MIME
-                )
-                for one in notices.RESOURCES
-            ]
-        )
+        listed = [types.Resource(**one._asdict(), mime_type=MIME) for one in RESOURCES]
+        return types.ListResourcesResult(resources=listed)
 
     async def list_templates(self, _: Asked, params: Paged) -> types.ListResourceTemplatesResult:
         """Answer `resources/templates/list`."""
         _check_page(params)
-        return types.ListResourceTemplatesResult(
-            resource_templates=[
-                types.ResourceTemplate(
-                    uri_template=one.uri,
-                    name=one.name,
-                    description=one.meaning,
-                    mime_type=notices.MIME,
-                )
-                for one in notices.TEMPLATES
-            ]
-        )
+        listed = [
+            types.ResourceTemplate(
+                uri_template=one.uri, name=one.name, description=one.description, mime_type=MIME
+            )
+            for one in TEMPLATES
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=listed)
 
     async def read_resource(
         self, asked: Asked, params: types.ReadResourceRequestParams
@@ -202,10 +253,10 @@ class ProtocolDesk:
         """Answer `resources/read`."""
         uri = str(params.uri)
         try:
-            text = await self._run(asked, lambda calls: notices.read(calls, uri), writes=False)
-        except notices.NotOffered as error:
+            text = await self._run(asked, lambda calls: read_resource(calls, uri), writes=False)
+        except NotOffered as error:
             raise _wrong(str(error)) from None
-        found = types.TextResourceContents(uri=uri, mime_type=notices.MIME, text=text)
+        found = types.TextResourceContents(uri=uri, mime_type=MIME, text=text)
         return types.ReadResourceResult(contents=[found])
 
     async def list_prompts(self, _: Asked, params: Paged) -> types.ListPromptsResult:
@@ -224,7 +275,7 @@ class ProtocolDesk:
                         )
                     ],
                 )
-                for one in notices.PROMPTS.values()
+                for one in PROMPTS.values()
             ]
         )
 
@@ -235,21 +286,15 @@ class ProtocolDesk:
         name, given = params.name, params.arguments or {}
         try:
             text = await self._run(
-                asked, lambda calls: notices.prompt_text(calls, name, given), writes=False
+                asked, lambda calls: prompt_text(calls, name, given), writes=False
             )
-        except notices.NotOffered as error:
+        except NotOffered as error:
             raise _wrong(str(error)) from None
         content = types.TextContent(type="text", text=text)
         return types.GetPromptResult(
-            description=notices.PROMPTS[name].meaning,
+            description=PROMPTS[name].meaning,
             messages=[types.PromptMessage(role="user", content=content)],
         )
-
-
-def _client_of(asked: Asked) -> str:
-    """Return what a client calls itself; nothing where it does not say."""
-    told = asked.session.client_params
-    return "" if told is None else told.client_info.name
 
 
 @cache
@@ -266,13 +311,6 @@ def _tool(tool: ModelTool) -> types.Tool:
             open_world_hint=False,
         ),
     )
-
-
-def _result(answer: "ToolAnswer") -> types.CallToolResult:
-    content: list[types.ContentBlock] = [types.TextContent(type="text", text=answer.text)]
-    if answer.data is None:
-        return types.CallToolResult(content=content, is_error=answer.is_refused)
-    return types.CallToolResult(content=content, structured_content=answer.data)
 
 
 def _check_page(params: Paged) -> None:

@@ -45,14 +45,14 @@ from pmem.values.times import shifted
 
 BATCH: Final = 200
 """Records that are written together; the lock is free between two batches."""
+PURGED_TOGETHER: Final = 2000
+"""The same where they are deleted: what still leads to them is looked for in all records."""
 PAUSE_SECONDS: Final = 0.06
-"""How long it is free, which is longer than a writer who waits for it sleeps."""
+"""How long the lock is free, which is longer than a writer who waits for it sleeps."""
 REMOVING: Final = frozenset({Action.EXPIRE, Action.PURGE})
 """The actions of a sweep."""
-PURGED_TOGETHER: Final = 2000
-"""The same where records are deleted: what still leads to them is looked for in all records."""
 
-_CATCHING_UP: Final = (*("turn_facts", "episode", "chunk_summary", "same_fact", "procedure"),)
+_CATCHING_UP: Final = ("turn_facts", "episode", "chunk_summary", "same_fact", "procedure")
 """What a consolidation lets models do that was left."""
 
 Outcome = Literal["planned", "done", "changed"]

@@ -97,8 +97,10 @@ def list_needs(workspace: Workspace, *, due: int, rivals: int) -> tuple[Need, ..
 
     So many memories are `due` to be archived, and several others took the place of so many.
     """
-    counted = {kind: due if kind is InboxKind.FADING else row.count(workspace)
-               for kind, row in _SOURCES.items()}  # fmt: skip
+    counted = {
+        kind: due if kind is InboxKind.FADING else row.count(workspace)
+        for kind, row in _SOURCES.items()
+    }
     return (
         *_to_check(workspace, rivals),
         *_needs(

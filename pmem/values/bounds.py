@@ -60,7 +60,7 @@ BODY_BYTES: Final = 1024 * 1024
 HEADER_BYTES: Final = 16 * 1024
 """Bytes of the line and the headers of a request to it."""
 
-_STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_STRING: Final = rb'(?s)"[^"\\]*(?:\\.[^"\\]*)*"'
 _LEVELS: Final = bytes.maketrans(b"{}", b"[]")
 _NOT_LEVELS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _BEGINNINGS: Final = (b",", b"[", b"{")
@@ -74,14 +74,14 @@ def is_crowded(data: bytes) -> bool:
         return False
     if data.count(b'"') - data.count(b'\\"') > _QUOTES * RECORD_VALUES:
         return True
-    return _values(_STRING.sub(b"", data)) > RECORD_VALUES
+    return _values(re.sub(_STRING, b"", data)) > RECORD_VALUES
 
 
 def is_too_deep(data: bytes) -> bool:
     """Tell whether lists and objects are nested too deep: take off a level at a time."""
     if data.count(b"[") + data.count(b"{") <= RECORD_LEVELS:
         return False
-    rest = _STRING.sub(b"", data).translate(_LEVELS, _NOT_LEVELS)
+    rest = re.sub(_STRING, b"", data).translate(_LEVELS, _NOT_LEVELS)
     for _ in range(RECORD_LEVELS):
         if not rest:
             return False

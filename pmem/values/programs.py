@@ -35,10 +35,10 @@ FORMS: Final = {
     SessionProgram.GEMINI: ProgramForm("Gemini", "gemini:read", whole=False),
     SessionProgram.AIDER: ProgramForm("aider", "markdown_chats:read_aider"),
     SessionProgram.SPECSTORY: ProgramForm("SpecStory", "markdown_chats:read_specstory"),
-    SessionProgram.CHATGPT: ProgramForm("ChatGPT", "chat_exports:read_chatgpt"),
-    SessionProgram.CLAUDE_AI: ProgramForm("Claude.ai", "chat_exports:read_claude_ai"),
-    SessionProgram.CLINE: ProgramForm("Cline", "editor_chats:read_cline"),
-    SessionProgram.COPILOT_CHAT: ProgramForm("Copilot Chat", "editor_chats:read_copilot_chat"),
+    SessionProgram.CHATGPT: ProgramForm("ChatGPT", "json_chats:read_chatgpt"),
+    SessionProgram.CLAUDE_AI: ProgramForm("Claude.ai", "json_chats:read_claude_ai"),
+    SessionProgram.CLINE: ProgramForm("Cline", "json_chats:read_cline"),
+    SessionProgram.COPILOT_CHAT: ProgramForm("Copilot Chat", "json_chats:read_copilot_chat"),
 }
 TITLES: Final = {program: form.title for program, form in FORMS.items()}
 """What people call them."""

@@ -112,8 +112,7 @@ def _of_git(workspace: Workspace, record: Removable, *, ours: bool) -> dict[str,
     sides = None if state is None else state.sides()
     if state is None or sides is None:
         raise InvalidValue("git has no merge here whose sides it could tell", _WITHOUT_SIDES)
-    entry = state.files(sides[not ours]).get(f"{STORES[type(record)]}/{record.id}{SUFFIX}")
-    data = None if entry is None else next(iter(state.blobs([entry.object])))
+    data = next(state.blobs([f"{sides[not ours]}:./{_path(record)}"]))
     try:
         found = msgspec.json.decode(data or b"")
     except msgspec.DecodeError:
@@ -121,6 +120,10 @@ def _of_git(workspace: Workspace, record: Removable, *, ours: bool) -> dict[str,
     if not isinstance(found, dict):
         raise InvalidValue(f"that side has no memory {short(record.id)}", _WITHOUT_SIDES)
     return found
+
+
+def _path(record: Removable) -> str:
+    return f"{STORES[type(record)]}/{record.id}{SUFFIX}"
 
 
 def _rewritten(workspace: Workspace, references: Sequence[str], text: str) -> Memory:
@@ -139,10 +142,10 @@ def _add_to_index(workspace: Workspace, records: Sequence[Removable]) -> str:
     unmerged = {} if state is None else state.unmerged()
     if state is None or not (unmerged or state.is_merging):
         return ""
-    paths = {f"{STORES[type(record)]}/{record.id}{SUFFIX}": record for record in records}
+    paths = set(map(_path, records))
     known = state.tracked([*paths])
     files = {}
-    for path in paths.keys() & (known.keys() | unmerged.keys()):
+    for path in paths & (known.keys() | unmerged.keys()):
         data = read_bytes(os.path.join(workspace.root, path))[0]
         mode = known[path].mode if path in known else next(iter(unmerged[path].values())).mode
         files[path] = Placed(mode, data)

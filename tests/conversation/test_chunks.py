@@ -83,16 +83,6 @@ def test_merging_keeps_every_message_in_its_order_and_findable() -> None:
         assert hits[0].text == sentence(number)
 
 
-def test_merging_leaves_the_transcript_as_it_was() -> None:
-    merging, keeping = in_memory(), in_memory(max_chunks=50)
-    assert filled(merging) == filled(keeping)
-    assert merging.transcript().conversation.merged_chunks == 4
-    assert keeping.transcript().conversation.merged_chunks == 0
-    assert contents(merging) == contents(keeping)
-    for one, other in zip(merging.transcript().chunks, keeping.transcript().chunks, strict=True):
-        assert [item.content for item in one.messages] == [item.content for item in other.messages]
-
-
 @pytest.mark.row("S2.3.6")
 def test_each_merged_chunk_leads_to_the_next_and_the_last_tells_of_all() -> None:
     made = in_memory()
@@ -143,12 +133,6 @@ def test_the_index_follows_a_merge() -> None:
     again = {hit.id for hit in made.search("module takes seconds", kinds=("chunk",)).hits}
     assert first.id not in again
     assert second.id in again
-
-
-def test_a_check_finds_nothing_wrong_with_merged_chunks() -> None:
-    made = project()
-    filled(made)
-    assert made.check().findings == ()
 
 
 def test_a_lower_limit_merges_more_with_the_next_chunk() -> None:

@@ -224,19 +224,6 @@ def test_a_line_needs_nothing_but_content(root: str) -> None:
     assert [message["role"] for message in shown["messages"]] == ["user", "user", "assistant"]
 
 
-def test_conversations_mixed_in_one_file_are_kept_apart(workspace: Workspace) -> None:
-    mixed = [line for pair in zip(talk(12), talk(12, "review"), strict=True) for line in pair]
-    assert figures(take(workspace, mixed)) == (24, 0, 0, 0)
-    for name in ("standup", "review"):
-        said = [message.content for message in kept(workspace, name).messages]
-        assert [line["content"] for line in talk(12)] == said
-
-
-def test_numbers_will_do_as_ids(workspace: Workspace) -> None:
-    take(workspace, [{"conversation": 7, "id": 1, "content": "one"}])
-    assert [message.external_id for message in kept(workspace, "7").messages] == ["1"]
-
-
 def test_an_edited_line_replaces_its_message_wherever_it_is_kept(workspace: Workspace) -> None:
     take(workspace, talk(45))
     edited = talk(45)

@@ -237,13 +237,6 @@ def files() -> dict[str, bytes]:
     return found
 
 
-def test_nothing_due_prunes_nothing() -> None:
-    made = begun()
-    say(made, 20, 20, 20)
-    done = made.prune_conversation()
-    assert (done.pruned, done.trigger, done.messages_left) == ((), None, 3)
-
-
 # What stays
 
 
@@ -516,18 +509,6 @@ def step(made: Project, name: str, number: int) -> None:
         made.resume_conversation()
     else:
         made.add_message(name, "bread " * number)
-
-
-def test_nothing_of_what_was_cleared_comes_back_by_itself() -> None:
-    made = Project(backend=InMemory(), actor="tester", extract_facts=False)
-    made.start_conversation("Kitchen")
-    for number in range(15):
-        made.add_message("user", f"The old oven number {number} bakes the bread")
-    made.clear_conversation()
-    for number in range(46):
-        made.add_message("user", f"The new oven number {number} bakes the cake")
-        assert "old oven" not in made.build_context(budget=5000).text
-    assert "old oven" in made.build_context("old oven", budget=5000).text
 
 
 @pytest.mark.row("S3.7.5")

@@ -232,7 +232,7 @@ def test_an_archive_may_have_its_chats_in_several_files(project: Path) -> None:
 def test_an_archive_that_is_too_large_is_refused(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pmem.conversation.session_content.MOST_BYTES", 100_000)
+    monkeypatch.setattr("pmem.conversation.session_files.MOST_BYTES", 100_000)
     with zipfile.ZipFile(project / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("conversations.json", json.dumps(_chatgpt()) + " " * 10_000_000)
     done = pmem("import", "auto", "bomb.zip")

@@ -166,7 +166,8 @@ def test_what_another_branch_says_is_shown_until_it_is_settled(memory: str, root
     assert b"conflict" not in pmem("show", memory).out + pmem("context", "port").out
 
 
-def test_settling_while_git_merges_is_noted_in_its_index() -> None:
+def worded_on_two_branches() -> str:
+    """Give a memory a text on each of two branches, of which `ours` is checked out."""
     begin()
     found = added("The port is 80")
     ok("add", "--all")
@@ -175,6 +176,11 @@ def test_settling_while_git_merges_is_noted_in_its_index() -> None:
         ok("checkout", "--quiet", "-b", branch, "main")
         assert pmem("edit", found, text).code == 0
         ok("commit", "--quiet", "--all", "--message", branch)
+    return found
+
+
+def test_settling_while_git_merges_is_noted_in_its_index() -> None:
+    found = worded_on_two_branches()
     assert git("merge", "theirs").code == 1
     done = pmem("resolve", found, "--other")
     assert "next: git merge --continue" in done.err
@@ -189,14 +195,7 @@ def path_in(identifier: str) -> str:
 
 
 def test_repair_says_what_is_to_be_settled_before_the_commit() -> None:
-    begin()
-    found = added("The port is 80")
-    ok("add", "--all")
-    ok("commit", "--quiet", "--message", "base")
-    for branch, text in (("theirs", "The port is 8080"), ("ours", "The service is on 443")):
-        ok("checkout", "--quiet", "-b", branch, "main")
-        assert pmem("edit", found, text).code == 0
-        ok("commit", "--quiet", "--all", "--message", branch)
+    found = worded_on_two_branches()
     ok("config", "--remove-section", "merge.pmem")
     assert git("merge", "theirs").code == 1
     short = found.rpartition("-")[2]

@@ -1,9 +1,9 @@
 """A shop's history: forty edits of Python, TypeScript and Go, and what a reader says of each."""
 
+from pathlib import Path
 from typing import Final
 
 from pmem.values.records import MemoryType
-from tests.histories.shop_files import FILES
 from tests.histories.steps import (
     Change,
     Edit,
@@ -18,7 +18,12 @@ from tests.histories.steps import (
     together,
 )
 
-__all__ = ["FILES", "MEMORIES", "STEPS"]
+_BEGUN: Final = Path(__file__).with_name("shop_files")
+FILES: Final = {
+    path.relative_to(_BEGUN).with_suffix("").as_posix(): path.read_text(encoding="utf-8")
+    for path in sorted(_BEGUN.rglob("*.txt"))
+}
+"""The files with which the history begins, in three languages."""
 
 MEMORIES: Final[dict[str, Remembered]] = {
     "retries": Remembered(

@@ -16,7 +16,8 @@ from pmem import Project
 from pmem.errors import InvalidValue, Refused
 from pmem.memory.requests import AddRequest
 from pmem.project.workspace import Workspace
-from pmem.server.http.connections import ListeningPlace, TimedConnection, listen
+from pmem.server.http import connections
+from pmem.server.http.connections import ListeningPlace, listen
 from pmem.server.http.guard import LOOPBACK
 from tests.http.serving import Listening, listening
 
@@ -24,8 +25,7 @@ JSON: Final = "Content-Type: application/json\r\n"
 
 
 @pytest.fixture
-def server(root: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Listening]:
-    monkeypatch.setattr(TimedConnection, "header_seconds", 0.3)
+def server(root: str) -> Iterator[Listening]:
     with listening(root, body_seconds=0.3) as served:
         yield served
 
@@ -45,22 +45,6 @@ def post(server: Listening, name: str, body: bytes, *, close: bool = True) -> by
     return head(server, f"POST /pmem/1/{name}", more, close=close) + body
 
 
-def test_requests_that_come_at_once_are_answered_in_their_order(server: Listening) -> None:
-    bodies = [json.dumps({"content": f"Room {n} has {n * 7} chairs."}).encode() for n in range(4)]
-    sent = b"".join(post(server, "add", body, close=False) for body in bodies)
-    answers = server.raw(sent + post(server, "list", b"{}"))
-    assert answers.count(b"HTTP/1.1 200") == 5
-    places = [answers.index(f"Room {n} has".encode()) for n in range(4)]
-    assert places == sorted(places)
-    assert answers.endswith(b'"total":4}}\n')
-
-
-def test_a_body_that_is_too_slow_is_told_so(server: Listening) -> None:
-    answer = server.raw(head(server, "POST /pmem/1/list", f"{JSON}Content-Length: 10\r\n") + b"{")
-    assert answer.startswith(b"HTTP/1.1 408")
-    assert b"too_slow" in answer
-
-
 def test_a_body_that_trickles_is_told_so_too(server: Listening) -> None:
     with server.connect() as raw:
         raw.sendall(head(server, "POST /pmem/1/list", f"{JSON}Content-Length: 100\r\n"))
@@ -73,42 +57,10 @@ def test_a_body_that_trickles_is_told_so_too(server: Listening) -> None:
         assert raw.recv(12) == b"HTTP/1.1 408"
 
 
-@pytest.mark.parametrize("begun", [b"", b"GET / HTT", b"GET / HTTP/1.1\r\nHost: local"])
-def test_who_asks_nothing_in_time_is_hung_up_on(begun: bytes, server: Listening) -> None:
-    started = time.monotonic()
-    assert server.raw(begun) == b""
-    assert time.monotonic() - started < 25
-
-
 def test_headers_may_be_so_large_and_no_larger(server: Listening) -> None:
-    for size, status in ((15_000, b"200"), (20_000, b"431")):
-        answer = server.raw(head(server, "GET /api/memory/", f"X-Large: {'x' * size}\r\n"))
-        assert answer.startswith(b"HTTP/1.1 " + status)
+    answer = server.raw(head(server, "GET /api/memory/", f"X-Large: {'x' * 15_000}\r\n"))
+    assert answer.startswith(b"HTTP/1.1 200")
     assert server.raw(b"GET / HTTP/1.1\r\nX-Large: " + b"x" * 20_000).startswith(b"HTTP/1.1 400")
-
-
-@pytest.mark.parametrize(
-    "begun",
-    [
-        b"nonsense\r\n\r\n",
-        b"GET / HTTP/1.1\r\n\r\n",  # no host
-        b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
-        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
-        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",  # TLS
-    ],
-)
-def test_what_is_no_http_is_refused(begun: bytes, server: Listening) -> None:
-    answer = server.raw(begun)
-    assert answer == b"" or answer[:12] in (b"HTTP/1.1 400", b"HTTP/1.1 421"), answer
-
-
-def test_two_lengths_of_a_body_smuggle_nothing(server: Listening) -> None:
-    more = f"{JSON}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n"
-    answer = server.raw(
-        head(server, "POST /pmem/1/list", more) + b"0\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n"
-    )
-    assert answer.count(b"HTTP/1.1") == 1
 
 
 def test_a_body_of_ten_megabytes_is_refused_and_the_client_gets_to_read_why(
@@ -119,28 +71,20 @@ def test_a_body_of_ten_megabytes_is_refused_and_the_client_gets_to_read_why(
     assert b"too_large" in answer
 
 
-def test_there_are_only_so_many_connections(
-    server: Listening, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(TimedConnection, "most_connections", 3)
-    monkeypatch.setattr(TimedConnection, "header_seconds", 5.0)
+def test_there_are_only_so_many_connections(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 3)
+    with listening(root) as server:
+        only_so_many(server)
+
+
+def only_so_many(server: Listening) -> None:
     kept = [server.connect() for _ in range(3)]
     wait_for(lambda: len(server.uvicorn.server_state.connections) == 3)
-    assert server.raw(b"").startswith(b"HTTP/1.1 503")
+    assert server.raw(head(server, "GET /healthz")).startswith(b"HTTP/1.1 503")
     for raw in kept:
         raw.close()
     wait_for(lambda: not server.uvicorn.server_state.connections)
     assert server.raw(head(server, "GET /healthz")).startswith(b"HTTP/1.1 200")
-
-
-def test_hundreds_of_connections_one_after_another_leave_nothing_behind(server: Listening) -> None:
-    for number in range(300):
-        with server.connect() as raw:
-            if number % 3 == 0:
-                raw.sendall(head(server, "GET /healthz"))
-                assert raw.recv(12) == b"HTTP/1.1 200"
-    state = server.uvicorn.server_state
-    wait_for(lambda: not (state.connections or state.tasks))
 
 
 def test_a_client_that_leaves_in_the_middle_harms_nobody(root: str, server: Listening) -> None:
@@ -158,19 +102,6 @@ def test_a_client_that_leaves_in_the_middle_harms_nobody(root: str, server: List
     wait_for(lambda: not server.uvicorn.server_state.connections)
     wait_for(lambda: not server.uvicorn.server_state.tasks)
     wait_for(lambda: Project(root).list().total == 51)
-
-
-@pytest.mark.long
-def test_who_reads_nothing_is_hung_up_on(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    Project(root).add_all([AddRequest(content=f"Room {n}: " + "x y " * 900) for n in range(500)])
-    monkeypatch.setattr(TimedConnection, "send_seconds", 0.3)
-    with listening(root) as server:
-        raw = server.connect()
-        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        for _ in range(8):
-            raw.sendall(head(server, "GET /api/memory/", close=False))
-        wait_for(lambda: not server.uvicorn.server_state.connections)
-        raw.close()
 
 
 def test_thirty_writers_at_once_lose_nothing(root: str, server: Listening) -> None:

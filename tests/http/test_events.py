@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pmem import Project
-from pmem.server.http import changes, event_stream, folder_changes
+from pmem.server.http import changes, event_stream
 from tests.conftest import NOW
 from tests.http.serving import PLANNER, Listening, listening
 from tests.http.test_recall_api import allow
@@ -72,7 +72,7 @@ def test_each_change_is_told_whoever_makes_it(root: str, server: Listening) -> N
 def test_what_an_editor_rewrites_where_it_is_is_told_later(
     root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folder_changes, "THOROUGH_SECONDS", 0.1)
+    monkeypatch.setattr(changes, "THOROUGH_SECONDS", 0.1)
     memory = Project(root).add("The queue is RabbitMQ.").memory
     (path,) = Path(root).glob(f"*/{memory.id}.json")
     with listening(root) as server, events(server) as heard:

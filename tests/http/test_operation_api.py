@@ -8,8 +8,8 @@ import pytest
 
 from pmem import Project, errors
 from pmem.operations.table import TABLE
+from pmem.server.http.endpoints import STATUSES
 from pmem.server.http.operation_api import OF_THIS_MACHINE
-from pmem.server.http.refusals import STATUSES
 from tests.conftest import NOW
 from tests.faults.console import pmem
 from tests.http.serving import Asked, asking

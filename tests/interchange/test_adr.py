@@ -5,8 +5,7 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.interchange.adr import DecisionRecord, read_decision
-from pmem.interchange.adr_states import RecordName
+from pmem.interchange.adr import DecisionRecord, RecordName, read_decision
 
 NYGARD = """# 7. Use RabbitMQ
 

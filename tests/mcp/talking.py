@@ -87,6 +87,7 @@ def talk(
     is_patient: bool = True,
     is_named: bool = True,
     environment: Mapping[str, str] | None = None,
+    grace: float = WAIT,
 ) -> list[dict[str, Any]]:
     """Return what a server answers to lines, or messages, until they end."""
     given = [
@@ -99,7 +100,7 @@ def talk(
         environment=environment or {},
     )  # fmt: skip
     offered = chosen(tools, read_only=read_only)
-    with mock.patch("pmem.server.lines.GRACE", WAIT):
+    with mock.patch("pmem.server.mcp.GRACE", grace):
         serve(
             lambda: ToolCalls(opened, agent, offered, structured=structured, is_named=is_named),
             offered,

@@ -18,8 +18,16 @@ from pmem.core.tokens import budget_counter, count_tokens
 from pmem.errors import InvalidValue
 from pmem.server.answers import fenced, written
 from pmem.server.arguments import ALIASES, lenient
-from pmem.server.notices import INSTRUCTIONS, PROMPTS
-from pmem.server.tools import ADMIN, BY_OTHER_NAMES, FOR_MODELS, PROFILES, ModelTool, chosen
+from pmem.server.tools import (
+    ADMIN,
+    BY_OTHER_NAMES,
+    FOR_MODELS,
+    INSTRUCTIONS,
+    PROFILES,
+    PROMPTS,
+    ModelTool,
+    chosen,
+)
 from pmem.values.records import Memory
 from tests.conftest import NOW
 from tests.faults.console import bytes_of, pmem
@@ -226,8 +234,8 @@ def test_what_was_tried_comes_back_at_its_error_and_its_place(root: str) -> None
     Path("src/billing").mkdir(parents=True)
     Path("src/billing/retry.py").write_text("RETRIES = 3\n")
     told = text_of(called(root, "why", place="src/billing/retry.py"))
-    noted = "(noted by assistant, not confirmed) Tried: five"
-    assert f"- [{short_of_memory(dead_end)} src/billing/**] {noted}" in told
+    mark = "(noted by assistant, not confirmed)"
+    assert f"- [{short_of_memory(dead_end)} src/billing/**] {mark} Tried: five" in told
     assert "Fixed by: Spread requests" in told
 
 

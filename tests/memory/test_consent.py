@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from pmem import Project
 from pmem.errors import Damaged, InvalidValue, NotFound, Refused
 from pmem.memory import consent
-from pmem.memory.proposals import Withheld
+from pmem.memory.proposals import Held, Withheld
 from pmem.memory.requests import AddRequest
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import Proposal, Proposals, Queue
@@ -31,6 +31,13 @@ DAY = timedelta(days=1)
 def opened(root: str, agent: str | None = None, now: object = NOW) -> Project:
     """Open a memory as a person, or as an agent."""
     return Project(root, actor="kim", agent=agent, now=now)  # type: ignore[arg-type]
+
+
+def propose(root: str, text: str = "The user lives in Quuxville.", **fields: Any) -> Held:
+    """Let an agent say something of somebody that waits for consent."""
+    added = opened(root, "planner").add(text, **fields)
+    assert added.held is not None
+    return added.held
 
 
 def traces(root: str, token: str) -> list[str]:
@@ -91,10 +98,8 @@ def test_the_latest_decisions_are_kept_and_no_more(root: str) -> None:
     rejected = []
     with mock.patch("pmem.storage.local.proposals.MOST_DECISIONS", 3):
         for town in ("Graz", "Linz", "Wels", "Melk", "Enns"):
-            held = opened(root, "planner").add(f"The user lives in {town}.", force=True).held
-            assert held is not None
-            opened(root).reject(held.id)
-            rejected.append(held.id)
+            rejected.append(propose(root, f"The user lives in {town}.", force=True).id)
+            opened(root).reject(rejected[-1])
     kept = opened(root).waiting(decisions=True).decisions
     assert [item.id for item in kept] == rejected[2:]
 
@@ -124,12 +129,9 @@ def test_digests_tell_nothing_without_the_key_of_this_clone(root: str, tmp_path:
 
 
 def test_what_was_rejected_for_one_user_is_asked_again_for_another(root: str) -> None:
-    agent = opened(root, "planner")
-    held = agent.add("The user's pronouns are they/them.", user="mira").held
-    assert held is not None
-    opened(root).reject(held.id)
+    opened(root).reject(propose(root, "The user's pronouns are they/them.", user="mira").id)
     again = [
-        agent.add("The user's pronouns are they/them.", user=user).action
+        opened(root, "planner").add("The user's pronouns are they/them.", user=user).action
         for user in ("mira", "ben", None)
     ]
     assert again == ["rejected", "queued", "queued"]
@@ -141,9 +143,7 @@ def test_what_people_add_themselves_needs_nobodys_consent(root: str) -> None:
 
 @pytest.mark.row("S1.10.8")
 def test_an_agreed_memory_says_who_agreed_and_who_proposed(root: str) -> None:
-    held = opened(root, "planner").add("The user lives in Quuxville.").held
-    assert held is not None
-    (agreed,) = opened(root).approve(held.id)
+    (agreed,) = opened(root).approve(propose(root).id)
     (event,) = opened(root).history(agreed.memory.id)
     assert (event.event, event.actor, event.source) == (EventKind.ADD, "kim", "consent")
     assert event.detail["consent"]["proposed_by"] == "planner"
@@ -153,9 +153,7 @@ def test_an_agreed_memory_says_who_agreed_and_who_proposed(root: str) -> None:
 
 def test_a_rejected_value_is_gone_and_leaves_a_digest_in_the_audit(root: str) -> None:
     project = opened(root)
-    held = project.add("The user lives in Quuxville.", agent="planner", user="mira").held
-    assert held is not None
-    project.reject(held.id)
+    project.reject(propose(root, user="mira", agent="planner").id)
     (row,) = project.audit("mira")
     assert (row.event, row.actor) == ("CONSENT_REJECTED", "kim")
     assert str(row.new_ref).startswith("blake2b:")
@@ -197,8 +195,7 @@ def test_an_agents_edit_waits_whatever_makes_it_say_something_of_a_person(
 
 
 def test_what_has_expired_can_be_neither_approved_nor_rejected(root: str) -> None:
-    held = opened(root, "planner").add("The user lives in Quuxville.").held
-    assert held is not None
+    held = propose(root)
     late = opened(root, now=NOW + 7 * DAY)
     for decide in (late.approve, late.reject):
         with pytest.raises(NotFound):
@@ -207,9 +204,8 @@ def test_what_has_expired_can_be_neither_approved_nor_rejected(root: str) -> Non
 
 
 def test_an_agent_sees_that_something_waits_and_decides_nothing(root: str) -> None:
+    held = propose(root, "It is Quuxville.", subject="home address")
     agent = opened(root, "planner")
-    held = agent.add("It is Quuxville.", subject="home address").held
-    assert held is not None
     (item,) = agent.waiting().items
     assert (item.content, item.subject, item.field) == (None, None, "city")
     (item,) = opened(root).waiting().items
@@ -307,8 +303,7 @@ def test_one_batch_keeps_what_may_be_kept(root: str) -> None:
 
 def test_a_proposal_that_is_applied_twice_is_one_memory(root: str) -> None:
     """A process may die between adding the memory and forgetting the proposal."""
-    held = opened(root, "planner").add("The user lives in Quuxville.").held
-    assert held is not None
+    held = propose(root)
     before = Path(root, "local", FILE).read_bytes()
     (first,) = opened(root).approve(held.id)
     Path(root, "local", FILE).write_bytes(before)
@@ -318,8 +313,7 @@ def test_a_proposal_that_is_applied_twice_is_one_memory(root: str) -> None:
 
 @pytest.mark.parametrize("other", ["approve", "reject"])
 def test_of_two_people_who_decide_at_once_the_first_one_counts(root: str, other: str) -> None:
-    held = opened(root, "planner").add("The user lives in Quuxville.").held
-    assert held is not None
+    held = propose(root)
     decided, named = [], consent._find_proposals
 
     def quicker(workspace: Workspace, references: Sequence[str]) -> list[Proposal]:

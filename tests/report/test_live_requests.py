@@ -9,7 +9,7 @@ import pytest
 
 from pmem.core.inbox import InboxChoice, InboxKind, inbox_item
 from pmem.operations.table import TABLE
-from pmem.server.http.bodies import read_request
+from pmem.server.http.operation_api import read_request
 from tests.conftest import NOW
 
 SCRIPT: Final = files("pmem.report").joinpath("assets", "page.js").read_text(encoding="utf-8")

@@ -9,8 +9,7 @@ import msgspec
 
 from pmem.core.context.parts import Item, ToolCall
 from pmem.core.text.calls import Link, RecordedCall, call_links, link_ids, recorded_calls
-from pmem.core.text.commands import call_line
-from pmem.core.text.tool_text import RAN, is_result, repeats_calls, result_text
+from pmem.core.text.commands import RAN, call_line, is_result, repeats_calls, result_text
 from pmem.values.records import Message, Role
 
 UNNAMED: Final = "tool"

@@ -10,10 +10,9 @@ from itertools import accumulate
 from math import log
 from typing import Final, NamedTuple
 
-from pmem.core.text.commands import command_line, tool_outcome
+from pmem.core.text.commands import command_line, shown_of_tools, tool_outcome
 from pmem.core.text.speech import TOOLS, Speech, speech_of
 from pmem.core.text.terms import terms
-from pmem.core.text.tool_text import shown_of_tools
 from pmem.values.records import Message
 
 LEAST_SAID: Final = 1200

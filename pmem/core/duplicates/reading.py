@@ -11,8 +11,14 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from pmem.core.duplicates import lexicon, tables
-from pmem.core.duplicates.lexicon import LONGEST_KEPT, MOST_KNOWN, Meaning, WordClass
-from pmem.core.duplicates.stems import is_simple_past, stem
+from pmem.core.duplicates.lexicon import (
+    LONGEST_KEPT,
+    MOST_KNOWN,
+    Meaning,
+    WordClass,
+    is_simple_past,
+    stem,
+)
 from pmem.core.text.terms import fold
 from pmem.core.text.words import spelled_out
 

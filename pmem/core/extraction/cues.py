@@ -28,20 +28,20 @@ decision 0.9 ours: opted for|opted to|opted against|ruled out
 decision 0.85 ours: *chose -vague|*switched to -vague|*switched from|going with -vague
 decision 0.85 we: *took -vague|*moved to -det|*moved away|take +named|will go with|*stop +build
 decision 0.85 we: *stop use|*stop support|keep using|signed off on|voted to|voted for
-decision 0.85 start: let us go with|let us use -vague|let us keep -onward|let us take -vague
+decision 0.85 start: let us go with|let us use -vague|let us keep -vague|let us take -vague
 decision 0.85 start: let us do +det|let us leave +det
 decision 0.85 free: it was *agreed that|it was *agreed to|decision *was to|decision *was that
 
-preference 0.8 ours: *prefer -loose|prefer it when|prefer it if|would rather -leave|like my|like our
+preference 0.8 ours: *prefer|prefer it when|prefer it if|would rather|like my|like our
 preference 0.75 ours: always want -vague|never want -vague|do not like -vague|*hate -vague
-preference 0.7 thing: *prefer -loose
+preference 0.7 thing: *prefer
 preference 0.65 we: like to +doing|tend to +doing
 preference 0.8 start: always +doing|please always +doing|prefer -vague|avoid -vague
 preference 0.95 free: from now on
 preference 0.85 start: from now onwards|going forward|from today on|*future please
 
-constraint 0.8 anyone: must -guess|must be +state|must have +amount|must not|must never|must only
-constraint 0.75 anyone: may not be +state|may not +duty|cannot exceed|cannot use
+constraint 0.8 anyone: must -guess|must be +state|must not|must never|must only
+constraint 0.75 anyone: may not +duty|cannot exceed|cannot use
 constraint 0.75 we: cannot -trouble|*have_to +duty|are required to|are obliged to
 constraint 0.6 i: cannot +habit|must not|can only +habit
 constraint 0.75 thing: cannot -trouble|*have_to -repair|may not -guess|*are required|required to
@@ -52,7 +52,7 @@ constraint 0.75 free: is *vital that|important that|deadline is|deadline for
 constraint 0.75 free: only +permitting|nobody +permitting
 constraint 0.85 start: never +doing|do not +doing|do not ever +doing|under no circumstances
 constraint 0.7 start: never +command
-constraint 0.7 it: must +task|must not +task|must never|must only|cannot exceed
+constraint 0.7 it: must -guess|must never|must only|cannot exceed
 
 goal 0.8 ours: aim to|aim for|aiming to|aiming for -vague|aiming at -vague|intend to
 goal 0.7 ours: *want to +build|are going to +build
@@ -114,23 +114,14 @@ SETS: Final = {
     "vague": """the_ball where when my friends family the_kids the_family it them him her you me
         us this that these those one up out off on to so what which how about with and but
         something anything nothing someone both neither either yet""",
-    "loose": """it that this them him her you . what which both neither those these one""",
     "void": "nothing anything yet what whether if how when and but so",
     "det": "the a an all our one two three",
-    "leave": "go be stay die",
     "guess": """talk go leave hurry wait meet be have say admit confess see come try watch read
         feel love enjoy really seem look mean miss know taste sound like make take bring
         hurt suck also just surely""",
-    "state": """below above under at on in between written kept built done sent unique
-        idempotent less more no set run made ready compatible valid exactly empty present
-        offline online available accessible consistent deterministic met held paid shown put
-        cut given taken chosen encrypted readable reproducible backward backwards
-        back_compatible""",
-    "amount": "a an at the no exactly its their unique both one two three",
+    "state": "below above under at between written kept built sent unique less more no made valid",
     "duty": """support comply use store run stay respect retain handle encrypt pass meet delete
         work ensure follow guarantee provide remain avoid be serve limit offer deliver""",
-    "task": """run support use comply store handle fit respect encrypt start respond return
-        accept read write stay keep finish scale cost take""",
     "habit": "eat drink fly travel attend work drive accept take meet use",
     "trouble": """seem believe remember find see tell say wait reproduce figure imagine thank
         help even open connect access get log understand make stand explain decide agree go
@@ -140,8 +131,6 @@ SETS: Final = {
         be_checked be_changed be_updated be_looked be_merged be_rewritten be_cleaned think
         talk say leave ask see find wait look come stop try know learn take make change
         figure have""",
-    "onward": """it going each up me us you the_good one everyone all our on in this that them
-        him her each_other""",
     "doing": """answer write use keep include prefer respond format cite quote document name
         hardcode log validate sort round address show explain reply speak translate
         summarise summarize share store expose mention touch force modify rename break skip

@@ -7,8 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from pmem.core.duplicates import Claim, Relation, Verdict, claim_of, compare, pairs
-from pmem.core.duplicates.comparing import NEAREST, closeness, has_all_of
-from pmem.core.duplicates.other_forms import in_other_forms
+from pmem.core.duplicates.comparing import NEAREST, closeness, has_all_of, in_other_forms
 from pmem.core.filters import same_text
 from pmem.core.lifecycle.neighbours import Neighbour, concern_of, is_near
 from pmem.core.text.terms import terms

@@ -59,11 +59,9 @@ _LOOK_BACK: Final = 120
 _WORDS_BACK: Final = 5
 _LEAST_ROOM: Final = 7
 """How much room a sign and a value need; where a word comes again and again, there is none."""
-_MANY: Final = 256
-"""Of so many words in a text some surroundings may be equal; so many of them are remembered."""
 _LONGEST_HEAD: Final = 60
 _GLUED: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.$"
-_LOOK_AHEAD: Final = 640
+_LOOK_AHEAD: Final = 2400
 _LONGEST_QUOTED: Final = 256
 _MOST: Final = 96
 """How much of a value is judged; what is longer is found whole all the same."""
@@ -136,20 +134,23 @@ def _fits(value: str, is_short: bool, bond: int) -> bool:
     return is_drawn(value, is_short=is_short, is_near=bond == NEAR)
 
 
-_Seen = dict[tuple[int, str], list[Secret]]
-
-
 def _find_secrets_named(text: str, lowered: str, word: str) -> Iterator[Secret]:
     """Yield what a text calls by one word."""
-    seen: _Seen | None = {} if lowered.count(word) > _MANY else None
     place = lowered.find(word)
     following = _next(lowered, word, place)
     while place >= 0:
         after = _next(lowered, word, following)
         if after < 0 or max(following - place, after - following) >= len(word) + _LEAST_ROOM:
-            yield from (found := _seen_around(text, lowered, word, place, seen))
-            if found and following < found[-1].end:
-                following = lowered.find(word, max(place + len(word), found[-1].end))
+            first = max(0, place - _LOOK_BACK - _LONGEST_HEAD - 1)
+            last = place + _LOOK_AHEAD
+            part = text[first:last]
+            found = _around_in(part, lowered[first:last], word, place - first)
+            if last < len(text) and any(each.end >= len(part) for each in found):
+                found, first = _around(text, lowered, word, place), 0
+            for kind, start, end in found:
+                yield Secret(kind, first + start, first + end)
+            if found and following < first + found[-1].end:
+                following = lowered.find(word, max(place + len(word), first + found[-1].end))
         place, following = following, _next(lowered, word, following)
 
 
@@ -158,24 +159,10 @@ def _next(lowered: str, word: str, place: int) -> int:
     return place if place < 0 else lowered.find(word, place + len(word))
 
 
-def _seen_around(
-    text: str, lowered: str, word: str, place: int, seen: _Seen | None
-) -> list[Secret]:
-    """Return `_around`, which in a text that repeats itself is looked for but once."""
-    if seen is None:
-        return _around(text, lowered, word, place)
-    first = max(0, place - _LOOK_BACK)
-    key = place - first, text[first : place + _LOOK_AHEAD]
-    if key not in seen:
-        found = _around(text, lowered, word, place)
-        if len(seen) >= _MANY or any(each.end >= place + _LOOK_AHEAD for each in found):
-            return found
-        seen[key] = [_move_finding(each, -first) for each in found]
-    return [_move_finding(each, first) for each in seen[key]]
-
-
-def _move_finding(found: Secret, by: int) -> Secret:
-    return found._replace(start=found.start + by, end=found.end + by)
+@lru_cache(maxsize=256)
+def _around_in(part: str, lowered: str, word: str, place: int) -> list[Secret]:
+    """Return `_around` for a part of a text, which a text that repeats itself has but once."""
+    return _around(part, lowered, word, place)
 
 
 def _around(text: str, lowered: str, word: str, place: int) -> list[Secret]:

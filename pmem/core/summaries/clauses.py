@@ -1,21 +1,21 @@
 """Messages in pieces that can stand alone in a summary, without what only fills.
 
 A piece is a clause of a sentence, a line of short code, a remark in brackets, or one line on what
-tools did. Pieces are spans of the message, save that greetings, exclamations, forms of address and
-intensifiers are left out. What would change the meaning stays together: a clause under a
-condition, a negation or a belief keeps the clause that governs it, and each piece of a question
-ends as one. Of pasted text, data, quotations and logs only errors are pieces.
+tools did: the files that they wrote, the last command, its error. Pieces are spans of the message,
+save that greetings, exclamations, forms of address and intensifiers are left out. What would
+change the meaning stays together: a clause under a condition, a negation or a belief keeps the
+clause that governs it, and each piece of a question ends as one. Of pasted text, data, quotations
+and logs only errors are pieces.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from pmem.core.lines import shortened
-from pmem.core.summaries.toolruns import tool_lines
 from pmem.core.text.blocks import BlockKind, blocks
-from pmem.core.text.commands import error_lines
+from pmem.core.text.commands import edited_files, error_lines, ran_commands, tool_outcome
 from pmem.core.text.sentences import split_sentences
 from pmem.core.text.speech import TOOLS, Speech, speech_of
 from pmem.values.records import Message
@@ -257,3 +257,40 @@ def _plain(text: str) -> str:
         return match.group() if _NEEDED.search(before) else ""
 
     return _INTENSIFIER.sub(kept, text).strip().rstrip(",:;")
+
+
+LONGEST: Final = 80
+"""Characters shown of a command, and of why it failed."""
+MOST_FILES: Final = 4
+"""Files named of those that were written."""
+
+
+def tool_lines(said: Sequence[Message]) -> dict[int, str]:
+    """Return for each run of tools' messages what came of it, by the place of its last message.
+
+    Of several commands the last counts. What was only read or searched is not told.
+    """
+    lines: dict[int, str] = {}
+    run: list[Message] = []
+    for place, message in enumerate(said):
+        if speech_of(message) in TOOLS:
+            run.append(message)
+            following = said[place + 1 : place + 2]
+            if not following or speech_of(following[0]) not in TOOLS:
+                lines[place] = _line_of_run(run)
+                run = []
+    return lines
+
+
+def _line_of_run(run: Sequence[Message]) -> str:
+    written: dict[str, None] = {}
+    command = ran = ""
+    for message in run:
+        if speech_of(message) is Speech.CALL:
+            written |= {name.rpartition("/")[2]: None for name in edited_files(message)}
+            command = shortened(next(iter(ran_commands(message)), ""), LONGEST)
+            ran = f"ran {command}" if command else ran
+        elif errors := tool_outcome(message).errors:
+            ran = f"{command or 'a tool'} failed: {shortened(errors[0], LONGEST)}"
+    parts = [f"wrote {', '.join(list(written)[:MOST_FILES])}"] * bool(written)
+    return "; ".join([*parts, *[ran] * bool(ran)]).rstrip(".")

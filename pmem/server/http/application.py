@@ -4,36 +4,45 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from pmem.operations.envelope import json_line
 from pmem.project.workspace import Workspace
-from pmem.server.http import app_api, event_stream, memory_api, operation_api, recall_api
+from pmem.server.http import event_stream, memory_api, operation_api
 from pmem.server.http.changes import ChangeWatch
-from pmem.server.http.desk import AnswerDesk
-from pmem.server.http.endpoints import JSON, Endpoint, Reply, refused
-from pmem.server.http.guard import HEALTH, HOLDER, PAGE, Guard, GuardRules, is_json, no_json
-from pmem.server.http.live_page import live_page
+from pmem.server.http.endpoints import JSON, AnswerDesk, Endpoint, HttpRefusal, refused
+from pmem.server.http.guard import (
+    HEALTH,
+    HOLDER,
+    PAGE,
+    Guard,
+    GuardRules,
+    read_json_body,
+    response_to,
+)
 from pmem.server.http.mcp_endpoint import PATH as MCP
 from pmem.server.http.mcp_endpoint import McpEndpoint, McpOffer
 from pmem.server.http.openapi import describe
-from pmem.server.http.refusals import HttpRefusal
 from pmem.server.http.tokens import Tokens
 
-OPENAPI = "/openapi.json"
+OPENAPI: Final = "/openapi.json"
+_NO_PAGE: Final = (
+    "The page needs the extra `report`: pip install 'pmem-cli[report]', and start `pmem serve`"
+    " again.\n"
+)
 
 
 def all_endpoints() -> list[Endpoint]:
     """Return the whole table of endpoints."""
-    rooms = (memory_api, recall_api, app_api, operation_api)
+    rooms = (memory_api, operation_api)
     return [endpoint for room in rooms for endpoint in room.endpoints()]
 
 
@@ -48,6 +57,7 @@ class HttpServer:
         offer: McpOffer,
     ) -> None:
         self.endpoints = all_endpoints()
+        self._rules = rules
         self._desk = AnswerDesk(opened)
         self._watch = ChangeWatch(opened, partial(self._desk.run, writes=False))
         self._streams = event_stream.EventStreams(self._desk, self._watch, tokens)
@@ -95,20 +105,21 @@ class HttpServer:
 
     async def _answer(self, methods: Mapping[str, Endpoint], request: Request) -> Response:
         endpoint = methods["GET" if request.method == "HEAD" else request.method]
-        named = request.headers.getlist("content-type")
-        if endpoint.body is not None and not is_json(named):
-            return _response(refused(no_json(named)))
+        try:
+            body = await read_json_body(request, self._rules, is_needed=endpoint.body is not None)
+        except HttpRefusal as error:
+            return response_to(refused(error))
         reply = await self._desk.answer(
             endpoint,
             request.scope["state"][HOLDER],
             path=dict(request.path_params),
             query=request.query_params.multi_items(),
-            body=await request.body(),
+            body=body,
         )
-        return _response(reply)
+        return response_to(reply)
 
     async def _bug(self, _: Request, error: Exception) -> Response:
-        return _response(await self._desk.run(partial(self._desk.note, error), writes=False))
+        return response_to(await self._desk.run(partial(self._desk.note, error), writes=False))
 
     @cached_property
     def _description(self) -> bytes:
@@ -122,8 +133,24 @@ async def _health(_: Request) -> Response:
     return Response(json_line({"status": "ok"}), media_type=JSON)
 
 
+def has_page() -> bool:
+    """Tell whether what draws the page for people is there."""
+    try:
+        import pmem.report.page  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
 async def _page(_: Request) -> Response:
-    return live_page()
+    """Answer with the shell of `pmem report`'s page, which asks for everything with a token."""
+    if not has_page():
+        return Response(_NO_PAGE, 501, media_type="text/plain")
+    from pmem.report.page import live_policy, render_live_page
+
+    policy = f"{live_policy()}; frame-ancestors 'none'"  # which a page cannot say itself
+    shell = render_live_page(operation_api.PREFIX, event_stream.PATH)
+    return HTMLResponse(shell, headers={"Content-Security-Policy": policy})
 
 
 async def _no_route(_: Request, error: Exception) -> Response:
@@ -143,7 +170,3 @@ async def _no_route(_: Request, error: Exception) -> Response:
         )
     reply = refused(refusal)
     return Response(reply.body, reply.status, headers, JSON)
-
-
-def _response(reply: Reply) -> Response:
-    return Response(reply.body, reply.status, dict(reply.headers), JSON)

@@ -1,21 +1,211 @@
-"""The latest changes of a memory, and who waits for the next one.
+"""The latest changes of a memory, whoever makes them, and who waits for the next one.
 
 While somebody listens, a memory folder is looked at twice a second, and at once after each write of
 this server; a project on a server is looked at when that tells of a write.
+
+A folder's time tells of every file that comes, goes or takes another's place; for one that is
+rewritten where it is, all files are looked at now and then. What was there at the first look is
+known and told to nobody.
 """
 
 import asyncio
+import os
+import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import Any, Final
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
+from pmem.errors import PmemError
 from pmem.project.workspace import Workspace
-from pmem.server.http.folder_changes import FolderChanges
-from pmem.server.http.server_changes import ServerChanges
-from pmem.server.http.streamed_change import StreamedChange
+from pmem.storage.files.listing import look
+from pmem.values.ids import short
+from pmem.values.records import KINDS, RECORD_TYPES, STORES, RecordType
+
+if TYPE_CHECKING:
+    from pmem.storage.postgres.exchange import ChangedRecord
+    from pmem.storage.postgres.server import Server
+
+
+class StreamedChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A record that changed: what happened to it last, and who did that.
+
+    `number` counts the changes since the server began.
+    """
+
+    number: int
+    id: str
+    short: str
+    kind: str
+    change: Literal["added", "changed", "gone"]
+    event: str = ""
+    at: Any = None
+    actor: str = ""
+    agent: str = ""
+
+
+def change_of(
+    workspace: Workspace, type_: RecordType, identifier: str, was: bool | None, is_there: bool
+) -> StreamedChange:
+    """Return what is told of a record.
+
+    `was` tells whether it was there before; None where only its history knows.
+    """
+    history: Sequence[Any] = ()
+    if is_there:
+        with suppress(PmemError):  # half of a merge, or a conflict: it has changed all the same
+            history = getattr(workspace.store(type_).get(identifier), "history", ())
+    last = history[-1] if history else None
+    was = len(history) > 1 if was is None else was
+    change: Any = ("changed" if was else "added") if is_there else "gone"
+    return StreamedChange(
+        number=0,
+        id=identifier,
+        short=short(identifier),
+        kind=KINDS[type_],
+        change=change,
+        event=last.event if last else "",
+        at=last.at if last else None,
+        actor=last.actor if last else "",
+        agent=last.agent if last else "",
+    )
+
+
+THOROUGH_SECONDS: Final = 5.0
+"""How often every file is looked at, though no folder's time has changed."""
+
+Stamps = dict[str, tuple[int, int, int]]
+"""What the files of a store look like, by record."""
+
+
+class FolderChanges:
+    """What differs in a memory folder since the last look."""
+
+    def __init__(self, opened: Callable[[], Workspace]) -> None:
+        self._opened = opened
+        self._folders: tuple[int, ...] = ()
+        self._looked = 0.0
+        self._known = _stamps_of(opened().root)
+
+    def look(self) -> list[StreamedChange]:
+        """Return what has changed since the last look."""
+        try:
+            workspace = self._opened()
+            if self._is_surely_same(workspace.root):
+                return []
+            now = _stamps_of(workspace.root)
+        except PmemError:  # the folder is gone for now: the next look tells
+            return []
+        before, self._known = self._known, now
+        return [
+            change
+            for type_ in STORES
+            for change in _differences(workspace, type_, before[type_], now[type_])
+        ]
+
+    def _is_surely_same(self, root: str) -> bool:
+        """Tell whether no folder has changed, and every file was looked at not long ago."""
+        folders = tuple(_time_of(os.path.join(root, name)) for name in STORES.values())
+        is_recent = time.monotonic() - self._looked < THOROUGH_SECONDS
+        if folders == self._folders and is_recent:
+            return True
+        self._folders, self._looked = folders, time.monotonic()
+        return False
+
+
+def _time_of(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _stamps_of(root: str) -> dict[RecordType, Stamps]:
+    return {
+        type_: {
+            row[0].removesuffix(".json"): row[1:] for row in look(os.path.join(root, folder)).rows()
+        }
+        for type_, folder in STORES.items()
+    }
+
+
+def _differences(
+    workspace: Workspace, type_: RecordType, before: Stamps, now: Stamps
+) -> Iterator[StreamedChange]:
+    """Yield the records of one type whose files differ, the oldest record first."""
+    if before == now:
+        return
+    for identifier in sorted(before.keys() | now.keys()):
+        if before.get(identifier) == now.get(identifier):
+            continue
+        yield change_of(workspace, type_, identifier, identifier in before, identifier in now)
+
+
+WAIT_SECONDS: Final = 2.0
+"""How often the thread that listens looks whether it should end."""
+_BEGIN_SECONDS: Final = 10.0
+
+
+class ServerChanges:
+    """What was written since the last look; a thread of its own listens to the server.
+
+    `told` is called from that thread when something was written.
+    """
+
+    def __init__(
+        self, opened: Callable[[], Workspace], server: "Server", told: Callable[[], object]
+    ) -> None:
+        self._opened, self._server, self._told = opened, server, told
+        self._found: SimpleQueue[ChangedRecord] = SimpleQueue()
+        self._begun, self._is_over = Event(), Event()
+        Thread(target=self._listen, name="pmem-listener", daemon=True).start()
+        self._begun.wait(_BEGIN_SECONDS)
+
+    def look(self) -> list[StreamedChange]:
+        """Return what was written since the last look, each record once."""
+        latest: dict[tuple[str, str], ChangedRecord] = {}
+        while not self._found.empty():
+            change = self._found.get()
+            latest[change.store, change.id] = change
+        workspace = self._opened() if latest else None
+        return [
+            change_of(workspace, RECORD_TYPES[change.store], change.id, None, not change.is_gone)
+            for change in latest.values()
+            if workspace is not None and change.store in RECORD_TYPES
+        ]
+
+    def close(self) -> None:
+        """Listen no more; the thread ends by itself, soon."""
+        self._is_over.set()
+
+    def _listen(self) -> None:
+        reached: int | None = None
+        while not self._is_over.is_set():
+            try:
+                for found in self._followed(reached):
+                    reached = found[-1].revision if found else reached
+            except PmemError:  # it may be put right, and what comes meanwhile is told then
+                self._is_over.wait(WAIT_SECONDS)
+
+    def _followed(self, reached: int | None) -> Iterator[list["ChangedRecord"]]:
+        """Yield what is written until nobody listens any more; whoever looks finds it then."""
+        from pmem.storage.postgres.exchange import follow_changes
+
+        for found in follow_changes(self._server, reached, wait=WAIT_SECONDS):
+            self._begun.set()
+            if self._is_over.is_set():
+                return
+            for change in found:
+                self._found.put(change)
+            if found:
+                self._told()
+            yield found
+
 
 LOOK_SECONDS: Final = 0.5
 KEPT: Final = 1000
@@ -61,7 +251,12 @@ class ChangeWatch:
         async with self._beginning:
             if self._source is None:
                 told = partial(asyncio.get_running_loop().call_soon_threadsafe, self.nudge)
-                self._source = await self._run(lambda: _source_of(self._opened, told))
+                server = (await self._run(self._opened)).server
+                self._source = await self._run(
+                    partial(FolderChanges, self._opened)
+                    if server is None
+                    else partial(ServerChanges, self._opened, server, told)
+                )
         self.nudge()
 
     def close(self) -> None:
@@ -83,24 +278,14 @@ class ChangeWatch:
                 pass
             self._nudge.clear()
             if self._listeners and self._source is not None:
-                self._tell(await self._run(self._source.look))
-
-    def _tell(self, found: list[StreamedChange]) -> None:
-        for change in found:
-            self.last_number += 1
-            self._recent.append(msgspec.structs.replace(change, number=self.last_number))
-        if found:
-            self.wake()
+                found = await self._run(self._source.look)
+                for change in found:
+                    self.last_number += 1
+                    self._recent.append(msgspec.structs.replace(change, number=self.last_number))
+                if found:
+                    self.wake()
 
     def wake(self) -> None:
         """Wake whoever waits for a change."""
         self._news.set()
         self._news = asyncio.Event()
-
-
-def _source_of(
-    opened: Callable[[], Workspace], told: Callable[[], object]
-) -> FolderChanges | ServerChanges:
-    """Return what tells of changes from now on."""
-    server = opened().server
-    return FolderChanges(opened) if server is None else ServerChanges(opened, server, told)

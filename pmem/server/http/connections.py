@@ -1,6 +1,5 @@
-"""Where connections come in: a port or a socket's file, how many, and how long they may wait."""
+"""Where connections come in: a port or a socket's file."""
 
-import asyncio
 import os
 import socket
 import stat
@@ -9,7 +8,6 @@ from typing import Final
 import msgspec
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pmem.errors import InvalidValue, Refused, StorageRefused
 from pmem.server.http.guard import LOOPBACK
@@ -17,21 +15,12 @@ from pmem.values.bounds import HEADER_BYTES
 
 PORT: Final = 7636
 MOST_CONNECTIONS: Final = 256
-"""Connections at a time; one that is too many is closed at once."""
-HEADER_SECONDS: Final = 10.0
-"""How long a client may take to say what it asks for."""
+"""Connections at a time; one that is too many is answered 503."""
 IDLE_SECONDS: Final = 30
 """How long a connection stays open between two requests."""
 GOODBYE_SECONDS: Final = 3
 """How long answers that are under way may take when the server ends."""
 
-SEND_SECONDS: Final = 30.0
-"""How long a client may leave what is sent to it unread."""
-
-_BUSY: Final = (
-    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n"
-    b"Connection: close\r\n\r\n"
-)
 _WAITING: Final = 2048
 _ALL_PORTS: Final = 65535
 _ANY: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - they are recognised, not used
@@ -56,71 +45,6 @@ class ListeningPlace(msgspec.Struct, frozen=True, kw_only=True):
         return (*LOOPBACK, *own)
 
 
-class TimedConnection(H11Protocol):
-    """A connection that ends where its client asks nothing or reads nothing in time.
-
-    One that is too many is told so.
-    """
-
-    header_seconds = HEADER_SECONDS
-    send_seconds = SEND_SECONDS
-    most_connections = MOST_CONNECTIONS
-    _header_timer: asyncio.TimerHandle | None = None
-    _send_timer: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a new connection, or close it."""
-        super().connection_made(transport)
-        if len(self.connections) > self.most_connections:
-            transport.write(_BUSY)
-            transport.close()
-            return
-        self._wait_for_headers()
-
-    def data_received(self, data: bytes) -> None:
-        """Take what a client sends."""
-        before = self.cycle
-        super().data_received(data)
-        if self.cycle is not before:
-            self._stop_waiting()
-
-    def on_response_complete(self) -> None:
-        """Wait for the next request: first as an idle connection, then for its headers."""
-        before = self.cycle
-        super().on_response_complete()
-        if self.cycle is before:
-            self._wait_for_headers(self.timeout_keep_alive + self.header_seconds)
-
-    def pause_writing(self) -> None:
-        """Wait for a client that reads too slowly, for a while."""
-        super().pause_writing()
-        self._send_timer = self.loop.call_later(self.send_seconds, self.transport.abort)
-
-    def resume_writing(self) -> None:
-        """Go on with a client that has read."""
-        if self._send_timer is not None:
-            self._send_timer.cancel()
-            self._send_timer = None
-        super().resume_writing()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Let a connection go."""
-        self._stop_waiting()
-        if self._send_timer is not None:
-            self._send_timer.cancel()
-        super().connection_lost(exc)
-
-    def _wait_for_headers(self, seconds: float | None = None) -> None:
-        self._stop_waiting()
-        wait = self.header_seconds if seconds is None else seconds
-        self._header_timer = self.loop.call_later(wait, self.transport.close)
-
-    def _stop_waiting(self) -> None:
-        if self._header_timer is not None:
-            self._header_timer.cancel()
-            self._header_timer = None
-
-
 def listen(place: ListeningPlace) -> socket.socket:
     """Open the socket that a server listens at.
 
@@ -143,7 +67,7 @@ def configuration(application: ASGIApp) -> uvicorn.Config:
     """Return how uvicorn is to run."""
     return uvicorn.Config(
         application,
-        http=TimedConnection,
+        http="h11",
         loop="asyncio",
         ws="none",
         lifespan="on",
@@ -152,6 +76,7 @@ def configuration(application: ASGIApp) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        limit_concurrency=MOST_CONNECTIONS,
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=GOODBYE_SECONDS,
         h11_max_incomplete_event_size=HEADER_BYTES,

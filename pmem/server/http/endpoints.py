@@ -1,21 +1,81 @@
-"""What an endpoint is: a row that routes, threads and the description of the API are made from."""
+"""What an endpoint is: a row that routes, threads and the description of the API are made from.
 
+A command's exit codes become statuses here and nowhere else. Several threads read and one writes,
+so no read waits for a writer.
+"""
+
+import asyncio
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
 import msgspec
 
 from pmem.core.secrets import unsecret
-from pmem.errors import InvalidValue
+from pmem.errors import InvalidValue, PmemError, UsageError
 from pmem.operations.envelope import data_line, error_line, json_line
 from pmem.operations.operation import Operation, Outcome
 from pmem.operations.pipeline import run
+from pmem.project.failures import note_failure
 from pmem.project.workspace import Workspace
-from pmem.server.http.refusals import HttpRefusal, headers_of, status_of, status_of_answer
 from pmem.server.http.tokens import TokenHolder
 
+T = TypeVar("T")
 S = TypeVar("S", bound=msgspec.Struct)
 JSON: Final = "application/json"
+READERS: Final = 4
+"""Threads that read: more would only wait for each other."""
+STATUSES: Final[Mapping[int, int]] = {
+    2: 400,
+    3: 422,
+    4: 404,
+    5: 500,
+    6: 409,
+    7: 403,
+    8: 502,
+    9: 409,
+    70: 500,
+    74: 507,
+}
+"""The status of an error, by the exit code that a command would have."""
+
+STATUSES_BY_CODE: Final[Mapping[str, int]] = {"not_found": 404, "ambiguous": 409}
+"""The status of errors of which the exit code says too little, by their code."""
+
+STATUSES_BY_ACTION: Final[Mapping[str, int]] = {
+    "added": 200,
+    "suggested": 409,
+    "queued": 202,
+    "waiting": 202,
+    "rejected": 403,
+}
+"""The status of what became of a memory that was to be added, by its action."""
+
+_TRY_AGAIN: Final = {"Retry-After": "1"}
+_HANG_UP: Final = {"Connection": "close"}
+_HEADERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "locked": _TRY_AGAIN,
+    "busy": _TRY_AGAIN,
+    "token": {"WWW-Authenticate": "Bearer"},
+    "too_large": _HANG_UP,
+    "too_slow": _HANG_UP,
+}
+"""Headers that belong to errors, by their code."""
+
+
+class HttpRefusal(UsageError):
+    """A request that is refused for what it is in HTTP, whatever it asks for."""
+
+    def __init__(self, status: int, code: str, message: str, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.status = status
+        self.code = code
+
+
+def status_of_answer(answer: Any) -> int:
+    """Return the status of an operation's answer: 200, unless it added a memory otherwise."""
+    return STATUSES_BY_ACTION.get(getattr(answer, "action", ""), 200)
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -29,12 +89,8 @@ class Reply(msgspec.Struct, frozen=True):
 class HttpCall(msgspec.Struct, frozen=True):
     """One request on its way through an endpoint, a unit of work of its own.
 
-    Attributes:
-        workspace: The project as nobody in particular sees it.
-        holder: Whose token came with it.
-        path: What stands in the places of the endpoint's path.
-        query: What the address says after the question mark.
-        body: The body's bytes.
+    The workspace is as nobody in particular sees it; `path` has what stands in the places of the
+    endpoint's path, `query` what comes after the question mark.
     """
 
     workspace: Workspace
@@ -44,11 +100,7 @@ class HttpCall(msgspec.Struct, frozen=True):
     body: bytes = b""
 
     def run(self, operation: Operation[Any, Any], request: Any) -> Outcome[Any]:
-        """Run an operation as whoever has the token.
-
-        Raises:
-            PmemError: Whatever the operation raises.
-        """
+        """Run an operation as whoever has the token."""
         return run(self.workspace, operation, request, self.holder.caller)
 
     def masked(self, data: Any) -> Any:
@@ -66,14 +118,7 @@ _NAME_SCHEMA: Final[Mapping[str, Any]] = {"type": "string", "minLength": 1}
 
 
 class AddressValue(msgspec.Struct, frozen=True):
-    """A value in an endpoint's address, and what it means.
-
-    Attributes:
-        name: What it is called.
-        says: What it means.
-        where: In the path, or after the question mark.
-        schema: Its JSON Schema.
-    """
+    """A value in an endpoint's address, `where` in its path or its query, and what it means."""
 
     name: str
     says: str
@@ -84,18 +129,8 @@ class AddressValue(msgspec.Struct, frozen=True):
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that can be asked for over HTTP.
 
-    Attributes:
-        method: Of HTTP.
-        path: With a name in braces for every place.
-        name: The id of the operation in the description of the API.
-        says: What it does, in one line.
-        group: What it belongs to, for readers of that description.
-        answer: Answers a call.
-        writes: Whether it writes records.
-        body: The struct that the body is read as, if it takes one.
-        places: The values in its address.
-        answers: What each status is answered with: one of these types, or any data in the
-            envelope where there are none.
+    `path` has a name in braces for every place, `name` is the operation's id in the description of
+    the API, and `answers` has the types of each status, or none for any data in the envelope.
     """
 
     method: str
@@ -132,9 +167,11 @@ def _notes(outcome: Outcome[Any]) -> Iterator[str]:
     yield from (f"pmem: left out: {problem.message}" for problem in outcome.problems)
 
 
-def refused(error: Any, **more: Any) -> Reply:
-    """Return the reply to an error."""
-    return Reply(status_of(error), error_line(error, **more), headers_of(error))
+def refused(error: PmemError, **more: Any) -> Reply:
+    """Return the reply to an error, with what else is known of it."""
+    usual = STATUSES_BY_CODE.get(error.code, STATUSES[error.exit_code])
+    status = error.status if isinstance(error, HttpRefusal) else usual
+    return Reply(status, error_line(error, **more), _HEADERS.get(error.code, {}))
 
 
 def query_of(
@@ -158,23 +195,68 @@ def query_of(
 
 
 def number_in(call: HttpCall, name: str, usual: int, most: int) -> int:
-    """Return a number after the question mark.
-
-    It is from 1 to `most`, and `usual` where none is given.
+    """Return a number after the question mark, from 1 to `most`; `usual` where none is given.
 
     Raises:
         HttpRefusal: It is none, or out of bounds.
     """
-    given = call.query.get(name)
-    if given is None:
-        return usual
-    if not (given.isascii() and given.isdigit() and len(given) <= len(str(most))):
-        raise _no_number(name, most)
-    number = int(given)
-    if not 1 <= number <= most:
-        raise _no_number(name, most)
-    return number
+    given = call.query.get(name, str(usual))
+    is_number = given.isascii() and given.isdigit() and len(given) <= len(str(most))
+    if not (is_number and 1 <= int(given) <= most):
+        raise HttpRefusal(422, "invalid_value", f"{name} must be a number from 1 to {most}")
+    return int(given)
 
 
-def _no_number(name: str, most: int) -> HttpRefusal:
-    return HttpRefusal(422, "invalid_value", f"{name} must be a number from 1 to {most}")
+class AnswerDesk:
+    """Answers calls in threads, each a unit of work of its own."""
+
+    def __init__(self, opened: Callable[[], Workspace]) -> None:
+        self._opened = opened
+        self._readers = ThreadPoolExecutor(READERS, "pmem-reader")
+        self._writer = ThreadPoolExecutor(1, "pmem-writer")
+        self._written: list[Callable[[], None]] = []
+
+    def on_write(self, told: Callable[[], None]) -> None:
+        """Have somebody told after each call that writes."""
+        self._written.append(told)
+
+    async def answer(self, endpoint: Endpoint, holder: TokenHolder, **given: Any) -> Reply:
+        """Answer a request."""
+        return await self.run(lambda: self._reply(endpoint, holder, given), writes=endpoint.writes)
+
+    async def run(self, work: Callable[[], T], *, writes: bool) -> T:
+        """Do something in a thread; it goes on to its end, whoever leaves meanwhile."""
+        pool = self._writer if writes else self._readers
+        try:
+            return await asyncio.shield(asyncio.get_running_loop().run_in_executor(pool, work))
+        finally:
+            for told in self._written if writes else ():
+                told()
+
+    def opened(self) -> Workspace:
+        """Open the project for one unit of work."""
+        return self._opened()
+
+    def close(self) -> None:
+        """Wait for what is under way, and let the threads go."""
+        self._readers.shutdown()
+        self._writer.shutdown()
+
+    def note(self, error: Exception) -> Reply:
+        """Return the reply to something that never should happen; the rest is kept for a report."""
+        trace = unsecret("".join(traceback.format_exception(error)))
+        try:
+            where = note_failure(self._opened(), trace)
+        except PmemError:
+            where = None
+        hint = f"please report it with {where}" if where else ""
+        return refused(PmemError(f"this is a bug in pmem: {type(error).__name__}", hint))
+
+    def _reply(self, endpoint: Endpoint, holder: TokenHolder, given: dict[str, Any]) -> Reply:
+        try:
+            query = query_of(given.pop("query"), endpoint.places)
+            return endpoint.answer(HttpCall(self._opened(), holder, query=query, **given))
+        except PmemError as error:
+            return refused(error)
+        except Exception as error:
+            return self.note(error)

@@ -15,12 +15,9 @@ from pmem.errors import PmemError
 from pmem.operations.envelope import json_line
 from pmem.project.caller import asked_by
 from pmem.project.workspace import Workspace
-from pmem.server.http.changes import ChangeWatch
-from pmem.server.http.desk import AnswerDesk
-from pmem.server.http.endpoints import JSON, query_of, refused
-from pmem.server.http.guard import HOLDER
-from pmem.server.http.refusals import HttpRefusal
-from pmem.server.http.streamed_change import StreamedChange
+from pmem.server.http.changes import ChangeWatch, StreamedChange
+from pmem.server.http.endpoints import AnswerDesk, HttpRefusal, query_of, refused
+from pmem.server.http.guard import HOLDER, response_to
 from pmem.server.http.tokens import TokenHolder, Tokens
 from pmem.values.records import KINDS
 
@@ -45,25 +42,16 @@ class EventStreams:
     async def answer(self, request: Request) -> Response:
         """Answer `GET /api/events`."""
         try:
-            self._check(request)
+            query_of(request.query_params.multi_items())
+            if self._open >= MOST_STREAMS:
+                raise HttpRefusal(503, "busy", f"{MOST_STREAMS} clients listen already")
         except PmemError as error:
-            reply = refused(error)
-            return Response(reply.body, reply.status, dict(reply.headers), JSON)
+            return response_to(refused(error))
         holder: TokenHolder = request.scope["state"][HOLDER]
         known = request.headers.get("last-event-id", "")
         return StreamingResponse(
             self._stream(holder, known), media_type="text/event-stream", headers=_HEADERS
         )
-
-    def _check(self, request: Request) -> None:
-        """See that there is room for one more, and that nothing is asked for that is ignored.
-
-        Raises:
-            HttpRefusal, InvalidValue: Not so.
-        """
-        query_of(request.query_params.multi_items())
-        if self._open >= MOST_STREAMS:
-            raise HttpRefusal(503, "busy", f"{MOST_STREAMS} clients listen already")
 
     def close(self) -> None:
         """End every stream."""

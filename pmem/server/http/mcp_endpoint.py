@@ -14,9 +14,8 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Receive, Scope, Send
 
 from pmem.project.caller import Caller, asked_by
-from pmem.project.workspace import Workspace
 from pmem.server.calls import ToolCalls
-from pmem.server.http.desk import AnswerDesk
+from pmem.server.http.endpoints import AnswerDesk
 from pmem.server.http.guard import HOLDER
 from pmem.server.http.tokens import TokenHolder
 from pmem.server.mcp import ProtocolDesk
@@ -30,10 +29,8 @@ PATH: Final = "/mcp"
 class McpOffer(msgspec.Struct, frozen=True, kw_only=True):
     """What clients of the protocol are offered.
 
-    Attributes:
-        tools: The tools, by name.
-        agent: Who calls, where the token is for no agent.
-        session: Returns the thread that a call belongs to, from the metadata of its request.
+    `agent` is who calls where the token is for no agent; `session` returns the thread of a call,
+    from the metadata of its request.
     """
 
     tools: Mapping[str, ModelTool]
@@ -79,11 +76,8 @@ class McpEndpoint:
         known = self._calls.get(holder)
         if known is None:
             agent = holder.caller.agent or self._offer.agent
-            known = ToolCalls(self._opener(holder), agent, self._offer.tools)
+            app = Caller(app=holder.caller.app)
+            opened = lambda: asked_by(self._desk.opened(), app)  # noqa: E731
+            known = ToolCalls(opened, agent, self._offer.tools)
             self._calls[holder] = known
         return known
-
-    def _opener(self, holder: TokenHolder) -> Callable[[], Workspace]:
-        """Return what opens the project for an app's calls, or for anybody else's."""
-        app = Caller(app=holder.caller.app)
-        return lambda: asked_by(self._desk.opened(), app)

@@ -1,4 +1,4 @@
-"""Memories as one resource: list, look at, create, update and remove, with numbered versions.
+"""Memories as one resource, with numbered versions; what agents ask; what apps remember.
 
 The shapes are those that agents' frameworks know, so nothing stands around them but errors. A
 memory's id is its short one, and what belongs to an app is seen by that app alone.
@@ -11,23 +11,31 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from pmem.apps.reading import AppListRequest
+from pmem.apps.remembering import AppDeleteRequest
+from pmem.core.journal import AuditRow, row
+from pmem.core.queries import Bullet, Full, QueryRequest
 from pmem.core.retention import MemoryVersion, version_number, versions
 from pmem.errors import InvalidValue, NotFound
+from pmem.memory.app_memories import AppMemory, AppRequest
 from pmem.memory.changes import RecordsRequest
+from pmem.memory.journal import HistoryRequest
 from pmem.memory.reading import ListRequest, ShowRequest
 from pmem.memory.requests import AddRequest, EditRequest
 from pmem.operations import table
-from pmem.server.http.bodies import read_body
 from pmem.server.http.endpoints import (
     AddressValue,
     Endpoint,
     HttpCall,
+    HttpRefusal,
     Reply,
     enveloped,
+    number_in,
     refused,
     shaped,
+    status_of_answer,
 )
-from pmem.server.http.refusals import HttpRefusal, status_of_answer
+from pmem.server.http.operation_api import body_of, read_body, read_query
 from pmem.values.ids import short
 from pmem.values.records import Memory, MemoryType, State
 
@@ -40,6 +48,13 @@ MemoryCategory = Literal["person", "preference", "context", "project"]
 _ID: Final = (AddressValue("id", "The memory's id, or the beginning of one"),)
 _ALL: Final = "/api/memory/"
 _ONE: Final = "/api/memory/{id}"
+USUAL_EVENTS: Final = 50
+MOST_EVENTS: Final = 1000
+
+_LIMIT: Final = AddressValue(
+    "limit", "Only the latest so many", "query",
+    {"type": "integer", "minimum": 1, "maximum": MOST_EVENTS, "default": USUAL_EVENTS},
+)  # fmt: skip
 
 
 class CreateMemoryRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,7 +121,7 @@ class MemoryRemoved(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def endpoints() -> Iterator[Endpoint]:
-    """Yield the endpoints of memories."""
+    """Yield the endpoints of memories, of what agents ask for, and of apps."""
     yield Endpoint(
         method="GET", path=_ALL, name="list_memories", group="memory", answer=_list,
         says="List all active memories", answers={200: (MemoryListResponse,)},
@@ -131,6 +146,18 @@ def endpoints() -> Iterator[Endpoint]:
         says="Remove a memory; it can be restored until it is purged", writes=True, places=_ID,
         answers={200: (MemoryRemoved,)},
     )  # fmt: skip
+    yield Endpoint(
+        method="GET", path="/memory/{id}/history", name="memory_history", group="recall",
+        says="Show what happened to a record, the newest event first", answer=_history,
+        places=(AddressValue("id", "The record's id, or the beginning of one"), _LIMIT),
+        answers={200: (list[AuditRow],)},
+    )  # fmt: skip
+    yield Endpoint(
+        method="POST", path="/api/query", name="memory.query", group="recall",
+        says="Answer an agent's request, within its allowlist and its budget", answer=_query,
+        body=body_of(QueryRequest), answers={200: (list[Bullet], list[Full])},
+    )  # fmt: skip
+    yield from _app_endpoints()
 
 
 def _list(call: HttpCall) -> Reply:
@@ -186,11 +213,7 @@ def _update(call: HttpCall) -> Reply:
 
 
 def _without_blanks(content: str) -> str:
-    """Return a content without the blanks around it, which count for nothing.
-
-    Raises:
-        InvalidValue: What is left is too short.
-    """
+    """Return a content without the blanks around it, which count for nothing."""
     told = content.strip()
     if len(told) < LEAST_CONTENT:
         raise InvalidValue(f"content must have at least {LEAST_CONTENT} characters")
@@ -207,11 +230,7 @@ def _delete(call: HttpCall) -> Reply:
 
 
 def _find_active(call: HttpCall) -> Memory:
-    """Return the active memory that the address means.
-
-    Raises:
-        NotFound, Ambiguous: The id.
-    """
+    """Return the active memory that the address means."""
     reference = call.path["id"]
     record = call.run(table.SHOW, ShowRequest(reference=reference)).result.record
     if not isinstance(record, Memory) or not _is_offered(call, record):
@@ -248,4 +267,113 @@ def _version(version: MemoryVersion) -> MemoryVersionResponse:
         content=version.content,
         source_conversation_id=version.conversation,
         created_at=version.created_at,
+    )
+
+
+def _history(call: HttpCall) -> Reply:
+    most = number_in(call, "limit", USUAL_EVENTS, MOST_EVENTS)
+    found = call.run(table.HISTORY, HistoryRequest(reference=call.path["id"])).result.steps
+    return shaped(call.masked(tuple(map(row, reversed(found[-most:])))))
+
+
+def _query(call: HttpCall) -> Reply:
+    return shaped(call.run(table.QUERY, read_query(call.body)).plain)
+
+
+_APP: Final = AddressValue("appId", "The app's name")
+_OF_APP: Final = AddressValue("memoryId", "The memory's id, or the beginning of one")
+
+
+class AppMemoryMetadata(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True
+):
+    """What else is known of an app's memory; `importance` goes from 0 to 10."""
+
+    importance: float
+    tags: tuple[str, ...]
+    related_conversations: tuple[str, ...] = ()
+
+
+class AppMemoryResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A memory of an app."""
+
+    id: str
+    content: str
+    created_at: datetime
+    updated_at: datetime
+    source_conversation_id: str | msgspec.UnsetType = msgspec.UNSET
+    metadata: AppMemoryMetadata
+
+
+class AppMemoriesResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """The memories of an app, the newest update first."""
+
+    memories: tuple[AppMemoryResponse, ...]
+
+
+class AppPurgedResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How many active memories an app had, all of which are gone for good."""
+
+    success: Literal[True] = True
+    deleted_count: int
+
+
+class AppMemoryDeletedResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory of an app was removed."""
+
+    success: Literal[True] = True
+
+
+def _app_endpoints() -> Iterator[Endpoint]:
+    """Yield the endpoints of apps."""
+    yield Endpoint(
+        method="GET", path="/apps/{appId}/memories", name="list_app_memories", group="apps",
+        says="List memories for an app", answer=_list_of_app, places=(_APP,),
+        answers={200: (AppMemoriesResponse,)},
+    )  # fmt: skip
+    yield Endpoint(
+        method="DELETE", path="/apps/{appId}/memories", name="purge_app_memories", group="apps",
+        says="Purge all memories of an app, for good", answer=_purge_app, writes=True,
+        places=(_APP,), answers={200: (AppPurgedResponse,)},
+    )  # fmt: skip
+    yield Endpoint(
+        method="DELETE", path="/apps/{appId}/memories/{memoryId}", name="delete_app_memory",
+        says="Delete one memory of an app; it can be restored until it is purged", group="apps",
+        answer=_delete_of_app, places=(_APP, _OF_APP), writes=True,
+        answers={200: (AppMemoryDeletedResponse,)},
+    )  # fmt: skip
+
+
+def _list_of_app(call: HttpCall) -> Reply:
+    found = call.run(table.APP_MEMORIES, AppListRequest(app=call.path["appId"])).result
+    shown = map(_response, map(call.masked_struct, found.items))
+    return shaped(AppMemoriesResponse(memories=tuple(shown)))
+
+
+def _purge_app(call: HttpCall) -> Reply:
+    try:
+        gone = call.run(table.APP_PURGE, AppRequest(app=call.path["appId"])).result
+    except NotFound:  # purged already: the second time is no error here
+        return shaped(AppPurgedResponse(deleted_count=0))
+    return shaped(AppPurgedResponse(deleted_count=gone.active))
+
+
+def _delete_of_app(call: HttpCall) -> Reply:
+    request = AppDeleteRequest(app=call.path["appId"], reference=call.path["memoryId"])
+    call.run(table.APP_DELETE, request)
+    return shaped(AppMemoryDeletedResponse())
+
+
+def _response(memory: AppMemory) -> AppMemoryResponse:
+    return AppMemoryResponse(
+        id=short(memory.id),
+        content=memory.content,
+        created_at=memory.created_at,
+        updated_at=memory.updated_at,
+        source_conversation_id=memory.conversation or msgspec.UNSET,
+        metadata=AppMemoryMetadata(
+            importance=memory.importance,
+            tags=memory.tags,
+            related_conversations=memory.related_conversations,
+        ),
     )

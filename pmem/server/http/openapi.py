@@ -64,10 +64,11 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
 
 
 def _operation(one: Endpoint, schemas: Mapping[int, Any]) -> dict[str, Any]:
-    answers = {
-        str(status): _response(HTTPStatus(status).phrase, _answer_schema(types, schemas))
-        for status, types in one.answers.items()
-    }
+    answers = {}
+    for status, types in one.answers.items():
+        found = [schemas[id(type_)] for type_ in types] or [_reference_to("Answer")]
+        schema = found[0] if len(found) == 1 else {"anyOf": found}
+        answers[str(status)] = _response(HTTPStatus(status).phrase, schema)
     described: dict[str, Any] = {
         "operationId": one.name,
         "summary": one.says,
@@ -89,11 +90,6 @@ def _operation(one: Endpoint, schemas: Mapping[int, Any]) -> dict[str, Any]:
         content = {JSON: {"schema": schemas[id(one.body)]}}
         described["requestBody"] = {"required": True, "content": content}
     return described
-
-
-def _answer_schema(types: Iterable[Any], schemas: Mapping[int, Any]) -> Any:
-    found = [schemas[id(type_)] for type_ in types] or [_reference_to("Answer")]
-    return found[0] if len(found) == 1 else {"anyOf": found}
 
 
 def _reference_to(name: str) -> dict[str, str]:

@@ -13,8 +13,8 @@ from pmem.core.context.passages import (
     matching_passages,
     shown_characters,
 )
+from pmem.core.text.commands import LEAST_SHOWN
 from pmem.core.text.terms import terms
-from pmem.core.text.tool_text import LEAST_SHOWN
 from pmem.values.records import Message, Role
 from tests.conftest import NOW
 from tests.work import STALLED, seconds

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pmem.core.duplicates.stems import is_past, is_simple_past, stem
+from pmem.core.duplicates.lexicon import is_past, is_simple_past, stem
 
 FORMS = """
 store stored storing stores|plan plans planned planning|test tested testing|copy copied copies

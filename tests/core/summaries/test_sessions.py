@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from pmem.core.apps.digest import digest
-from pmem.core.summaries.clauses import LONGEST_CODE, pieces
+from pmem.core.summaries.clauses import LONGEST, LONGEST_CODE, MOST_FILES, pieces, tool_lines
 from pmem.core.summaries.summary import summarise
-from pmem.core.summaries.toolruns import LONGEST, MOST_FILES, tool_lines
 from pmem.core.summaries.topics import key_topics
 from pmem.core.tokens import count_tokens
 from pmem.values.records import Message, Role

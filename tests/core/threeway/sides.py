@@ -5,9 +5,14 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any, Final
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from pmem.core.threeway.deciding import Versions
 from pmem.core.threeway.shapes import SHAPES, RecordShape, Rule
 from pmem.core.threeway.values import MISSING, canonical
+from tests.effort import examples
 
 Json = dict[str, Any]
 
@@ -15,6 +20,12 @@ WORDS: Final = ("ant", "bee", "cat", "dog", "日本", "emu 🦤", 'q"\\\n')
 IDS: Final = ("a-00000001", "b-00000002", "c-00000003", "d-00000004", "e-00000005")
 STATES: Final = ("active", "archived", "superseded", "merged", "soft_deleted")
 _ROLES: Final = ("user", "assistant", "system", "tool")
+
+
+def on_every_store(test: Callable[..., None]) -> Any:
+    """Return a test that runs for records of every store, with many seeds."""
+    many = settings(max_examples=examples(60))(given(seed=st.integers(0, 2**32))(test))
+    return pytest.mark.parametrize("store", list(SHAPES))(many)
 
 
 class Dice:

@@ -4,22 +4,15 @@ import json
 from typing import Any
 
 import msgspec
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pmem.core import rawjson
 from pmem.core.threeway.record import Merged, merged
 from pmem.core.threeway.shapes import SHAPES, RecordShape, Rule
 from pmem.core.threeway.values import moment_in
 from pmem.values.records import STORES, RecordType
-from tests.core.threeway.sides import Json, differ, identified, mentions, sides
-from tests.effort import examples
+from tests.core.threeway.sides import Json, differ, identified, mentions, on_every_store, sides
 
-EVERY_STORE = pytest.mark.parametrize("store", list(SHAPES))
 TYPES: dict[str, RecordType] = {folder: type_ for type_, folder in STORES.items()}
-MANY = settings(max_examples=examples(60))
-SEEDS = st.integers(0, 2**32)
 PLAIN = (Rule.VALUE, Rule.STATEMENT)
 
 
@@ -27,9 +20,7 @@ def texts_of(result: Merged) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     return (json.dumps(result.result), result.conflicts, result.notes)
 
 
-@EVERY_STORE
-@MANY
-@given(seed=SEEDS)
+@on_every_store
 def test_a_into_b_is_b_into_a_to_the_byte(store: str, seed: int) -> None:
     base, ours, theirs, _ = sides(seed, store)
     shape = SHAPES[store]
@@ -41,9 +32,7 @@ def test_a_into_b_is_b_into_a_to_the_byte(store: str, seed: int) -> None:
     )
 
 
-@EVERY_STORE
-@MANY
-@given(seed=SEEDS)
+@on_every_store
 def test_what_one_side_alone_did_holds(store: str, seed: int) -> None:
     base, ours, _, _ = sides(seed, store)
     shape = SHAPES[store]
@@ -53,9 +42,7 @@ def test_what_one_side_alone_did_holds(store: str, seed: int) -> None:
     assert merged(None, ours, ours, shape) == Merged(ours)
 
 
-@EVERY_STORE
-@MANY
-@given(seed=SEEDS)
+@on_every_store
 def test_the_result_is_a_record_and_has_every_event_and_key(store: str, seed: int) -> None:
     base, ours, theirs, _ = sides(seed, store)
     result = merged(base, ours, theirs, SHAPES[store]).result
@@ -70,9 +57,7 @@ def test_the_result_is_a_record_and_has_every_event_and_key(store: str, seed: in
         assert moment_in(result, "updated_at") >= moment_in(side, "updated_at")
 
 
-@EVERY_STORE
-@MANY
-@given(seed=SEEDS)
+@on_every_store
 def test_no_value_of_either_side_is_lost(store: str, seed: int) -> None:
     base, ours, theirs, _ = sides(seed, store)
     shape = SHAPES[store]
@@ -82,9 +67,7 @@ def test_no_value_of_either_side_is_lost(store: str, seed: int) -> None:
     _nothing_lost(shape, base, theirs, result, mentions(result.get("history", [])))
 
 
-@EVERY_STORE
-@MANY
-@given(seed=SEEDS)
+@on_every_store
 def test_merging_again_changes_nothing(store: str, seed: int) -> None:
     base, ours, theirs, _ = sides(seed, store)
     shape = SHAPES[store]
@@ -94,9 +77,7 @@ def test_merging_again_changes_nothing(store: str, seed: int) -> None:
     assert merged(theirs, theirs, result, shape) == Merged(result)
 
 
-@EVERY_STORE
-@MANY
-@given(seed=SEEDS)
+@on_every_store
 def test_three_branches_lose_nothing_in_any_order(store: str, seed: int) -> None:
     base, one, two, three = sides(seed, store)
     shape = SHAPES[store]

@@ -11,14 +11,11 @@ from pmem.core.threeway.record import merged
 from pmem.core.threeway.redoing import Mismatch, Mistake, differences, redone
 from pmem.core.threeway.shapes import SHAPES
 from pmem.core.threeway.values import Doubt
-from tests.core.threeway.sides import Json, sides
+from tests.core.threeway.sides import Json, on_every_store, sides
 from tests.core.threeway.test_rules import BASE, LINK, day, edited, memory
 from tests.effort import examples
 
 MEMORY = SHAPES["long-term-memory"]
-EVERY_STORE = pytest.mark.parametrize("store", list(SHAPES))
-SEEDS = st.integers(0, 2**32)
-MANY = settings(max_examples=examples(60))
 
 TAGGED = memory(tags=["a", "b"], relationships=[LINK], later_key=1)
 OURS = edited(TAGGED, 2, importance=0.9, tags=["a", "b", "c"])
@@ -32,9 +29,7 @@ def judged(result: Json | None, *, base: Json | None = TAGGED, **both: Any) -> l
     return differences([base], parents, result, MEMORY)
 
 
-@EVERY_STORE
-@MANY
-@given(seed=SEEDS)
+@on_every_store
 def test_what_the_driver_makes_is_right(store: str, seed: int) -> None:
     base, ours, theirs, _ = sides(seed, store)
     shape = SHAPES[store]
@@ -44,9 +39,7 @@ def test_what_the_driver_makes_is_right(store: str, seed: int) -> None:
         assert differences([start], [ours, theirs], result, shape) == []
 
 
-@EVERY_STORE
-@MANY
-@given(seed=SEEDS)
+@on_every_store
 def test_a_side_that_is_taken_whole_has_dropped_the_other(store: str, seed: int) -> None:
     base, ours, theirs, _ = sides(seed, store)
     for number, (side, other) in enumerate(((ours, theirs), (theirs, ours))):
@@ -56,8 +49,8 @@ def test_a_side_that_is_taken_whole_has_dropped_the_other(store: str, seed: int)
             assert found != []
 
 
-@MANY
-@given(seed=SEEDS)
+@settings(max_examples=examples(60))
+@given(seed=st.integers(0, 2**32))
 def test_nothing_in_the_result_makes_it_stumble(seed: int) -> None:
     base, ours, theirs, other = sides(seed, "conversations")
     for result in (other, {}, {"id": ours["id"]}, {**ours, "facts": 7}, {**ours, "history": [1]}):
