@@ -26,7 +26,7 @@ from pmem.values.records import State
 from pmem.values.times import day, iso
 
 if TYPE_CHECKING:
-    from pmem.search.usage import ContextUsage
+    from pmem.search.contexts import ContextUsage
     from pmem.upkeep.statistics import Ending, Helped, MemoryFigures, Used
 
 _LABEL = 18
@@ -88,7 +88,6 @@ def _parts(figures: "MemoryFigures", inner: int, room: int) -> Iterator[tuple[st
 
 
 def _needs(figures: "MemoryFigures", inner: int) -> Iterator[Line]:
-    """Yield what needs attention, behind the command for it."""
     commands = max((len(need.command) for need in figures.needs), default=0)
     for need in figures.needs:
         command = (f"{need.command:<{commands}}  ", "cyan")

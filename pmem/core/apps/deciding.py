@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from pmem.core.duplicates import Claim, Relation, claim_of
-from pmem.core.duplicates.comparing import compare
 from pmem.values.ids import short
 from pmem.values.records import Memory
+
+if TYPE_CHECKING:
+    from pmem.core.duplicates import Claim
 
 OFFLINE: Final = "offline"
 FIFO: Final = "fifo"
@@ -126,12 +127,15 @@ def adds_little(one: str, other: str) -> bool:
     Their numbers and negations are the same, and all the words of the one are in the other. That
     is less than being a duplicate, which is merged: here one is left out, or goes first.
     """
+    from pmem.core.duplicates import Relation, claim_of  # slow, and reading needs none
+    from pmem.core.duplicates.comparing import compare
+
     claims = claim_of(one), claim_of(other)
     relation = compare(*claims).relation
     return relation is Relation.DUPLICATE or (relation is Relation.NEIGHBOUR and _contained(claims))
 
 
-def _contained(claims: tuple[Claim, Claim]) -> bool:
+def _contained(claims: "tuple[Claim, Claim]") -> bool:
     lean, rich = sorted(claims, key=lambda claim: len(claim.content))
     few, many = set(lean.content), set(rich.content)
     enough = bool(lean.numbers and few) or len(few) >= _TELLING
@@ -139,6 +143,6 @@ def _contained(claims: tuple[Claim, Claim]) -> bool:
     return enough and same and few <= many and len(many) - len(few) <= MOST_MORE
 
 
-def _signs(claim: Claim) -> list[str]:
+def _signs(claim: "Claim") -> list[str]:
     """Its negations and the like; when something was is no difference here."""
     return [sign for sign in claim.signs if sign != "was" and not sign.startswith("past")]
