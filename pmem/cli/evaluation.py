@@ -11,8 +11,7 @@ from pmem.cli.session import Answer, CommandSession, Line
 from pmem.operations import table
 from pmem.search import evaluation, golden
 from pmem.search.evaluation import Evaluation, EvaluationRequest, FigureChange, QuestionResult
-from pmem.search.golden import Golden, QuestionRequest
-from pmem.search.misses import Misses, MissesRequest
+from pmem.search.golden import Golden, Misses, MissesRequest, QuestionRequest
 
 _STDIN = "-"
 

@@ -58,23 +58,12 @@ def overflow(
     weigh: Callable[[Message], int] = size_of,
     most_bytes: int = MESSAGES_BYTES,
 ) -> tuple[list[Batch], Batch]:
-    """Decide which of the recent messages move into chunks, as if they were said one by one.
+    """Return the messages that move into chunks, and those that stay; all are the oldest first.
 
     Whenever there are more than `most`, the oldest `size` leave together; half of `most` where
     `size` is larger than that, so that some stay, and fewer where a tool's call would leave
-    without its results. Whenever they take more than `most_bytes`, the
-    oldest leave until the others take half of that. The latest one always stays.
-
-    Args:
-        recent: Messages outside chunks, the oldest first.
-        most: How many may stay.
-        size: How many one chunk takes.
-        weigh: Returns the bytes that a message takes.
-        most_bytes: Bytes of the messages that stay, and of those of a chunk; one message alone
-            may have more.
-
-    Returns:
-        The chunks' messages, the oldest chunk first, and the messages that stay.
+    without its results. Whenever they take more than `most_bytes`, as `weigh` tells, the oldest
+    leave until the others take half of that. The latest one always stays, whatever it takes.
     """
     size = size if size <= most else (most + 1) // 2
     sizes = [weigh(message) for message in recent]

@@ -115,9 +115,17 @@ _NO_NOUNS: Final = (
 )  # fmt: skip
 _NO_HOME: Final = rf"(?!'s |-(?-i:[a-z])| (?!(?:{'|'.join(sorted(_NO_NOUNS))})\b)(?-i:[a-z]))"
 """A town's name is no home before a noun: "Oxford commas", "the Berlin office"."""
+_HERS: Final = rf"(?:{_MY}|\bshe's)"
+"""Whose something is; who has a name is read as `she`."""
 _US: Final = r"(?:we|and others)"
 _TOWN: Final = rf"(?-i:{'|'.join(_TOWNS)})\b{_NO_HOME}"
-_GIVEN: Final = rf"\b(?-i:{'|'.join(GIVEN_NAMES)})(?: {_NAME})?"
+_VERBS: Final = (
+    r"(?=(?: currently| now| still| also| mostly| only| has| just| recently| always| and others)*"
+    r" (?:is|was|has|had|lives|resides|moved|relocated|are|comes|goes|prefers|likes|wants|uses"
+    r"|speaks|suffers|got|votes|voted)\b|'s )"
+)
+_NAMED: Final = rf"\b(?:(?:the |our |this )?user,? )?(?-i:{'|'.join(GIVEN_NAMES)})\b(?: {_NAME})?,?"
+_ANYBODY: Final = rf"^\W{{0,3}}(?-i:[A-ZÀ-ÞŁŚŻĐ])[\w-]{{0,40}}(?: {_NAME})?"
 _CAPITAL: Final = r"(?-i:[A-ZÀ-ÞŁŚŻĐ])"
 _PHONE_DIGITS: Final = (8, 15)
 _UNSEEN: Final = str.maketrans(
@@ -145,7 +153,7 @@ _PATTERNS: Final = {
         rf"\b(?:call|address) (?:the|our|this) (?:user|customer|client) (?:as )?{_CAPITAL}",
     ),
     "pronouns": (
-        rf"{_MY} (?:preferred )?pronouns (?:are|is|:)",
+        rf"{_HERS} (?:preferred )?pronouns (?:are|is|:)",
         r"\bpronouns(?: are|:) ?\w{1,5}/\w",
         rf"\b{_PERSON} (?:uses?|prefers?|goes? by) (?:she|he|they|ze|xe|it)/\w",
         rf"\b{_PERSON} (?:uses?|prefers?|goes? by) (?:the )?\w{{1,10}} pronouns\b",
@@ -162,12 +170,12 @@ _PATTERNS: Final = {
         rf"\b(?:{_USER}|he|she) (?:has |just |recently )?moved to {_CAPITAL}\w{{1,30}}"
         r" (?:last|this|in (?:19|20)\d\d|from|with (?:my|his|her)|and (?:now )?lives? there)\b",
         rf"(?:\b(?:{_PERSON}|{_US})(?: has| have| just| recently|'ve){{0,2}} (?:moved|relocated) to"
-        rf"|\b(?:{_PERSON}{_IS}|{_US}(?: are|'re)) moving to|\b{_US} live in"
-        rf"|{_GIVEN}(?: has| just| recently){{0,2}} (?:moved|relocated|is moving) to) {_TOWN}",
+        rf"|\b(?:{_PERSON}{_IS}|{_US}(?: are|'re)) moving to|\b{_US} live in) {_TOWN}",
         rf"^\W{{0,3}}{_USER},? (?:currently |now )?(?:based|living|located) in {_NO_PLACE}"
         rf"{_CAPITAL}",
         rf"{_MY} (?:home|house|flat|apartment) is (?:in|near) {_CAPITAL}",
-        rf"^\W{{0,3}}(?:the |our |this )?(?:user|customer) (?:is|comes) from {_NO_TOWN}{_CAPITAL}"
+        rf"(?:^\W{{0,3}}(?:the |our |this )?(?:user|customer)|\bshe) (?:is|comes) (?:originally )?"
+        rf"from {_NO_TOWN}{_CAPITAL}"
         r"(?-i:[a-zß-ÿł])",
     ),
     "language": (
@@ -200,13 +208,12 @@ _PATTERNS: Final = {
         r"|pregnancy|illness)\b",
     ),
     "birthday": (
-        rf"{_MY} (?:birthday|birth ?date|date of birth|age)(?: is|:) \w",
+        rf"{_HERS} (?:birthday|birth ?date|date of birth|age)(?: is|:) \w",
         rf"\b{_PERSON} (?:was|were) born (?:on|in) ",
         rf"\b{_PERSON}{_IS} \d{{1,3}} years old\b",
     ),
     "beliefs": (
         rf"\b{_PERSON}{_IS} (?:an? )?(?:practising |practicing |devout )?(?:{_CREEDS})\b",
-        rf"\b{_PERSON} (?:votes?|voted) for {_CAPITAL}",
         rf"\b{_PERSON} (?:always |usually )?(?:votes?|voted) (?:for (?:the )?)?(?:{_PARTIES})"
         r"(?: in | party|\W{0,3}$|[.,;])",
         rf"\b{_PERSON}{_IS} (?:an? )?(?:\w{{1,20}} )?member of (?:the |an? )?(?:\w{{1,20}} ){{0,2}}"
@@ -225,35 +232,6 @@ _HINTS: Final = {
     "birthday": ("birth", "born", "age", "years old"),
 }  # fmt: skip
 """Without one of these in a text no pattern of the field can fit: most texts need none of them."""
-_OF_NAMED: Final = {
-    "city": (
-        rf"{_GIVEN} (?:currently |now |still )?(?:lives|resides|is based|is living) (?:in|at|near)"
-        rf" {_NO_TOWN}{_CAPITAL}(?-i:[a-zß-ÿł])",
-        rf"{_GIVEN} (?:is|comes) (?:originally )?from {_NO_TOWN}{_CAPITAL}(?-i:[a-zß-ÿł])",
-    ),
-    "preferred_name": (
-        rf"{_GIVEN} (?:goes by|(?:prefers|likes|wants) to be (?:called|addressed as)) {_CAPITAL}",
-    ),
-    "pronouns": (
-        rf"{_GIVEN}'s pronouns (?:are|:)",
-        rf"{_GIVEN} (?:uses|goes by|prefers) (?:she|he|they|ze|xe)/\w",
-    ),
-    "language": (
-        rf"{_GIVEN} (?:also |mostly |only )?speaks (?:fluent |some |a little )?(?:{_TONGUES})\b",
-    ),
-    "health": (
-        rf"{_GIVEN} is (?:also |very |severely |slightly )?(?:{_CONDITIONS})\b"
-        r"(?! to (?:that|this|the)\b| (?:after|by|when|if|until)\b)",
-        rf"{_GIVEN} (?:has|suffers from) (?:severe |mild |chronic |type [12] )?(?:{_ILLNESSES})\b",
-        rf"{_GIVEN} was diagnosed with ",
-    ),
-    "birthday": (
-        rf"{_GIVEN}'s (?:birthday|age) is ",
-        rf"{_GIVEN} (?:was born (?:on|in) |is \d{{1,3}} years old\b)",
-    ),
-    "beliefs": (rf"{_GIVEN} is (?:an? )?(?:practising |devout )?(?:{_CREEDS})\b",),
-}
-"""What counts of somebody by a given name, and of anybody where it is filed under people."""
 
 
 def sensitive(
@@ -267,9 +245,11 @@ def sensitive(
     """Return the field that needs consent before this is remembered, or None."""
     named = [_label(name) for name in (subject, *tags) if name]
     folded = _join_lines(text)
-    about_person = _label(category) in PEOPLE
+    said = _subject(_NAMED).sub("she", folded)
+    if _label(category) in PEOPLE:
+        said = _subject(_ANYBODY).sub("she", said)
     for field in fields:
-        if _is_named(field, _label(category), named, folded) or _says(field, folded, about_person):
+        if _is_named(field, _label(category), named, folded) or _says(field, said):
             return field
     return None
 
@@ -319,7 +299,7 @@ def _is_named(field: str, category: str, others: Collection[str], text: str) -> 
     return field not in _HOMONYMS or (field == "language" and bool(_tongues().search(text)))
 
 
-def _says(field: str, text: str, about_person: bool) -> bool:
+def _says(field: str, text: str) -> bool:
     if field == "contact" and (_has_mailbox(text) or _has_phone(text)):
         return True
     if field not in _PATTERNS:
@@ -327,7 +307,7 @@ def _says(field: str, text: str, about_person: bool) -> bool:
     lower = text.lower()
     if field in _HINTS and not any(hint in lower for hint in _HINTS[field]):
         return False
-    return any(pattern.search(text) for pattern in _consent_patterns(field, about_person))
+    return any(pattern.search(text) for pattern in _consent_patterns(field))
 
 
 def _has_mailbox(text: str) -> bool:
@@ -359,11 +339,14 @@ def _label(name: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def _consent_patterns(field: str, about_person: bool) -> tuple[re.Pattern[str], ...]:
-    named = _OF_NAMED.get(field, ())
-    of_anybody = [part.removeprefix(_GIVEN) for part in named] if about_person else ()
-    parts = (*_PATTERNS[field], *named, *of_anybody)
-    return tuple(re.compile(part, re.IGNORECASE) for part in parts)
+def _consent_patterns(field: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(part, re.IGNORECASE) for part in _PATTERNS[field])
+
+
+@lru_cache(maxsize=2)
+def _subject(who: str) -> re.Pattern[str]:
+    """Return what finds people of whom a text says something."""
+    return re.compile(who + _VERBS, re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)

@@ -35,16 +35,10 @@ class InboxChoice(msgspec.Struct, frozen=True):
 
 
 class InboxItem(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that needs attention.
+    """A record, a fact or a proposal that needs attention.
 
-    Attributes:
-        kind: why.
-        id: the record, the fact or the proposal.
-        short: the short part of its id.
-        text: what it says, on one line.
-        why: what is the matter with it, in one sentence.
-        since: since when; of a citation and of trust, when the memory last changed.
-        commands: what settles it.
+    `text` says on one line what it says, `why` in one sentence what is the matter with it. Of a
+    citation and of trust, `since` is when the memory last changed.
     """
 
     kind: InboxKind

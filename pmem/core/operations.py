@@ -28,20 +28,12 @@ DAYS: Final = 14
 class LoggedOperation(Part, frozen=True, kw_only=True):
     """One thing that ran.
 
-    Attributes:
-        ts: when.
-        node: which part did it: a command (`hotpath`), a context, an episode, or upkeep
-            (`worker`), or a task that a model was asked to do (`model`).
-        op: what it did, such as `create`, `search` or `merge`.
-        status: how it went; `skipped` where nothing came of it.
-        memory: the id of the record that it was about.
-        category: that memory's category.
-        sim: how close the nearest other one was, or the best hit's score.
-        user: whom the memory concerns.
-        thread: for which thread it ran.
-        reason: why it failed, without what it quotes.
-        actor: who did it, where no history is left to say so.
-        shown: the ids of the records that a hook showed.
+    `ts` is when, `node` which part did it: a command (`hotpath`), a context, an episode, upkeep
+    (`worker`), or a task that a model was asked to do (`model`). `op` is what it did, such as
+    `create` or `merge`, and `status` how it went; `skipped` where nothing came of it. `memory` is
+    the record that it was about, and `sim` how close the nearest other one was, or the best hit's
+    score. `reason` is why it failed, without what it quotes, `actor` who did it where no history
+    says so, and `shown` are the ids of the records that a hook showed.
     """
 
     ts: Time

@@ -181,6 +181,8 @@ def _is_past(word: str) -> bool:
 
 
 def _is_regular_past(word: str) -> bool:
+    if word.endswith(("eed", "embed", "hundred")):
+        return word in ("agreed", "freed")
     return len(word) > 3 and word.endswith("ed")
 
 

@@ -16,8 +16,8 @@ from pmem.core.filters import Filter
 from pmem.core.lifecycle.neighbours import SaidOtherwise
 from pmem.core.policy import ACTIVITY, EVENT
 from pmem.core.retrieval.bm25 import idf
+from pmem.core.retrieval.collection import RelatedHit
 from pmem.core.retrieval.ranked import RankedDocument as Ranked
-from pmem.core.retrieval.relations import RelatedHit
 from pmem.core.text.paths import named_paths, named_symbols
 from pmem.errors import InvalidValue
 from pmem.project.workspace import Workspace

@@ -7,15 +7,7 @@ import msgspec
 
 from pmem.conversation.window import ConversationWindow
 from pmem.core.context.parts import Candidates, Item, Omitted
-from pmem.core.context.worth import (
-    ALWAYS,
-    FLOOR,
-    LEAST_LIKELY,
-    Worth,
-    mode_of,
-    per_token,
-    tie,
-)
+from pmem.core.context.worth import ALWAYS, FLOOR, LEAST_LIKELY, Worth, mode_of, per_token, tie
 from pmem.core.lifecycle.neighbours import newer_first, with_newer
 from pmem.core.text.speech import TOOLS, speech_of
 from pmem.project.workspace import Workspace

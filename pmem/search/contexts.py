@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from pmem.conversation.pruning import Usage, usage
 from pmem.conversation.window import ConversationWindow, talk_of, with_chunked_messages
 from pmem.core import checks
 from pmem.core.context.allocation import build
@@ -18,6 +19,7 @@ from pmem.core.lines import shortened
 from pmem.core.retrieval.question import notes_on
 from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue
+from pmem.memory.conversations import LookRequest
 from pmem.memory.reading import Staleness, disputed, is_merged_by_git
 from pmem.project.caller import serving
 from pmem.project.own_memory import has_own
@@ -360,3 +362,33 @@ def _implied_query(talk: ConversationWindow) -> str:
     """Return the end of the conversation: what a context is for when nobody says."""
     said = [message.content for message in talk.recent if message.role in _TALKING]
     return "\n".join(said[-ASKED_MESSAGES:])[-ASKED_CHARACTERS:]
+
+
+class ContextUsage(msgspec.Struct, frozen=True, kw_only=True):
+    """How a conversation stands, and what its next context of the default budget holds.
+
+    `parts` are the tokens of each section, without what a query would recall.
+    """
+
+    usage: Usage
+    budget: int
+    used: int
+    parts: dict[str, int]
+
+
+def overlay(workspace: Workspace, request: LookRequest) -> ContextUsage:
+    """Count what a conversation holds and what a context shows of it, part by part.
+
+    Raises:
+        NotFound, Ambiguous: The conversation.
+        Damaged: A chunk's file is missing or cannot be used.
+    """
+    figures = usage(workspace, request.conversation)
+    asked = ContextRequest(conversation=figures.conversation, recall=False, counts=False)
+    built = build_context(workspace, asked)
+    return ContextUsage(
+        usage=figures,
+        budget=built.budget,
+        used=built.tokens,
+        parts=built.allocation.by_section,
+    )

@@ -6,13 +6,13 @@ is said of one that does not exist.
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 
 import msgspec
 
 from pmem.core.filters import judge_of
 from pmem.core.retrieval.documents import Facts, IndexedDocument, entries
 from pmem.core.retrieval.pool import holds_at
-from pmem.core.retrieval.ranked import RankedDocument
 from pmem.core.secrets import unsecret
 from pmem.core.text.terms import terms
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
@@ -39,43 +39,38 @@ def explain(
     reference = unsecret(request.expect or "")
     known = _find_expected(workspace, reference)
     if known is None:
-        return Expectation(
-            reference=reference,
-            stage=Stage.MISSING,
-            reason="nothing that it could find has this id",
-        )
+        reason = "nothing that it could find has this id"
+        return Expectation(reference=reference, stage=Stage.MISSING, reason=reason)
     identifier, record = known
-    last = _hit_at(hits, len(hits) - 1) if hits else None
-    found = next((n for n, hit in enumerate(hits) if hit.id == identifier), None)
-    if found is not None:
-        return Expectation(
-            reference=reference,
-            id=identifier,
-            stage=Stage.FOUND,
-            reason=f"it is at rank {found + 1} of {total}",
-            hit=_hit_at(hits, found),
-            matches=total,
-            last=last,
-        )
+    last = _expected_hit(hits[-1], len(hits)) if hits else None
+    answer = partial(Expectation, reference=reference, id=identifier, last=last)
+    for rank, shown in enumerate(hits, start=1):
+        if shown.id == identifier:
+            hit, reason = _expected_hit(shown, rank), f"it is at rank {rank} of {total}"
+            return answer(stage=Stage.FOUND, reason=reason, hit=hit, matches=total)
     entry = next((one for one in entries(record) if one.id == identifier), None)
     dropped = _stage_before(workspace, request, entry)
     if dropped is not None:
-        stage, reason = dropped
-        return Expectation(
-            reference=reference, id=identifier, stage=stage, reason=reason, last=last
-        )
-    return _in_ranking(
-        Expectation(
-            reference=reference,
-            id=identifier,
-            stage=Stage.WORDS,
-            reason=_without_words(workspace, request.query),
-            last=last,
-        ),
-        _everything(workspace, request),
-        request,
-        len(hits),
-    )
+        return answer(stage=dropped[0], reason=dropped[1])
+    ranked = _everything(workspace, request)
+    for rank, (_, key, document) in enumerate(ranked, start=1):
+        if key.id == identifier:
+            is_low = document.score < request.threshold
+            reason = f"it is at rank {rank} of {len(ranked)}, beyond the {len(hits)} that are shown"
+            if is_low:
+                limit = f"the threshold {request.threshold:g}"
+                reason = f"its score {document.score:.3f} is below {limit}"
+            hit = ExpectedHit(
+                id=identifier,
+                short=short(identifier),
+                rank=rank,
+                score=document.score,
+                signals=document.signals,
+            )
+            stage = Stage.THRESHOLD if is_low else Stage.CAP
+            return answer(stage=stage, reason=reason, hit=hit, matches=len(ranked))
+    reason = _without_words(workspace, request.query)
+    return answer(stage=Stage.WORDS, reason=reason, matches=len(ranked))
 
 
 def _find_expected(workspace: Workspace, reference: str) -> tuple[str, Record] | None:
@@ -136,42 +131,8 @@ def _everything(workspace: Workspace, request: SearchRequest) -> list[Scored]:
     return pick(workspace, asked, closely=True).ranked
 
 
-def _in_ranking(
-    missed: Expectation, ranked: Sequence[Scored], request: SearchRequest, shown: int
-) -> Expectation:
-    """Return what the ranking says of something that is not among the hits."""
-    many = len(ranked)
-    place = next((n for n, (_, key, _) in enumerate(ranked) if key.id == missed.id), None)
-    if place is None:
-        return msgspec.structs.replace(missed, matches=many)
-    document: RankedDocument = ranked[place][2]
-    hit = ExpectedHit(
-        id=missed.id or "",
-        short=short(missed.id or ""),
-        rank=place + 1,
-        score=document.score,
-        signals=document.signals,
-    )
-    is_low = document.score < request.threshold
-    reason = (
-        f"its score {document.score:.3f} is below the threshold {request.threshold:g}"
-        if is_low
-        else f"it is at rank {place + 1} of {many}, beyond the {shown} that are shown"
-    )
-    return msgspec.structs.replace(
-        missed,
-        stage=Stage.THRESHOLD if is_low else Stage.CAP,
-        reason=reason,
-        hit=hit,
-        matches=many,
-    )
-
-
-def _hit_at(hits: Sequence[SearchHit], place: int) -> ExpectedHit:
-    hit = hits[place]
-    return ExpectedHit(
-        id=hit.id, short=hit.short, rank=place + 1, score=hit.score, signals=hit.signals
-    )
+def _expected_hit(hit: SearchHit, rank: int) -> ExpectedHit:
+    return ExpectedHit(id=hit.id, short=hit.short, rank=rank, score=hit.score, signals=hit.signals)
 
 
 def _without_words(workspace: Workspace, query: str) -> str:

@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from pmem.core.retrieval.collection import LinkedMemory, RelatedHit, brought_along
 from pmem.core.retrieval.documents import shown_text
 from pmem.core.retrieval.pool import DocumentKey
 from pmem.core.retrieval.ranked import RankedDocument as Ranked
-from pmem.core.retrieval.relations import LinkedMemory, RelatedHit, brought_along
 from pmem.core.trust import Trust, trust_of
 from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.project.workspace import Workspace

@@ -3,7 +3,7 @@
 Both are this clone's own and never tracked.
 """
 
-import math
+import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final
@@ -22,13 +22,7 @@ from pmem.values.fields import asked
 from pmem.values.records import Memory
 
 MOST_CHECKPOINT_BYTES: Final = 10_000_000
-_CONTAINERS: Final = (dict, list, tuple)
-_UNWRITTEN: Final = (
-    ("64-bit", "a whole number beyond 64 bits", "write it as a text"),
-    ("ecursion", "too many levels", "keep it flatter"),
-    ("UTF-8", "a text that is not valid UTF-8", "convert it to UTF-8"),
-    ("key must be", "a key that is no text", "make every key a text"),
-)
+_JSON: Final = "with whole numbers below 64 bits, and keys that are texts"
 _STRICT: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 
 
@@ -295,36 +289,15 @@ def _encode_state(state: Any) -> bytes:
     try:
         nested = orjson.dumps([[[[state]]]], option=_STRICT)
         data = nested[4:-4]  # an answer that wraps it must not be too deep to write
-    except orjson.JSONEncodeError as error:
-        raise InvalidValue(*_why_not(error)) from None
-    if b"null" in data and not _is_finite(state):  # null is what orjson makes of NaN
-        raise InvalidValue("a checkpoint's state must be JSON, which has no NaN and no infinity")
+        if b"null" in data:  # which is what orjson makes of NaN
+            json.dumps(state, allow_nan=False)
+    except (orjson.JSONEncodeError, ValueError) as error:
+        raise InvalidValue(f"a checkpoint's state must be JSON: {error}", _JSON) from None
     if len(data) > MOST_CHECKPOINT_BYTES:
         raise InvalidValue(
             f"a checkpoint's state has {len(data)} bytes, and the limit is {MOST_CHECKPOINT_BYTES}"
         )
     return data
-
-
-def _why_not(error: Exception) -> tuple[str, str]:
-    """Say why a state cannot be written, and what to do."""
-    for mark, why, hint in _UNWRITTEN:
-        if mark in str(error):
-            return f"a checkpoint's state has {why}", hint
-    return "a checkpoint's state must be JSON: texts, numbers, lists and objects", ""
-
-
-def _is_finite(state: dict[str, Any]) -> bool:
-    """Tell whether every number in a state is one that JSON can write."""
-    left: list[Any] = [state]
-    while left:
-        value = left.pop()
-        for item in value.values() if isinstance(value, dict) else value:
-            if isinstance(item, _CONTAINERS):
-                left.append(item)
-            elif isinstance(item, float) and not math.isfinite(item):
-                return False
-    return True
 
 
 def _info(saved: Saved) -> CheckpointInfo:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pmem.core.filters import Filter, judge_of
 from pmem.core.outcomes import warns
@@ -11,10 +11,12 @@ from pmem.core.retrieval.ranked import RankedDocument
 from pmem.core.text.terms import fold, terms
 from pmem.project.workspace import Workspace
 from pmem.search.hits import LoadedHit, SearchKind
-from pmem.search.picking import SearchRequest
 from pmem.storage.backend import fixed_key, proven_key
 from pmem.values.bounds import QUERY_CHARACTERS
 from pmem.values.records import Memory
+
+if TYPE_CHECKING:
+    from pmem.search.picking import SearchRequest
 
 
 def find_known(
@@ -59,7 +61,7 @@ _WORD: Final = re.compile(r"[^\W_]+")
 
 
 def find_unranked(
-    workspace: Workspace, request: SearchRequest
+    workspace: Workspace, request: "SearchRequest"
 ) -> tuple[list[LoadedHit], tuple[str, ...]]:
     """Return what no ranking finds, and what is to be said of it.
 

@@ -197,7 +197,7 @@ class JsonFiles:
             with index.searching() as pool:
                 return search(pool)
 
-        self._files.staged.let_finish()
+        self._files.let_finish()
         found = self._current.search(ask)
         return search(pool_of(self.scan)) if found is None else found[0]
 
@@ -238,7 +238,7 @@ class JsonFiles:
             durable.apply(self._root, self._local, files)
         except BaseException:
             if durable.pending(self._local):  # real, and cut short: show all of it
-                self._files.staged.read_around()
+                self._files.read_around()
                 self._current.let_go()
             raise
         finally:
@@ -265,7 +265,7 @@ class JsonFiles:
         self._current.teach(written)
 
     def _recover(self) -> None:
-        self._files.staged.finish()
+        self._files.finish_commit()
         with durable.refusals(self._root):
             durable.sweep(self._local)
         safe_files.play_back(self._local, (INDEX, VECTORS), (STATE,))

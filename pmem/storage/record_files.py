@@ -2,8 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pmem.errors import Damaged, FileNotRead, Locked, NotFound, Refused, StorageRefused, TooLarge
@@ -23,22 +22,20 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Record)
 Seen = Stamp | bytes
 """What tells whether a file is as it was: its stamp, or a digest of what it holds."""
+_MOMENT_SECONDS: Final = 0.1
+_POLL_SECONDS: Final = 0.002
 _LESS: Final = "say less in one record, or in several"
 
 
 class RecordFiles:
     """The files of the records below a memory folder, an unfinished commit's among them.
 
-    Args:
-        root: The memory folder.
-        local: Its untracked folder.
-        most_bytes: Returns the bytes of the largest file that is read, whoever wrote it.
-        read_only: Write nothing at all.
-        foreign: Says that `local` came with the project, if it did: then nothing in it is used.
-        problems: What is wrong with files, by path; one that is read leaves.
+    What a dead writer left is finished. A writer that lives holds the lock, and is not waited for:
+    its files are read where they are. Where `foreign` says that `local` came with the project,
+    nothing in it is used.
 
     Attributes:
-        staged: The files of an unfinished commit.
+        staged: For every path that an unfinished commit changes, the staged file; None if it goes.
         seen: While the writers' lock is held, the stamps of what was read since, and digests of
             what the index had of it: a commit sees what others have changed.
     """
@@ -59,8 +56,7 @@ class RecordFiles:
         self._foreign = foreign
         self._problems = problems
         self._read_only = read_only
-        within = partial(read_within, most_bytes=most_bytes)
-        self.staged = UnfinishedCommit(root, local, within, foreign, read_only=read_only)
+        self.staged = self._find_staged()
         self.seen: dict[str, Seen] | None = None
 
     def read(self, type_: type[R], identifier: str) -> R:
@@ -89,7 +85,7 @@ class RecordFiles:
     @property
     def has_index(self) -> bool:
         """Whether an index may be kept beside the files, and could be believed."""
-        closed = self._read_only or self.staged.files or os.path.islink(self._local)
+        closed = self._read_only or self.staged or os.path.islink(self._local)
         return not closed and not self._foreign()
 
     def folder(self, type_: type[Record]) -> str:
@@ -111,7 +107,7 @@ class RecordFiles:
         try:
             if not is_id(name):
                 raise Damaged(f"{path} has a name that is no id")
-            data, _ = self.staged.read(path)
+            data, _ = self._read_file(path)
             record = parse(data, type_, path)
         except FileNotFoundError:
             return None
@@ -152,7 +148,11 @@ class RecordFiles:
     def names(self, type_: type[Record]) -> list[str]:
         """Return the names of a store's files, an unfinished commit's among them."""
         folder = self.folder(type_)
-        names = self.staged.names(folder, _list_files(folder))
+        names = set(_list_files(folder))
+        for path, file in self.staged.items():
+            if os.path.dirname(path) == folder:
+                name = {os.path.basename(path)}
+                names = names | name if file else names - name
         self._forget_gone(folder, names)
         return sorted(name.removesuffix(SUFFIX) for name in names if name[0] != ".")
 
@@ -165,9 +165,26 @@ class RecordFiles:
         if self.seen is not None:
             self.seen.setdefault(self.path(type_, identifier), digest_of(data))
 
+    def let_finish(self) -> None:
+        """Give a writer a moment to come to the end of its commit."""
+        until = time.monotonic() + _MOMENT_SECONDS
+        while self.staged and not self._read_only and time.monotonic() < until:
+            time.sleep(_POLL_SECONDS)
+            self.staged = self._find_staged()
+
+    def finish_commit(self) -> None:
+        """Roll an unfinished commit forward, if there is one. Hold the writers' lock."""
+        if durable.pending(self._local):
+            durable.finish(self._root, self._local)
+        self.staged = {}
+
+    def read_around(self) -> None:
+        """Show all of a commit that was cut short."""
+        self.staged = durable.staged_files(self._root, self._local)
+
     def _read_from(self, type_: type[R], path: str) -> R:
         try:
-            data, stamp = self.staged.read(path)
+            data, stamp = self._read_file(path)
         except FileNotFoundError:
             name = os.path.basename(path).removesuffix(SUFFIX)
             raise NotFound(f"there is no {KINDS[type_]} {name}") from None
@@ -176,6 +193,35 @@ class RecordFiles:
         record = parse(data, type_, path)
         self._problems.pop(path, None)  # it was mended, if there was one
         return record
+
+    def _read_file(self, path: str) -> tuple[bytes, Stamp]:
+        """Return what a record's file holds, or will hold once the commit is finished.
+
+        Raises:
+            FileNotFoundError: There is no such file, or the commit removes it.
+            Damaged, StorageRefused: See `recordfile.read_bytes`.
+        """
+        if path not in self.staged:
+            return read_within(path, self._most_bytes)
+        staged = self.staged[path]
+        if staged is None:
+            raise FileNotFoundError(path)
+        try:
+            return read_within(staged, self._most_bytes)
+        except FileNotFoundError:  # it has taken its place meanwhile
+            return read_within(path, self._most_bytes)
+
+    def _find_staged(self) -> dict[str, str | None]:
+        if os.path.islink(self._local) or not durable.pending(self._local) or self._foreign():
+            return {}
+        if not self._read_only:
+            try:
+                with writer_lock(os.path.join(self._local, LOCK), 0.0):
+                    durable.finish(self._root, self._local)
+                return {}
+            except (StorageRefused, Locked):
+                pass
+        return durable.staged_files(self._root, self._local)
 
     def _forget_gone(self, folder: str, names: set[str]) -> None:
         """Forget what was wrong with files of a store that are there no longer."""
@@ -229,88 +275,3 @@ def digest_of(data: bytes) -> bytes:
     from hashlib import blake2b
 
     return blake2b(data, digest_size=16).digest()
-
-
-_MOMENT_SECONDS: Final = 0.1
-_POLL_SECONDS: Final = 0.002
-
-
-class UnfinishedCommit:
-    """The files of an unfinished commit, if there is one; what a dead writer left is finished.
-
-    A writer that lives holds the lock. It is not waited for: its files are read where they are.
-
-    Attributes:
-        files: For every path that the commit changes, the staged file, or None if it goes.
-    """
-
-    def __init__(
-        self,
-        root: str,
-        local: str,
-        read_file: Callable[[str], tuple[bytes, Stamp]],
-        foreign: Callable[[], str],
-        *,
-        read_only: bool,
-    ) -> None:
-        self._root = root
-        self._local = local
-        self._read_file = read_file
-        self._foreign = foreign
-        self._read_only = read_only
-        self.files = self._looked()
-
-    def let_finish(self) -> None:
-        """Give a writer a moment to come to the end of its commit."""
-        until = time.monotonic() + _MOMENT_SECONDS
-        while self.files and not self._read_only and time.monotonic() < until:
-            time.sleep(_POLL_SECONDS)
-            self.files = self._looked()
-
-    def finish(self) -> None:
-        """Roll the commit forward, if there is one. Hold the writers' lock."""
-        if durable.pending(self._local):
-            durable.finish(self._root, self._local)
-        self.files = {}
-
-    def read_around(self) -> None:
-        """Show all of a commit that was cut short."""
-        self.files = durable.staged_files(self._root, self._local)
-
-    def names(self, folder: str, listed: Iterable[str]) -> set[str]:
-        """Return the names of a folder's files once the commit is finished, of those listed now."""
-        names = set(listed)
-        for path, file in self.files.items():
-            if os.path.dirname(path) == folder:
-                name = {os.path.basename(path)}
-                names = names | name if file else names - name
-        return names
-
-    def read(self, path: str) -> tuple[bytes, Stamp]:
-        """Return what a record's file holds, or will hold once the commit is finished.
-
-        Raises:
-            FileNotFoundError: There is no such file, or the commit removes it.
-            Damaged, StorageRefused: See `recordfile.read_bytes`.
-        """
-        if path not in self.files:
-            return self._read_file(path)
-        staged = self.files[path]
-        if staged is None:
-            raise FileNotFoundError(path)
-        try:
-            return self._read_file(staged)
-        except FileNotFoundError:  # it has taken its place meanwhile
-            return self._read_file(path)
-
-    def _looked(self) -> dict[str, str | None]:
-        if os.path.islink(self._local) or not durable.pending(self._local) or self._foreign():
-            return {}
-        if not self._read_only:
-            try:
-                with writer_lock(os.path.join(self._local, LOCK), 0.0):
-                    durable.finish(self._root, self._local)
-                return {}
-            except (StorageRefused, Locked):
-                pass
-        return durable.staged_files(self._root, self._local)

@@ -103,8 +103,7 @@ def _vectors(workspace: Workspace, _: bool) -> _Seen | None:
     """Look at the vectors, where a model is set."""
     if settings_findings(workspace) or not embeds(workspace.settings.vectors):
         return None
-    from pmem.embedding.embedders import EmbeddingFailed
-    from pmem.embedding.embedding import embedded_count
+    from pmem.embedding.embedding import EmbeddingFailed, embedded_count
 
     try:
         found = embedded_count(workspace)

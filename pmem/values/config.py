@@ -287,15 +287,8 @@ def settings_of(layers: list[Layer]) -> Settings:
 def resolve(layers: list[Layer]) -> tuple[Settings, list[Resolved]]:
     """Lay the layers over the defaults; names that no setting has count for nothing.
 
-    Args:
-        layers: The strongest first; values by dotted name, text where they come from the
-            environment.
-
-    Returns:
-        The settings, and every setting's value with its origin.
-
-    Raises:
-        InvalidValue: A layer holds a value that is not allowed.
+    The strongest layer is the first; from the environment, values are text. Also returned is every
+    setting's value with its origin.
     """
     resolved = []
     for row in table():

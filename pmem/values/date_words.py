@@ -23,21 +23,12 @@ LENGTH: Final = 40
 
 
 def read_date_words(text: str, now: datetime, today: datetime, *, ahead: bool) -> datetime | None:
-    """Read a date in words.
+    """Return the moment in UTC, or the day, that words mean; None where they mean none.
 
-    Args:
-        text: The words, in any case.
-        now: The present, in UTC.
-        today: The day that it is for whoever wrote the text: its first instant, without a zone.
-        ahead: Whether a bare weekday or duration lies in the future.
-
-    Returns:
-        A moment in UTC, or a day, which is its first instant without a zone; None where these are
-        no such words. The end of a week, month, quarter or year is the first day after it.
-
-    Raises:
-        OverflowError: The moment leaves the calendar.
-        ValueError: The same, said by the calendar.
+    A day, such as `today` of whoever wrote the text, is its first instant, without a zone. The end
+    of a week, month, quarter or year is the first day after it. With `ahead` a bare weekday or
+    duration lies in the future. A moment that leaves the calendar raises `OverflowError` or
+    `ValueError`.
     """
     words = " ".join(text.lower().split()) if len(text) <= LENGTH else ""
     if words == "now":

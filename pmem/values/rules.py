@@ -15,13 +15,8 @@ AUTO: Final = "auto"
 
 
 def number(low: int, text: str) -> Meta:
-    """Describe a setting that is a whole number from a least one on."""
+    """Describe a setting that is a number from a least one on."""
     return Meta(ge=low, le=MOST, description=text)
-
-
-def units(text: str) -> Meta:
-    """Describe a setting that is a number that is not below zero."""
-    return Meta(ge=0, le=MOST, description=text)
 
 
 def share(text: str) -> Meta:
@@ -124,9 +119,9 @@ class AppRules(msgspec.Struct, frozen=True, kw_only=True):
     """How many memories an app has, and what a model may spend on them."""
 
     limit: Annotated[int, number(1, "The most active memories that an app may have.")] = 10
-    energy: Annotated[float, units("Units that models may spend at once on apps' memories.")] = (
-        100.0
-    )
+    energy: Annotated[
+        float, number(0, "Units that models may spend at once on apps' memories.")
+    ] = 100.0
 
 
 class Scoring(msgspec.Struct, frozen=True, kw_only=True):

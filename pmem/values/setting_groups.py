@@ -83,14 +83,7 @@ _WINDOW: Final = ("max_context_tokens", "working_memory_tokens", "system_prompt_
 
 
 def check_together(settings: Settings, name: str, value: Any) -> str:
-    """See that a new value makes sense beside the other settings.
-
-    Returns:
-        What the value does that may be unexpected; else an empty text.
-
-    Raises:
-        InvalidValue: It contradicts another one.
-    """
+    """Refuse a new value that contradicts another setting; return what it does unexpectedly."""
     if name not in Settings.__struct_fields__:
         return ""
     then = msgspec.structs.replace(settings, **{name: value})

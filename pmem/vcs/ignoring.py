@@ -47,10 +47,11 @@ def exposed(workspace: Workspace) -> list[Finding]:
 
 
 def _exposed(workspace: Workspace, path: str) -> Iterator[Finding]:
-    if _is_open(workspace, (LOCAL,)):
+    missing = _missing_rules(workspace)
+    if IGNORE_HEAD in missing:
         sentence = f"{path} does not hide {LOCAL}, which is each clone's own"
         yield Finding(path, "exposed", f"{sentence}: `pmem check --fix` fixes that")
-    if not _shares(workspace) and _is_open(workspace, TRANSCRIPTS):
+    if IGNORE_CONVERSATIONS in missing:
         sentence = (
             f"{path} does not hide transcripts, which are private: `pmem check --fix` hides them,"
             " `pmem init --track-conversations` shares them"
@@ -97,15 +98,19 @@ def _ignored(workspace: Workspace) -> Iterator[Finding]:
 def hide(workspace: Workspace) -> None:
     """Put the rules back that keep out of git what is private."""
     path = os.path.join(workspace.root, IGNORE_FILE)
-    rules = ([IGNORE_HEAD] if _is_open(workspace, (LOCAL,)) else []) + (
-        [IGNORE_CONVERSATIONS]
-        if not _shares(workspace) and _is_open(workspace, TRANSCRIPTS)
-        else []
-    )
+    rules = _missing_rules(workspace)
     with locked(workspace), refusals(path):
         text = safe_files.text(path)
         start = text if text.endswith("\n") or not text else f"{text}\n"
         write_file(path, "".join((start, *rules)).encode(), scratch(workspace.root))
+
+
+def _missing_rules(workspace: Workspace) -> list[str]:
+    """Return the rules without which git would take in what is private."""
+    missing = [IGNORE_HEAD] if _is_open(workspace, (LOCAL,)) else []
+    if not _shares(workspace) and _is_open(workspace, TRANSCRIPTS):
+        missing.append(IGNORE_CONVERSATIONS)
+    return missing
 
 
 def says_shared(ignore: str) -> bool:

@@ -254,11 +254,6 @@ class _Wanted(msgspec.Struct, frozen=True, kw_only=True):
     is_foreign: bool = False
 
     @property
-    def lags(self) -> bool:
-        """Whether it is pmem's, and does not hold what it is to hold."""
-        return self.state in ("missing", "differs")
-
-    @property
     def state(self) -> RuleState:
         """How it is."""
         if self.is_foreign:
@@ -292,26 +287,28 @@ def set_up(workspace: Workspace, request: RulesRequest) -> RulesSetup:
 def lagging(workspace: Workspace) -> Iterator[Finding]:
     """Yield a finding for each file of rules that does not say what the memory says."""
     try:
-        late = [one.path for one in _of_hosts_in_use(workspace) if one.lags]
+        late = _lagging(workspace)
     except PmemError as error:
         yield Finding(workspace.root, LAGGING, error.message, severity="warning")
         return
-    for path in late:
-        sentence = f"{path} is not what the memory says: run `pmem setup rules`"
-        yield Finding(path, LAGGING, sentence, severity="warning")
+    for one in late:
+        sentence = f"{one.path} is not what the memory says: run `pmem setup rules`"
+        yield Finding(one.path, LAGGING, sentence, severity="warning")
 
 
 def refresh(workspace: Workspace, *, dry_run: bool) -> list[str]:
     """Make the files of rules anew that do not say what the memory says; return their paths."""
-    late = [one for one in _of_hosts_in_use(workspace) if one.lags]
+    late = _lagging(workspace)
     for one in () if dry_run else late:
         _bring(one)
     return [one.path for one in late]
 
 
-def _of_hosts_in_use(workspace: Workspace) -> list[_Wanted]:
+def _lagging(workspace: Workspace) -> list[_Wanted]:
+    """Return the files of hosts in use that are pmem's, and do not hold what they are to hold."""
     hosts = tuple(_in_use(workspace))
-    return list(_wanted(workspace, hosts)) if hosts else []
+    wanted = _wanted(workspace, hosts) if hosts else ()
+    return [one for one in wanted if one.state in ("missing", "differs")]
 
 
 def _in_use(workspace: Workspace) -> Iterator[str]:
@@ -343,16 +340,13 @@ def _agents(workspace: Workspace, memories: list[Memory], *, is_gone: bool) -> _
     path = _place(workspace, _AGENTS_FILE)
     before = _text_at(path)
     try:
-        after = None if before is None else managed_block.without_end(before, *MARKS)
-        if not is_gone:
-            text = block(memories, workspace.count)
-            held = None if before is None else managed_block.found(before, *MARKS)
-            replaced = before is not None and held is not None
-            after = (
-                managed_block.replaced(before or "", text, *MARKS)
-                if replaced
-                else managed_block.at_end(before, text)
-            )
+        text = "" if is_gone else block(memories, workspace.count)
+        if before is None or managed_block.found(before, *MARKS) is None:
+            after = before if is_gone else managed_block.at_end(before, text)
+        elif is_gone:
+            after = managed_block.without_end(before, *MARKS)
+        else:
+            after = managed_block.replaced(before, text, *MARKS)
     except managed_block.Unclear:
         raise Refused(
             f"the lines that pmem put into {path} cannot be told from the rest",

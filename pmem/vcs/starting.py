@@ -49,7 +49,12 @@ def start(workspace: Workspace, request: InitRequest) -> Started:
         return Started(path=unsecret(done.path), created=done.created, git="")
     if not request.here:
         check_new(workspace.root, workspace.environment)
-        _check_above(workspace)
+        above = memory_above(workspace.root, workspace.environment)
+        if above is not None and not os.path.isdir(workspace.root):
+            raise UsageError(
+                f"this folder has a memory already: {unsecret(above)}",
+                "go on with that one, or run `pmem init --here` for a second one that hides it",
+            )
     done = initialise(
         workspace.root,
         name=request.name,
@@ -59,15 +64,6 @@ def start(workspace: Workspace, request: InitRequest) -> Started:
     told = _start_git(workspace) if request.git else ""
     workspace.notes += [f"pmem: {finding.message}" for finding in ignored(workspace)]
     return Started(path=unsecret(done.path), created=done.created, git=told)
-
-
-def _check_above(workspace: Workspace) -> None:
-    above = memory_above(workspace.root, workspace.environment)
-    if above is not None and not os.path.isdir(workspace.root):
-        raise UsageError(
-            f"this folder has a memory already: {unsecret(above)}",
-            "go on with that one, or run `pmem init --here` for a second one that hides it",
-        )
 
 
 def _start_git(workspace: Workspace) -> str:

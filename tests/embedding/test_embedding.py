@@ -16,7 +16,7 @@ import pytest
 
 from pmem.conversation.exchange import MessagesRequest
 from pmem.core.retrieval.ranked import total
-from pmem.embedding import embedders
+from pmem.embedding import embedding as embedders
 from pmem.embedding.embedding import BATCH
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.lifecycle import PurgeRequest

@@ -10,7 +10,7 @@ import pytest
 
 from pmem.conversation.exchange import MessagesRequest
 from pmem.core.filters import Filter
-from pmem.embedding import embedders
+from pmem.embedding import embedding as embedders
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.requests import AddAllRequest, AddRequest, EditRequest
 from pmem.operations import table

@@ -3,11 +3,9 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.core.retrieval.ranked import RankedDocument, boosted
 from pmem.storage.unindexed import InMemory
 from tests.conftest import NOW
 
@@ -57,14 +55,3 @@ def test_an_empty_context_changes_nothing() -> None:
 
 
 SCORES = st.lists(st.floats(0, 1), max_size=6)
-
-
-@given(SCORES, SCORES)
-def test_a_boosted_score_is_no_lower_and_stays_within_bounds(
-    hits: list[float], context: list[float]
-) -> None:
-    ranked = [RankedDocument(number, score, {}) for number, score in enumerate(hits)]
-    near = [RankedDocument(number, score, {}) for number, score in enumerate(context)]
-    for old, new in zip(ranked, boosted(ranked, near), strict=True):
-        assert old.number == new.number
-        assert old.score <= new.score <= 1

@@ -26,7 +26,7 @@ from pmem.values.records import State
 from pmem.values.times import day, iso
 
 if TYPE_CHECKING:
-    from pmem.search.usage import ContextUsage
+    from pmem.search.contexts import ContextUsage
     from pmem.upkeep.statistics import Ending, Helped, MemoryFigures, Used
 
 _LABEL = 18

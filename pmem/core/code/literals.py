@@ -103,12 +103,15 @@ def pieces(text: bytes, literals: str, start: int = 0) -> Iterator[tuple[Stretch
             at = found.end()
             continue
         at = begin + 1
-        if begin < dead.get(sign, 0) or not _may_begin(text, literals, sign, begin):
+        before = _BEGINNINGS.get((literals, sign))
+        may_begin = before is None or before.search(text[max(0, begin - _BEFORE) : begin])
+        if begin < dead.get(sign, 0) or not may_begin:
             continue
         whole = literal[1].match(text, begin)
         if whole is None:
             if literal is not _SHORT:
-                dead[sign] = _line_end(text, begin)
+                end = text.find(b"\n", begin)
+                dead[sign] = len(text) if end < 0 else end
             continue
         if here < begin:
             yield Stretch.CODE, here, begin
@@ -122,13 +125,3 @@ def pieces(text: bytes, literals: str, start: int = 0) -> Iterator[tuple[Stretch
 def _signs(literals: str) -> re.Pattern[bytes]:
     longest_first = sorted(_LITERALS[literals], key=len, reverse=True)
     return re.compile(rb"\\.|" + b"|".join(map(re.escape, longest_first)), re.DOTALL)
-
-
-def _may_begin(text: bytes, literals: str, sign: bytes, begin: int) -> bool:
-    before = _BEGINNINGS.get((literals, sign))
-    return before is None or bool(before.search(text[max(0, begin - _BEFORE) : begin]))
-
-
-def _line_end(text: bytes, at: int) -> int:
-    end = text.find(b"\n", at)
-    return len(text) if end < 0 else end

@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from pmem.core.context.chat_turns import chat_frame
 from pmem.core.context.parts import (
     TITLES,
     UPDATE_MARK,
@@ -28,6 +27,7 @@ from pmem.core.context.parts import (
 )
 from pmem.core.context.writing import (
     TURNS,
+    chat_frame,
     entry,
     heading,
     longest_run,

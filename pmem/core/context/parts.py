@@ -100,26 +100,12 @@ class ShownItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     mine: bool = False
 
 
+_SHOWN: Final = [name for name in ShownItem.__struct_fields__ if name != "reason"]
+
+
 def shown(item: Item) -> ShownItem:
     """Describe an item as answers do."""
-    return ShownItem(
-        id=item.id,
-        external_id=item.external_id,
-        text=item.text,
-        label=item.label,
-        heading=item.heading,
-        role=item.role,
-        score=item.score,
-        stale=item.stale,
-        difference=item.difference,
-        why=item.why,
-        mine=item.mine,
-    )
-
-
-def unmarked(item: Item) -> Item:
-    """Return an item as it is."""
-    return item
+    return ShownItem(**{name: getattr(item, name) for name in _SHOWN})
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -238,7 +224,7 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
     unnamed: Mapping[str, int] = {}
     asked: bool = True
     answered: bool = True
-    mark: Callable[[Item], Item] = unmarked
+    mark: Callable[[Item], Item] = lambda item: item
 
 
 class Chosen(msgspec.Struct, kw_only=True):

@@ -130,7 +130,8 @@ def _words(text: str) -> tuple[list[str], list[str]]:
         if piece in ("a", "A") and _is_name(pieces, place):
             words.append("`a")
             continue
-        found, cased = _read_piece(piece)
+        analyse = _analysed if len(piece) <= LONGEST_KEPT else _analysed.__wrapped__
+        found, cased = analyse(piece)
         words += found
         if cased:
             spelled.append(cased)
@@ -154,10 +155,6 @@ def _is_name(pieces: list[str], place: int) -> bool:
     if pieces[place] == "A" and before and before[0] not in _STOPS | _PAUSES:
         return True
     return not _OPERATORS.isdisjoint(before + after)
-
-
-def _read_piece(piece: str) -> _ReadPiece:
-    return _analysed(piece) if len(piece) <= LONGEST_KEPT else _analysed.__wrapped__(piece)
 
 
 @lru_cache(maxsize=MOST_KNOWN)

@@ -114,13 +114,10 @@ def _dead_end(reverted: str, body: str) -> CommitClaim:
 def _why_reverted(body: str) -> str:
     """Return the first sentences of what a revert says, in prose or in lists."""
     lines = (_BULLET.sub("", line) for line in split_lines(body))
-    said = [line.strip() for line in lines if not _is_noise(line.strip())]
+    noise = (_NOISE.search, _TRAILER.fullmatch, _SIGNED.match)
+    said = [line for line in map(str.strip, lines) if not any(is_it(line) for is_it in noise)]
     why = _REVERT_REASON.sub("", " ".join(" ".join(said).split()))
     return " ".join(_SENTENCE_END.split(why)[:_MOST_REASONS])[:_LONGEST].strip()
-
-
-def _is_noise(line: str) -> bool:
-    return bool(_NOISE.search(line) or _TRAILER.fullmatch(line) or _SIGNED.match(line))
 
 
 def _of_trailers(subject: str, body: str) -> Iterator[CommitClaim]:

@@ -42,7 +42,7 @@ from pmem.core.text.sentences import (
 )
 from pmem.core.text.speech import is_talk
 from pmem.core.text.terms import fold
-from pmem.core.text.words import GIVEN_NAMES, STOP_WORDS
+from pmem.core.text.words import GIVEN_NAMES
 from pmem.values.defaults import DEFAULT_CATEGORY
 from pmem.values.records import Fact, MemoryType, Message, Role
 
@@ -216,7 +216,8 @@ def _users(sentence: ParsedSentence) -> list[Candidate]:
         return [_candidate(sentence, Clause(begin, closing(words)), steps)]
     stated = _best_statements(sentence, begin, shapes.STATEMENTS)
     if not stated and phrase_at(words, first_word(words), NOTES):
-        return _read_note(sentence)
+        clause = Clause(begin, closing(words))
+        return [_candidate(sentence, clause, StatementMatch(begin, MemoryType.FACT, NOTED))]
     return stated
 
 
@@ -293,11 +294,6 @@ def _labelled(sentence: ParsedSentence) -> list[Candidate]:
     ]
 
 
-def _read_note(sentence: ParsedSentence) -> list[Candidate]:
-    clause = Clause(opening(sentence.words), closing(sentence.words))
-    return [_candidate(sentence, clause, StatementMatch(clause.begin, MemoryType.FACT, NOTED))]
-
-
 def _chinese(text: str) -> list[Candidate]:
     if any(cloud in text for cloud in _CHINESE_CLOUDS):
         return []
@@ -333,14 +329,7 @@ _PEOPLE: Final = frozenset(
     "team department joined leads manages heads reports_to moved_to".split()
 ) | (frozenset(f"{SETS['role']} {SETS['kin']}".split()) - _COMPANIES)
 _MAY_BE_PROGRAMS: Final = frozenset(("manager", "assistant"))
-_OFFICES: Final = frozenset(
-    """account area bank branch brand campaign community construction content customer delivery
-    design engineering event executive finance general hiring hotel hr junior kitchen legal line
-    logistics marketing medical new office old operations people personal procurement product
-    production program programme project property quality regional release research restaurant sales
-    senior shift shop store success support teaching team technical tour warehouse""".split()
-)
-"""What stands before "manager" or "assistant" where that is a person, and no program."""
+"""What may be programs as well, where no name before them is one that people are given."""
 _EMPLOYED: Final = frozenset(("at", "for", "as"))
 _ABOUT_ONESELF: Final = frozenset(
     "work works live lives team timezone zone hours office based".split()
@@ -363,15 +352,6 @@ def category_of(fact: Fact) -> str:
 def _is_of_person(words: list[str], name: str) -> bool:
     has_given_name = name.split(" ", 1)[0] in GIVEN_NAMES
     spoken = {"_".join(pair) for pair in pairwise(words)} | {
-        word
-        for place, word in enumerate(words)
-        if word not in _MAY_BE_PROGRAMS or has_given_name or _is_office(words[:place])
+        word for word in words if word not in _MAY_BE_PROGRAMS or has_given_name
     }
     return not _PEOPLE.isdisjoint(spoken) or any(f"works_{word}" in spoken for word in _EMPLOYED)
-
-
-def _is_office(before: list[str]) -> bool:
-    """Tell "our manager" and "our sales manager" from "our password manager"."""
-    return any(
-        word in _OFFICES or word in STOP_WORDS or word.endswith("'s") for word in before[-1:]
-    )

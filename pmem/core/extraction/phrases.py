@@ -167,11 +167,6 @@ def _is_command(sentence: ParsedSentence, place: int) -> bool:
     return not inflected and bool(following) and following[0].isalnum()
 
 
-def _is_number(sentence: ParsedSentence, place: int) -> bool:
-    word = sentence.words[place]
-    return word[0].isdigit() or word in NUMBER_WORDS
-
-
 def subject_of(words: list[str], begin: int, place: int) -> str:
     """The word before a phrase that is no auxiliary and no adverb."""
     place -= 1
@@ -267,12 +262,6 @@ def _became(sentence: ParsedSentence, place: int) -> bool:
     return to > place and has_exact(sentence, to + 1, len(words))
 
 
-def _is_lasting(sentence: ParsedSentence, place: int) -> bool:
-    """Tell whether enough follows to say what is wanted; in "change of plan" there is no verb."""
-    words = sentence.words[place:]
-    return len(words) >= _LASTING and words[0] != "of"
-
-
 _PLACED: Final[dict[str, Callable[[ParsedSentence, Clause, int], bool]]] = {
     "free": lambda sentence, clause, place: True,
     "code": lambda sentence, clause, place: names_code(sentence),
@@ -291,10 +280,12 @@ _PLACED: Final[dict[str, Callable[[ParsedSentence, Clause, int], bool]]] = {
 
 _FORMS: Final[dict[str, Callable[[ParsedSentence, int], bool]]] = {
     "dated": _is_dated,
-    "lasting": _is_lasting,
+    "lasting": lambda sentence, place: len(sentence.words) >= place + _LASTING,
     "ing": lambda sentence, place: sentence.words[place].endswith("ing"),
     "named": ParsedSentence.capital,
-    "number": _is_number,
+    "number": lambda sentence, place: (
+        sentence.words[place][0].isdigit() or sentence.words[place] in NUMBER_WORDS
+    ),
     "command": _is_command,
     "instead": lambda sentence, place: "instead" in sentence.words[place:],
     "permitting": lambda sentence, place: (
@@ -383,19 +374,14 @@ def _is_boundary(sentence: ParsedSentence, begin: int, place: int) -> bool:
     before, word = words[place - 1], words[place]
     if before not in BREAKS and before not in LINKS:
         return False
-    if before in ("because", "since") or _is_henceforth(words, begin, place):
+    is_henceforth = " ".join(words[begin:place]).removesuffix(" ,") in _HENCEFORTH
+    if before in ("because", "since") or is_henceforth:
         return False
     if word in _PRONOUNS and words[begin] not in ("when", "whenever", "if"):
         return True
     if word in _NOUNS:
         return "that" not in words[begin:place] and has_verb(words, place)
     return is_name_with_verb(sentence, place)
-
-
-def _is_henceforth(words: list[str], begin: int, place: int) -> bool:
-    """Tell whether all before a place is "from now on" or the like."""
-    lead = " ".join(words[begin:place]).removesuffix(" ,")
-    return lead in _HENCEFORTH
 
 
 def is_hazy(words: list[str], begin: int, place: int) -> bool:

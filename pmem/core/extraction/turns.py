@@ -84,7 +84,6 @@ _REPORTED: Final = 4  # sentences of a message, in which trouble is looked for
 _SHOWN: Final = frozenset((BlockKind.PROSE, BlockKind.LOG, BlockKind.CODE))
 _RELIEF: Final = """fixed fix fixes resolved resolve solved solve works work worked working now
 again done root cause culprit reason back thanks finally still"""
-_STRONG: Final = frozenset("completely totally entirely utterly absolutely fully".split())
 
 
 class Sign(NamedTuple):
@@ -99,7 +98,7 @@ class MessageReading(NamedTuple):
     """What stands in the beginning of a message.
 
     Attributes:
-        sentences: Its first sentences, without words such as "completely".
+        sentences: Its first sentences.
         signs: What its sentences tell of, of each the weightiest.
         trouble: The first sentence or line in which it reports a problem, or nothing.
         terms: Its index terms.
@@ -122,7 +121,7 @@ def reading(message: Message, most: int) -> MessageReading:
 
 @lru_cache(maxsize=256)
 def _read_text(text: str, role: Role) -> MessageReading:
-    own = tuple(map(_plain, islice(sentences(text), _SENTENCES)))
+    own = tuple(islice(sentences(text), _SENTENCES))
     is_tool = role not in (Role.USER, Role.ASSISTANT)
     return MessageReading(
         sentences=own,
@@ -130,16 +129,6 @@ def _read_text(text: str, role: Role) -> MessageReading:
         trouble=pasted_trouble(text) if is_tool else trouble(own, text),
         terms=frozenset(terms(text)),
     )
-
-
-def _plain(sentence: ParsedSentence) -> ParsedSentence:
-    """A sentence without words that only make the next one stronger."""
-    words = sentence.words
-    kept = [i for i, word in enumerate(words) if word not in _STRONG or i == len(words) - 1]
-    if len(kept) == len(words):
-        return sentence
-    places = [sentence.places[i] for i in kept]
-    return sentence._replace(words=[words[i] for i in kept], places=places)
 
 
 def trouble(said: Iterable[ParsedSentence], text: str) -> str:
@@ -320,7 +309,8 @@ def _of_assistant(
         return _turn(EpisodeType.PROBLEM_SOLVED, done, issue.place, issue.told)
     if steps < _STEPS and read(done).words[0] not in _SENT:
         return None
-    request = "" if asked == len(said) - 1 else _first_sentence(said[asked].content[:READ])
+    told = () if asked == len(said) - 1 else sentences(said[asked].content[:READ])
+    request = next((one.text for one in told), "")
     return _turn(EpisodeType.TASK_COMPLETED, done, asked, request)
 
 
@@ -358,10 +348,6 @@ def _done(text: str) -> str | None:
 @lru_cache(maxsize=128)
 def _trouble(text: str) -> str:
     return trouble((one for one in sentences(text) if not one.asked), text)
-
-
-def _first_sentence(text: str) -> str:
-    return next((one.text for one in sentences(text)), "")
 
 
 @lru_cache(maxsize=1)

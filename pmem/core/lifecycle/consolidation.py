@@ -203,7 +203,12 @@ def link_similar(draft: Draft, known: Similar, related: Iterable[Pair], left: in
     waiting = 0
     for pair in related:
         older, newer = (draft.memory(known.memories[place].id) for place in pair[:2])
-        if _is_linked(newer, older) or _was_cut(newer, older):
+        ends = ((newer, older), (older, newer))
+        if any(
+            merging.was_cut(start, end.id)
+            or any(link.target == end.id for link in start.relationships)
+            for start, end in ends
+        ):
             continue
         if left <= 0:
             waiting += 1
@@ -258,16 +263,6 @@ def _near(draft: Draft, known: Similar, related: Iterable[Pair]) -> Iterator[Not
                 score=pair.verdict.score,
                 why="they say nearly the same: `pmem inbox --kind duplicate` asks which to keep",
             )
-
-
-def _is_linked(one: Memory, other: Memory) -> bool:
-    return any(link.target == other.id for link in one.relationships) or any(
-        link.target == one.id for link in other.relationships
-    )
-
-
-def _was_cut(one: Memory, other: Memory) -> bool:
-    return merging.was_cut(one, other.id) or merging.was_cut(other, one.id)
 
 
 TTL_IMPORTANCE: Final = 0.3

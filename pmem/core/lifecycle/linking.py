@@ -58,14 +58,13 @@ def close_to(memory: Memory, others: Sequence[Memory]) -> Close:
         if has_all_of(claim, claims[new]):
             score = closeness(claim, claims[new])
             kept.append((Verdict(Relation.NEIGHBOUR, score, "it has all these words"), other))
-        elif _counts_the_same(claim, claims[new]) and in_other_forms(other.content, memory.content):
+        elif (
+            claim.numbers == claims[new].numbers
+            and claim.signs.count("not") == claims[new].signs.count("not")
+            and in_other_forms(other.content, memory.content)
+        ):
             kept.append((_OTHER_FORMS, other))
     return sorted(kept, key=lambda pair: (-pair[0].score, pair[1].id))
-
-
-def _counts_the_same(one: Claim, other: Claim) -> bool:
-    """Tell whether two claims have the same numbers, and deny as often."""
-    return one.numbers == other.numbers and one.signs.count("not") == other.signs.count("not")
 
 
 def same_as(memory: Memory, close: Close) -> Memory | None:

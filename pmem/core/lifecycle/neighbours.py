@@ -87,7 +87,10 @@ def differences(memories: Iterable[Memory]) -> dict[str, SaidOtherwise]:
     for memory in known.values():
         for link in memory.relationships:
             other = known.get(link.target) if link.type in JUDGED else None
-            if other is None or other is memory or _is_outdated(link, memory, other):
+            made = link.created_at
+            if other is None or other is memory:
+                continue
+            if made is not None and max(said_at(memory), said_at(other)) > made:
                 continue
             older, newer = sorted((memory, other), key=lambda one: (said_at(one), one.id))
             claim = (said_at(newer), newer.id, link.type)
@@ -123,11 +126,6 @@ def with_newer(ids: Iterable[str], differing: Mapping[str, SaidOtherwise]) -> li
             shown[found.newer] = None
             waiting.append(found.newer)
     return list(shown)
-
-
-def _is_outdated(link: Relationship, start: Memory, end: Memory) -> bool:
-    made = link.created_at
-    return made is not None and max(said_at(start), said_at(end)) > made
 
 
 def _day(memory: Memory) -> str:

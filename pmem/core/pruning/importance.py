@@ -7,7 +7,6 @@ from pmem.core.pruning.kinds import Kinds, kinds_of
 from pmem.values.records import Message, Role
 from pmem.values.rules import Scoring
 
-_SECONDS_A_DAY: Final = 86_400
 _DIGITS: Final = 9
 """Scores are rounded, so that sums of the same parts are equal in whatever order."""
 
@@ -36,7 +35,7 @@ def score(
         scoring.base
         + _content(message, kinds, scoring)
         + (scoring.finished if finished or kinds.complete else 0.0)
-        + scoring.per_day * _days(message.created_at, now)
+        + scoring.per_day * max(0, (now - message.created_at).days)
         + _recency(age, scoring)
     )
     return min(1.0, max(0.0, round(total, _DIGITS)))
@@ -52,10 +51,6 @@ def _content(message: Message, kinds: Kinds, scoring: Scoring) -> float:
         (kinds.casual, scoring.casual),
     )
     return sum((part for is_so, part in found if is_so), kinds.references * scoring.reference)
-
-
-def _days(said: datetime, now: datetime) -> int:
-    return max(0, int((now - said).total_seconds() / _SECONDS_A_DAY))
 
 
 def _recency(age: int, scoring: Scoring) -> float:

@@ -5,8 +5,10 @@ sessions are derived from those at query time, so that an index on disk needs no
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
+
+from pmem.values.records import JUDGEMENTS
 
 LAST: Final = "\U0010ffff"
 """Stands behind every letter, so that what begins alike stands between two texts."""
@@ -98,10 +100,6 @@ class CollectionStatistics(Protocol):
 class MemoryStatistics:
     """Statistics over documents added one by one, held in dictionaries."""
 
-    __slots__ = (
-        "_documents", "_names", "_ordered", "_postings", "_sessions", "_texts", "_totals"
-    )  # fmt: skip
-
     def __init__(self) -> None:
         self._documents: dict[int, Document] = {}
         self._postings: dict[str, dict[int, float]] = {}
@@ -145,37 +143,30 @@ class MemoryStatistics:
         )
 
     def totals(self) -> Totals:
-        """Return the aggregates of the collection."""
         return self._totals
 
     def postings(self, term: str) -> Mapping[int, float]:
-        """Return how often `term` occurs in each document that holds it, by ascending number."""
         return self._postings.get(term, {})
 
     def beginning(self, starts: Sequence[str]) -> Sequence[str]:
-        """Return the terms that begin with one of some starts, each once, in any order."""
         if len(self._ordered) != len(self._postings):
             self._ordered = sorted(self._postings)
         ends = ((bisect_left(self._ordered, at) for at in (s, s + LAST)) for s in starts)
         return list({term for begin, end in ends for term in self._ordered[begin:end]})
 
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
-        """Return the facts of the documents with these numbers."""
         return {number: self._documents[number] for number in numbers}
 
     def sessions(
         self, keys: Iterable[int], most: int | None = None
     ) -> Mapping[int, SessionDocuments]:
-        """Return those of the sessions with these numbers that hold no more than `most`."""
         sized = (key for key in keys if most is None or len(self._sessions[key]) <= most)
         return {key: self._session(key) for key in sized}
 
     def speakers(self) -> Mapping[str, Sequence[str]]:
-        """Return, for each term of a speaker's name, the speakers it may mean."""
         return {term: sorted(names) for term, names in self._names.items()}
 
     def texts(self, numbers: Iterable[int]) -> Mapping[int, str]:
-        """Return what the documents with these numbers say."""
         return {number: self._texts[number] for number in numbers}
 
     def _session(self, key: int) -> SessionDocuments:
@@ -185,3 +176,89 @@ class MemoryStatistics:
             [document.length for document in said],
             dict.fromkeys(document.speaker for document in said),
         )
+
+
+_DIGITS: Final = 9
+
+
+class SeenLink(NamedTuple):
+    """A link between two active memories, seen from one of its ends.
+
+    Attributes:
+        near: number of the memory that was asked about.
+        far: number of the one at the other end, wherever the link starts.
+        type: what the link means.
+        strength: 0 to 1.
+        forward: whether it leads away from the memory that was asked about.
+    """
+
+    near: int
+    far: int
+    type: str
+    strength: float
+    forward: bool = True
+
+
+Links = Callable[[Collection[int]], Iterable[SeenLink]]
+"""Returns the links of the documents with these numbers, in either direction."""
+
+
+class LinkedMemory(NamedTuple):
+    """A link by the ids of its ends: a memory that was found, and one that it may bring along.
+
+    Attributes:
+        via: the memory that was found.
+        id: the other one.
+        type: what the link means.
+        strength: 0 to 1.
+        forward: whether it leads from the one that was found to the other.
+    """
+
+    via: str
+    id: str
+    type: str
+    strength: float
+    forward: bool = True
+
+
+class RelatedHit(NamedTuple):
+    """A memory that a hit brings along: over which link, and the link's strength times its score.
+
+    The value is rounded, so that equals stay equal when scores were summed in another order.
+    """
+
+    tie: LinkedMemory
+    value: float
+
+
+def boosts(links: Iterable[SeenLink]) -> dict[int, float]:
+    """Return the strength of each memory's strongest link: S1's `max_related_strength`."""
+    strongest: dict[int, float] = {}
+    for link in links:
+        if link.type not in JUDGEMENTS:
+            strongest[link.near] = max(strongest.get(link.near, 0.0), link.strength)
+    return strongest
+
+
+def brought_along(
+    scores: Mapping[str, float], ties: Iterable[LinkedMemory], most: int
+) -> list[RelatedHit]:
+    """Return the memories that hits bring along: the strongest first, equals by id.
+
+    Each is brought once, over its best link. A link of no strength brings nothing.
+    """
+    values = (
+        RelatedHit(tie, round(tie.strength * scores[tie.via], _DIGITS))
+        for tie in ties
+        if tie.via in scores and tie.id not in scores
+    )
+    best: dict[str, RelatedHit] = {}
+    for brought in sorted(values, key=_order):
+        if brought.value > 0:
+            best.setdefault(brought.tie.id, brought)
+    return list(best.values())[:most]
+
+
+def _order(brought: RelatedHit) -> tuple[float, str, str, str, bool]:
+    tie, value = brought
+    return -value, tie.id, tie.via, tie.type, not tie.forward

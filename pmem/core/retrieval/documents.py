@@ -310,6 +310,11 @@ def _add_unspelt(counts: dict[str, float], text: str) -> None:
         counts.setdefault(term, 1.0)
 
 
+def _document(identifier: str, kind: str, counts: Mapping[str, float], **facts: Any) -> Document:
+    length, peak = sum(counts.values()), max(counts.values(), default=0.0)
+    return Document(number_of(identifier), kind, length, peak, **facts)
+
+
 def _about(memory: Memory) -> str:
     return memory.subject or memory.scope.user or memory.scope.actor or ""
 
@@ -344,11 +349,10 @@ def _memory(memory: Memory) -> IndexedDocument:
         places=memory.places,
         cited=cited_files(memory),
     )
-    document = Document(
-        number=number_of(memory.id),
-        kind="memory",
-        length=sum(counts.values()),
-        peak=max(counts.values(), default=0.0),
+    document = _document(
+        memory.id,
+        "memory",
+        counts,
         traits=traits(memory.content, words) | INSIGHT * (memory.type is MemoryType.INSIGHT),
         timestamp=memory.updated_at.timestamp(),
         importance=memory.importance,
@@ -404,11 +408,10 @@ def _episode(episode: Episode) -> IndexedDocument:
         trust=trust_of(episode),
         state=episode.state,
     )
-    document = Document(
-        number=number_of(episode.id),
-        kind="episode",
-        length=sum(counts.values()),
-        peak=max(counts.values(), default=0.0),
+    document = _document(
+        episode.id,
+        "episode",
+        counts,
         traits=traits(text, terms(text)),
         timestamp=episode.created_at.timestamp(),
         importance=episode.significance,
@@ -420,11 +423,10 @@ def _episode(episode: Episode) -> IndexedDocument:
 def _chunk(chunk: Chunk) -> IndexedDocument:
     counts = frequencies([(terms(chunk.summary), 1.0), (terms(" ".join(chunk.key_topics)), 1.0)])
     identifier = summary_id(chunk)
-    document = Document(
-        number=number_of(identifier),
-        kind="chunk",
-        length=sum(counts.values()),
-        peak=max(counts.values(), default=0.0),
+    document = _document(
+        identifier,
+        "chunk",
+        counts,
         timestamp=chunk.created_at.timestamp(),
     )
     _add_unspelt(counts, chunk.summary)
@@ -436,11 +438,10 @@ def _message(message: Message, conversation: str, app: str | None, place: int) -
     words = terms(message.content)
     told = words + day_terms(message.content, message.created_at.date())
     counts = frequencies([(told, 1.0)])
-    document = Document(
-        number=number_of(message.id),
-        kind="message",
-        length=sum(counts.values()),
-        peak=max(counts.values(), default=0.0),
+    document = _document(
+        message.id,
+        "message",
+        counts,
         traits=traits(message.content, words) | _BITS.get(speech_of(message), 0),
         session=number_of(conversation),
         speaker=message.speaker or "",

@@ -270,60 +270,21 @@ def _broadest(
     constants: Constants,
 ) -> set[int]:
     """The `breadth` best of the matched documents by BM25 without lengths, ties by number."""
-    scores = _even_scores(_weighed(plan, postings, rarity, constants), matched, constants.breadth)
-    last = _nth(scores, constants.breadth)
+    k1 = constants.text.k1
+    parts = []
+    for term, weight, source in plan.everything:
+        rare = min(rarity[term], rarity[source]) if postings[source] else rarity[term]
+        counts = set(postings[term].values())
+        parts.append((postings[term], {n: weight * rare * n / (n + k1) for n in counts}))
+    scores = dict.fromkeys(matched, 0.0)
+    for held, gains in sorted(parts, key=lambda one: -max(one[1].values(), default=0.0)):
+        for number, count in held.items():
+            if number in scores:
+                scores[number] += gains[count]
+    last = sorted(scores.values(), reverse=True)[constants.breadth - 1]
     better = {number for number, score in scores.items() if score > last}
     equal = sorted(number for number, score in scores.items() if score == last)
     return better.union(equal[: constants.breadth - len(better)])
-
-
-class _Weighed(NamedTuple):
-    """The postings of a term, and what each frequency in them adds to a score."""
-
-    held: Mapping[int, float]
-    parts: Mapping[float, float]
-    most: float
-
-
-def _weighed(
-    plan: QuestionPlan, postings: Frequencies, rarity: Mapping[str, float], constants: Constants
-) -> list[_Weighed]:
-    """The terms that are held at all, those that can add most first."""
-    k1 = constants.text.k1
-    found = []
-    for term, weight, source in plan.everything:
-        held = postings[term]
-        rare = min(rarity[term], rarity[source]) if postings[source] else rarity[term]
-        parts = {count: weight * rare * count / (count + k1) for count in set(held.values())}
-        if held:
-            found.append(_Weighed(held, parts, max(parts.values())))
-    return sorted(found, key=lambda term: -term.most)
-
-
-_SURELY = 1.0 - 1e-9  # sums of floats are not exact
-
-
-def _even_scores(terms: Sequence[_Weighed], matched: set[int], breadth: int) -> dict[int, float]:
-    """Scores of all matched documents that can be among the `breadth` best.
-
-    Once what is left to add is less than what the last of them has, no further document can
-    join: Turtle and Flood, Query Evaluation: Strategies and Optimizations (1995), "max_score".
-    """
-    scores: dict[int, float] = {}
-    left = sum(term.most for term in terms)
-    closed = False
-    for held, parts, most in terms:
-        closed = closed or (len(scores) >= breadth and left < _SURELY * _nth(scores, breadth))
-        wanted = scores.keys() if closed else matched
-        for number in held.keys() & wanted:
-            scores[number] = scores.get(number, 0.0) + parts[held[number]]
-        left -= most
-    return scores
-
-
-def _nth(scores: Mapping[int, float], place: int) -> float:
-    """The score at a place, counted from one and from the best."""
-    return sorted(scores.values(), reverse=True)[place - 1]
 
 
 def _rarity(found: Frequencies, share: Mapping[str, float], units: int) -> dict[str, float]:
@@ -336,8 +297,6 @@ def _rarity(found: Frequencies, share: Mapping[str, float], units: int) -> dict[
 
 class _Around:
     """The neighbours of messages: who reaches whom, and how long a window is."""
-
-    __slots__ = ("_average", "_bm25", "_places", "_reach", "_room", "_sessions")
 
     def __init__(
         self, sessions: Mapping[int, SessionDocuments], totals: Totals, constants: Constants

@@ -6,12 +6,11 @@ from math import sqrt
 from typing import NamedTuple
 
 from pmem.core.retrieval.bm25 import confidence, familiarity, recency, substance
-from pmem.core.retrieval.collection import CollectionStatistics, Document
+from pmem.core.retrieval.collection import CollectionStatistics, Document, Links, boosts
 from pmem.core.retrieval.evidence import Evidence
 from pmem.core.retrieval.question import QuestionPlan
 from pmem.core.retrieval.ranked import ADDED, Parts, RankedDocument, sum_of, total
 from pmem.core.retrieval.ranking_settings import RankingSettings
-from pmem.core.retrieval.relations import Links, boosts
 from pmem.core.retrieval.signals import (
     ASSISTANT,
     CALL,
@@ -101,20 +100,6 @@ BATCH = 100  # texts that are read at once
 
 class QuestionScorer:
     """The factors of one question, applied to one document at a time."""
-
-    __slots__ = (
-        "_asked",
-        "_documents",
-        "_held",
-        "_links",
-        "_named",
-        "_now",
-        "_phrased",
-        "_plan",
-        "_present",
-        "_roomy",
-        "_settings",
-    )
 
     def __init__(
         self,

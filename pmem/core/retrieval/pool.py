@@ -12,11 +12,10 @@ from typing import Final, NamedTuple, Protocol
 
 from pmem.core.filters import Searchable
 from pmem.core.policy import EVERYTHING, Reach
-from pmem.core.retrieval.collection import CollectionStatistics, MemoryStatistics
+from pmem.core.retrieval.collection import CollectionStatistics, MemoryStatistics, SeenLink
 from pmem.core.retrieval.documents import Facts, IndexedDocument, entries, searched_text, summary_id
 from pmem.core.retrieval.evidence import Frequencies, Scorer
 from pmem.core.retrieval.question import QueryTerm
-from pmem.core.retrieval.relations import SeenLink
 from pmem.errors import NotFound
 from pmem.values.records import (
     Chunk,

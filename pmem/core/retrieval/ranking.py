@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from pmem.core.retrieval.bm25 import smooth_share
-from pmem.core.retrieval.collection import CollectionStatistics
+from pmem.core.retrieval.collection import CollectionStatistics, Links
 from pmem.core.retrieval.evidence import Accept, Constants, Evidence, Scorer, bm25_scores, gather
 from pmem.core.retrieval.factors import QuestionScorer
 from pmem.core.retrieval.question import plan_question
@@ -25,7 +25,6 @@ from pmem.core.retrieval.ranked import (
     total,
 )
 from pmem.core.retrieval.ranking_settings import DEFAULTS, RankingSettings
-from pmem.core.retrieval.relations import Links
 from pmem.core.retrieval.signals import TOOLS
 
 if TYPE_CHECKING:

@@ -122,7 +122,8 @@ def pieces(messages: Collection[Message], names: Iterable[str]) -> list[Piece]:
     number = 0
     for place, (message, content) in enumerate(zip(said, contents(said), strict=True)):
         speech = speech_of(message)
-        for line, kind in _tool_line(run.get(place)) if speech in TOOLS else _lines(content):
+        told: Iterable[tuple[str, Kind]] = ((run.get(place, ""), "tool"),)
+        for line, kind in told if speech in TOOLS else _lines(content):
             if not any(map(str.isalnum, line)):
                 continue
             number += 1
@@ -135,11 +136,6 @@ def pieces(messages: Collection[Message], names: Iterable[str]) -> list[Piece]:
             else:
                 found.append(Piece(line, place, number, "", "." if kind == "tool" else "", kind))
     return [_bounded(piece) for piece in found if any(map(str.isalnum, piece.text))]
-
-
-def _tool_line(line: str | None) -> Iterator[tuple[str, Kind]]:
-    if line:
-        yield line, "tool"
 
 
 def _bounded(piece: Piece) -> Piece:

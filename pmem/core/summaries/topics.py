@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, zip_longest
 from typing import Final, NamedTuple
@@ -69,7 +69,10 @@ def key_topics(messages: Iterable[Message], most: int = TOPICS) -> tuple[str, ..
     again = [key for key, weight in weights.items() if weight > 1]
     telling = again if len(again) >= ENOUGH else [key for key in weights if weights[key] >= 1]
     ordered = sorted(telling or weights, key=lambda key: (-weights[key], key))
-    return tuple(_spelling(spellings[key]) for key in _apart(ordered, most))
+    return tuple(
+        min(spellings[key], key=lambda one: (-spellings[key][one], len(one), one))
+        for key in _apart(ordered, most)
+    )
 
 
 def _own_words(said: Sequence[Message]) -> list[str]:
@@ -128,10 +131,6 @@ def _plain() -> frozenset[str]:
     return everyday_terms() | time_vocabulary()
 
 
-def _spelling(counted: Mapping[str, int]) -> str:
-    return min(counted, key=lambda spelling: (-counted[spelling], len(spelling), spelling))
-
-
 def _sightings(text: str, speakers: frozenset[str]) -> Iterator[_TopicSighting]:
     previous: re.Match[str] | None = None
     for match in _WORD.finditer(text):
@@ -158,18 +157,14 @@ def _western(word: str, opens: bool, speakers: frozenset[str]) -> Iterator[_Topi
         return
     key = found[0]
     capital = word[0].isupper()
-    if key in speakers or (len(word) == 2 and not capital) or _is_shouted(word):
+    is_shouted = len(word) > 2 and word.isupper() and word.lower() in STOP_WORDS  # "NOT"
+    if key in speakers or (len(word) == 2 and not capital) or is_shouted:
         return
     if key in _plain() or key.isdigit() or "n't" in word.lower().replace("’", "'"):
         yield _TopicSighting((key,), word.lower(), LAST_RESORT)
         return
     named = is_identifier(word) or word.isupper() or (capital and not opens)
     yield _TopicSighting((key,), word if named else word.lower(), NAMED if named else 1.0)
-
-
-def _is_shouted(word: str) -> bool:
-    """Tell a word in capitals only for its weight, as "NOT", from a name."""
-    return len(word) > 2 and word.isupper() and word.lower() in STOP_WORDS
 
 
 def _pair(first: str, second: str, speakers: frozenset[str]) -> Iterator[_TopicSighting]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pmem.conversation.project_sources
     import pmem.conversation.pruning
     import pmem.conversation.sessions
-    import pmem.search.usage
+    import pmem.search.contexts
 else:
     pmem = Room("pmem")  # by name alone: nothing of a use case is loaded before it runs
 
@@ -82,7 +82,7 @@ REMOVE_MESSAGE: Final = Operation(
 )  # fmt: skip
 USAGE: Final = Operation(
     "conversation.stats", "Show what a conversation holds and what of it a context sees",
-    pmem.search.usage.overlay, categories=("activity",)
+    pmem.search.contexts.overlay, categories=("activity",)
 )  # fmt: skip
 ADD_EPISODE: Final = Operation(
     "episode.add", "Add an episode by hand; those that messages make are noticed by themselves",

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     import pmem.search.contexts
     import pmem.search.evaluation
     import pmem.search.golden
-    import pmem.search.misses
     import pmem.search.queries
     import pmem.search.search
     import pmem.search.threads
@@ -46,7 +45,7 @@ ADD_QUESTION: Final = Operation(
 )  # fmt: skip
 MISSES: Final = Operation(
     "eval.misses", "List prompts that were not shown what answers them, for a golden set",
-    pmem.search.misses.misses, "whole", doing="see what others asked", writes="beside",
+    pmem.search.golden.misses, "whole", doing="see what others asked", writes="beside",
     only_if="drop", effect="idempotent"
 )  # fmt: skip
 

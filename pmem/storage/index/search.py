@@ -11,11 +11,16 @@ from typing import Any, Final
 import msgspec
 
 from pmem.core.policy import EVERYTHING, Reach
-from pmem.core.retrieval.collection import CollectionStatistics, Document, SessionDocuments, Totals
+from pmem.core.retrieval.collection import (
+    CollectionStatistics,
+    Document,
+    SeenLink,
+    SessionDocuments,
+    Totals,
+)
 from pmem.core.retrieval.documents import Facts
 from pmem.core.retrieval.evidence import Scorer, bm25_scores
 from pmem.core.retrieval.pool import ACTIVE_MEMORIES, DocumentKey, holds_at
-from pmem.core.retrieval.relations import SeenLink
 from pmem.storage.files.recordfile import decode
 from pmem.storage.index.documents import read_postings, terms_beginning
 from pmem.values.records import RECORD_TYPES, STORES, Memory

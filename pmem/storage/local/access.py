@@ -64,10 +64,7 @@ class UnfoldedRecalls(NamedTuple):
 class AccessLog:
     """The recalls of one clone that are not yet in its records.
 
-    Args:
-        root: The memory folder.
-        read_only: Write nothing at all.
-        is_own: Whether what is there was written by this clone; else it counts for nothing.
+    What is there counts for nothing unless it `is_own`: written by this clone.
 
     Attributes:
         path: The log's file.
@@ -83,10 +80,7 @@ class AccessLog:
     def note(self, ids: Collection[str], at: datetime, *, count: int = 1) -> None:
         """Note that records were recalled, each once; where that fails, nothing happens.
 
-        Args:
-            ids: The records' ids.
-            at: When, in UTC.
-            count: How many recalls it is; 0 for a use that is none.
+        The moment is in UTC. A count of 0 is a use that is no recall.
         """
         if self._read_only or not ids:
             return

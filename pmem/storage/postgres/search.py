@@ -16,13 +16,13 @@ from pmem.core.retrieval.collection import (
     LAST,
     CollectionStatistics,
     Document,
+    SeenLink,
     SessionDocuments,
     Totals,
 )
 from pmem.core.retrieval.documents import Facts
 from pmem.core.retrieval.evidence import Scorer, bm25_scores
 from pmem.core.retrieval.pool import ACTIVE_MEMORIES, DocumentKey, holds_at
-from pmem.core.retrieval.relations import SeenLink
 from pmem.core.text.terms import terms
 from pmem.storage.index.search import (
     DOCUMENT_COLUMNS,

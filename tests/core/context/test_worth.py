@@ -12,11 +12,9 @@ from msgspec.structs import replace
 from pmem.core.context.worth import (
     Valuation,
     first_subjects,
-    per_token,
     subject_of,
     tie,
 )
-from pmem.core.selection import TYPE_WORTH
 from pmem.values.records import Memory, MemoryType
 from tests.conftest import NOW
 
@@ -105,10 +103,6 @@ def test_only_a_rule_without_a_place_stands_for_every_task(type_: MemoryType) ->
     assert task.standing_first([placed]) == []
 
 
-def test_thrift_puts_a_short_memory_before_a_long_one_of_the_same_value() -> None:
-    assert per_token(1.0, 10) > per_token(1.0, 20)
-
-
 def test_what_every_task_needs_is_pinned_lifted_standing_or_shown_whole() -> None:
     plain = memory("p", type=MemoryType.CONSTRAINT)
     pinned = memory("q", pinned=True)
@@ -121,10 +115,6 @@ def test_what_every_task_needs_is_pinned_lifted_standing_or_shown_whole() -> Non
     found = task.standing_first([plain, asked, lifted, pinned, whole, steps])
     assert [one.id for one in found[:1]] == [pinned.id]
     assert {one.id for one in found[1:]} == {asked.id, lifted.id, whole.id}
-
-
-def test_every_type_has_a_worth() -> None:
-    assert set(TYPE_WORTH) == set(MemoryType)
 
 
 @given(st.permutations(range(6)))

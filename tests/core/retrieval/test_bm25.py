@@ -117,13 +117,6 @@ def test_ties_of_sums_in_another_order_stay_ties() -> None:
         assert [hit.number for hit in hits] == list(range(30))
 
 
-def test_the_inner_loop_is_idf_times_saturation() -> None:
-    query = [QueryTerm("a", 0.5, "a")]
-    expected = 0.5 * idf(10, 1) * saturation(3.0, 1.7, 1.2)
-    scores = bm25_scores(query, {"a": {4: 3.0}}, {"a": idf(10, 1)}, {4: 1.7}, 1.2)
-    assert scores == {4: pytest.approx(expected, abs=1e-12)}
-
-
 @given(documents=st.integers(0, 10**7), share=st.floats(0, 1))
 def test_the_inverse_document_frequency_is_positive_and_falls(documents: int, share: float) -> None:
     containing = int(documents * share)

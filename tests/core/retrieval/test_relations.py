@@ -4,15 +4,20 @@ import random
 from collections.abc import Collection
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from pmem.core.retrieval.collection import MemoryStatistics
+from pmem.core.retrieval.collection import (
+    LinkedMemory,
+    Links,
+    MemoryStatistics,
+    SeenLink,
+    boosts,
+    brought_along,
+)
 from pmem.core.retrieval.ranked import total
 from pmem.core.retrieval.ranking import rank
 from pmem.core.retrieval.ranking_settings import DEFAULTS
-from pmem.core.retrieval.relations import LinkedMemory, Links, SeenLink, boosts, brought_along
 from pmem.values.records import JUDGEMENTS
 from tests.core.retrieval.stores import NOW, QUESTIONS, add, random_store
 
@@ -42,15 +47,6 @@ def test_a_memory_is_as_linked_as_its_strongest_link() -> None:
 def test_a_link_that_speaks_against_a_memory_does_not_boost_it(type_: str) -> None:
     assert boosts([SeenLink(1, 2, type_, 1.0)]) == {}
     assert boosts([SeenLink(1, 2, type_, 1.0), SeenLink(1, 2, "x", 0.2)]) == {1: 0.2}
-
-
-@given(links)
-def test_boosts_do_not_depend_on_the_order_of_links(found: list[SeenLink]) -> None:
-    boosted = boosts(found)
-    assert boosted == boosts(found[::-1])
-    assert boosted.items() <= {(link.near, link.strength) for link in found} | {
-        (link.near, 0.0) for link in found
-    }
 
 
 @pytest.mark.row("S1.2.7")
@@ -117,25 +113,6 @@ def test_links_are_looked_at_only_for_what_may_be_among_the_best() -> None:
     assert len(asked) < 50
 
 
-def test_without_links_nothing_is_boosted() -> None:
-    store = random_store(2)
-    assert rank("apple river", store, links=linked()) == rank("apple river", store)
-
-
-def test_the_strongest_link_of_the_best_hit_brings_its_memory_first() -> None:
-    scores = {"best": 1.0, "good": 0.5}
-    found = [
-        LinkedMemory("good", "a", "x", 0.9),
-        LinkedMemory("best", "b", "x", 0.4),
-        LinkedMemory("best", "c", "x", 0.8),
-    ]
-    brought = brought_along(scores, found, 2)
-    assert [(one.tie.id, one.tie.via, one.value) for one in brought] == [
-        ("c", "best", 0.8),
-        ("a", "good", 0.45),
-    ]
-
-
 def test_equals_are_brought_along_by_id_and_each_once() -> None:
     found = [
         LinkedMemory("h", "b", "x", 0.5),
@@ -147,35 +124,3 @@ def test_equals_are_brought_along_by_id_and_each_once() -> None:
 
 def test_a_link_of_no_strength_brings_nothing_along() -> None:
     assert brought_along({"h": 1.0}, [LinkedMemory("h", "a", "x", 0.0)], 2) == []
-
-
-@given(scores, ties, st.integers(0, 4))
-def test_what_is_brought_along_is_linked_to_a_hit_and_is_none(
-    found: dict[str, float], drawn: list[LinkedMemory], most: int
-) -> None:
-    brought = brought_along(found, drawn, most)
-    assert len(brought) <= most
-    assert len({one.tie.id for one in brought}) == len(brought)
-    for one in brought:
-        assert one.tie in drawn
-        assert one.tie.via in found
-        assert one.tie.id not in found
-        assert one.value == pytest.approx(one.tie.strength * found[one.tie.via]) != 0
-
-
-@given(scores, ties, st.integers(0, 4))
-def test_fewer_that_are_brought_along_are_the_first_of_more(
-    found: dict[str, float], drawn: list[LinkedMemory], most: int
-) -> None:
-    everything = brought_along(found, drawn[::-1], 99)
-    assert everything[:most] == brought_along(found, drawn, most)
-    keys = [(-one.value, one.tie.id) for one in everything]
-    assert keys == sorted(keys)
-    reachable = {tie.id for tie in drawn if tie.via in found and tie.strength} - found.keys()
-    assert {one.tie.id for one in everything} == reachable
-
-
-def test_of_links_both_ways_the_one_that_leads_from_the_hit_counts_in_any_order() -> None:
-    there, back = LinkedMemory("h", "a", "x", 0.5), LinkedMemory("h", "a", "x", 0.5, forward=False)
-    for ties in ([there, back], [back, there]):
-        assert [one.tie for one in brought_along({"h": 1.0}, ties, 2)] == [there]

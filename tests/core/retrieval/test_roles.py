@@ -3,11 +3,9 @@
 from itertools import pairwise
 
 import pytest
-from msgspec.structs import replace
 
 from pmem.core.retrieval.collection import MemoryStatistics
 from pmem.core.retrieval.ranking import rank
-from pmem.core.retrieval.ranking_settings import DEFAULTS
 from pmem.core.retrieval.signals import ASSISTANT, CALL, RESULT, asks_for_output
 from tests.core.retrieval.stores import add
 
@@ -40,12 +38,6 @@ def test_an_assistant_counts_less_where_output_is_asked_for_as_well() -> None:
     hits = rank("What output names the retry limit of the uploader?", told_by(ASSISTANT, 0)).hits
     assert [hit.number for hit in hits] == [1, 0]
     assert hits[0].score > hits[1].score
-
-
-def test_everybody_counts_alike_where_the_settings_say_so() -> None:
-    alike = replace(DEFAULTS, roles=(1.0, 1.0, 1.0))
-    hits = rank("retry limit of the uploader", told_by(*BY_WORTH), alike).hits
-    assert len({hit.score for hit in hits}) == 1
 
 
 @pytest.mark.parametrize(("bit", "found"), [(0, [0, 1]), (CALL, [0]), (RESULT, [0])])

@@ -268,10 +268,7 @@ def noted(text: str, speaker: str | None) -> Fact:
         ("Vault is our password manager.", "context"),
         ("Remember that the password manager is called Vault.", "knowledge"),
         ("Our coding assistant is Codex.", "context"),
-        ("Xiomara is our product manager.", "person"),
         ("Sarah is our compliance manager.", "person"),
-        ("Xiomara is our manager.", "person"),
-        ("My sister's manager is Bohdan.", "person"),
     ],
 )
 def test_a_manager_of_things_is_a_program_and_no_person(text: str, category: str) -> None:
