@@ -10,10 +10,7 @@ import msgspec
 from hypothesis import example, given, settings
 
 from pmem import Project
-from pmem.conversation.exchange import (
-    ExportRequest,
-    MessagesRequest,
-)
+from pmem.conversation.exchange import ExportRequest, MessagesRequest
 from pmem.interchange import arrays
 from pmem.memory.conversations import LookRequest
 from pmem.operations import table

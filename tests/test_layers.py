@@ -164,10 +164,7 @@ def test_the_protocols_sdk_is_known_to_two_modules_and_to_no_command_but_one() -
 
 @pytest.mark.parametrize(
     ("library", "known"),
-    [
-        ("jinja2", {"pmem.report.page"}),
-        ("textual", {"pmem.browse.app", "pmem.browse.drawing"}),
-    ],
+    [("jinja2", {"pmem.report.page"}), ("textual", {"pmem.browse.app", "pmem.browse.drawing"})],
 )
 def test_what_draws_for_people_is_known_only_where_it_draws(library: str, known: set[str]) -> None:
     assert knowing(library) == known
@@ -188,24 +185,6 @@ def test_no_modules_know_each_other_in_a_circle() -> None:
 def test_few_names_stand_at_the_top() -> None:
     top = {path.relative_to(source.PACKAGE).parts[0] for path in source.FILES}
     assert len(top) <= MOST_NAMES, sorted(top)
-
-
-def test_an_import_in_a_function_counts_and_one_for_the_type_checker_does_not() -> None:
-    tree = ast.parse(
-        "from typing import TYPE_CHECKING\n"
-        "if TYPE_CHECKING:\n    from pmem.cli import app\n"
-        "else:\n    import pmem.core\n"
-        "def f():\n    from pmem.cli import render\n"
-    )
-    modules = frozenset({"pmem", "pmem.cli", "pmem.cli.app", "pmem.cli.render", "pmem.core"})
-    found = set(targets(source.needed(tree), modules))
-    assert found == {"pmem.cli.render", "pmem.core"}
-
-
-def test_a_circle_is_found_however_long_it_is() -> None:
-    uses = {"a": ["b"], "b": ["c", "d"], "c": ["a"], "d": ["e"], "e": []}
-    assert circles(uses) == {frozenset("abc")}
-    assert circles({"a": ["b"], "b": []}) == set()
 
 
 def test_the_core_is_pure() -> None:
@@ -242,11 +221,3 @@ def test_only_ranking_knows_rank_bm25() -> None:
         for path in source.FILES
     }
     assert {module for module, names in tops.items() if "rank_bm25" in names} == {RANKING}
-
-
-def test_effects_and_printing_are_found() -> None:
-    tree = ast.parse(
-        "import os.path\nfrom rich import table\nopen('x')\ntyper.echo(datetime.now())\n"
-    )
-    assert effects(tree) == ["os.path", "open", "datetime.now"]
-    assert printing(tree) == ["typer.echo", "rich", "rich.table"]

@@ -76,21 +76,3 @@ def test_the_glossary_has_each_term_once_and_in_order() -> None:
 def test_every_log_has_its_term() -> None:
     logs = {"event", "history", "journal", "operations log", "changelog", "delta", "recall"}
     assert logs <= set(terms(GLOSSARY.read_text(encoding="utf-8")))
-
-
-def test_a_second_class_of_a_name_is_found() -> None:
-    two = {"one": ast.parse("class Plan: ..."), "two": ast.parse("class Plan: ...")}
-    assert shared_classes(two) == {"Plan": ["one", "two"]}
-
-
-def test_a_third_participle_is_found_and_other_names_are_not() -> None:
-    body = ast.parse("def _told(): ...\ndef _tell_user(): ...\ndef _lines(): ...")
-    assert shared_participles(dict.fromkeys(("one", "two"), body)) == {}
-    three = shared_participles(dict.fromkeys(("one", "two", "three"), body))
-    assert three == {"_told": ["one", "two", "three"]}
-
-
-def test_a_term_that_stands_twice_is_found() -> None:
-    assert twice(terms("- **Stage**: git's.\n- **Sweep**: both.\n- **stage**: again.\n")) == [
-        "stage"
-    ]

@@ -163,28 +163,6 @@ def undocumented(function: AnyFunction) -> set[str]:
     return {name for name in every - told - OBVIOUS if not name.startswith("_")}
 
 
-def test_a_body_is_counted_without_its_signature_and_docstring() -> None:
-    tree = ast.parse(
-        'def f(\n    a,\n):\n    """Say.\n\n    More.\n    """\n    b = a\n    return b\n'
-    )
-    function = tree.body[0]
-    assert isinstance(function, ast.FunctionDef)
-    assert body_lines(function) == 2
-    assert unannotated(function) == ["a", "return"]
-
-
-def test_what_is_wrong_in_a_module_is_found() -> None:
-    lines = ["class Long:"] + ["    a = 1"] * CLASS_LINES
-    tree = ast.parse(
-        "\n".join(lines)
-        + '\ndef told(a: int, b: int) -> int:\n    """Say.\n\n    Args:\n        a: One.\n    """\n'
-    )
-    assert long_classes(tree) == ["Long"]
-    assert silent(tree) == ["the module", "Long"]
-    assert in_functions(tree, undocumented) == {"told": {"b"}}
-    assert in_functions(tree, unannotated) == {}
-
-
 def _is_inner(name: str, tree: ast.Module) -> bool:
     """Tell whether a definition stands inside a function, where nobody else sees it."""
     outer = name.rpartition(".")[0]

@@ -276,7 +276,6 @@ class MemoryBrowser(App[None]):
         self._say(f"{many}; i: back to the list")
 
     def _say(self, what: str) -> None:
-        """Write above the list what it holds, and draw what it stands on."""
         self.query_one("#count", Static).update(one_visible_line(f"{self.title}: {what}"))
         self._show()
 

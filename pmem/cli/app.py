@@ -204,15 +204,14 @@ def _group(name: str, help_: str, entries: dict[str, CommandEntry]) -> TyperGrou
 
 @cache
 def _command(name: str, entry: CommandEntry) -> TyperCommand:
-    function = getattr(import_module(f"pmem.cli.{entry.module}"), entry.function)
-    if isinstance(function, AskedCommand):
-        function = function.function()
+    asked: AskedCommand = getattr(import_module(f"pmem.cli.{entry.module}"), entry.function)
+    function = asked.function()
     command: Any = get_command_from_info(
         CommandInfo(
             name=name,
             cls=_Command,
             callback=function,
-            short_help=function.__doc__.partition("\n")[0],
+            short_help=str(function.__doc__).partition("\n")[0],
             epilog=_epilog(entry.example),
         ),
         pretty_exceptions_short=False,

@@ -122,6 +122,7 @@ class AskedCommand(msgspec.Struct):
         @wraps(self.command)
         def run(ctx: typer.Context, **given: Any) -> Answer | None:
             session: CommandSession = ctx.obj
+            session.context = ctx
             values: dict[str, Any] = {}
             for name, field in fields.items():
                 values |= field.values(session, given[name])

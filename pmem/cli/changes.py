@@ -241,7 +241,6 @@ def undo(
 
 
 def _text_left(workspace: Workspace | None, found: Undone) -> Iterator[str]:
-    """Say where a text that was undone can still be read."""
     changes = [change for command in found.items for change in command.changes]
     if removed := [change.short for change in changes if change.gone and not change.deleted]:
         yield _text_stays(removed)

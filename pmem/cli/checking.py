@@ -88,6 +88,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 _FIX: Final = "`pmem check --fix` fixes what is safe to fix"
 _SETTLE: Final = "`pmem inbox` settles what has changed"
+_CITED_COLOURS: Final = {"moved": "yellow", "accepted": "green"}
+_LOST: Final = (CitationState.CHANGED, CitationState.GONE)
 
 
 def _records(session: CommandSession, options: CheckOptions) -> Report:
@@ -147,10 +149,15 @@ def _setup(session: CommandSession, options: CheckOptions) -> Report:
     has_other_parts = not (options.parts or options.fix)  # one of them checks the records
     items = [item for item in found.items if item.name != CheckPart.RECORDS or not has_other_parts]
     states = Counter(map(_state, items))
+    shown = ((item, _state(item), "green" if item.ok else "red") for item in items)
     return Report(
         data=found,
         summary=", ".join(f"{count} {state}" for state, count in states.items()),
-        problems=[[_diagnosis(item)] for item in items if options.parts or _state(item) != "ok"],
+        problems=[
+            [[(f"{state:<6}", colour), (f"{item.name:<10}", "bold"), (item.detail, "")]]
+            for item, state, colour in shown
+            if options.parts or state != "ok"
+        ],
         errors=states["wrong"],
         steps=[_FIX] * (states["wrong"] > 0 and not options.fix),
     )
@@ -158,11 +165,6 @@ def _setup(session: CommandSession, options: CheckOptions) -> Report:
 
 def _state(item: "Diagnosis") -> str:
     return "fixed" if item.fixed else "ok" if item.ok else "wrong"
-
-
-def _diagnosis(item: "Diagnosis") -> Line:
-    colour = "green" if item.ok else "red"
-    return [(f"{_state(item):<6}", colour), (f"{item.name:<10}", "bold"), (item.detail, "")]
 
 
 def _merges(session: CommandSession, options: CheckOptions) -> Report:
@@ -177,27 +179,21 @@ def _merges(session: CommandSession, options: CheckOptions) -> Report:
 
 def _findings_report(data: object, found: Sequence[Finding], summary: str) -> Report:
     errors = sum(finding.severity == "error" for finding in found)
+    styles = [("bold", "red" if it.severity == "error" else "yellow", "") for it in found]
     return Report(
         data=data,
         summary=summary,
-        problems=[[_finding_line(finding)] for finding in found],
+        problems=[
+            [list(zip(findings.text(it), style, strict=True))]
+            for it, style in zip(found, styles, strict=True)
+        ],
         errors=errors,
         warnings=len(found) - errors,
         found=found,
     )
 
 
-def _finding_line(finding: Finding) -> Line:
-    colour = "red" if finding.severity == "error" else "yellow"
-    return list(zip(findings.text(finding), ("bold", colour, ""), strict=True))
-
-
-_COLOURS: Final = {"moved": "yellow", "accepted": "green"}
-_LOST: Final = (CitationState.CHANGED, CitationState.GONE)
-
-
 def _citations(session: CommandSession, options: CheckOptions) -> Report:
-    """Check whether the code that memories cite still says the same."""
     if options.accept:
         return _accept(session, options)
     done = session.run(table.VERIFY, VerifyRequest(update=options.fix))
@@ -225,7 +221,6 @@ def _citations(session: CommandSession, options: CheckOptions) -> Report:
 
 
 def _accept(session: CommandSession, options: CheckOptions) -> Report:
-    """Note that memories are still right: they cite the text as it is now."""
     done = session.run(table.ACCEPT, RecordsRequest(references=options.accept))
     return Report(
         data=done,
@@ -242,7 +237,7 @@ def _citation_line(
 ) -> Line:
     return [
         (cited.short, "cyan"),
-        (f" {word:<7} ", _COLOURS.get(word, "red")),
+        (f" {word:<7} ", _CITED_COLOURS.get(word, "red")),
         (one_visible_line(place), "bold"),
         (one_visible_line(whither), ""),
         (f"  {cited.text}", "dim"),
@@ -269,7 +264,6 @@ def _whither(finding: BrokenCitation) -> str:
 
 
 def _cited_place(file: str, finding: BrokenCitation, lines: Lines | None) -> str:
-    """Say what is cited, or would be, in a file."""
     return Citation(file=file, lines=lines, symbol=finding.symbol, digest="").place
 
 

@@ -298,7 +298,6 @@ def _look_up(what: Completes, ctx: Any, start: str) -> _Meanings:
 
 
 def _look_into(folder: str, what: Completes, ctx: Any, start: str) -> _Meanings:
-    """Look up what the index has."""
     with closing(Suggestions(folder)) as index:
         if what == "decision":
             return [*index.facts(start), *_proposals(folder)]

@@ -17,10 +17,7 @@ def context(
 ) -> Answer:
     """Print what a model should read first, within a token budget."""
     request = msgspec.structs.replace(
-        request,
-        agent=session.asker and session.concerned,
-        omitted=session.json,
-        mine=not no_mine,
+        request, agent=session.asker and session.concerned, omitted=session.json, mine=not no_mine
     )
     built = session.run(table.CONTEXT, request)
     how = "estimated" if built.tokenizer == "estimate" else "counted"

@@ -45,7 +45,6 @@ def say(session: CommandSession, request: SayRequest) -> Answer:
 
 
 def _consequences(heard: SayResult) -> Iterator[str]:
-    """Yield what a message led to, a line each."""
     promoted = {item.fact.id: item for item in heard.promoted}
     unpromoted = {item.fact: item.reason for item in heard.unpromoted}
     for fact in heard.facts:
@@ -347,7 +346,6 @@ def _arc_lines(found: Arc) -> Iterator[Line]:
 
 
 def _episode_line(episode: Episode) -> Line:
-    """Return an episode as a line of a list."""
     return [
         (short(episode.id), "cyan"),
         (f"  {episode.significance:.2f}", "green"),

@@ -1,4 +1,4 @@
-"""The commands that take in transcripts, sessions, notes, git history and decision records."""
+"""The commands that take in what others wrote, and those that give records out."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -106,14 +106,13 @@ def _answer_of(
     counts = [f"{getattr(done, name)} {would * (name == 'added')}{name}" for name in names]
     counts[0] = f"{'at most ' * dry_run}{counts[0]}"
     figures: Line = [(f"{of}{', '.join(counts)}, {len(done.skipped)} skipped", "")]
-    skipped = _skipped(done.skipped)
     left_out = _left_out(getattr(done, "left_out", ()))
-    return Answer(data=done, lines=[figures, *left_out, *lines], note="\n".join((*skipped, *notes)))
+    note = "\n".join((*_skipped(done.skipped), *notes))
+    return Answer(data=done, lines=[figures, *left_out, *lines], note=note)
 
 
 def _skipped(skipped: "Iterable[Skipped]") -> Iterator[str]:
-    for item in skipped:
-        yield unsecret(f"skipped {item.where}: it {item.why}")
+    return (unsecret(f"skipped {item.where}: it {item.why}") for item in skipped)
 
 
 @asks(SessionsRequest, without=("path",))
@@ -295,7 +294,6 @@ def _left_out(parts: "Sequence[UnusedPart] | Mapping[str, int]") -> list[Line]:
 
 
 def _counts(parts: "Iterable[UnusedPart]") -> Iterator[str]:
-    """Yield how many there are of each kind, and in which lines."""
     kinds: dict[str, list[str]] = {}
     for part in parts:
         first, last = part.lines
@@ -347,9 +345,8 @@ def export_markdown(
     made, and no other file.
     """
     by_subject = place != "-" and not place.casefold().endswith(".md")
-    done = session.run(
-        table.EXPORT_MARKDOWN, msgspec.structs.replace(request, by_subject=by_subject)
-    )
+    request = msgspec.structs.replace(request, by_subject=by_subject)
+    done = session.run(table.EXPORT_MARKDOWN, request)
     if place == "-":
         return Answer(data=done, raw=done.files[INDEX])
     if session.read_only:
@@ -387,7 +384,6 @@ def export_audit(
 
 
 def _written(data: dict[str, object], *told: str) -> Answer:
-    """Return what says what was written."""
     return Answer(data=data, lines=[[("wrote ", "green"), (one, "")] for one in told])
 
 
@@ -400,7 +396,6 @@ def _folder_of(file: str) -> str:
 
 
 def _write(session: CommandSession, folder: str, files: dict[str, bytes]) -> None:
-    """Write files beside the memory, unless this run may write nothing."""
     if session.read_only:
         raise ReadOnly()
     exchange.write_files(folder, files)

@@ -1,7 +1,7 @@
 """The command that goes through what needs attention, one key each."""
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from shutil import get_terminal_size
 from typing import Annotated, Final
@@ -163,7 +163,6 @@ def _width() -> int:
 
 
 def _card(item: InboxItem, number: int, many: int) -> Iterator[Line]:
-    """Yield the lines that show an item on a terminal, with the keys that settle it."""
     yield [("", "")]
     yield [
         (f"{number} of {many}  ", "dim"),
@@ -238,7 +237,11 @@ def reject(session: CommandSession, request: RejectRequest) -> Answer:
     answers: dict[str, Answer] = {}
     if others:
         done = session.run(table.REJECT_FACTS, RecordsRequest(references=others))
-        answers["facts"] = Answer(data=done, lines=map(_rejected_line, done.items))
+        texts = ((short(it.id), " ".join(it.content.split())) for it in done.items)
+        lines: Iterable[Line] = (
+            [("rejected ", "green"), (id_, "cyan"), (f"  {text}", "")] for id_, text in texts
+        )
+        answers["facts"] = Answer(data=done, lines=lines)
     if proposed:
         gone = session.run(table.REJECT, RecordsRequest(references=proposed))
         answers["proposals"] = Answer(data=gone, lines=map(_decision_line, gone.items))
@@ -272,22 +275,25 @@ def _sorted(
     session: CommandSession, references: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the references of proposals, and the others, which name facts."""
-    waiting = [item.id for item in session.run(table.WAITING, WaitingRequest()).items]
-    proposed = tuple(name for name in references if any(matches(name, each) for each in waiting))
-    if proposed:
-        found = session.run(table.FACTS, FactsRequest()).items
-        waiting += (item.fact.id for item in found)
+    waiting = session.run(table.WAITING, WaitingRequest()).items
+    proposed = [name for name in references if any(matches(name, item.id) for item in waiting)]
     for name in proposed:
-        fitting = [short(each) for each in waiting if matches(name, each)]
+        fitting = [short(item.id) for item in _fitting(session, name)]
         if len(fitting) > 1:
-            raise Ambiguous(
-                f"{name!r} fits {', '.join(fitting[:_MOST_IDS])}", "give more of the id"
-            )
-    return proposed, tuple(name for name in references if name not in proposed)
+            told = ", ".join(fitting[:_MOST_IDS])
+            raise Ambiguous(f"{name!r} fits {told}", "give more of the id")
+    return tuple(proposed), tuple(name for name in references if name not in proposed)
+
+
+def _fitting(session: CommandSession, name: str) -> list[WaitingProposal | Fact]:
+    """Return the proposals and the pending facts that a reference fits."""
+    proposed = session.run(table.WAITING, WaitingRequest()).items
+    facts = (found.fact for found in session.run(table.FACTS, FactsRequest()).items)
+    both: list[WaitingProposal | Fact] = [*proposed, *facts]
+    return [item for item in both if matches(name, item.id)]
 
 
 def _together(answers: Mapping[str, Answer]) -> Answer:
-    """Return the answers about proposals and about facts as one."""
     if len(answers) == 1:
         return next(iter(answers.values()))
     return Answer(
@@ -322,20 +328,8 @@ def _accepted_edited(session: CommandSession, request: AcceptRequest) -> Answer:
         raise UsageError("--edit takes one reference", "accept the others without it")
     if session.json or not can_ask():
         raise UsageError("--edit needs a terminal", "`pmem edit REF TEXT` changes it afterwards")
-    draft = write_draft(session, _said_by(session, request.references[0]))
-    with kept_draft(draft):
-        answer = _accepted(session, request)
-    made = [item.memory for item in answer.data.items]
-    lines = keep_draft(session, made[0], draft).lines if made else [[(draft.place, "yellow")]]
-    return msgspec.structs.replace(answer, lines=[*answer.lines, *lines])
-
-
-def _said_by(session: CommandSession, name: str) -> str:
-    """Return what the one pending fact or proposal says that a reference fits."""
-    proposed = session.run(table.WAITING, WaitingRequest()).items
-    facts = (found.fact for found in session.run(table.FACTS, FactsRequest()).items)
-    both: list[WaitingProposal | Fact] = [*proposed, *facts]
-    fitting = [item for item in both if matches(name, item.id)]
+    name = request.references[0]
+    fitting = _fitting(session, name)
     if len(fitting) != 1:
         raise NotFound(f"{name!r} is not one pending fact or proposal", "`pmem inbox` shows them")
     target = getattr(fitting[0], "target", None)
@@ -344,12 +338,12 @@ def _said_by(session: CommandSession, name: str) -> str:
             f"{name} changes a memory, so --edit does not go with it",
             f"approve it, then `pmem edit {short(target)}`",
         )
-    return fitting[0].content or ""
-
-
-def _rejected_line(fact: Fact) -> Line:
-    text = " ".join(fact.content.split())
-    return [("rejected ", "green"), (short(fact.id), "cyan"), (f"  {text}", "")]
+    draft = write_draft(session, fitting[0].content or "")
+    with kept_draft(draft):
+        answer = _accepted(session, request)
+    made = [item.memory for item in answer.data.items]
+    lines = keep_draft(session, made[0], draft).lines if made else [[(draft.place, "yellow")]]
+    return msgspec.structs.replace(answer, lines=[*answer.lines, *lines])
 
 
 def _promotion_lines(item: Promotion) -> Iterator[Line]:

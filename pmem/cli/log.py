@@ -13,14 +13,7 @@ from pmem.core.journal import Wanted
 from pmem.core.operations import LoggedOperation
 from pmem.core.retention import MemoryVersion
 from pmem.errors import NotFound, UsageError
-from pmem.memory.journal import (
-    SHOWN,
-    EventsRequest,
-    HistoryRequest,
-    Journal,
-    Ran,
-    RanRequest,
-)
+from pmem.memory.journal import SHOWN, EventsRequest, HistoryRequest, Journal, Ran, RanRequest
 from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.times import iso
@@ -103,7 +96,6 @@ def _events(session: CommandSession, request: EventsRequest, of: str | None) -> 
 
 
 def _ran(session: CommandSession, request: EventsRequest, of: str | None) -> Answer:
-    """Show what ran in this clone, at the times that a request names."""
     after, before = request.wanted.after, request.wanted.before
     timed = EventsRequest(wanted=Wanted(after=after, before=before), limit=request.limit)
     if of is not None or request != timed or session.asker:

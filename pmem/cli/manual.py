@@ -5,14 +5,13 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-import typer
-
-from pmem.cli.asking import completing
+from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.lines import split_lines
 from pmem.errors import NotFound
+from pmem.values.fields import NoArguments
 
 ENDING: Final = ".md"
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -23,19 +22,18 @@ _MOST: Final = 8
 _FEW: Final = 3
 
 
+@asks(NoArguments)
 def help_(
-    ctx: typer.Context,
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[COMMAND|DOCUMENT|WORD]...",
-            help="What to explain [lists documents].",
-            autocompletion=completing("explained"),
-        ),
-    ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="List all commands, or explain all options of one.")
-    ] = False,
+    session: CommandSession,
+    _: NoArguments,
+    words: tuple[str, ...] = own(
+        "What to explain [lists documents].",
+        (),
+        shown="[COMMAND|DOCUMENT|WORD]...",
+        completes="explained",
+        is_argument=True,
+    ),
+    every: bool = own("List all commands, or explain all options of one.", flag="--all"),
 ) -> Answer:
     """Show a command's help, a document, or what is about a word.
 
@@ -43,7 +41,7 @@ def help_(
     types and defaults. Where a command and a document share a name, `NAME.md` is the document.
     Of any other word it lists the commands, options and documents that have it.
     """
-    session: CommandSession = ctx.obj
+    ctx = session.context
     session.explains_all = every
     if every and not words:
         return Answer(data=None, raw=f"{ctx.find_root().get_help()}\n")
@@ -77,15 +75,14 @@ def _overview(session: CommandSession) -> Answer:
     )
 
 
-def _documents_on(words: list[str]) -> str:
+def _documents_on(words: Sequence[str]) -> str:
     """Say which documents are about the subject of a command's name, if a few are."""
     told = [part.document for part in find_sections(words, named=True)]
     found = [f"`pmem help {name}{ENDING}`" for name in told if name not in sections()["Why"]]
     return f"see also {', '.join(found[:_FEW])}" if found else ""
 
 
-def _found_by(ctx: Any, words: list[str]) -> Answer:
-    """List the commands and documents that are about some words."""
+def _found_by(ctx: Any, words: Sequence[str]) -> Answer:
     commands = find_commands(words, reference()["commands"])
     parts = {part.document + ENDING: part.heading for part in find_sections(words)}
     if not commands and not parts:
@@ -103,7 +100,6 @@ def _found_by(ctx: Any, words: list[str]) -> Answer:
 
 
 def _columns(told: Mapping[str, Mapping[str, str]]) -> Iterator[Line]:
-    """Yield names and titles in columns, below their headings."""
     width = max(len(name) for found in told.values() for name in found) + 2
     for place, (heading, found) in enumerate(told.items()):
         yield [(("\n" if place else "") + f"{heading}:", "bold")]
@@ -111,7 +107,7 @@ def _columns(told: Mapping[str, Mapping[str, str]]) -> Iterator[Line]:
             yield [(f"  {name:<{width}}", "cyan"), (text, "")]
 
 
-def _command_context(context: Any, words: list[str]) -> Any:
+def _command_context(context: Any, words: Sequence[str]) -> Any:
     """Return the context of the command that words name; None where they name none."""
     for word in words:
         get = getattr(context.command, "get_command", None)
@@ -178,7 +174,6 @@ def _sections_of(name: str) -> Iterator[FoundSection]:
 
 
 def _pattern(word: str) -> re.Pattern[str]:
-    """Return what finds a word with any of the usual endings."""
     stem = re.sub(r"(?<=\w\w\w)(?:ing|e?s|ed|e)$", "", word.lower())
     return re.compile(rf"(?<!\w){re.escape(stem)}(?:e|e?s|e?d|ing|er)?(?!\w)")
 

@@ -159,7 +159,6 @@ def list_(
 
 
 def _names_answer(session: CommandSession, of: "Naming") -> Answer:
-    """List the tags or the subjects, and how many memories have each."""
     from pmem.memory.reading import NamesRequest
 
     found = session.run(table.NAMES, NamesRequest(of=of))
@@ -384,7 +383,6 @@ def _ask_editor(known: str, environment: Mapping[str, str]) -> str:
 
 
 def _editor(environment: Mapping[str, str]) -> list[str]:
-    """Return the command of a person's editor."""
     for name in ("VISUAL", "EDITOR"):
         with suppress(ValueError):
             if words := shlex.split(environment.get(name, "")):

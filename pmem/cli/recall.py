@@ -168,7 +168,6 @@ def marks_in(found: SearchResult) -> dict[str, str]:
 
 
 def _related_lines(found: SearchResult, asked: set[str]) -> Iterator[Line]:
-    """Yield what the hits bring along, and what it has to do with which of them."""
     for related in found.related:
         tie = (f" {tie_of(related)}: ", "dim")
         text = snippet(related.text.split(), asked, RELATED_WORDS)
@@ -270,7 +269,6 @@ def _query_lines(items: "tuple[Item, ...]") -> Iterator[Line]:
 
 
 def _full_lines(item: "Full") -> Iterator[Line]:
-    """Yield an answer's whole text, and a line for all that is known of it."""
     from pmem.core.history_values import tell_value
 
     yield [(item.id, "bold cyan"), (f"  [{item.category}]", "dim")]

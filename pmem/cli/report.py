@@ -61,7 +61,6 @@ def report(
 def _write_page(
     document: "ReportDocument", file: str | None, site: str | None, *, opens: bool
 ) -> Answer:
-    """Write a report and say where it is."""
     from pmem.report.page import DEFAULT_FILE, write_report, write_site
 
     done = (
@@ -76,7 +75,6 @@ def _write_page(
 
 
 def _open_page(path: str) -> str:
-    """Open a page in the browser; where there is none, say what to do instead."""
     import webbrowser
     from pathlib import Path
 

@@ -110,7 +110,6 @@ def _headline(each: ReviewFinding) -> str:
 
 
 def _more(each: ReviewFinding) -> str:
-    """Say what the other memory says, or why a dead end is settled."""
     if each.other is not None:
         word = "beside" if each.kind is ReviewKind.CLASH else "fixed by"
         return f"{word} {short(each.other)}: {each.other_text}"
@@ -174,18 +173,8 @@ _VALUE: Final = 60
 _BODY: Final = 120
 _BODIES: Final = ("content", "summary")
 _REPLACED: Final = (ChangeReason.SUPERSEDED, ChangeReason.MERGED)
-_DONE: Final = {
-    What.ADDED: "green",
-    What.CHANGED: "",
-    What.REMOVED: "red",
-    What.DAMAGED: "red",
-}
-_COLOURS: Final = {
-    "Learned": "green",
-    "Changed": "",
-    "Replaced": "magenta",
-    "Forgotten": "red",
-}
+_DONE: Final = {What.ADDED: "green", What.CHANGED: "", What.REMOVED: "red", What.DAMAGED: "red"}
+_COLOURS: Final = {"Learned": "green", "Changed": "", "Replaced": "magenta", "Forgotten": "red"}
 
 _GAP: Final = ("; ", "")
 
@@ -266,7 +255,6 @@ def _type_of(entry: About) -> str:
 
 
 def _section_screen(session: CommandSession, found: Changelog, width: int) -> Iterator[Line]:
-    """Draw every heading that has entries, and its entries."""
     for heading, rows in _sections(found):
         yield [(heading, f"bold {_COLOURS[heading]}".strip()), (f"  {len(rows)}", "dim")]
         drawn = (
@@ -277,7 +265,6 @@ def _section_screen(session: CommandSession, found: Changelog, width: int) -> It
 
 
 def _changelog_page(found: Changelog) -> Iterator[str]:
-    """Yield the lines of a Markdown page."""
     parts = list(_sections(found))
     said = ", ".join(f"{len(rows)} {heading.lower()}" for heading, rows in parts)
     end = _commit_end(found.end.commit)

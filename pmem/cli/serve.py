@@ -1,8 +1,8 @@
-"""The command that serves the memory over HTTP."""
+"""The commands that serve the memory: over HTTP, and to assistants over MCP."""
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from signal import SIGINT, SIGTERM, default_int_handler, signal
@@ -13,7 +13,6 @@ from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line, needing
 from pmem.errors import Damaged, InvalidValue, Refused, UsageError
 from pmem.project.caller import Caller, asked_by
-from pmem.project.workspace import Workspace
 from pmem.storage.shared import Shared
 from pmem.values.fields import NoArguments
 
@@ -57,29 +56,27 @@ def serve(
         raise UsageError("--token and --revoke exclude each other", "give one of them")
     from pmem.server.http.tokens import VARIABLE, Tokens, file_of
 
-    root = session.found_root
-    tokens = Tokens(file_of(root, session.environment), session.environment.get(VARIABLE) or None)
+    file = file_of(session.found_root, session.environment)
+    tokens = Tokens(file, session.environment.get(VARIABLE) or None)
     named = revoke if token is None else token
     if named is not None:
         return _changed_token(session, tokens, named, is_revoked=token is None)
     with needing("server", "pmem serve"):
-        from pmem.server.http import application
         from pmem.server.http.connections import ListeningPlace
 
     place = ListeningPlace(host=host, port=port, socket=socket)
-    _serve(session, root, tokens, place, allow_host, tools, application)
+    _serve(session, tokens, place, allow_host, tools)
     return None
 
 
 def _serve(
     session: CommandSession,
-    root: str,
     tokens: "Tokens",
     place: "ListeningPlace",
     names: tuple[str, ...],
     tools: str,
-    application: Any,
 ) -> None:
+    from pmem.server.http.application import HttpServer
     from pmem.server.http.connections import listen, serve
     from pmem.server.http.guard import GuardRules
     from pmem.server.http.mcp_endpoint import McpOffer
@@ -87,7 +84,7 @@ def _serve(
     from pmem.server.tools import chosen
 
     shared = Shared()
-    opened = partial(session.opened_anew, root, shared)
+    opened = partial(session.opened_anew, session.found_root, shared)
     opened().reach  # noqa: B018 - may they start it?
     offer = McpOffer(
         tools=chosen(tools, read_only=session.read_only),
@@ -95,13 +92,11 @@ def _serve(
         session=partial(thread_of, "auto", {}),
     )
     own = tokens.token_of(PERSON).secret
-    server = application.HttpServer(opened, tokens, GuardRules(hosts=(*place.names, *names)), offer)
+    server = HttpServer(opened, tokens, GuardRules(hosts=(*place.names, *names)), offer)
     listener = listen(place)
     address = _address(place, listener.getsockname())
     try:
-        signal(
-            SIGTERM, lambda *_: sys.exit(0)
-        )  # what was begun is ended, and the socket's file is removed
+        signal(SIGTERM, lambda *_: sys.exit(0))  # what was begun is ended
         signal(SIGINT, default_int_handler)
         key = own if place.socket is None and _program_in(session) is None else ""
         render.show(session, _announced(session, place, address, tokens, key))
@@ -138,7 +133,6 @@ def _changed_token(
 
 
 def _address(place: "ListeningPlace", bound: Any) -> str:
-    """Return the address that clients use."""
     if place.socket is not None:
         return f"unix:{os.path.abspath(place.socket)}"
     host, port = bound[:2]
@@ -153,27 +147,22 @@ def _announced(
     On a terminal the address lets its reader into the page: what stands behind `#` is sent to no
     server. A pipe may be a log, so that it is told the bare address.
     """
-    line: Line = [("serving ", "green"), (address, "bold")]
     from pmem.server.http.application import has_page
 
+    line: Line = [("serving ", "green"), (address, "bold")]
+    may = "read" if session.read_only else "read and change"
+    warning = (
+        f"warning: other machines can reach this; anyone who has a token may {may} the whole"
+        " memory, and without TLS in front of it others on the way can read along\n"
+    )
     keyed: Line = [*line, (f"#token={key}", "dim")] if key and has_page() else line
     return Answer(
         data={"address": address, "tokens": tokens.path, "read_only": session.read_only},
         lines=[line],
         screen=lambda _: [keyed],
-        note="\n".join(_notes(session, place, tokens)),
+        note=f"{warning * place.is_open}tokens stand in {tokens.path};"
+        " `pmem serve --token person` prints yours\nCtrl+C ends it",
     )
-
-
-def _notes(session: CommandSession, place: "ListeningPlace", tokens: "Tokens") -> Iterator[str]:
-    if place.is_open:
-        may = "read" if session.read_only else "read and change"
-        yield (
-            f"warning: other machines can reach this; anyone who has a token may {may} the whole"
-            " memory, and without TLS in front of it others on the way can read along"
-        )
-    yield f"tokens stand in {tokens.path}; `pmem serve --token person` prints yours"
-    yield "Ctrl+C ends it"
 
 
 @asks(NoArguments)
@@ -200,7 +189,10 @@ def mcp(
     root, shared = session.found_root, Shared()
     named = session.caller.agent or session.environment.get("PMEM_AGENT")
     agent = AGENT if named is None else named
-    _check_agent(asked_by(session.opened_anew(root, shared), Caller(agent)))
+    workspace = asked_by(session.opened_anew(root, shared), Caller(agent))
+    with suppress(Damaged, InvalidValue):  # then each call says it: a start is read by nobody
+        workspace.settings  # noqa: B018 - can they be read?
+        workspace.reach  # noqa: B018 - is it allowed?
     source, sink = _own_streams()
     with needing("mcp", "pmem mcp"):
         from pmem.server.mcp import serve
@@ -213,16 +205,6 @@ def mcp(
 
     serve(make_calls, offered, source, sink, partial(thread_of, thread, session.environment))
     shared.close()
-
-
-def _check_agent(workspace: Workspace) -> None:
-    """See that the agent may ask. Settings that cannot be read keep nothing from starting.
-
-    Then each call says what is wrong: nobody reads why a server did not start.
-    """
-    with suppress(Damaged, InvalidValue):
-        workspace.settings  # noqa: B018 - can they be read?
-        workspace.reach  # noqa: B018 - is it allowed?
 
 
 def _own_streams() -> tuple[BinaryIO, BinaryIO]:

@@ -101,6 +101,7 @@ class CommandSession:
         self.redact = self.exact_times = self.mine = self.strict_model = self.explains_all = False
         self.outcomes: list[Outcome[Any]] = []
         self.arguments: Sequence[str] = ()
+        self.context: Any = None  # Click's, of the command that runs
 
     @cached_property
     def workspace(self) -> Workspace:

@@ -149,7 +149,6 @@ class CompletionSetup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _shell_of(environment: Mapping[str, str]) -> str:
-    """Return the shell that a person uses."""
     name = os.path.basename(environment.get("SHELL", "powershell" if os.name == "nt" else ""))
     if name not in get_args(Shell):
         wrong = f"there is no completion for {name}" if name else "which shell is yours is not said"
@@ -211,7 +210,6 @@ def _answer(request: SetupRequest, found: Any, lines: Iterable[Line], note: str)
 
 
 def _check_one_way(request: SetupRequest, print_: bool = False) -> None:
-    """See that only one thing is asked for."""
     if request.check + request.remove + print_ > 1:
         raise UsageError("--check, --remove and --print exclude each other", "give one of them")
 
@@ -283,7 +281,6 @@ def _set_up(
     project: bool = own("In the project's files, for everybody [the default]."),
     print_: bool = PRINT,
 ) -> Answer:
-    """Connect an assistant, look whether it is connected, or undo that."""
     if user and project:
         raise UsageError("--user and --project exclude each other", "give one of them")
     _check_one_way(request, print_)

@@ -75,7 +75,6 @@ def _lines(done: Repair) -> Iterator[Line]:
 
 
 def _repair_note(done: Repair, *, dry_run: bool) -> str:
-    """Say how much was done, and what to do next."""
     if not done.repaired and not done.left:
         return "nothing to resolve"
     records = sum(bool(each.id) for each in done.repaired)

@@ -80,7 +80,6 @@ def consolidate(
 def _part_of(
     planned: tuple[PlannedStep, ...] | None, *, removes: bool
 ) -> tuple[PlannedStep, ...] | None:
-    """Return the steps of a plan that remove, or the others."""
     if planned is None:
         return None
     return tuple(step for step in planned if (step.action in REMOVING) is removes)
@@ -143,7 +142,6 @@ def _record_line(word: str, name: str, text: str) -> Line:
 
 
 def _word(step: StepReport, record: RecordChange, place: int) -> str:
-    """Say what a step does to one of its records."""
     if record.after and not record.before:
         return "adds"
     if record.before and not record.after:
@@ -156,7 +154,6 @@ def _word(step: StepReport, record: RecordChange, place: int) -> str:
 
 
 def _differences(record: RecordChange) -> Iterator[str]:
-    """Yield what changes in a record, field by field."""
     if not record.before or not record.after:
         return
     for name, was in record.before.items():

@@ -90,7 +90,6 @@ def sentence(error: ClickException) -> tuple[str, str]:
 
 
 def _command_meant(context: Any, name: str) -> str:
-    """Say which command somebody may have meant; nothing where none is like it."""
     known = context.command.list_commands(context)
     meant = _MEANT.get(name)
     is_root = context.parent is None

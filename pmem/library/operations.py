@@ -60,8 +60,7 @@ class ProjectOperations:
     """What can be asked of a project; see `pmem help` for what each does."""
 
     @abstractmethod
-    def _run(self, operation: Operation[Q, A], request: Q) -> A:
-        """Run an operation, and return its answer."""
+    def _run(self, operation: Operation[Q, A], request: Q) -> A: ...
 
     # memories
 

@@ -167,7 +167,6 @@ def request_of(operation: Operation[Any, Any]) -> type[msgspec.Struct]:
 
 
 def _check_scope(unit: Workspace, operation: Operation[Q, A], request: Q) -> None:
-    """See that whoever asks may see all that an operation needs."""
     reach = unit.reach if operation.scope != "nothing" else None
     if reach is None:
         return
@@ -221,7 +220,6 @@ def _ask_models(unit: Workspace, operation: Operation[Q, A], request: Q, result:
 
 
 def _count_recalls(unit: Workspace, operation: Operation[Q, A], result: Any) -> None:
-    """Count what an answer shows as recalled, where reading it is a recall."""
     recalled = result.recalled if operation.recalls else ()
     kept = getattr(result, "kept_in_use", ()) if operation.recalls else ()
     if recalled or kept:
@@ -231,7 +229,6 @@ def _count_recalls(unit: Workspace, operation: Operation[Q, A], result: Any) -> 
 
 
 def _log_run(unit: Workspace, operation: Operation[Q, A], told: Mapping[str, Any]) -> None:
-    """Note in the log of operations how one went."""
     if unit.is_past or unit.read_only:
         return
     if not unit.settings.record_operations:

@@ -235,7 +235,6 @@ def _told_event(step: JournalStep) -> ToldEvent:
 
 
 def _told_week(workspace: Workspace, week: Week) -> ToldWeek:
-    """Return a week without what belongs to apps."""
     ids = tuple(week.by)
     of_apps = {
         record.id

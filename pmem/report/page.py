@@ -150,10 +150,7 @@ def _asset(name: str) -> str:
 @cache
 def _template(name: str) -> jinja2.Template:
     environment = jinja2.Environment(
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["short"] = short
     environment.filters["happened"] = _HAPPENED.get

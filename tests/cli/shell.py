@@ -70,12 +70,7 @@ class Shell:
     """
 
     def __init__(
-        self,
-        folder: str,
-        *,
-        real: bool = False,
-        actor: str | None = "ada",
-        start: datetime = START,
+        self, folder: str, *, real: bool = False, actor: str | None = "ada", start: datetime = START
     ) -> None:
         self.folder = folder
         self.real = real

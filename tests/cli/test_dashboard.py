@@ -139,12 +139,6 @@ def test_a_sparkline_has_a_cell_for_each_value(values: list[float]) -> None:
     assert [drawn[place] for place in order] == sorted(drawn)
 
 
-def test_a_sparkline_rises_with_its_values() -> None:
-    assert BARS == sparkline(range(8))
-    assert "▂█" == sparkline([1, 1000])
-    assert ("", "▁▁") == (sparkline([]), sparkline([0, 0]))
-
-
 @given(historic)
 def test_any_history_can_be_told(record: Historic) -> None:
     blocks = [text(line) for line in _story(entries_of(record))]

@@ -46,9 +46,7 @@ def _sh(line: str, folder: Path) -> str:
     return done.stdout + done.stderr
 
 
-def test_the_first_command_that_writes_in_a_fresh_clone_says_how_git_merges(
-    clone: Path,
-) -> None:
+def test_the_first_command_that_writes_in_a_fresh_clone_says_how_git_merges(clone: Path) -> None:
     assert NOTICE not in _sh("pmem list", clone)
     assert NOTICE not in _sh("pmem add 'We use Rust' --quiet --read-only || true", clone)
     assert NOTICE in _sh("pmem add 'Use tabs'", clone)

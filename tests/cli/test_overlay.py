@@ -5,8 +5,8 @@ import unicodedata
 
 import pytest
 
-from tests.cli.shell import NOTHING, installed, pmem
-from tests.cli.test_streams import ESCAPE, on_terminal
+from tests.cli.shell import NOTHING, pmem
+from tests.cli.test_streams import on_terminal
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -61,14 +61,7 @@ def test_the_panel_fits_the_terminal(columns: int) -> None:
     assert {line[0] + line[-1] for line in lines[1:-1]} == {"││"}
     assert lines[-1][0] + lines[-1][-1] == "╰╯"
     text = "\n".join(lines)
-    for part in (
-        "outside chunks",
-        "user",
-        "assistant",
-        "next context",
-        "messages",
-        "chunks",
-    ):
+    for part in ("outside chunks", "user", "assistant", "next context", "messages", "chunks"):
         assert part in text
 
 
@@ -91,48 +84,11 @@ def test_a_terminal_that_is_too_narrow_gets_plain_lines_with_every_figure(column
     assert "of 102,400 tokens" in text
 
 
-@pytest.mark.parametrize("messages", [0, 30])
-def test_figures_are_not_cut_at_80_columns(messages: int) -> None:
-    talk("Release", messages)
-    assert "…" not in "\n".join(screen(80))
-
-
 def test_an_empty_conversation_has_a_panel_too() -> None:
     assert pmem("conversation", "start", "Release").code == 0
     text = "\n".join(screen(80))
     assert "0 (0 outside chunks), 0 tokens" in text
     assert "none yet" in text
-
-
-def test_colours_stay_away_where_they_are_not_wanted() -> None:
-    talk("Release")
-    assert ESCAPE in on_terminal(STATS)[1]
-    for line, environment in (
-        (STATS, {"NO_COLOR": "1"}),
-        (["--no-color", *STATS], NOTHING),
-    ):
-        code, shown = on_terminal(line, environment=environment)
-        assert code == 0
-        assert ESCAPE not in shown
-        assert shown.startswith("╭─ Conversation: Release")
-
-
-def test_a_pipe_gets_no_frame() -> None:
-    talk("Release", 30)
-    done = installed(STATS)
-    assert done.code == 0
-    assert not set("╭│╰") & set(done.text)
-    assert ESCAPE not in done.text
-    names = [line[:18].strip() for line in done.text.splitlines()]
-    assert [
-        name for name in names if name in ("status", "messages", "chunks", "outside chunks")
-    ] == [
-        "status",
-        "messages",
-        "chunks",
-        "outside chunks",
-    ]
-    assert "31 (" in done.text
 
 
 @pytest.mark.row("S3.7.1")

@@ -75,8 +75,7 @@ def test_a_reader_that_leaves_is_no_error(project: str) -> None:
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize(
-    "line",
-    ["list", "list --json", "context", "--help", "add --help", "--version", "export arrays"],
+    "line", ["list", "list --json", "context", "--help", "add --help", "--version", "export arrays"]
 )
 def test_a_full_disk_behind_standard_output_is_74(line: str) -> None:
     assert pmem("add", "one").code == 0

@@ -13,7 +13,7 @@ import pytest
 
 from pmem.cli.commands import COMMANDS, GROUPS
 from tests.cli.shell import new_repository
-from tests.cli.transcript import Session, Step, parse, write
+from tests.cli.transcript import Session, parse, write
 
 FOLDER = Path(__file__).parent / "transcripts"
 FILES = sorted(FOLDER.glob("*.txt"))
@@ -49,25 +49,3 @@ def test_every_command_has_a_transcript() -> None:
     names = [*COMMANDS, *(f"{group}-{name}" for group in GROUPS for name in GROUPS[group][1])]
     missing = set(names) - {path.stem for path in FILES}
     assert missing == set()
-
-
-def test_a_transcript_reads_back_as_it_was_written() -> None:
-    steps = [
-        Step("cat > notes <<EOF", "one\ntwo\n", ""),
-        Step("pmem add - <<EOF", "text\n", "added <short1>\n! noted\n[exit 9]"),
-        Step("pmem list", "", "first\n\nlast"),
-    ]
-    text = write("What it shows.", steps)
-    assert parse(text) == ("What it shows.\n", steps)
-    assert write(*parse(text)) == text
-
-
-def test_ids_have_names_in_the_order_of_their_appearance(tmp_path: Path) -> None:
-    folder = new_repository(str(tmp_path / "work"))
-    session = Session(folder)
-    session.replay(Step("pmem init", "", ""))
-    session.replay(Step("pmem add one", "", ""))
-    added = session.replay(Step("pmem add two", "", ""))
-    assert added.expected == "added <short2>  fact       two"
-    shown = session.replay(Step("pmem show <short1>", "", ""))
-    assert shown.expected.startswith("<id1>  memory  fact\n\n  one\n")

@@ -7,34 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shell import new_repository
-from tests.docs.examples import Example, Reader, blocks, examples
+from tests.docs.examples import Reader, blocks, examples
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 EVERY_PAGE = pytest.mark.parametrize("page", PAGES, ids=[str(p.relative_to(ROOT)) for p in PAGES])
-SAMPLE = """\
-Text with `pmem list`.
-
-```sh
-make demo          # not ours
-pmem init          # a comment
-pmem add "a # b" \\
-  --type decision
-```
-
-```text
-$ pmem nonsense
-```
-
-```console
-$ pmem add "a # b" --type decision    # exit 9
-exists a1b2c3d4
-$ echo c | pmem add -
-$ PMEM_ACTOR=x pmem show <id>
-pmem printed this
-```
-"""
 
 
 @pytest.mark.some(30)
@@ -101,25 +79,3 @@ def anchors(page: Path) -> set[str]:
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
-def test_examples_are_found_where_they_stand() -> None:
-    assert list(examples(SAMPLE)) == [
-        Example(5, "pmem init", 0),
-        Example(6, 'pmem add "a # b"   --type decision', 0),
-        Example(15, 'pmem add "a # b" --type decision', 9),
-        Example(17, "echo c | pmem add -", 0),
-        Example(18, "PMEM_ACTOR=x pmem show <id>", 0),
-    ]
-
-
-def test_a_placeholder_is_the_last_id_that_was_printed(tmp_path: Path) -> None:
-    reader = Reader(new_repository(str(tmp_path / "repository")))
-    done = [reader.run(example) for example in examples(SAMPLE)]
-    assert [outcome.code for outcome in done] == [0, 0, 9, 0, 0]
-    assert "\n  c\n" in done[-1].text
-
-
-def test_a_block_without_an_end_is_an_error() -> None:
-    with pytest.raises(AssertionError, match="line 2 never ends"):
-        list(blocks("```sh\npmem init\n"))

@@ -117,12 +117,6 @@ def test_no_page_loads_anything_from_elsewhere(site: Path, pages: dict[Path, Rea
     }
 
 
-def test_what_would_ask_another_host_is_noticed() -> None:
-    asking = ['@import "x.css"', "url(https://a.example/f.woff)", 'fetch("/x")', "//cdn.example/x"]
-    assert [text for text in asking if not ELSEWHERE.search(text)] == []
-    assert Reading('<img src="https://a.example/x.png">').loaded == ["https://a.example/x.png"]
-
-
 def test_the_website_is_the_same_each_time(site: Path, tmp_path: Path) -> None:
     builder().build(tmp_path / "again")
     files = sorted(path.relative_to(site) for path in site.rglob("*") if path.is_file())

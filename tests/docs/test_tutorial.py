@@ -84,9 +84,7 @@ def _same_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the same ids in every run: what a context costs depends on them."""
     numbers = count()
     monkeypatch.setattr(
-        os,
-        "urandom",
-        lambda size: blake2b(str(next(numbers)).encode(), digest_size=size).digest(),
+        os, "urandom", lambda size: blake2b(str(next(numbers)).encode(), digest_size=size).digest()
     )
 
 

@@ -10,10 +10,7 @@ import pytest
 
 from pmem import Project
 from pmem.apps.remembering import RememberRequest
-from pmem.conversation.conversations import (
-    SayRequest,
-    StartRequest,
-)
+from pmem.conversation.conversations import SayRequest, StartRequest
 from pmem.conversation.episodes import EpisodeRequest
 from pmem.conversation.exchange import ExportRequest, MessagesRequest
 from pmem.errors import Refused
@@ -21,10 +18,7 @@ from pmem.library.typed import made
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.consent import WaitingRequest
 from pmem.memory.facts import FactsRequest
-from pmem.memory.requests import (
-    AddRequest,
-    LinkRequest,
-)
+from pmem.memory.requests import AddRequest, LinkRequest
 from pmem.operations import table
 from pmem.operations.operation import plain_form
 from pmem.operations.pipeline import run
@@ -117,7 +111,7 @@ WITHOUT: Final = ("pmem.project", "pmem.vcs", "pmem.upkeep.work.trying")
 TRIED: Final = [row for row in rows() if not str(row.operation.function).startswith(WITHOUT)]
 
 
-def request_for(row: Row, kept: dict[str, str]) -> Any:
+def request_for(row: Row, kept: dict[str, str], **further: Any) -> Any:
     """Return a request for an operation, made of what the small project holds."""
 
     def given(value: Any) -> Any:
@@ -128,7 +122,7 @@ def request_for(row: Row, kept: dict[str, str]) -> Any:
         return kept[value[1:]] if isinstance(value, str) and value[:1] == "@" else value
 
     fields = FIELDS.get(row.operation.name, {})
-    return made(row.request, **{name: given(value) for name, value in fields.items()})
+    return made(row.request, **{name: given(each) for name, each in fields.items()} | further)
 
 
 @pytest.fixture

@@ -67,11 +67,3 @@ def decided(tree: ast.Module) -> list[str]:
 def opened(tree: ast.Module) -> list[str]:
     """Return what a module opens by itself."""
     return [used for used in source.attributes(tree) if used in OPENED]
-
-
-def test_a_module_that_decides_or_opens_is_found() -> None:
-    tree = ast.parse("def f(session):\n    a.gate.admit(session.workspace)\n")
-    assert decided(tree) == ["a.gate.admit"]
-    assert opened(tree) == ["session.workspace"]
-    assert not_listed({"one": ["x"]}, frozenset({"one"})) == {}
-    assert not_listed({"one": ["x"]}, frozenset({"two"})) == {"one": ["x"], "two": ["take it off"]}

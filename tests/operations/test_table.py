@@ -9,7 +9,6 @@ import msgspec
 import pytest
 
 from pmem import Project
-from pmem.cli.asking import AskedCommand
 from pmem.cli.commands import COMMANDS, GROUPS
 from pmem.operations.operation import Operation
 from pmem.operations.pipeline import function_of
@@ -98,8 +97,7 @@ def _options_of(part: str) -> set[str]:
     entries = [entry for name, entry in named if part in (name, name.partition(".")[0])]
     modules = [import_module(f"pmem.cli.{entry.module}") for entry in entries]
     found = map(getattr, modules, [entry.function for entry in entries])
-    functions = (each.function() if isinstance(each, AskedCommand) else each for each in found)
-    return {name for each in functions for name in inspect.signature(each).parameters}
+    return {name for each in found for name in inspect.signature(each.function()).parameters}
 
 
 def _alternatives(type_: Any) -> tuple[Any, ...]:

@@ -197,7 +197,6 @@ def view_of(session: CommandSession, width: int) -> ScreenView:
 
 
 def _tell_moment(at: datetime, now: datetime) -> str:
-    """Tell a moment as people do: how long ago, or on which day."""
     ago = now - at
     is_day = is_date(at)
     if abs(ago) < _DAY and not is_day:

@@ -88,7 +88,6 @@ def _parts(figures: "MemoryFigures", inner: int, room: int) -> Iterator[tuple[st
 
 
 def _needs(figures: "MemoryFigures", inner: int) -> Iterator[Line]:
-    """Yield what needs attention, behind the command for it."""
     commands = max((len(need.command) for need in figures.needs), default=0)
     for need in figures.needs:
         command = (f"{need.command:<{commands}}  ", "cyan")

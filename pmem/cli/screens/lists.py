@@ -184,7 +184,6 @@ def record_screen(found: "ShownRecord", view: ScreenView) -> Iterator[Line]:
 
 
 def _text_lines(record: Any, view: ScreenView) -> Iterator[Line]:
-    """Yield what a record says, with its subject above."""
     text = getattr(record, "content", None) or getattr(record, "summary", None)
     if not text:
         return
@@ -198,8 +197,6 @@ def _text_lines(record: Any, view: ScreenView) -> Iterator[Line]:
 
 
 def _people(record: Any, view: ScreenView) -> Iterator[Row]:
-    """Yield who wrote a record, and who changed it last."""
-
     def told(event: Event) -> str:
         who = folded(who_did(event.actor, event.agent, event.source))
         return f"{view.when(event.at)} by {who}"
@@ -278,7 +275,6 @@ def receipt_screen(built: "Context", note: str, view: ScreenView) -> Iterator[Li
 
 
 def _bars(built: "Context", view: ScreenView) -> Iterator[Line]:
-    """Yield a line for each section, and one for what is left."""
     spent = [(part.name, len(part.items), part.tokens) for part in built.sections]
     rest = built.tokens - sum(tokens for _, _, tokens in spent)
     spent += [("frame", 0, rest), ("free", 0, built.budget - built.tokens)]

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from pmem.core.duplicates import Claim, Relation, claim_of
-from pmem.core.duplicates.comparing import compare
 from pmem.values.ids import short
 from pmem.values.records import Memory
+
+if TYPE_CHECKING:
+    from pmem.core.duplicates import Claim
 
 OFFLINE: Final = "offline"
 FIFO: Final = "fifo"
@@ -66,7 +67,9 @@ class OfflineRules:
         nearly = self._nearly_redundant(present, memories[-1], worths)
         if nearly is not None:
             return nearly
-        least = _least(memories, worths)
+        older = memories[:-1] or memories  # the new one, and what is pinned, go only if all are
+        loose = [memory for memory in older if not memory.pinned] or _loose(memories)
+        least = _least_of(loose, worths)
         why = f"it counts least by importance, use and age ({worths[least.id]:.2f})"
         return AppDecision(action="delete", target=least.id, reason=why, by=OFFLINE)
 
@@ -99,13 +102,6 @@ def _near_pairs(memories: Sequence[Memory]) -> list[tuple[str, str]]:
     return [(one.id, other.id) for one, other in pairs if adds_little(one.content, other.content)]
 
 
-def _least(memories: Sequence[Memory], worths: Mapping[str, float]) -> Memory:
-    """Return the memory that counts least; the new one, and what is pinned, only if all are."""
-    older = memories[:-1] or memories
-    loose = [memory for memory in older if not memory.pinned] or _loose(memories)
-    return _least_of(loose, worths)
-
-
 def _least_of(memories: Iterable[Memory], worths: Mapping[str, float]) -> Memory:
     return min(memories, key=lambda memory: (worths[memory.id], memory.created_at, memory.id))
 
@@ -126,12 +122,15 @@ def adds_little(one: str, other: str) -> bool:
     Their numbers and negations are the same, and all the words of the one are in the other. That
     is less than being a duplicate, which is merged: here one is left out, or goes first.
     """
+    from pmem.core.duplicates import Relation, claim_of  # slow, and reading needs none
+    from pmem.core.duplicates.comparing import compare
+
     claims = claim_of(one), claim_of(other)
     relation = compare(*claims).relation
     return relation is Relation.DUPLICATE or (relation is Relation.NEIGHBOUR and _contained(claims))
 
 
-def _contained(claims: tuple[Claim, Claim]) -> bool:
+def _contained(claims: "tuple[Claim, Claim]") -> bool:
     lean, rich = sorted(claims, key=lambda claim: len(claim.content))
     few, many = set(lean.content), set(rich.content)
     enough = bool(lean.numbers and few) or len(few) >= _TELLING
@@ -139,6 +138,6 @@ def _contained(claims: tuple[Claim, Claim]) -> bool:
     return enough and same and few <= many and len(many) - len(few) <= MOST_MORE
 
 
-def _signs(claim: Claim) -> list[str]:
+def _signs(claim: "Claim") -> list[str]:
     """Its negations and the like; when something was is no difference here."""
     return [sign for sign in claim.signs if sign != "was" and not sign.startswith("past")]
