@@ -113,7 +113,8 @@ def initialise(
                 make_folder(path)
         files = _files(track_conversations=track_conversations)
         for file, text in (files | ({_READ_ME: readme} if readme else {})).items():
-            _write_unless_there(folder, file, text)
+            if not os.path.lexists(path := os.path.join(folder, file)):
+                write_file(path, text.encode(), scratch(folder))
         if track_conversations:
             _track_conversations(folder)
         if name is not None:
@@ -340,12 +341,6 @@ def _files(*, track_conversations: bool) -> dict[str, str]:
         _READ_ME: _README,
         CONFIG_FILE: _CONFIG,
     }
-
-
-def _write_unless_there(folder: str, name: str, text: str) -> None:
-    path = os.path.join(folder, name)
-    if not os.path.lexists(path):
-        write_file(path, text.encode(), scratch(folder))
 
 
 def _track_conversations(folder: str) -> None:

@@ -296,22 +296,14 @@ def _of_own_state(workspace: Workspace) -> Iterator[Finding]:
 def of_problem(problem: Problem, source: ByteSource) -> Finding:
     """Report a file that cannot be used."""
     if problem.code == TooLarge.code:
-        return Finding(problem.path, problem.code, unsecret(_read_again(problem)))
+        size = os.path.getsize(problem.path) if os.path.exists(problem.path) else RECORD_BYTES
+        name = short(os.path.basename(problem.path).removesuffix(".json"))
+        said = f"{problem.message}: `PMEM_LIMITS_RECORD={size} pmem show {name}` reads it"
+        return Finding(problem.path, problem.code, unsecret(said))
     data = source(problem.path)
     newer = problem.code == NewerSchema.code
     line = line_of_field(data, "schema") if newer else line_of_damage(data)
     return Finding(problem.path, problem.code, unsecret(problem.message), line if data else None)
-
-
-def _read_again(problem: Problem) -> str:
-    """Say how a record that is too large is read."""
-    size = os.path.getsize(problem.path) if os.path.exists(problem.path) else RECORD_BYTES
-    name = short(_name_of(problem.path))
-    return f"{problem.message}: `PMEM_LIMITS_RECORD={size} pmem show {name}` reads it"
-
-
-def _name_of(path: str) -> str:
-    return os.path.basename(path).removesuffix(".json")
 
 
 def place_of(workspace: Workspace) -> FolderPlace:

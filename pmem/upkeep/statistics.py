@@ -28,6 +28,17 @@ from pmem.values.fields import AtRequest
 from pmem.values.records import Access, Chunk, Conversation, Episode, Memory, State
 from pmem.values.times import UNDATED, shifted
 
+if TYPE_CHECKING:
+    from pmem.storage.local.sessions import UseCount
+
+LISTED: Final = 5
+"""Entries in each list."""
+LEAST_SHOWN: Final = 3
+"""What was shown in fewer sessions had no chance to be of use."""
+_LOOKED_AT: Final = 100
+_TEXT: Final = 120
+_ACTIVE: Final = Selection(wanted=Filter())
+_LABELS: Final = ("type", "category", "pinned")
 AGES: Final = (
     ("today", 1),
     ("this_week", 7),
@@ -141,19 +152,6 @@ def _next(start: datetime, per: str) -> datetime | None:
         return _start(start + timedelta(days=_LONGEST[per]), per)
     except OverflowError:
         return None
-
-
-if TYPE_CHECKING:
-    from pmem.storage.local.sessions import UseCount
-
-LISTED: Final = 5
-"""Entries in each list."""
-LEAST_SHOWN: Final = 3
-"""What was shown in fewer sessions had no chance to be of use."""
-_LOOKED_AT: Final = 100
-_TEXT: Final = 120
-_ACTIVE: Final = Selection(wanted=Filter())
-_LABELS: Final = ("type", "category", "pinned")
 
 
 class Used(msgspec.Struct, frozen=True, kw_only=True):

@@ -67,7 +67,9 @@ class OfflineRules:
         nearly = self._nearly_redundant(present, memories[-1], worths)
         if nearly is not None:
             return nearly
-        least = _least(memories, worths)
+        older = memories[:-1] or memories  # the new one, and what is pinned, go only if all are
+        loose = [memory for memory in older if not memory.pinned] or _loose(memories)
+        least = _least_of(loose, worths)
         why = f"it counts least by importance, use and age ({worths[least.id]:.2f})"
         return AppDecision(action="delete", target=least.id, reason=why, by=OFFLINE)
 
@@ -98,13 +100,6 @@ def _near_pairs(memories: Sequence[Memory]) -> list[tuple[str, str]]:
         return []
     pairs = combinations(memories, 2)
     return [(one.id, other.id) for one, other in pairs if adds_little(one.content, other.content)]
-
-
-def _least(memories: Sequence[Memory], worths: Mapping[str, float]) -> Memory:
-    """Return the memory that counts least; the new one, and what is pinned, only if all are."""
-    older = memories[:-1] or memories
-    loose = [memory for memory in older if not memory.pinned] or _loose(memories)
-    return _least_of(loose, worths)
 
 
 def _least_of(memories: Iterable[Memory], worths: Mapping[str, float]) -> Memory:
