@@ -1,6 +1,7 @@
 """What answers a prompt: little, to the point, and of what was shown before only the best."""
 
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -53,8 +54,11 @@ def answer_prompt(
     """
     if len(set(terms(prompt))) < LEAST_TERMS - ("?" in prompt):
         return PromptAnswer()
-    found, own = _found(workspace, prompt), _own(workspace)
-    yours = _found_in_own(own, prompt) if own is not None else []
+    found = _found(workspace, prompt)
+    own, yours = None, []
+    with suppress(PmemError):  # the memory of whoever asks, if it can be asked
+        own = own_beside(workspace)
+        yours = [] if own is None else _found(own, prompt)
     best = max((one[2].score for one in (*found, *yours)), default=0.0)
     if best < LEAST_SCORE:
         return PromptAnswer()
@@ -74,21 +78,6 @@ def _found(workspace: Workspace, prompt: str) -> list[Scored]:
     """Return what may answer a prompt, the best first."""
     wanted = SearchRequest(query=prompt, kinds=REMEMBERED, top_k=LOOKED_AT, related=0)
     return pick(workspace, wanted).ranked
-
-
-def _found_in_own(own: Workspace, prompt: str) -> list[Scored]:
-    try:
-        return _found(own, prompt)
-    except PmemError:
-        return []
-
-
-def _own(workspace: Workspace) -> Workspace | None:
-    """Return the memory of whoever asks, if it can be asked."""
-    try:
-        return own_beside(workspace)
-    except PmemError:
-        return None
 
 
 def _worth_telling(

@@ -1,6 +1,7 @@
 """What was said and done in a part of a session, read from its transcript since the last look.
 
-A hook has little time and a transcript may be long: only what was added is read, whole lines, and
+As a session stops, what of the memory was of use to it is counted (see decision 53). A hook has
+little time and a transcript may be long: only what was added is read, whole lines, and
 of more than is looked at the end.
 """
 
@@ -34,6 +35,12 @@ _CHARACTERS: Final = r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9f
 """Words, where Chinese and Japanese characters stand for themselves."""
 _HALF: Final = 2
 """A Chinese or Japanese character counts for half a word."""
+
+
+MOST_BYTES: Final = 1_000_000
+"""Of what was added, so much is looked at."""
+_HEADED: Final = (SessionProgram.CODEX, SessionProgram.GEMINI)
+"""Programs that say once, in a session's first line, whose it is."""
 
 
 class ShownText(NamedTuple):
@@ -99,12 +106,6 @@ def _runs(words: Sequence[str], starts: Collection[str] | None = None) -> Iterat
 
 def _is_character(word: str) -> bool:
     return len(word) == 1 and word >= "\u3040"
-
-
-MOST_BYTES: Final = 1_000_000
-"""Of what was added, so much is looked at."""
-_HEADED: Final = (SessionProgram.CODEX, SessionProgram.GEMINI)
-"""Programs that say once, in a session's first line, whose it is."""
 
 
 class SessionPart(NamedTuple):

@@ -37,6 +37,11 @@ Lines = tuple[int, int]
 """The first and the last line."""
 
 
+_LEAST: Final = 2
+_FIX: Final = 120
+"""Characters of what worked, behind what failed."""
+
+
 def about_files(
     workspace: Workspace, files: Sequence[ToolFile], ids: tuple[str, ...] | None
 ) -> list[Memory]:
@@ -143,11 +148,6 @@ def _ranges(workspace: Workspace, touch: ToolFile) -> Iterable[Lines]:
                 yield first, first + text.rstrip("\n").count("\n")
 
 
-_LEAST: Final = 2
-_FIX: Final = 120
-"""Characters of what worked, behind what failed."""
-
-
 def touch_text(workspace: Workspace, title: str, memories: Sequence[Memory], most: int) -> str:
     """Write memories, a line each."""
     staleness = Staleness(workspace)
@@ -155,7 +155,13 @@ def touch_text(workspace: Workspace, title: str, memories: Sequence[Memory], mos
     short_fixes = (fix for fix in fixes if fix and len(_one_line(workspace, fix)) <= _FIX)
     fixing = {fix.id for fix in short_fixes}
     lines = [
-        (workspace.mask.text(_label(memory, staleness(memory))), _line(workspace, memory, fix))
+        (
+            workspace.mask.text(
+                f"{naming(memory.id, memory.places)}{label_of(memory)}"
+                f"{'(stale) ' if staleness(memory) else ''}"
+            ),
+            _line(workspace, memory, fix),
+        )
         for memory, fix in zip(memories, fixes, strict=True)
         if fix is not None or memory.id not in fixing
     ]
@@ -178,12 +184,6 @@ def touch_text(workspace: Workspace, title: str, memories: Sequence[Memory], mos
 def _in_fence(title: str, lines: Sequence[tuple[str, str]]) -> str:
     items = [Item(id="", text=text, label=label) for label, text in lines]
     return "\n".join([f"{title}:", *fence_of(items)])
-
-
-def _label(memory: Memory, stale: Sequence[str]) -> str:
-    """Return what stands before a memory: its name, its places, what speaks against it."""
-    doubt = "(stale) " if stale else ""
-    return f"{naming(memory.id, memory.places)}{label_of(memory)}{doubt}"
 
 
 def _line(workspace: Workspace, memory: Memory, fix: Memory | None) -> str:

@@ -1,4 +1,4 @@
-"""Trying what was set up: does the hook answer, and does the assistant let it run."""
+"""Trying what was set up: do the hook and the tools answer, and does the assistant let them run."""
 
 import json
 import os
@@ -9,6 +9,10 @@ from typing import Final
 SECONDS: Final = 20
 _TOLD: Final = {"hook_event_name": "SessionStart", "source": "startup"}
 _QUIET: Final = {"PMEM_RECORD_ACCESS": "false", "PMEM_RECORD_OPERATIONS": "false"}
+
+
+_EXTRA: Final = "mcp"
+MISSING: Final = "the assistant's tools do not start: run `pip install 'pmem-cli[mcp]'`"
 
 
 def trouble_of(program: str, harness: str, folder: str, environment: Mapping[str, str]) -> str:
@@ -51,10 +55,6 @@ def is_trusted_by_codex(path: str, environment: Mapping[str, str]) -> bool:
         return False
     states = hooks.get("state", {}) if isinstance(hooks, dict) else {}
     return isinstance(states, dict) and any(name.startswith(f"{path}:") for name in states)
-
-
-_EXTRA: Final = "mcp"
-MISSING: Final = "the assistant's tools do not start: run `pip install 'pmem-cli[mcp]'`"
 
 
 def can_serve() -> bool:

@@ -93,7 +93,8 @@ def remove(workspace: Workspace, request: RemoveMessageRequest) -> RemovedMessag
         created_at=old.created_at,
         removed=Removal(at=event.at, by=workspace.actor, reason=reason),
     )
-    turn = _turn_of(workspace, conversation, old)
+    said = unfold(workspace, conversation).messages
+    turn = next(turn for turn, one in enumerate(said, start=1) if one.id == old.id)
     renewed = replace_messages(workspace, conversation, {old.id: message})
     if reason:
         event = msgspec.structs.replace(event, detail={**event.detail, "reason": reason})
@@ -145,9 +146,3 @@ def _with_message(
     return msgspec.structs.replace(
         conversation, recent_messages=renewed(conversation.recent_messages)
     )
-
-
-def _turn_of(workspace: Workspace, conversation: Conversation, message: Message) -> int:
-    """Return which turn of its conversation a message is, counted from one."""
-    said = unfold(workspace, conversation).messages
-    return next(turn for turn, one in enumerate(said, start=1) if one.id == message.id)

@@ -1,4 +1,7 @@
-"""The Markdown files that an import reads: those that are named, and those in folders."""
+"""The Markdown files that an import reads, where their rules apply, and whose memory is which.
+
+Files change: the memory of a rule is that of the same text, else the nearest.
+"""
 
 import os
 import re
@@ -21,6 +24,11 @@ from pmem.values.records import MemoryType, State
 _MARKDOWN: Final = (".md", ".mdc", ".markdown")
 _MOST_BYTES: Final = 1024 * 1024
 _NAMED: Final = 3
+
+
+_WORD: Final = re.compile(r"\w+")
+_ALIKE: Final = 0.6
+"""From here on one rule is another one as it was changed: twice the shared words by all (Dice)."""
 
 
 class NoteFile(msgspec.Struct, frozen=True):
@@ -152,11 +160,6 @@ class ProjectNames:
 def is_name(file: str) -> bool:
     """Tell whether a text can be the name of a file in the project."""
     return "\0" not in file and {"", ".", ".."}.isdisjoint(file.split("/"))
-
-
-_WORD: Final = re.compile(r"\w+")
-_ALIKE: Final = 0.6
-"""From here on one rule is another one as it was changed: twice the shared words by all (Dice)."""
 
 
 class PlacedRule(NamedTuple):

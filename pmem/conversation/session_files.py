@@ -1,4 +1,7 @@
-"""Where coding assistants keep the sessions of a project."""
+"""Where coding assistants keep the sessions of a project, and what the files hold.
+
+A file is plain, compressed, or an archive of several.
+"""
 
 import os
 import re
@@ -32,6 +35,12 @@ MOST_BYTES: Final = 512 << 20
 """A file, or a part of an archive, of more bytes is not read at once."""
 _ARCHIVE: Final = b"PK\x03\x04"
 _CHATS: Final = re.compile(r"conversations.*\.json", re.DOTALL)
+
+
+_DIGEST: Final = re.compile(rb'"projectHash":\s{0,9}"([0-9a-f]{64})"')
+_NO_LETTER: Final = re.compile(r"[^A-Za-z0-9]")
+_LOOKED_AT: Final = 50
+"""Lines of a file that are looked at for the folder of its session."""
 
 
 class NotDecompressed(FileNotRead):
@@ -178,12 +187,6 @@ class FoundSessions(NamedTuple):
 
     files: tuple[str, ...]
     compressed: int = 0
-
-
-_DIGEST: Final = re.compile(rb'"projectHash":\s{0,9}"([0-9a-f]{64})"')
-_NO_LETTER: Final = re.compile(r"[^A-Za-z0-9]")
-_LOOKED_AT: Final = 50
-"""Lines of a file that are looked at for the folder of its session."""
 
 
 class NoSession(InvalidValue):

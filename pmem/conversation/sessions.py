@@ -124,7 +124,9 @@ def import_sessions(workspace: Workspace, request: SessionsRequest) -> SessionsI
         left_out.update(session.notes.left_out)
         skipped += session.reader.skipped
     if request.pending and request.learn and not request.dry_run:
-        counts["facts"] += _read_all(workspace, request)
+        with workspace.transaction():  # what earlier imports took in and did not read
+            for one in [*workspace.conversations.find()]:
+                counts["facts"] += read_unread(workspace, one, request.since).facts
     request.progress(done, done)
     if waiting and not request.dry_run:
         workspace.own.noted_transcripts.remove(waiting)
@@ -139,13 +141,6 @@ def import_sessions(workspace: Workspace, request: SessionsRequest) -> SessionsI
         facts=counts["facts"],
         states_more=counts["states_more"] > 0,
     )
-
-
-def _read_all(workspace: Workspace, request: SessionsRequest) -> int:
-    """Read what earlier imports took in and did not read; return how many facts were noted."""
-    with workspace.transaction():
-        unread = [one for one in workspace.conversations.find() if one.unread_from is not None]
-        return sum(read_unread(workspace, one, request.since).facts for one in unread)
 
 
 class _SessionImport:
@@ -180,7 +175,10 @@ class _SessionImport:
 
     def _lines(self, told: Callable[[int], None]) -> Iterator[Line]:
         """Yield the lines of a transcript that the program's form gives."""
-        read = _reader_of(self._program)
+        module, _, function = FORMS[self._program].reader.partition(":")
+        read: Callable[..., Iterable[Line]] = getattr(
+            import_module(f"pmem.interchange.{module}"), function
+        )
         if FORMS[self._program].whole:
             name = _name_of_chat(self._path)
             for data in documents_of(self._path):
@@ -325,15 +323,6 @@ def _pending(waiting: Iterable[NotedTranscript]) -> list[tuple[SessionProgram, s
         for one in waiting
         if one.harness in known and os.path.isfile(one.path)
     ]
-
-
-def _reader_of(harness: SessionProgram) -> Callable[..., Iterable[Line]]:
-    """Load the format of a program, and no other."""
-    module, _, function = FORMS[harness].reader.partition(":")
-    read: Callable[..., Iterable[Line]] = getattr(
-        import_module(f"pmem.interchange.{module}"), function
-    )
-    return read
 
 
 def _name_of_chat(path: str) -> str:

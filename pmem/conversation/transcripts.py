@@ -1,4 +1,4 @@
-"""Taking in whole transcripts, each message once."""
+"""Taking in whole transcripts, each message once, and reading for facts what was not read."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime

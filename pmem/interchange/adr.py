@@ -1,7 +1,10 @@
 """Architecture decision records as values: those of Nygard, of MADR, and what is like them.
 
 Sources: Michael Nygard, "Documenting Architecture Decisions" (2011), and MADR 4.0 (adr.github.io).
-What a record says of its state: `interchange.adr_states`.
+
+People and tools write a record's state in many ways: `Superseded by [5. Queue](0005-queue.md)`
+(adr-tools), `status: "superseded by ADR-0005"` (MADR), `superseded by
+[20201029-queue](20201029-queue.md)` (log4brains), ticked boxes, tables with a row for each change.
 """
 
 import re
@@ -71,6 +74,55 @@ _TITLE_NUMBER: Final = re.compile(
 )
 _IN_NAME: Final = re.compile(r"(?:adr[-_]?)?\d{1,5}(?=[-_.])(?!-\d\d-\d\d)", re.IGNORECASE)
 _NAME_MARKS: Final = re.compile(r"[*_`~\[\]\"'“”‘’<>]|\s(?=\s)")
+
+
+_LONGEST: Final = 1500
+"""Characters of what was decided."""
+_LONGEST_REASON: Final = 240
+"""Characters of why, and of what follows."""
+_FIELD: Final = re.compile(r"[*_\s>-]{0,20}([A-Za-z][\w -]{2,18}?)[*_\s]{0,20}:(.*)")
+_MARKS: Final = "*_ \t"
+_IN_HEADING: Final = re.compile(r"(status|date)\s*(?::|\s[-–—]\s)\s*(\S.*)", re.IGNORECASE)
+_IN_TITLE: Final = re.compile(r"[(\[]([^()\[\]]+)[)\]]")
+_ORDINAL: Final = re.compile(r"^[\W\d_]+|[\W_]+$")
+_DATE: Final = re.compile(r"(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
+_CHOSEN: Final = re.compile(r"chosen option\s*:?\s*[\"'“*]*([^\"'”*,]+)[\"'”*]*", re.IGNORECASE)
+_PLACEHOLDER: Final = re.compile(
+    r"^[\W\d_]*(?:adr[-_ #]?\w*\W+)?[{\[<][^{}\[\]<>]*[}\]>]\W*$", re.IGNORECASE
+)
+_TEMPLATE: Final = re.compile(r"(?:^|[\W_])template(?:[\W_]|$)", re.IGNORECASE)
+_NOTHING: Final = frozenset({"", "none", "null", "na", "no"})
+_STATUS: Final = frozenset({"status", "state"})
+_BY: Final = frozenset({"supersededby", "replacedby"})
+_TAKES: Final = frozenset({"supersedes", "replaces"})
+_FIELDS: Final = frozenset({*_STATUS, *_BY, *_TAKES, "date"})
+_SECTIONS: Final = {
+    "status": "status",
+    "state": "status",
+    "date": "date",
+    "context": "context",
+    "context and problem statement": "context",
+    "kontext": "context",
+    "decision": "decision",
+    "decision outcome": "decision",
+    "entscheidung": "decision",
+    "consequences": "consequences",
+    "positive consequences": "consequences",
+    "negative consequences": "consequences",
+    "konsequenzen": "consequences",
+    "considered options": "options",
+    "options considered": "options",
+    "alternatives": "alternatives",
+    "alternatives considered": "alternatives",
+    "rejected": "rejected",
+    "rejected options": "rejected",
+    "rejected alternatives": "rejected",
+}
+_WHOLE: Final = ("options", "alternatives", "rejected", "status", "date")
+_WORD: Final = re.compile(r"\w+")
+_ENDS: Final = (".", "!", "?", "。")
+_SAID: Final = (MarkdownKind.PARAGRAPH, MarkdownKind.BULLET)
+_SILENT: Final = (MarkdownKind.HEADING, MarkdownKind.COMMENT)
 
 
 class RecordName(NamedTuple):
@@ -156,55 +208,6 @@ def _read_name(found: re.Match[str] | None) -> RecordName | None:
         number=int(number[1]) if number else None,
         title=folded_title(said),
     )
-
-
-_LONGEST: Final = 1500
-"""Characters of what was decided."""
-_LONGEST_REASON: Final = 240
-"""Characters of why, and of what follows."""
-_FIELD: Final = re.compile(r"[*_\s>-]{0,20}([A-Za-z][\w -]{2,18}?)[*_\s]{0,20}:(.*)")
-_MARKS: Final = "*_ \t"
-_IN_HEADING: Final = re.compile(r"(status|date)\s*(?::|\s[-–—]\s)\s*(\S.*)", re.IGNORECASE)
-_IN_TITLE: Final = re.compile(r"[(\[]([^()\[\]]+)[)\]]")
-_ORDINAL: Final = re.compile(r"^[\W\d_]+|[\W_]+$")
-_DATE: Final = re.compile(r"(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
-_CHOSEN: Final = re.compile(r"chosen option\s*:?\s*[\"'“*]*([^\"'”*,]+)[\"'”*]*", re.IGNORECASE)
-_PLACEHOLDER: Final = re.compile(
-    r"^[\W\d_]*(?:adr[-_ #]?\w*\W+)?[{\[<][^{}\[\]<>]*[}\]>]\W*$", re.IGNORECASE
-)
-_TEMPLATE: Final = re.compile(r"(?:^|[\W_])template(?:[\W_]|$)", re.IGNORECASE)
-_NOTHING: Final = frozenset({"", "none", "null", "na", "no"})
-_STATUS: Final = frozenset({"status", "state"})
-_BY: Final = frozenset({"supersededby", "replacedby"})
-_TAKES: Final = frozenset({"supersedes", "replaces"})
-_FIELDS: Final = frozenset({*_STATUS, *_BY, *_TAKES, "date"})
-_SECTIONS: Final = {
-    "status": "status",
-    "state": "status",
-    "date": "date",
-    "context": "context",
-    "context and problem statement": "context",
-    "kontext": "context",
-    "decision": "decision",
-    "decision outcome": "decision",
-    "entscheidung": "decision",
-    "consequences": "consequences",
-    "positive consequences": "consequences",
-    "negative consequences": "consequences",
-    "konsequenzen": "consequences",
-    "considered options": "options",
-    "options considered": "options",
-    "alternatives": "alternatives",
-    "alternatives considered": "alternatives",
-    "rejected": "rejected",
-    "rejected options": "rejected",
-    "rejected alternatives": "rejected",
-}
-_WHOLE: Final = ("options", "alternatives", "rejected", "status", "date")
-_WORD: Final = re.compile(r"\w+")
-_ENDS: Final = (".", "!", "?", "。")
-_SAID: Final = (MarkdownKind.PARAGRAPH, MarkdownKind.BULLET)
-_SILENT: Final = (MarkdownKind.HEADING, MarkdownKind.COMMENT)
 
 
 class DecisionRecord(NamedTuple):
@@ -316,7 +319,8 @@ def _status_and_date(
     """Return what a record says of its state, line by line, and of its date."""
     told: list[str] = []
     when: list[str] = []
-    for key, value in [*_front(found), *_headings(found), *_fields(sections)]:
+    front = [(key, value) for key in sorted(_FIELDS) for value in found.front.texts(key)]
+    for key, value in [*front, *_headings(found), *_fields(sections)]:
         is_nothing = re.sub(r"\W", "", value).casefold() in _NOTHING
         if key == "date":
             when.append(value)
@@ -332,12 +336,6 @@ def _status_and_date(
     if not told:
         told = [one for one in _IN_TITLE.findall(title) if state_of(one) not in ("", UNKNOWN)]
     return whole_status("\n".join(told)), "\n".join(when)
-
-
-def _front(found: MarkdownFile) -> Iterator[tuple[str, str]]:
-    for key in sorted(_FIELDS):
-        for value in found.front.texts(key):
-            yield key, value
 
 
 def _headings(found: MarkdownFile) -> Iterator[tuple[str, str]]:

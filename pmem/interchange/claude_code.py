@@ -87,7 +87,9 @@ class _SessionReader:
 
     def take(self, value: dict[str, Any]) -> Iterator[Line]:
         if value.get("type") not in _SAID:
-            self._note_title(value)
+            title = (text_of(value.get("aiTitle")) or text_of(value.get("summary"))).strip()
+            if title and value.get("type") in ("ai-title", "summary"):
+                self._notes.title = title
             self._notes.leave_out("lines of the program itself")
             return
         given = value.get("message")
@@ -169,11 +171,6 @@ class _SessionReader:
             yield from self._spoken
             self._spoken = []
             yield called(session, f"{name}/call{number}" if number or text else name, call, at)
-
-    def _note_title(self, value: dict[str, Any]) -> None:
-        title = text_of(value.get("aiTitle")) or text_of(value.get("summary"))
-        if title.strip() and value.get("type") in ("ai-title", "summary"):
-            self._notes.title = title.strip()
 
 
 def _items(content: Any, kind: str) -> list[dict[str, Any]]:

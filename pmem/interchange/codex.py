@@ -79,7 +79,10 @@ def _item(
         if call_id in notes.pmem_calls:
             notes.leave_out(OWN_WORDS)
         else:
-            yield answered(session, name, call_id, _output(payload.get("output")), at)
+            output = payload.get("output")
+            if isinstance(output, dict):
+                output = output.get("content", output.get("output"))
+            yield answered(session, name, call_id, "\n".join(texts_in(output)), at)
     else:
         notes.leave_out("lines of the program itself")
 
@@ -107,9 +110,3 @@ def _given(payload: dict[str, Any]) -> Any:
     if isinstance(action, dict):
         return action
     return payload.get("arguments", payload.get("input"))
-
-
-def _output(output: Any) -> str:
-    if isinstance(output, dict):
-        output = output.get("content", output.get("output"))
-    return "\n".join(texts_in(output))

@@ -38,6 +38,20 @@ _REFERENCE: Final = re.compile("\ue200[^\ue201]*\ue201")
 """A reference to what was found on the web, between two characters for private use."""
 
 
+_DETAILS: Final = re.compile(
+    r"<environment_details>(?:(?!</environment_details>).)*(?:</environment_details>|\Z)", re.DOTALL
+)
+_TYPED: Final = re.compile(r"<(task|feedback|answer|user_message)>((?:(?!</\1>).)*)", re.DOTALL)
+"""What a person typed, as Cline marks it for the model."""
+_THOUGHT: Final = re.compile(r"\A\s*<thinking>(?:(?!</thinking>).)*</thinking>", re.DOTALL)
+_RESULT: Final = re.compile(r"\[[^\]\n]+\] Result:\s*")
+_PEOPLE: Final = frozenset({"task", "user_feedback"})
+_MODEL: Final = frozenset({"text", "completion_result"})
+_ASKED: Final = ("plan_mode_respond", "followup")
+_LOG: Final = b'{"kind":0,'
+"""How the first line begins of a session that Copilot Chat keeps as JSON Lines."""
+
+
 def read_chatgpt(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
     """Yield what was said in the chats of an export of ChatGPT.
 
@@ -138,20 +152,6 @@ def _chats(name: str, data: bytes) -> list[dict[str, Any]]:
 def _note_title(notes: SessionNotes, session: str, title: Any) -> None:
     if text_of(title).strip():
         notes.titles[session] = text_of(title).strip()
-
-
-_DETAILS: Final = re.compile(
-    r"<environment_details>(?:(?!</environment_details>).)*(?:</environment_details>|\Z)", re.DOTALL
-)
-_TYPED: Final = re.compile(r"<(task|feedback|answer|user_message)>((?:(?!</\1>).)*)", re.DOTALL)
-"""What a person typed, as Cline marks it for the model."""
-_THOUGHT: Final = re.compile(r"\A\s*<thinking>(?:(?!</thinking>).)*</thinking>", re.DOTALL)
-_RESULT: Final = re.compile(r"\[[^\]\n]+\] Result:\s*")
-_PEOPLE: Final = frozenset({"task", "user_feedback"})
-_MODEL: Final = frozenset({"text", "completion_result"})
-_ASKED: Final = ("plan_mode_respond", "followup")
-_LOG: Final = b'{"kind":0,'
-"""How the first line begins of a session that Copilot Chat keeps as JSON Lines."""
 
 
 def read_cline(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:

@@ -26,6 +26,20 @@ _BARE: Final = re.compile(
 _KEY: Final = re.compile(r"^[\w-]+\s*:", re.MULTILINE)
 
 
+_MOST_LEVELS: Final = 100
+_COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_BEGIN: Final = re.compile(r"<!--\s*BEGIN\b", re.IGNORECASE)
+_END: Final = re.compile(r"<!--\s*END\b", re.IGNORECASE)
+_WORD: Final = re.compile(r"\w")
+_REFERENCE: Final = re.compile(r"\[([^\[\]]+)\]\[[^\[\]]*\]")
+_WORDS: Final = re.compile(r"`[^`]*`|[^\s`]+")
+_PATTERN: Final = re.compile(r"/\*|\*/|\*\.\w")
+"""In a pattern of file names, where stars stress nothing."""
+_MARKUP: Final = re.compile(
+    r"<(?:!--|/?(?:a|b|br|code|em|i|img|kbd|p|span|strong|sub|sup|u)\b)", re.IGNORECASE
+)
+
+
 class FrontMatter(NamedTuple):
     """What a file says of itself.
 
@@ -78,20 +92,6 @@ def _parse(text: str) -> Any:
         return yaml.load(text, Loader=yaml.BaseLoader) or ""  # noqa: S506 - it makes texts alone
     except (yaml.YAMLError, RecursionError):
         return None
-
-
-_MOST_LEVELS: Final = 100
-_COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_BEGIN: Final = re.compile(r"<!--\s*BEGIN\b", re.IGNORECASE)
-_END: Final = re.compile(r"<!--\s*END\b", re.IGNORECASE)
-_WORD: Final = re.compile(r"\w")
-_REFERENCE: Final = re.compile(r"\[([^\[\]]+)\]\[[^\[\]]*\]")
-_WORDS: Final = re.compile(r"`[^`]*`|[^\s`]+")
-_PATTERN: Final = re.compile(r"/\*|\*/|\*\.\w")
-"""In a pattern of file names, where stars stress nothing."""
-_MARKUP: Final = re.compile(
-    r"<(?:!--|/?(?:a|b|br|code|em|i|img|kbd|p|span|strong|sub|sup|u)\b)", re.IGNORECASE
-)
 
 
 class MarkdownKind(StrEnum):

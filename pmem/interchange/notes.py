@@ -9,6 +9,12 @@ A rule is what can be understood by itself, below its heading:
 
 What is too long together is taken one by one. The nearest heading is the subject,
 all headings above are the tags.
+
+Where the rules apply, the front matter says: Copilot has `applyTo`, Cursor, Windsurf and Continue
+`globs`, Claude Code and Cline `paths`, Kiro `fileMatchPattern`: one pattern, several with commas
+between them, or a list. They are relative to the folder that has the program's own folder in it,
+like `.cursor/`. Instructions in any other folder, like `web/AGENTS.md`, apply to what is in that
+folder.
 """
 
 import re
@@ -67,6 +73,25 @@ _NUMBER: Final = re.compile(r"\A(?:\d+[.)]\s*)+")
 _PAIR: Final = 2
 _MOST_TAG: Final = 40
 _MOST_SUBJECT: Final = 80
+
+
+_KEYS: Final = ("applyto", "globs", "glob", "paths", "path", "filematchpattern")
+_EVERYWHERE: Final = frozenset({"*", "**", "**/*", "/**", "./**"})
+_MODES: Final = ("trigger", "inclusion")
+_BY_FILE: Final = frozenset({"glob", "filematch"})
+_NAMES: Final = re.compile(
+    r"(?:AGENTS?|CLAUDE|GEMINI|QWEN|CRUSH|WARP)(?:\.\w+)?\.md|copilot-instructions\.md"
+    r"|\.(?:cursor|windsurf|cline)rules|.+\.(?:instructions\.md|mdc)",
+    re.IGNORECASE,
+)
+_FOLDERS: Final = re.compile(
+    r"(?:^|/)(?:\.[\w-]+/(?:rules|instructions|steering|guidelines)(?:-\w+)?|\.clinerules)/"
+)
+_CONTRIBUTING: Final = re.compile(r"(?:\.github/|docs/)?CONTRIBUTING\.md", re.IGNORECASE)
+_OWN: Final = re.compile(r"\.local\.md\Z", re.IGNORECASE)
+_PAGE: Final = re.compile(r"[a-z]+\.md")
+_LONGEST: Final = 1000
+_BRACES: Final = re.compile(r"\{([^{}]*,[^{}]*)\}")
 
 
 class Note(NamedTuple):
@@ -200,25 +225,6 @@ def _is_prose(said: Said) -> bool:
 
 def _names_folder(said: Said) -> bool:
     return _FOLDER.search(said.blocks[0].text) is not None
-
-
-_KEYS: Final = ("applyto", "globs", "glob", "paths", "path", "filematchpattern")
-_EVERYWHERE: Final = frozenset({"*", "**", "**/*", "/**", "./**"})
-_MODES: Final = ("trigger", "inclusion")
-_BY_FILE: Final = frozenset({"glob", "filematch"})
-_NAMES: Final = re.compile(
-    r"(?:AGENTS?|CLAUDE|GEMINI|QWEN|CRUSH|WARP)(?:\.\w+)?\.md|copilot-instructions\.md"
-    r"|\.(?:cursor|windsurf|cline)rules|.+\.(?:instructions\.md|mdc)",
-    re.IGNORECASE,
-)
-_FOLDERS: Final = re.compile(
-    r"(?:^|/)(?:\.[\w-]+/(?:rules|instructions|steering|guidelines)(?:-\w+)?|\.clinerules)/"
-)
-_CONTRIBUTING: Final = re.compile(r"(?:\.github/|docs/)?CONTRIBUTING\.md", re.IGNORECASE)
-_OWN: Final = re.compile(r"\.local\.md\Z", re.IGNORECASE)
-_PAGE: Final = re.compile(r"[a-z]+\.md")
-_LONGEST: Final = 1000
-_BRACES: Final = re.compile(r"\{([^{}]*,[^{}]*)\}")
 
 
 def is_instructions(file: str) -> bool:

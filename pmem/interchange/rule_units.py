@@ -43,6 +43,33 @@ _PAIR: Final = 2
 _WORD: Final = re.compile(r"\w")
 
 
+LONGEST_STEPS: Final = 1200
+"""Characters of the steps of a numbered list."""
+LONGEST_LEAD: Final = 100
+"""Characters of a sentence that each entry below it is told with."""
+_TITLE: Final = re.compile(r"\*\*[^*\n:.]{1,60}\*\*|[^\s.:;!?*]+(?: [^\s.:;!?*]+){0,5}")
+_CELL: Final = re.compile(PATH)
+_RULES: Final = re.compile(
+    r"\b(?:rules?|conventions?|guidelines|standards|principles|definition of done|style)\b",
+    re.IGNORECASE,
+)
+_WHEN: Final = re.compile(r"\b(?:when|if|until|unless|before|once)\b")
+_LABELLED: Final = re.compile(r"(\*\*|__)(?:(?!\1).)+(?::\1|\1\s*(?::|[-–—]))")
+_CALLOUT: Final = re.compile(r"\A\s*\[!\w+\]\s*")
+_OPEN_TASK: Final = re.compile(r"\[ \]\s+")
+_SEE: Final = re.compile(r"(?:[^.,]*, )?(?:please )?(?:see|refer to) ", re.IGNORECASE)
+_LINK: Final = re.compile(r"\[[^\]]*\]\([^)]*\)\Z")
+_IMPORT: Final = re.compile(r"@[\w./~-]+\s*$")
+_NAMED: Final = re.compile(
+    r"`[^`]+`(?:,? (?:and |or )?`[^`]+`)*(?: \([^)]*\))?\s*(?::|[-–—]{1,2} |→)"
+)
+_LED: Final = (MarkdownKind.BULLET, MarkdownKind.CODE, MarkdownKind.TABLE)
+_CALL: Final = re.compile(r"\W*\w+!")
+TASK: Final = re.compile(r"\[[ xX]\]\s")
+_LONGEST_NAME: Final = 3
+"""Words of a heading that may be a name, and no order."""
+
+
 def command_line(block: MarkdownBlock) -> str:
     """Return the commands of a code block, each in back quotes with what is remarked on it."""
     if "<<" in block.text or len(block.text) > 2 * LONGEST:
@@ -126,33 +153,6 @@ def _row(head: Sequence[str], row: Sequence[str]) -> str:
 
 def _is_phrase(title: str) -> bool:
     return len(title.split()) >= _PHRASE
-
-
-LONGEST_STEPS: Final = 1200
-"""Characters of the steps of a numbered list."""
-LONGEST_LEAD: Final = 100
-"""Characters of a sentence that each entry below it is told with."""
-_TITLE: Final = re.compile(r"\*\*[^*\n:.]{1,60}\*\*|[^\s.:;!?*]+(?: [^\s.:;!?*]+){0,5}")
-_CELL: Final = re.compile(PATH)
-_RULES: Final = re.compile(
-    r"\b(?:rules?|conventions?|guidelines|standards|principles|definition of done|style)\b",
-    re.IGNORECASE,
-)
-_WHEN: Final = re.compile(r"\b(?:when|if|until|unless|before|once)\b")
-_LABELLED: Final = re.compile(r"(\*\*|__)(?:(?!\1).)+(?::\1|\1\s*(?::|[-–—]))")
-_CALLOUT: Final = re.compile(r"\A\s*\[!\w+\]\s*")
-_OPEN_TASK: Final = re.compile(r"\[ \]\s+")
-_SEE: Final = re.compile(r"(?:[^.,]*, )?(?:please )?(?:see|refer to) ", re.IGNORECASE)
-_LINK: Final = re.compile(r"\[[^\]]*\]\([^)]*\)\Z")
-_IMPORT: Final = re.compile(r"@[\w./~-]+\s*$")
-_NAMED: Final = re.compile(
-    r"`[^`]+`(?:,? (?:and |or )?`[^`]+`)*(?: \([^)]*\))?\s*(?::|[-–—]{1,2} |→)"
-)
-_LED: Final = (MarkdownKind.BULLET, MarkdownKind.CODE, MarkdownKind.TABLE)
-_CALL: Final = re.compile(r"\W*\w+!")
-TASK: Final = re.compile(r"\[[ xX]\]\s")
-_LONGEST_NAME: Final = 3
-"""Words of a heading that may be a name, and no order."""
 
 
 class Said(NamedTuple):

@@ -1,7 +1,8 @@
 """Sessions of coding assistants as lines of a transcript (see `interchange.messages`).
 
 What is no conversation is left out and counted by reason; so is what pmem itself said, or it
-would learn from its own words.
+would learn from its own words. Its calls are known by their names, or by what they were answered,
+as a server may have any name. Which program wrote a file is told by how it begins.
 """
 
 import re
@@ -42,6 +43,17 @@ Line = dict[str, Any]
 """A line of a transcript."""
 Lines = Callable[[], Iterable[bytes]]
 """Opens the lines of a session's file; a format may need them twice."""
+
+
+MOST_HELD: Final = 200
+"""Lines that wait for a call's result; then the call is taken for somebody else's."""
+_OTHERS: Final = frozenset(
+    ("command", "cmd", "script", "path", "file_path", "absolute_path", "patch")
+)
+"""Arguments that no tool of pmem's has: what shows a file, or runs a command, may show its words.
+"""
+LOOKED_AT: Final = 64 * 1024
+"""Bytes of a file by which its program is known."""
 
 
 class SessionNotes:
@@ -216,15 +228,6 @@ def _trimmed(value: Any) -> Any:
     return [_trimmed(part) for part in value] if isinstance(value, list) else value
 
 
-MOST_HELD: Final = 200
-"""Lines that wait for a call's result; then the call is taken for somebody else's."""
-_OTHERS: Final = frozenset(
-    ("command", "cmd", "script", "path", "file_path", "absolute_path", "patch")
-)
-"""Arguments that no tool of pmem's has: what shows a file, or runs a command, may show its words.
-"""
-
-
 def without_own_calls(lines: Iterable[Line], notes: SessionNotes) -> Iterator[Line]:
     """Yield lines without the calls that pmem answered, and without these answers."""
     held: list[Line] = []
@@ -266,10 +269,6 @@ def _call_of(line: Line) -> tuple[str, str, bool]:
 def _server(name: str) -> str:
     """Return the server of a tool, where its name has it."""
     return name.rpartition("__")[0] if name.startswith("mcp__") else ""
-
-
-LOOKED_AT: Final = 64 * 1024
-"""Bytes of a file by which its program is known."""
 
 
 class _Form(NamedTuple):

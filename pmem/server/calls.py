@@ -138,7 +138,9 @@ class ToolCalls:
         text = answers.written(tool.name, outcome.result, asked.budget, count)
         if tool.operation not in _MASKED:
             text = workspace.mask.laid_out(text, msgspec.to_builtins(outcome.plain))
-        return ToolAnswer("\n".join([text, *_notes(outcome)]))
+        trouble = of_files(outcome.problems)
+        left = [f"pmem: {trouble}. Tell the person."] if trouble else []
+        return ToolAnswer("\n".join([text, *map(unsecret, outcome.notes), *left]))
 
 
 def _bug(workspace: Workspace | None, error: Exception) -> str:
@@ -217,9 +219,3 @@ def _structured(workspace: Workspace, outcome: Outcome[Any]) -> ToolAnswer:
     data = workspace.mask.value(msgspec.json.decode(dump_line(outcome.plain)))
     data = data if isinstance(data, dict) else {"items": data}
     return ToolAnswer(dump_line(data).decode(), data=data)
-
-
-def _notes(outcome: Outcome[Any]) -> list[str]:
-    trouble = of_files(outcome.problems)
-    left = [f"pmem: {trouble}. Tell the person."] if trouble else []
-    return [*map(unsecret, outcome.notes), *left]

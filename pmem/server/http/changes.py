@@ -32,6 +32,16 @@ if TYPE_CHECKING:
     from pmem.storage.postgres.server import Server
 
 
+THOROUGH_SECONDS: Final = 5.0
+"""How often every file is looked at, though no folder's time has changed."""
+WAIT_SECONDS: Final = 2.0
+"""How often the thread that listens looks whether it should end."""
+_BEGIN_SECONDS: Final = 10.0
+LOOK_SECONDS: Final = 0.5
+KEPT: Final = 1000
+"""The latest changes, which a client that was away may still ask for."""
+
+
 class StreamedChange(msgspec.Struct, frozen=True, kw_only=True):
     """A record that changed: what happened to it last, and who did that.
 
@@ -75,9 +85,6 @@ def change_of(
         agent=last.agent if last else "",
     )
 
-
-THOROUGH_SECONDS: Final = 5.0
-"""How often every file is looked at, though no folder's time has changed."""
 
 Stamps = dict[str, tuple[int, int, int]]
 """What the files of a store look like, by record."""
@@ -146,11 +153,6 @@ def _differences(
         yield change_of(workspace, type_, identifier, identifier in before, identifier in now)
 
 
-WAIT_SECONDS: Final = 2.0
-"""How often the thread that listens looks whether it should end."""
-_BEGIN_SECONDS: Final = 10.0
-
-
 class ServerChanges:
     """What was written since the last look; a thread of its own listens to the server.
 
@@ -205,11 +207,6 @@ class ServerChanges:
             if found:
                 self._told()
             yield found
-
-
-LOOK_SECONDS: Final = 0.5
-KEPT: Final = 1000
-"""The latest changes, which a client that was away may still ask for."""
 
 
 class ChangeWatch:

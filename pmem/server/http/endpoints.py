@@ -64,6 +64,9 @@ _HEADERS: Final[Mapping[str, Mapping[str, str]]] = {
 """Headers that belong to errors, by their code."""
 
 
+_NAME_SCHEMA: Final[Mapping[str, Any]] = {"type": "string", "minLength": 1}
+
+
 class HttpRefusal(UsageError):
     """A request that is refused for what it is in HTTP, whatever it asks for."""
 
@@ -112,9 +115,6 @@ class HttpCall(msgspec.Struct, frozen=True):
     def masked_struct(self, document: S) -> S:
         """Return a record, or what stands for one, as whoever asks may see it; see `masked`."""
         return document if self.holder.is_person else self.workspace.mask.fields(document)
-
-
-_NAME_SCHEMA: Final[Mapping[str, Any]] = {"type": "string", "minLength": 1}
 
 
 class AddressValue(msgspec.Struct, frozen=True):

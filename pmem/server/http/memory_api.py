@@ -57,6 +57,10 @@ _LIMIT: Final = AddressValue(
 )  # fmt: skip
 
 
+_APP: Final = AddressValue("appId", "The app's name")
+_OF_APP: Final = AddressValue("memoryId", "The memory's id, or the beginning of one")
+
+
 class CreateMemoryRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A memory to create."""
 
@@ -278,10 +282,6 @@ def _history(call: HttpCall) -> Reply:
 
 def _query(call: HttpCall) -> Reply:
     return shaped(call.run(table.QUERY, read_query(call.body)).plain)
-
-
-_APP: Final = AddressValue("appId", "The app's name")
-_OF_APP: Final = AddressValue("memoryId", "The memory's id, or the beginning of one")
 
 
 class AppMemoryMetadata(

@@ -1,4 +1,8 @@
-"""Every operation of the table as `POST /pmem/1/NAME`: its request in, its plain form out."""
+"""Every operation of the table as `POST /pmem/1/NAME`: its request in, its plain form out.
+
+What a body is read as, and what describes it, come from the request's own fields. What a client on
+the other side cannot have, such as a function that is told of progress, is no field here.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
@@ -21,6 +25,19 @@ from pmem.values.bounds import is_crowded, is_too_deep
 
 _LINES: Final = Iterable[bytes]
 """The type of a stream of lines, which over HTTP is a list of texts."""
+
+
+PREFIX: Final = "/pmem/1/"
+OF_THIS_MACHINE: Final = frozenset(
+    """hook init setup.git setup.pre-commit setup.assistant setup.rules setup.list
+    import.auto import.project import.git import.adr import.notes import.arrays eval.run eval.add
+    eval.misses doctor repair check.staged operations""".split()
+)
+"""Operations on files and settings around the memory: for a person's token alone."""
+_OF_ADDED: Final[Mapping[int, tuple[Any, ...]]] = {200: (), 202: (), 409: ()}
+"""The statuses of what adds a memory; see `STATUSES_BY_ACTION`."""
+_PATHS: Final = ("file", "folder", "path", "paths", "transcript")
+"""Fields of requests that name a place on the disk."""
 
 
 @cache
@@ -140,21 +157,6 @@ def _parts(value: Any) -> Iterator[Any]:
             yield from _parts(part)
     else:
         yield value
-
-
-PREFIX: Final = "/pmem/1/"
-
-OF_THIS_MACHINE: Final = frozenset(
-    """hook init setup.git setup.pre-commit setup.assistant setup.rules setup.list
-    import.auto import.project import.git import.adr import.notes import.arrays eval.run eval.add
-    eval.misses doctor repair check.staged operations""".split()
-)
-"""Operations on files and settings around the memory: for a person's token alone."""
-
-_OF_ADDED: Final[Mapping[int, tuple[Any, ...]]] = {200: (), 202: (), 409: ()}
-"""The statuses of what adds a memory; see `STATUSES_BY_ACTION`."""
-_PATHS: Final = ("file", "folder", "path", "paths", "transcript")
-"""Fields of requests that name a place on the disk."""
 
 
 def endpoints() -> Iterator[Endpoint]:
