@@ -10,7 +10,7 @@ from pmem.cli.asking import asks, own, scoped
 from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.lifecycle.presence import describe_matches, state_mark, state_option
-from pmem.core.retrieval.ranking_settings import Weights
+from pmem.core.retrieval.factors import Weights
 from pmem.core.text.terms import snippet, terms
 from pmem.core.trust import shown
 from pmem.errors import InvalidValue

@@ -8,7 +8,7 @@ many are read as a budget could ever hold.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -20,7 +20,7 @@ from pmem.core.followed_rules import repeats_rule
 from pmem.core.lifecycle.neighbours import JUDGED
 from pmem.core.policy import PROCEDURAL
 from pmem.core.retention import valid_at
-from pmem.core.selection import TYPE_WORTH, Portion, Selection, ticks
+from pmem.core.selection import TYPE_WORTH, Order, Portion, Selection, ticks
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest, modes_of
 from pmem.storage.backend import judged_key, symbol_key
@@ -140,10 +140,7 @@ class UsableMemories:
         Returns:
             The memories' ids.
         """
-        parts = [
-            Portion(replace(self._shown, wanted=replace(self._shown.wanted, path=path)))
-            for path in paths
-        ]
+        parts = [self._portion(path=path) for path in paths]
         self._take(parts, keys=[symbol_key(name) for name in sorted(symbols)])
         return frozenset(
             memory.id
@@ -158,17 +155,18 @@ class UsableMemories:
 
     def read_standing(self, subjects: Collection[str]) -> None:
         """Read what stands in a context whatever the task, what binds, and kin of the answers."""
-        kin = replace(self._shown, subjects=tuple(sorted(subjects)))
-        lifted = replace(self._shown, least=(("importance", LIFTED_FROM),))
-        full = _of_mode(self._modes, "all")
-        whole = replace(self._shown, wanted=replace(self._shown.wanted, categories=full))
+        shown, full = self._shown, _of_mode(self._modes, "all")
         self._take(
             [
-                Portion(self._narrowed(pinned=True)),
-                *self._cheapest(lifted, TYPE_WORTH),
-                *(self._cheapest(whole, TYPE_WORTH) if full else ()),
-                *self._cheapest(self._shown, _BINDING),
-                *(self._cheapest(kin, TYPE_WORTH) if subjects else ()),
+                self._portion(pinned=True),
+                *self._cheapest(replace(shown, least=(("importance", LIFTED_FROM),))),
+                *(self._cheapest(self._portion(categories=full).selection) if full else ()),
+                *self._cheapest(shown, _BINDING),
+                *(
+                    self._cheapest(replace(shown, subjects=tuple(sorted(subjects))))
+                    if subjects
+                    else ()
+                ),
             ]
         )
 
@@ -181,28 +179,15 @@ class UsableMemories:
             procedures=modes.get(PROCEDURAL) not in ("none", "rag"),
         )
         full = _of_mode(modes, "all")
-        parts = [Portion(self._narrowed(pinned=True)), Portion(usual, _WEIGHTIEST, self._most)]
+        parts = [self._portion(pinned=True), self._portion(_WEIGHTIEST, of=usual)]
         if full:
-            whole = replace(usual, wanted=replace(usual.wanted, categories=full))
-            parts.append(Portion(whole, _WEIGHTIEST, self._most))
+            parts.append(self._portion(_WEIGHTIEST, of=usual, categories=full))
         self._take(parts)
 
     def read_rules(self, types: Iterable[MemoryType]) -> None:
         """Read what is pinned, and the most important of some types."""
-        wanted = self._shown.wanted
-        self._take(
-            [
-                Portion(self._narrowed(pinned=True)),
-                *(
-                    Portion(
-                        replace(self._shown, wanted=replace(wanted, types=(type_,))),
-                        _WEIGHTIEST,
-                        self._most,
-                    )
-                    for type_ in types
-                ),
-            ]
-        )
+        rules = (self._portion(_WEIGHTIEST, types=(type_,)) for type_ in types)
+        self._take([self._portion(pinned=True), *rules])
 
     def read_judged(self) -> None:
         """Read what is judged by what was read, and what judges it: that it is newer, say."""
@@ -232,14 +217,17 @@ class UsableMemories:
         self._asked.update(missing)
         return [Portion(replace(self._shown, ids=missing))] if missing else []
 
-    def _cheapest(self, selection: Selection, types: Iterable[MemoryType]) -> Iterator[Portion]:
+    def _cheapest(
+        self, selection: Selection, types: Iterable[MemoryType] = TYPE_WORTH
+    ) -> Iterator[Portion]:
         """Yield for each type the memories that cost least."""
-        for type_ in types:
-            wanted = replace(selection.wanted, types=(type_,))
-            yield Portion(replace(selection, wanted=wanted), _CHEAPEST, self._most)
+        return (self._portion(_CHEAPEST, of=selection, types=(type_,)) for type_ in types)
 
-    def _narrowed(self, *, pinned: bool) -> Selection:
-        return replace(self._shown, wanted=replace(self._shown.wanted, pinned=pinned))
+    def _portion(self, order: Order = (), of: Selection | None = None, **wanted: Any) -> Portion:
+        """Return what passes further filters: all, or in an order as many as a budget may hold."""
+        selection = self._shown if of is None else of
+        narrowed = replace(selection, wanted=replace(selection.wanted, **wanted))
+        return Portion(narrowed, order, self._most if order else None)
 
 
 def _of_mode(modes: Mapping[str, str], mode: str) -> tuple[str, ...]:

@@ -216,10 +216,7 @@ class _Evaluator:
         places = self._places(question, depth)
         ranks = {name: places.get(name) for name in (*question.must, *question.must_not)}
         hits = max(places.values(), default=0)
-        wrong = [
-            *self._missing(question, ranks, most, hits),
-            *_forbidden(question, ranks, most),
-        ]
+        wrong = list(self._wrong(question, ranks, most, hits))
         return QuestionResult(
             **msgspec.structs.asdict(question),
             passed=not wrong,
@@ -240,10 +237,10 @@ class _Evaluator:
                 found.setdefault(name, rank)
         return found
 
-    def _missing(
+    def _wrong(
         self, question: Question, ranks: dict[str, int | None], most: int, hits: int
     ) -> Iterator[str]:
-        """Say what is not where it must be."""
+        """Say what is not where it must be, and what is where it must not be."""
         elsewhere = f"is not among {hits} hit{'s' * (hits != 1)}"
         for name in question.must:
             rank = ranks[name]
@@ -252,6 +249,10 @@ class _Evaluator:
                 yield f"{label(name)} {reason}"
             elif rank > most:
                 yield f"{label(name)} is at rank {rank}, beyond {most}"
+        for name in question.must_not:
+            rank = ranks[name]
+            if rank is not None and rank <= most:
+                yield f"{label(name)} is at rank {rank} and must not be among the first {most}"
 
     def _lost(self, question: Question, ranks: dict[str, int | None]) -> Iterator[str]:
         """Say what is forbidden and gone, so that forbidding it means nothing any more."""
@@ -270,22 +271,13 @@ class _Evaluator:
         return shown.issuperset(question.must)
 
 
-def _forbidden(question: Question, ranks: dict[str, int | None], most: int) -> Iterator[str]:
-    """Say what is where it must not be."""
-    for name in question.must_not:
-        rank = ranks[name]
-        if rank is not None and rank <= most:
-            yield f"{label(name)} is at rank {rank} and must not be among the first {most}"
-
-
 Figures = dict[str, Callable[[QuestionResult], float]]
 
 
 def _figures(k: int) -> Figures:
     """Return what is measured of each question that wants something."""
-    recalls: Figures = {f"recall@{n}": partial(_recall, k=n) for n in sorted({1, 5, 10, k})}
     return {
-        **recalls,
+        **{f"recall@{n}": partial(_recall, k=n) for n in sorted({1, 5, 10, k})},
         "mrr": lambda judged: reciprocal_rank(judged.wanted),
         "ndcg@10": lambda judged: ndcg_at(judged.wanted, 10),
         COVERAGE: lambda judged: float(judged.covered),

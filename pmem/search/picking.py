@@ -11,12 +11,12 @@ import msgspec
 from pmem.core.filters import Filter, judge_of
 from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.core.retrieval.collection import LinkedMemory
+from pmem.core.retrieval.factors import Weights, measured, weights_of
 from pmem.core.retrieval.pool import Pool, labels
 from pmem.core.retrieval.question import ROLES, searched_part
 from pmem.core.retrieval.ranked import CONTEXT_HITS, LOOKED_AT, boosted
 from pmem.core.retrieval.ranked import RankedDocument as Ranked
-from pmem.core.retrieval.ranking import Ranking, rank
-from pmem.core.retrieval.ranking_settings import Weights, measured, weights_of
+from pmem.core.retrieval.ranking import Ranking, rank, rank_by_sum
 from pmem.core.text.terms import parse_query, terms
 from pmem.errors import InvalidValue
 from pmem.project.configuration import embeds
@@ -270,8 +270,6 @@ class _Look(NamedTuple):
         limit = None if request.threshold > 0 else most
         if self._is_summed:
             weights = request.weights or weights_of(settings)
-            from pmem.core.retrieval.weighted_sum import rank_by_sum
-
             return rank_by_sum(
                 request.query, statistics, weights, now=now, accept=accept, limit=limit
             )

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from pmem.conversation.conversations import SayRequest, StartRequest
 from pmem.core.filters import Filter
+from pmem.core.retrieval.factors import MEMORIES
 from pmem.core.retrieval.ranking import rank
-from pmem.core.retrieval.ranking_settings import MEMORIES
 from pmem.core.text.terms import terms
 from pmem.memory.requests import AddAllRequest, AddRequest
 from pmem.operations import table

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from pmem.core.context.parts import Context, ShownItem
 from pmem.core.filters import Filter
+from pmem.core.retrieval.factors import Weights
 from pmem.core.retrieval.ranked import total
-from pmem.core.retrieval.ranking_settings import Weights
 from pmem.errors import InvalidValue
 from pmem.memory.changes import RecordsRequest, RestoreRequest
 from pmem.memory.requests import EditRequest, LinkRequest, PinRequest, UnlinkRequest

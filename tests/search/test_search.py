@@ -14,8 +14,8 @@ from pmem.conversation.conversations import (
 from pmem.conversation.exchange import MessagesRequest
 from pmem.core.context.parts import Context
 from pmem.core.filters import Filter
+from pmem.core.retrieval.factors import Weights
 from pmem.core.retrieval.ranked import total
-from pmem.core.retrieval.ranking_settings import Weights
 from pmem.core.tokens import counter
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.changes import RecordsRequest

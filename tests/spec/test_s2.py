@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pmem import Project
-from pmem.core.retrieval.ranking_settings import Weights
+from pmem.core.retrieval.factors import Weights
 from pmem.storage.unindexed import InMemory
 from pmem.values.json_layout import fold_lists
 from pmem.values.records import STORES

@@ -7,7 +7,7 @@ from unittest import mock
 
 from pmem.core.filters import Filter
 from pmem.core.retrieval.evidence import bm25_scores
-from pmem.core.retrieval.ranking_settings import Weights
+from pmem.core.retrieval.factors import Weights
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.hits import SearchKind

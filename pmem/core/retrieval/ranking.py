@@ -5,15 +5,21 @@ carries these parts as `signals`, and `total` computes the score from them again
 """
 
 import heapq
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from pmem.core.retrieval.bm25 import smooth_share
+from pmem.core.retrieval.bm25 import (
+    familiarity,
+    plain_idf,
+    recency,
+    relative_frequency,
+    smooth_share,
+)
 from pmem.core.retrieval.collection import CollectionStatistics, Links
 from pmem.core.retrieval.evidence import Accept, Constants, Evidence, Scorer, bm25_scores, gather
-from pmem.core.retrieval.factors import QuestionScorer
+from pmem.core.retrieval.factors import DEFAULTS, QuestionScorer, RankingSettings, Weights
 from pmem.core.retrieval.question import plan_question
 from pmem.core.retrieval.ranked import (
     Parts,
@@ -24,8 +30,9 @@ from pmem.core.retrieval.ranked import (
     sum_of,
     total,
 )
-from pmem.core.retrieval.ranking_settings import DEFAULTS, RankingSettings
 from pmem.core.retrieval.signals import TOOLS
+from pmem.core.text.terms import terms
+from pmem.errors import InvalidValue
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.meaning import Nearness
@@ -166,3 +173,67 @@ def _best(judge: QuestionScorer, parts: Mapping[int, Parts], wanted: int) -> lis
     close = judge.linked([hit for hit in found if hit.score >= surest[0] - SLACK])
     ranked = sorted(close, key=lambda hit: (-hit.score, hit.number))
     return [hit for hit in ranked[:wanted] if hit.score > 0.0]
+
+
+def rank_by_sum(
+    question: str,
+    statistics: CollectionStatistics,
+    weights: Weights,
+    *,
+    now: float,
+    accept: Accept | None = None,
+    limit: int | None = None,
+) -> Ranking:
+    """Return the documents that hold a word of the question by S2's weighted sum, best first.
+
+    score = sum of weight * signal / sum of weights. The signals of a hit are its summands.
+
+    Raises:
+        InvalidValue: all weights are 0, or one is below.
+    """
+    if min(weights) < 0 or not sum(weights):
+        raise InvalidValue("the weights must be 0 or more, and not all of them 0")
+    semantic, keyword, shared = _lexical(question, statistics)
+    found = sorted(keyword) if accept is None else sorted(accept(keyword.keys()))
+    hits = []
+    for number, document in statistics.documents(found).items():
+        values = (
+            semantic[number],
+            keyword[number],
+            recency(now - document.timestamp),
+            document.importance,
+            familiarity(document.accesses),
+        )
+        hits.append(_summed(number, weights, values))
+    hits.sort(key=lambda hit: (-hit.score, hit.number))
+    return Ranking(hits[:limit], len(hits), shared)
+
+
+def _summed(number: int, weights: Weights, values: Sequence[float]) -> RankedDocument:
+    whole = sum(weights)
+    parts = [weight * value / whole for weight, value in zip(weights, values, strict=True)]
+    return RankedDocument(number, sum(parts), dict(zip(weights._fields, parts, strict=True)))
+
+
+def _lexical(
+    question: str, statistics: CollectionStatistics
+) -> tuple[dict[int, float], dict[int, float], dict[int, tuple[float, ...]]]:
+    """TF-IDF relative to the attainable, share of words held, and their idfs, by document.
+
+    tf(t, d) = count / highest count in d, idf(t) = log(N / n): specification S2, "TF-IDF Index".
+    """
+    words = list(dict.fromkeys(terms(question)))
+    found = {word: statistics.postings(word) for word in words}
+    size = statistics.totals().documents
+    rarity = {word: plain_idf(size, len(postings)) for word, postings in found.items()}
+    attainable = sum(rarity.values())
+    peaks = statistics.documents(sorted(set[int]().union(*found.values())))
+    semantic = dict.fromkeys(peaks, 0.0)
+    held: dict[int, tuple[float, ...]] = dict.fromkeys(peaks, ())
+    for word in words:
+        for number, frequency in found[word].items():
+            weight = relative_frequency(frequency, peaks[number].peak) * rarity[word]
+            semantic[number] += weight
+            held[number] += (rarity[word],)
+    shares = {number: len(idfs) / len(words) for number, idfs in held.items()}
+    return {n: smooth_share(value, attainable) for n, value in semantic.items()}, shares, held

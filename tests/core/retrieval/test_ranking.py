@@ -9,12 +9,11 @@ from msgspec.structs import replace
 
 from pmem.core.retrieval.collection import MemoryStatistics
 from pmem.core.retrieval.evidence import Accept
+from pmem.core.retrieval.factors import DEFAULTS, RankingSettings, Weights
 from pmem.core.retrieval.question import plan_question
 from pmem.core.retrieval.ranked import RankedDocument, total
-from pmem.core.retrieval.ranking import Ranking, rank
-from pmem.core.retrieval.ranking_settings import DEFAULTS, RankingSettings, Weights
+from pmem.core.retrieval.ranking import Ranking, rank, rank_by_sum
 from pmem.core.retrieval.related_words import related
-from pmem.core.retrieval.weighted_sum import rank_by_sum
 from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue
 from tests.core.retrieval.stores import (

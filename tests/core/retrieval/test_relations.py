@@ -15,9 +15,9 @@ from pmem.core.retrieval.collection import (
     boosts,
     brought_along,
 )
+from pmem.core.retrieval.factors import DEFAULTS
 from pmem.core.retrieval.ranked import total
 from pmem.core.retrieval.ranking import rank
-from pmem.core.retrieval.ranking_settings import DEFAULTS
 from pmem.values.records import JUDGEMENTS
 from tests.core.retrieval.stores import NOW, QUESTIONS, add, random_store
 
