@@ -54,7 +54,7 @@ def changelog(workspace: Workspace, request: RangeRequest) -> Compared:
     """
     repository = Repository(workspace.root, workspace.environment)
     before, after = ends(repository, request.revisions)
-    sides = [seen_at(workspace, repository, end) for end in (before, after)]
+    sides = [standing_at(workspace, repository, end) for end in (before, after)]
     if sides == [None, None]:
         raise NotFound(f"the memory was not there at {before.name} and not at {after.name}")
     found = compare(*_differing(*sides))
@@ -96,7 +96,7 @@ def _end(repository: Repository, name: str) -> End:
     return End(name=name, commit=repository.commit(name))
 
 
-def seen_at(workspace: Workspace, repository: Repository, end: End) -> Workspace | None:
+def standing_at(workspace: Workspace, repository: Repository, end: End) -> Workspace | None:
     """Return the memory at one end; None where there was none yet."""
     if end.commit is None:
         return workspace

@@ -45,7 +45,7 @@ from pmem.storage.git.git_index import Staged
 from pmem.storage.git.repository import NoRevision, Repository
 from pmem.values.fields import asked
 from pmem.values.records import Citation, Memory, MemoryType, Relationship, State
-from pmem.vcs.changelog import HEAD, End, ends, seen_at
+from pmem.vcs.changelog import HEAD, End, ends, standing_at
 from pmem.vcs.reviewed_memories import ReviewedMemories
 
 SEARCHED_BYTES: Final = 16 * 1024 * 1024
@@ -183,7 +183,7 @@ def _between(workspace: Workspace, request: ReviewRequest) -> _Change:
     files = ChangedFiles(
         workspace.sources, workspace.environment, start.commit, head=end.commit, index=None
     )
-    views = (seen_at(workspace, repository, each) for each in (start, end))
+    views = (standing_at(workspace, repository, each) for each in (start, end))
     return _Change(start, end, files, *views)
 
 
@@ -201,7 +201,7 @@ def _staged(workspace: Workspace, request: ReviewRequest) -> _Change:  # noqa: A
     base = repository.head_or_nothing()
     start, before = End(name=HEAD, commit=base), None
     try:
-        before = seen_at(workspace, repository, End(name=HEAD, commit=repository.commit(HEAD)))
+        before = standing_at(workspace, repository, End(name=HEAD, commit=repository.commit(HEAD)))
     except InvalidValue:  # it is the first commit
         start = End(name="nothing", commit=None)
     files = ChangedFiles(

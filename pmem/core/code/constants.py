@@ -10,8 +10,7 @@ from typing import Final, NamedTuple
 
 from pmem.core.code.definitions import HEAD, Symbol, enclosed, mentions, outermost
 from pmem.core.code.folding import fold
-from pmem.core.code.languages import Language, Layout
-from pmem.core.code.literals import Stretch, pieces
+from pmem.core.code.languages import Language, Layout, Stretch, pieces
 
 MOST_CHARACTERS: Final = 200
 """A value that is cited is no longer; a longer one in a file is read so far."""

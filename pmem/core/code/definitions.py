@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from pmem.core.code.folding import indentation
-from pmem.core.code.languages import Language, Layout
-from pmem.core.code.literals import Stretch, pieces
+from pmem.core.code.languages import Language, Layout, Stretch, pieces
 
 MOST_CHARACTERS: Final = 200
 """A symbol's name is no longer."""

@@ -12,8 +12,7 @@ from hashlib import blake2b
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-from pmem.core.code.languages import Language, Layout
-from pmem.core.code.literals import Stretch, pieces
+from pmem.core.code.languages import Language, Layout, Stretch, pieces
 
 MOST_BYTES: Final = 256 * 1024
 """Of a longer text no folded digest is taken."""

@@ -1,4 +1,4 @@
-"""Which messages of a conversation a context still shows.
+"""Which messages of a conversation a context still shows, and how important each is.
 
 Pruning hides messages, it deletes none. `rolling_window` and `hybrid` look at single messages, and
 so does every strategy where a task has ended (see `talk_first`). `importance` takes whole units
@@ -13,10 +13,64 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from pmem.core.pruning.importance import score
+from pmem.core.pruning.kinds import Kinds, kinds_of
 from pmem.core.pruning.segments import Task, tasks, units
 from pmem.values.records import Message, Role
 from pmem.values.rules import Scoring
+
+_DIGITS: Final = 9
+"""Scores are rounded, so that sums of the same parts are equal in whatever order."""
+
+
+def score(
+    message: Message,
+    age: int,
+    now: datetime,
+    scoring: Scoring,
+    finished: bool = False,
+) -> float:
+    """Score a message between 0 and 1 (S3, importance scoring algorithm).
+
+    `age` is how many messages came after it. An importance that it carries itself wins, and one
+    that states completion counts as finished.
+
+    Returns:
+        The clamped sum, rounded to nine digits; 1.0 for a system message.
+    """
+    if message.role is Role.SYSTEM:
+        return 1.0
+    if message.importance is not None:
+        return message.importance
+    kinds = kinds_of(message)
+    total = (
+        scoring.base
+        + _content(message, kinds, scoring)
+        + (scoring.finished if finished or kinds.complete else 0.0)
+        + scoring.per_day * max(0, (now - message.created_at).days)
+        + _recency(age, scoring)
+    )
+    return min(1.0, max(0.0, round(total, _DIGITS)))
+
+
+def _content(message: Message, kinds: Kinds, scoring: Scoring) -> float:
+    found = (
+        (message.tool_call is not None, scoring.tool_call),
+        (message.tool_result is not None, scoring.tool_result),
+        (kinds.directive, scoring.directive),
+        (kinds.error, scoring.error),
+        (kinds.correction, scoring.correction),
+        (kinds.casual, scoring.casual),
+    )
+    return sum((part for is_so, part in found if is_so), kinds.references * scoring.reference)
+
+
+def _recency(age: int, scoring: Scoring) -> float:
+    if age < 5:
+        return scoring.last_5
+    if age < 10:
+        return scoring.last_10
+    return scoring.last_20 if age < 20 else 0.0
+
 
 Strategy = Literal["rolling_window", "importance", "hybrid"]
 Reason = Literal["finished_task", "oldest", "least_important", "hybrid", "no_room", "earlier"]

@@ -14,8 +14,7 @@ from pmem.core.code.folding import (
     folded_digest,
     indentation,
 )
-from pmem.core.code.languages import UNKNOWN, Language, language_of
-from pmem.core.code.literals import pieces
+from pmem.core.code.languages import UNKNOWN, Language, language_of, pieces
 
 PYTHON, SCRIPT, GO, RUST = map(language_of, (".py", ".ts", ".go", ".rs"))
 TEXT = language_of(".toml")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.pruning.importance import score
+from pmem.core.pruning.plan import score
 from pmem.values.records import Message, Role
 from pmem.values.rules import Scoring
 from tests.conftest import NOW

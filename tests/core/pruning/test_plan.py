@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.pruning.importance import score
 from pmem.core.pruning.plan import (
     PruningPlan,
     PruningRules,
@@ -18,6 +17,7 @@ from pmem.core.pruning.plan import (
     due,
     plan,
     rules_for,
+    score,
 )
 from pmem.core.pruning.segments import tasks, units
 from pmem.core.text.calls import call_links
