@@ -120,11 +120,6 @@ def test_what_the_page_on_undo_says_cannot_be_undone_cannot(project: str, words:
     assert "cannot be undone" in done.said
 
 
-def test_the_page_on_consent_names_commands_that_there_are() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "consent.md").read_text(encoding="utf-8")
-    assert not re.search("`(approve|inbox approve)`", page)
-
-
 def first_words(*words: str) -> list[str]:
     done = pmem(*words)
     assert done.code == 0, done
