@@ -1,4 +1,4 @@
-"""What models may spend on apps' memories: units that come back with time."""
+"""What models may spend on apps' memories: units that return with time."""
 
 from datetime import datetime
 from typing import Final

@@ -1,4 +1,4 @@
-"""What was tried and failed, as people and assistants say it: tried, did not work, taken back.
+"""What was tried and failed, as people and assistants say it.
 
 Few forms count, each with its reason: whoever says why something failed says it for the next one
 who thinks of it. Most stand in one sentence. Two need the sentence that follows: a cause with what

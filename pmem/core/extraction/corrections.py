@@ -1,4 +1,4 @@
-"""What corrects what was said just before: "No, use 8082 instead" behind "The port is 8081"."""
+"""Corrections of what was just said: "No, use 8082 instead" after "The port is 8081"."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""What the last words of a turn say was done: how they begin, with the points that follow."""
+"""What the end of a turn reports as done: its first words, and the points that follow."""
 
 import re
 from functools import lru_cache

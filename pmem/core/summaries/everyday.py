@@ -1,4 +1,4 @@
-"""Everyday words of English: what people say whatever they talk about, so it tells little.
+"""Everyday words of English, which say little about any topic.
 
 Data only, one group a line. Stop words are not repeated here; see `pmem.core.text.words`. A form
 that the stemmer brings to the same base is not repeated either.

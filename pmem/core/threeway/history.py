@@ -1,4 +1,4 @@
-"""Histories of two sides: what is new on each, and the one that holds all of both."""
+"""The histories of two sides: what is new on each, and one history of both."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime

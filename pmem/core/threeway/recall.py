@@ -1,4 +1,4 @@
-"""Whether a record stays in recall that one side took out of it, and the other one kept.
+"""Whether a record stays in recall when one side removed it and the other kept it.
 
 A removal holds for what its author had seen. Whoever reworded the record on the other side, pinned
 it, brought it back, or put it in the place of another record, made something of it that the author
