@@ -1,4 +1,4 @@
-"""What a conversation leaves to an app: two to four of its own sentences, whole ones."""
+"""The memory that an app gets of a conversation: two to four whole sentences of it."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final

@@ -1,4 +1,4 @@
-"""Facts that messages state: decisions, preferences, constraints, goals and the like, by rules.
+"""The facts that messages state, by rules: decisions, preferences, constraints, goals and others.
 
 A sentence is read as words. A phrase of `cues.CUES` counts where its speaker fits and nothing
 before it makes it a question, a condition, a guess or somebody else's word. Some kinds have a

@@ -1,4 +1,4 @@
-"""Where a statement begins, which clauses it has, and which phrases of a table stand in one.
+"""Where a statement begins, its clauses, and the phrases of a table in each clause.
 
 A phrase counts where its speaker fits, and nothing before it makes it somebody else's word.
 """

@@ -1,4 +1,4 @@
-"""Key moments of work with an assistant, told by the shape of the dialogue.
+"""Key moments of work with an assistant, found by the shape of the dialogue.
 
 Where tools are called, a person's words and the last words of each turn are what counts. A
 person who reports trouble, or pastes it, raises an issue; one who rules or chooses decides; and an

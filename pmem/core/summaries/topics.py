@@ -1,4 +1,4 @@
-"""What a stretch of conversation is about: names of things, and words that recur in it."""
+"""The topics of a stretch of conversation: names of things, and words that recur."""
 
 import re
 from collections import Counter, defaultdict

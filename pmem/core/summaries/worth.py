@@ -1,4 +1,4 @@
-"""What the words of a stretch of conversation are worth to those who ask about it later.
+"""What the words of a stretch of conversation are worth to a later question.
 
 A word's worth is e to the sum of the weights of what holds of it: a log-linear model of how many
 of the answers asked for later have the word. The weights were fitted by Poisson regression on

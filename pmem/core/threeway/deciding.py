@@ -1,4 +1,4 @@
-"""What becomes of one record whose merge was left unfinished, and why."""
+"""Deciding a record whose merge was left unfinished, with the reason."""
 
 from typing import Any, NamedTuple
 

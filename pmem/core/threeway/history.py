@@ -1,4 +1,4 @@
-"""Histories of two sides: what is new on each, and the one that holds all of both.
+"""The histories of two sides: what is new on each, and one history of both.
 
 They also decide whether a record stays in recall that one side took out of it. A removal holds for
 what its author had seen. Whoever reworded the record on the other side, pinned it, brought it back,

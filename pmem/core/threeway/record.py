@@ -1,4 +1,4 @@
-"""Merging one record: what either side changed holds, and nothing that either side says is lost.
+"""Merging one record: a change by either side counts, and nothing that a side says is lost.
 
 The two sides are put in order first, the one that changed later in front, and only then compared.
 So it makes no difference which of them is called ours. Of a field that both changed, the value
