@@ -140,8 +140,6 @@ def answer_prompt(
     best = max((one[2].score for one in (*found, *yours)), default=0.0)
     if best < LEAST_SCORE:
         return PromptAnswer()
-    from pmem.assistants.prompt_answers import PromptText
-
     text = PromptText(workspace, longest, in_bytes=in_bytes)
     shown = tuple(text.add(_worth_telling(workspace, thread, found, best, already_read)))
     of_own: tuple[tuple[str, str], ...] = ()

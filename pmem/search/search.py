@@ -26,7 +26,6 @@ from pmem.core.retrieval.ranked import RankedDocument
 from pmem.core.retrieval.signals import day_terms
 from pmem.core.text.terms import characters, fold, parse_query, terms
 from pmem.errors import PmemError
-from pmem.project.own_memory import own_beside, told_as_left_out
 from pmem.project.workspace import Workspace
 from pmem.search.hits import (
     REMEMBERED,
@@ -136,12 +135,8 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
     beside: tuple[BranchHit, ...] = ()
     expected: Expectation | None = None
     if request.mine:
-        from pmem.search.search import yours_of  # like the next two: rarely asked for
-
         yours, told = yours_of(workspace, request)
     if request.worktrees:
-        from pmem.search.search import hits_in_work_trees
-
         beside = hits_in_work_trees(workspace, request)
     if request.expect is not None:
         from pmem.search.expectation import explain
@@ -258,6 +253,8 @@ def yours_of(
     workspace: Workspace, request: SearchRequest
 ) -> tuple[tuple[SearchHit, ...], tuple[str, ...]]:
     """Return what the memory of whoever asks has, and what is wrong with it."""
+    from pmem.project.own_memory import own_beside, told_as_left_out
+
     kinds = tuple(kind for kind in request.kinds or REMEMBERED if kind in REMEMBERED)
     try:
         own = own_beside(workspace) if kinds else None
