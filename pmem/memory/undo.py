@@ -18,7 +18,7 @@ from pmem.memory.changes import Removable
 from pmem.project.workspace import Workspace
 from pmem.storage.git.git_index import HeldByGit
 from pmem.storage.git.tracked import check_own
-from pmem.storage.local.commands import LoggedChange, LoggedCommand, digest_of
+from pmem.storage.local.logs import LoggedChange, LoggedCommand, digest_of
 from pmem.values.fields import DryRun
 from pmem.values.ids import short
 from pmem.values.records import (
