@@ -278,9 +278,16 @@ _PLACED: Final[dict[str, Callable[[ParsedSentence, Clause, int], bool]]] = {
 }
 """Who must say it, told by what stands before a phrase rather than by its subject."""
 
+
+def _is_lasting(sentence: ParsedSentence, place: int) -> bool:
+    """Tell whether enough follows to say what is wanted; in "change of plan" there is no verb."""
+    words = sentence.words[place:]
+    return len(words) >= _LASTING and words[0] != "of"
+
+
 _FORMS: Final[dict[str, Callable[[ParsedSentence, int], bool]]] = {
     "dated": _is_dated,
-    "lasting": lambda sentence, place: len(sentence.words) >= place + _LASTING,
+    "lasting": _is_lasting,
     "ing": lambda sentence, place: sentence.words[place].endswith("ing"),
     "named": ParsedSentence.capital,
     "number": lambda sentence, place: (

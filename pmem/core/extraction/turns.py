@@ -12,9 +12,9 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
+from pmem.core.extraction.attempts import outcome, sums_up
 from pmem.core.extraction.cues import IMPERATIVES, SETS
 from pmem.core.extraction.facts import extract, stated
-from pmem.core.extraction.outcomes import outcome, sums_up
 from pmem.core.extraction.phrases import (
     Clause,
     Cue,
