@@ -95,6 +95,7 @@ _NAME: Final = (
     r"(?-i:[A-ZÀ-ÞŁŚŻĐ][a-zß-ÿł'-]{1,30})"
 )
 """A word that may be a name: a capital letter and small ones, and no part of a program."""
+_CAPITAL: Final = r"(?-i:[A-ZÀ-ÞŁŚŻĐ])"
 _USER: Final = rf"(?:the |our |this )?user(?:,? {_NAME}(?: {_NAME})?,?)?"
 _PERSON: Final = rf"(?:i|{_USER}|he|she)"
 _IS: Final = r"(?:'m| am| is|'s)"
@@ -124,9 +125,19 @@ _VERBS: Final = (
     r" (?:is|was|has|had|lives|resides|moved|relocated|are|comes|goes|prefers|likes|wants|uses"
     r"|speaks|suffers|got|votes|voted)\b|'s )"
 )
-_NAMED: Final = rf"\b(?:(?:the |our |this )?user,? )?(?-i:{'|'.join(GIVEN_NAMES)})\b(?: {_NAME})?,?"
+_NOT_OF_PEOPLE: Final = (
+    r"(?!(?: currently| now| still| also| has| just| recently)* (?:"
+    r"(?:lives|resides|is (?:currently |now |still )?(?:based|located|living)) (?:in|at|near|on)"
+    rf" (?!{_NO_TOWN}{_CAPITAL}(?-i:[a-zß-ÿł]))"
+    rf"|(?:prefers|likes|wants) to be (?:called|addressed as|named) (?!{_CAPITAL})"
+    rf"|(?:moved|relocated) to (?!{_TOWN})))"
+)
+"""Alice and Bob are accounts of tests, too: they live in a file, and move to a team."""
+_NAMED: Final = (
+    rf"\b(?:(?:the |our |this )?user,? )?(?-i:{'|'.join(GIVEN_NAMES)})\b(?: {_NAME})?,?"
+    rf"{_NOT_OF_PEOPLE}"
+)
 _ANYBODY: Final = rf"^\W{{0,3}}(?-i:[A-ZÀ-ÞŁŚŻĐ])[\w-]{{0,40}}(?: {_NAME})?"
-_CAPITAL: Final = r"(?-i:[A-ZÀ-ÞŁŚŻĐ])"
 _PHONE_DIGITS: Final = (8, 15)
 _UNSEEN: Final = str.maketrans(
     {"’": "'"} | dict.fromkeys('*`"“”\u00ad\u200b\u200c\u200d\u2060\ufeff')

@@ -313,6 +313,11 @@ Tom moved to Rust
 Ana moved to the Berlin office
 Ana moved to Berlin team duties
 Ana moved to Charlotte's team
+Alice lives in fixtures.json
+Bob is located at line 30
+Alice is currently based in QA
+Bob prefers to be called asynchronously
+Alice moved to Platform last week
 Peter is from Marketing
 Lena has a German keyboard
 Prettier is conservative about comments
