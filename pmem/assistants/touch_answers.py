@@ -78,7 +78,7 @@ def _ids_applying(workspace: Workspace, names: Sequence[str]) -> tuple[str, ...]
 
 def about_error(workspace: Workspace, evidence: Sequence[str]) -> list[Memory]:
     """Return what failed with an error before, or fixed it."""
-    from pmem.search.unranked import known_of
+    from pmem.search.search import known_of
 
     return [one for one in known_of(serving(workspace, None), evidence) if _still_tells(one)]
 

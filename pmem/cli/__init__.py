@@ -1,4 +1,4 @@
-"""The command line: a thin translator over the services."""
+"""The command line: it builds requests and prints answers, and decides nothing."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""The root of the command line: which commands there are, and the one error boundary.
+"""The root of the command line: it finds the command, and turns every error into an exit code.
 
 Any function of this package may raise a `PmemError`: a command ends with its sentence.
 """

@@ -1,4 +1,4 @@
-"""The commands for what apps remember."""
+"""`pmem app`: what apps remember."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The commands that change single records, take them out of recall and bring them back."""
+"""The commands that change single records: `edit`, `rm`, `restore`, `undo`, `purge`, `share`."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The command that sees whether all is right, part by part."""
+"""`pmem check`: records, citations, what is due, secrets, the setup and merges."""
 
 import sys
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Which commands there are, and where their functions stand."""
+"""The table of commands: the module and the function of each, and an example."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Completion in shells: the scripts by which they ask, and what may be typed next.
+"""Completion in shells: the scripts that ask for it, and the answers.
 
 Click finds which argument or option is typed; Typer's own scripts let zsh run what a record says,
 and know nothing of quotes, colons and descriptions in bash. The first line of an answer is `files`

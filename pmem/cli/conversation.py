@@ -1,4 +1,4 @@
-"""The commands that keep conversations, and those for what a context sees of one."""
+"""`pmem conversation` and `pmem episode`: conversations, and what a context shows of them."""
 
 from collections.abc import Iterator
 

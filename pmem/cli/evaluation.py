@@ -1,4 +1,4 @@
-"""The commands that measure recall against a golden set."""
+"""`pmem eval`: how well searches find what a golden set names."""
 
 from collections.abc import Iterator
 from shlex import quote

@@ -1,4 +1,4 @@
-"""The commands that take in what others wrote, and those that give records out."""
+"""`pmem import` and `pmem export`."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""The hooks of coding assistants, answered before anything else is loaded.
+"""Answers to the hooks of coding assistants, given before anything else is loaded.
 
-Whatever happens, a hook ends well: an assistant takes anything else for an order to stop. What
-goes wrong stands in the memory's log, and the answer is the empty one.
+Whatever happens, a hook exits normally: an assistant takes anything else for an order to stop.
+Errors go to the memory's log, and the answer is empty.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The command that goes through what needs attention, one key each."""
+"""`pmem inbox`: what needs attention, settled by one key each, or by commands."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence

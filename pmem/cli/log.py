@@ -1,4 +1,4 @@
-"""The command that shows what happened: to all records, to one, or between two revisions."""
+"""`pmem log`: what happened to all records, to one, or between two revisions."""
 
 import shlex
 from itertools import takewhile

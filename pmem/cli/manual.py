@@ -1,4 +1,4 @@
-"""`pmem help`: a command's help, a document, what is about a word, or all of them."""
+"""`pmem help`: the help of a command, a document, what is about a word, or a list of documents."""
 
 import json
 import os

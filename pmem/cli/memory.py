@@ -1,4 +1,4 @@
-"""The commands that add memories and show records."""
+"""The commands that add memories and show records: `add`, `list`, `show`."""
 
 import os
 import shlex

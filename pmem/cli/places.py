@@ -1,4 +1,4 @@
-"""The commands about decisions, and about places in the project's files: outcome, why, tried."""
+"""`pmem outcome`, `why` and `tried`: decisions and dead ends, and the files that they are about."""
 
 from collections.abc import Iterator
 from typing import Final

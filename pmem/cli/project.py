@@ -1,4 +1,4 @@
-"""The commands that look after a project's memory as a whole."""
+"""The commands for a whole project: `init`, `stats` and `config`."""
 
 import os
 from collections.abc import Iterator, Mapping

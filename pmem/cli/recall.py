@@ -1,4 +1,4 @@
-"""The command that finds what is kept."""
+"""`pmem search` and `pmem query`."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain

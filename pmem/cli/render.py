@@ -21,8 +21,7 @@ _PROGRESS_STEPS = 200
 def show(session: "CommandSession", answer: "Answer") -> None:
     """Print a command's answer, and say what could not be read on the way."""
     if session.json:
-        from pmem.operations.envelope import data_line
-        from pmem.operations.operation import plain_form
+        from pmem.operations.operation import data_line, plain_form
 
         _write_bytes(data_line(plain_form(answer.data)))
     elif not session.quiet or not session.changes or answer.exit_code:
@@ -54,7 +53,7 @@ def _columns(stream: "TextIO") -> int:
 def fail(session: "CommandSession", error: "PmemError") -> None:
     """Print an error: one sentence, and what to do next."""
     if session.json:
-        from pmem.operations.envelope import error_line
+        from pmem.operations.operation import error_line
 
         _write(sys.stderr, error_line(error).decode())
         return

@@ -1,4 +1,4 @@
-"""The commands that show the memory: a page for a browser, and a browser in the terminal."""
+"""`pmem report`, a page for a browser, and `pmem browse`, a browser in the terminal."""
 
 import io
 import os

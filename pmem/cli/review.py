@@ -1,4 +1,4 @@
-"""The command that says what a change has to do with what is remembered."""
+"""`pmem review`: which memories a change has to do with."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime

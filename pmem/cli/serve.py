@@ -1,4 +1,4 @@
-"""The commands that serve the memory: over HTTP, and to assistants over MCP."""
+"""`pmem serve` and `pmem mcp`: the memory over HTTP, and over MCP for assistants."""
 
 import os
 import sys

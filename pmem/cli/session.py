@@ -1,4 +1,4 @@
-"""What the global options say, and the workspace that they open."""
+"""One run of the command line: the global options, the workspace, and how input is read."""
 
 import os
 import sys

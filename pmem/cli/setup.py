@@ -1,4 +1,4 @@
-"""The commands that connect git, shells, rule files and coding assistants."""
+"""`pmem setup`: git, shells, rule files and coding assistants."""
 
 import os
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""The command that finishes merges, and decides what branches contradict each other in."""
+"""`pmem resolve`, which finishes merges and settles conflicts, and `pmem db`, for servers."""
 
 import os
 from collections.abc import Iterator, Sequence

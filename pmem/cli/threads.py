@@ -1,4 +1,4 @@
-"""The commands about threads: what is new to one, and its checkpoint."""
+"""`pmem delta` and `pmem checkpoint`: what is new to a thread, and its saved state."""
 
 from typing import Final
 

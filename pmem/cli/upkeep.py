@@ -1,4 +1,4 @@
-"""The command that keeps the whole memory in order."""
+"""`pmem consolidate`: its plan, and what it did."""
 
 from collections.abc import Iterator
 from typing import Any, Final, Literal

@@ -1,4 +1,4 @@
-"""What is wrong with a command line, in words that say what to do next."""
+"""What is wrong with a command line, and what to type instead."""
 
 import re
 from difflib import get_close_matches

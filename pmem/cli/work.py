@@ -1,4 +1,4 @@
-"""The commands for the work that there is for models, and for trying one."""
+"""`pmem work`, which hands out work for models, and `pmem model`, which tries one."""
 
 from collections.abc import Iterator
 from typing import Any

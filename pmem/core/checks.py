@@ -1,4 +1,4 @@
-"""What values may be: each check raises `InvalidValue`, and returns what is to be kept."""
+"""Checks of values: each returns the value as it is stored, or raises `InvalidValue`."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

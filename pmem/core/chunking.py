@@ -1,6 +1,6 @@
-"""Which messages of a growing conversation move into chunks, and each of them read once.
+"""Which messages of a growing conversation move into chunks, and how all are read, each once.
 
-Two branches that go on with one conversation each make chunks of their own, of messages that both
+Two branches that continue one conversation each make chunks of their own, of messages that both
 have. So a message counts where it stands first, and nowhere else.
 """
 

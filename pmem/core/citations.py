@@ -1,4 +1,4 @@
-"""Whether what a memory cites still stands where it stood, and where it went.
+"""Whether a cited text is still at its place, and where it moved to.
 
 A citation keeps no text, only what recognises it: a digest of three parts. Eight digits are the
 checksum of the text's first line, by which the places come together where it may stand, eight are

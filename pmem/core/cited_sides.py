@@ -1,4 +1,4 @@
-"""What a memory cites and what the project's file says in its place now, side by side."""
+"""A citation side by side: the text that a memory cites, and the file's text now."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What needs somebody's consent before it is remembered: rules for names and for what texts say.
+"""What needs a person's consent before it is remembered: rules for names and for texts.
 
 English, and made for precision: what a project is about (a health check, an address in memory, a
 programming language, a state that lives in a cache) is none of a person's. A text counts where it

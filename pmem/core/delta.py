@@ -1,4 +1,4 @@
-"""What has changed since a thread last looked: a few lines at the head of its next context."""
+"""What has changed since a thread's last look: lines for the head of its next context."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime

@@ -1,6 +1,6 @@
-"""What recognises an error that was seen before: a digest of its telling line, details masked.
+"""The fingerprint of an error: a digest of its most specific line, with details masked.
 
-The telling line is the last exception of a trace, else the first line that says `error:` or the
+That line is the last exception of a trace, else the first line that says `error:` or the
 like, else the last line; one that says next to nothing is passed over. What a log, a test runner
 or a compiler puts before it is left out, so that the same error is the same in each of them.
 Masked are numbers and times, paths, and what stands in quotes, so that the same mistake elsewhere

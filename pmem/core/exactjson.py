@@ -1,4 +1,4 @@
-"""Reading JSON from outside: whole numbers of any size as they stand, and sentences of our own."""
+"""Reading JSON from outside: whole numbers stay exact at any size, and errors are sentences."""
 
 import re
 from codecs import BOM_UTF8

@@ -1,4 +1,4 @@
-"""What a check finds, where it stands in a file, and how people, GitHub and GitLab read it."""
+"""What a check finds, its line in a file, and how people, GitHub and GitLab read it."""
 
 from collections import Counter
 from collections.abc import Sequence

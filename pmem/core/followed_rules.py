@@ -1,4 +1,4 @@
-"""Memories that follow rules of instruction files: what an import made of them, and what people."""
+"""Memories made of rules of instruction files: what an import wrote, and what people changed."""
 
 from collections.abc import Collection
 from typing import Final, NamedTuple

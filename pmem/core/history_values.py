@@ -1,4 +1,4 @@
-"""The values that a history holds, in words: no key, no digest, nothing as JSON has it."""
+"""The values in a history in words for people, without keys and digests."""
 
 from collections.abc import Iterator
 from typing import Any, Final, Literal, NamedTuple

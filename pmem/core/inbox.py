@@ -1,4 +1,4 @@
-"""What needs attention: which kinds there are, and the commands that settle an item of each."""
+"""What needs attention: the kinds of items, and the commands that settle each."""
 
 from collections.abc import Sequence
 from datetime import datetime

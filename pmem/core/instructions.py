@@ -1,4 +1,4 @@
-"""Memories that speak to the model that reads them instead of telling what is so.
+"""Memories that give orders to the model that reads them, instead of stating what is so.
 
 Made for precision: what a project asks of people and agents ("always run make check before a
 commit") is no finding. What is found is a reason to look, and what is not found is no proof: no

@@ -1,4 +1,4 @@
-"""What happened to everything that is kept: the histories of all records as one log.
+"""The histories of all records as one log, and the audit trail.
 
 A history holds what each event replaced. Walked back from the present, it also tells what each
 event led to: what a later event replaced, or what holds now.

@@ -1,4 +1,4 @@
-"""A marked block of lines in somebody else's text file: put in, found again, taken away."""
+"""A marked block of lines in a text file of somebody else: inserted, found and removed."""
 
 import re
 from typing import Final

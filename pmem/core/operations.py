@@ -1,4 +1,4 @@
-"""What ran, told without any text: which part of pmem did which kind of thing, and when."""
+"""The log of operations, without any text: which part of pmem did what, and when."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What decisions led to: how that reads beside them, and which are to be looked at again."""
+"""Outcomes of decisions: how they are shown, and which decisions are due for another look."""
 
 import re
 from collections.abc import Iterable

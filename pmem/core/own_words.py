@@ -1,6 +1,6 @@
-"""What pmem says to assistants, known by how it begins when it comes back.
+"""Recognising pmem's own answers in the sessions of assistants, by their first words.
 
-Assistants keep it in their sessions among what a tool answered; whoever takes a session in would
+Assistants keep them in their sessions among the results of tools, and an import of a session would
 learn pmem's own words. So every such text has an opening of pmem's own and a fence, whatever a
 server or a plugin is called; what earlier versions wrote is known, too.
 """

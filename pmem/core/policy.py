@@ -1,4 +1,4 @@
-"""Who may see what: the categories that an agent's allowlist names, and what belongs to them.
+"""Who may see what: the categories that an agent's allowlist names, and the records in each.
 
 A policy comes down to a `Reach`, and a storage layer answers within it: `storage.limited` leaves
 out the records, the search index the documents, that lie beyond.

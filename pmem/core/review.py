@@ -1,4 +1,4 @@
-"""What a change of a project has to do with what is remembered, and what it asks of its author."""
+"""What a change to a project has to do with memories, and what its author is asked."""
 
 from collections.abc import Iterable
 from enum import StrEnum

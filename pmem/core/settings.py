@@ -1,4 +1,4 @@
-"""How a project's settings merge: one by one, and never to a lower guard than both sides have."""
+"""How a project's settings merge: one by one, and never to less protection than both sides have."""
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple

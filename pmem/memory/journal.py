@@ -29,7 +29,7 @@ from pmem.core.selection import Selection
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.reading import get
 from pmem.project.workspace import Workspace
-from pmem.storage.local.operations import Operations
+from pmem.storage.local.logs import Operations
 from pmem.storage.local.proposals import ProposalOutcome
 from pmem.storage.store import Store
 from pmem.values.fields import AsOf, asked

@@ -8,8 +8,7 @@ from typing import Final
 import msgspec
 
 from pmem.core.extraction.attempts import FAILED, failed_attempts
-from pmem.core.extraction.corrections import NEAR, corrected, is_correction, with_corrected
-from pmem.core.extraction.facts import extract, key
+from pmem.core.extraction.facts import NEAR, corrected, extract, is_correction, key, with_corrected
 from pmem.core.outcomes import describe_attempt
 from pmem.core.places import exact_place
 from pmem.core.text.commands import edited_files

@@ -16,9 +16,9 @@ from pmem.core.trust import INHERITED, trust_of
 from pmem.errors import BuiltOn, InvalidValue, NotFound
 from pmem.memory.changes import Removable
 from pmem.project.workspace import Workspace
-from pmem.storage.git.held import HeldByGit
+from pmem.storage.git.git_index import HeldByGit
 from pmem.storage.git.tracked import check_own
-from pmem.storage.local.commands import LoggedChange, LoggedCommand, digest_of
+from pmem.storage.local.logs import LoggedChange, LoggedCommand, digest_of
 from pmem.values.fields import DryRun
 from pmem.values.ids import short
 from pmem.values.records import (

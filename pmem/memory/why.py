@@ -20,7 +20,7 @@ from pmem.memory.citations import cite_all, parse_citation
 from pmem.memory.reading import Staleness, fix_of
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import proven_key
-from pmem.storage.git.blame import LineOrigin, origin_of
+from pmem.storage.git.commits import LineOrigin, origin_of
 from pmem.storage.git.project_files import Sources, Unreadable
 from pmem.values.fields import asked
 from pmem.values.records import Citation, Memory, MemoryType, State

@@ -16,7 +16,7 @@ from pmem.core import secrets
 from pmem.core.consent import sensitive
 from pmem.core.instructions import instruction_in
 from pmem.core.style_rules import Rule, lints
-from pmem.core.summaries.everyday import everyday_terms
+from pmem.core.summaries.worth import everyday_terms
 from pmem.core.text.paths import named_paths, named_symbols
 from pmem.core.text.sentences import split_sentences
 from pmem.core.text.terms import fold, terms

@@ -12,9 +12,8 @@ if TYPE_CHECKING:
 
     from pmem.storage.local.access import AccessLog
     from pmem.storage.local.appstate import AppState
-    from pmem.storage.local.commands import Commands
+    from pmem.storage.local.logs import Commands, Operations
     from pmem.storage.local.model_answers import JudgedPairs, ModelAnswers
-    from pmem.storage.local.operations import Operations
     from pmem.storage.local.proposals import Proposals
     from pmem.storage.local.sessions import KeptPrompts, NotedTranscripts, ShownItems, UseCounts
     from pmem.storage.local.state import Checkpoints, LocalState, Threads
@@ -178,14 +177,14 @@ class OwnState:
     @property
     def operations(self) -> "Operations":
         """The log of what ran."""
-        from pmem.storage.local.operations import Operations
+        from pmem.storage.local.logs import Operations
 
         return Operations(self._folder)
 
     @property
     def commands(self) -> "Commands":
         """The log of the commands that changed records, for those who write it."""
-        from pmem.storage.local.commands import Commands
+        from pmem.storage.local.logs import Commands
 
         return Commands(self._folder)
 

@@ -12,7 +12,7 @@ from pmem.values.records import Chunk, Conversation, Episode, Event, Memory, Rec
 if TYPE_CHECKING:
     from pmem.core.operations import LoggedOperation, Node
     from pmem.project.workspace import Workspace
-    from pmem.storage.local.commands import LoggedChange, LoggedFact
+    from pmem.storage.local.logs import LoggedChange, LoggedFact
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def _load() -> None:
     import pmem.core.operations
     import pmem.project.own_state
     import pmem.project.references
-    import pmem.storage.local.operations  # noqa: F401
+    import pmem.storage.local.logs  # noqa: F401
 
 
 def _forget(workspace: "Workspace") -> None:
@@ -160,7 +160,7 @@ def note_command(workspace: "Workspace", operation: str, *, beyond: bool = False
 
     Where that fails, nothing happens.
     """
-    from pmem.storage.local.commands import LoggedCommand
+    from pmem.storage.local.logs import LoggedCommand
 
     written, workspace.written[:] = list(workspace.written), []
     pairs = _first_and_last(written)
@@ -195,7 +195,7 @@ def _logged_changes(pairs: "list[tuple[Change, Any]]") -> "Iterator[LoggedChange
 
     Of a new conversation nothing, and nothing where only recalls were counted.
     """
-    from pmem.storage.local.commands import LoggedChange, digest_of
+    from pmem.storage.local.logs import LoggedChange, digest_of
 
     for change, old in pairs:
         if change.type not in _KINDS:
@@ -220,7 +220,7 @@ def _logged_changes(pairs: "list[tuple[Change, Any]]") -> "Iterator[LoggedChange
 
 def _settled_facts(pairs: "list[tuple[Change, Any]]") -> "Iterator[LoggedFact]":
     """Yield the facts that were promoted or rejected, each once."""
-    from pmem.storage.local.commands import LoggedFact
+    from pmem.storage.local.logs import LoggedFact
     from pmem.values.ids import short
 
     before: dict[str, Standing] = {}

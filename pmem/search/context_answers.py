@@ -15,9 +15,9 @@ from pmem.core.context.worth import Lengths, Valuation, first_subjects
 from pmem.core.filters import Filter
 from pmem.core.lifecycle.neighbours import SaidOtherwise
 from pmem.core.policy import ACTIVITY, EVENT
-from pmem.core.retrieval.bm25 import idf
 from pmem.core.retrieval.collection import RelatedHit
 from pmem.core.retrieval.ranked import RankedDocument as Ranked
+from pmem.core.retrieval.signals import idf
 from pmem.core.text.paths import named_paths, named_symbols
 from pmem.errors import InvalidValue
 from pmem.project.workspace import Workspace

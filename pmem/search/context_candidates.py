@@ -208,7 +208,7 @@ def _said(source: ContextSource) -> Recalled:
 
     A secret is taken out before a part of it could be, and again with all that is shown.
     """
-    from pmem.core.context.passages import matching_passages, shown_characters
+    from pmem.core.context.chat_items import matching_passages, shown_characters
     from pmem.core.retrieval.question import searched_part
     from pmem.core.text.terms import terms
 

@@ -1,22 +1,31 @@
-"""Finding what is kept: ranking, filters, and the hits themselves."""
+"""Finding what is kept: by rank, by an error known before, and by words too common to rank.
 
-from collections.abc import Iterable
+Beside it stands what is known elsewhere: in other work trees, and in one's own memory.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import reduce
 from itertools import chain, product
 from operator import and_
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from pmem.core.filters import Filter, judge_of
 from pmem.core.lifecycle.presence import OUT_OF_RECALL
+from pmem.core.outcomes import warns
+from pmem.core.retention import valid_at
 from pmem.core.retrieval.documents import entries
 from pmem.core.retrieval.forms import joined_words, likeness
 from pmem.core.retrieval.pool import Pool, labels
 from pmem.core.retrieval.question import is_english, notes_on, searched_part
+from pmem.core.retrieval.ranked import RankedDocument
 from pmem.core.retrieval.signals import day_terms
-from pmem.core.text.terms import characters, parse_query, terms
+from pmem.core.text.terms import characters, fold, parse_query, terms
+from pmem.errors import PmemError
 from pmem.project.workspace import Workspace
 from pmem.search.hits import (
     REMEMBERED,
@@ -33,9 +42,13 @@ from pmem.search.hits import (
     related_to,
 )
 from pmem.search.picking import SearchRequest, most_hits, pick
-from pmem.search.unranked import find_unranked
+from pmem.storage.backend import fixed_key, proven_key
 from pmem.values.bounds import QUERY_CHARACTERS
 from pmem.values.records import Chunk, Episode, Memory, Message
+
+if TYPE_CHECKING:
+    from pmem.search.picking import SearchRequest
+    from pmem.storage.git.work_trees import WorkTree
 
 FILL: Final = 5
 """How many of the newest are shown, at the most, where nothing answers."""
@@ -122,12 +135,8 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
     beside: tuple[BranchHit, ...] = ()
     expected: Expectation | None = None
     if request.mine:
-        from pmem.search.elsewhere import yours_of  # like the next two: rarely asked for
-
         yours, told = yours_of(workspace, request)
     if request.worktrees:
-        from pmem.search.elsewhere import hits_in_work_trees
-
         beside = hits_in_work_trees(workspace, request)
     if request.expect is not None:
         from pmem.search.expectation import explain
@@ -232,3 +241,158 @@ def count_expired(workspace: Workspace, request: SearchRequest) -> int:
         )
 
     return workspace.backend.searched(count)
+
+
+MOST_OF_YOURS: Final = 3
+"""So many memories of one's own stand beside the hits, at the most."""
+LEAST_OF_YOURS: Final = 0.2
+"""What scores less shares a word and hardly answers."""
+
+
+def yours_of(
+    workspace: Workspace, request: SearchRequest
+) -> tuple[tuple[SearchHit, ...], tuple[str, ...]]:
+    """Return what the memory of whoever asks has, and what is wrong with it."""
+    from pmem.project.own_memory import own_beside, told_as_left_out
+
+    kinds = tuple(kind for kind in request.kinds or REMEMBERED if kind in REMEMBERED)
+    try:
+        own = own_beside(workspace) if kinds else None
+        if own is None:
+            return (), ()
+        asked = msgspec.structs.replace(
+            request,
+            kinds=kinds,
+            related=0,
+            threshold=max(request.threshold, LEAST_OF_YOURS),
+            top_k=min(most_hits(workspace, request), MOST_OF_YOURS),
+        )
+        return _hits(own, asked), ()
+    except PmemError as error:
+        return (), told_as_left_out(workspace, error)
+
+
+def hits_in_work_trees(workspace: Workspace, request: SearchRequest) -> tuple[BranchHit, ...]:
+    """Return the memories of other work trees that are not here, the best first.
+
+    A work tree's memory that cannot be asked is left out: it is somebody's work in progress.
+    """
+    from pmem.storage.git.work_trees import other_work_trees
+
+    wanted = msgspec.structs.replace(request, kinds=(SearchKind.MEMORY,), related=0)
+    found: dict[str, BranchHit] = {}
+    for tree in other_work_trees(os.path.dirname(workspace.root), workspace.environment):
+        for hit in _hits_of_tree(workspace, tree, wanted):
+            if not workspace.memories.ids(hit.id):
+                found.setdefault(hit.id, hit)
+    best = sorted(found.values(), key=lambda hit: (-hit.score, hit.id))
+    return tuple(best[: most_hits(workspace, request)])
+
+
+def _hits_of_tree(
+    workspace: Workspace, tree: "WorkTree", wanted: SearchRequest
+) -> Iterator[BranchHit]:
+    root = os.path.join(tree.folder, os.path.basename(workspace.root))
+    if not os.path.isdir(root) or os.path.islink(root):
+        return
+    other = Workspace(
+        root,
+        now=workspace.given_now,
+        read_only=True,
+        environment=workspace.environment,
+        caller=workspace.caller,
+    )
+    try:
+        hits = _hits(other, wanted)
+    except PmemError:
+        return
+    finally:
+        other.shared.indexes.close()
+    branch = tree.branch or tree.folder
+    for hit in hits:
+        yield BranchHit(id=hit.id, short=hit.short, branch=branch, score=hit.score, text=hit.text)
+
+
+def _hits(workspace: Workspace, request: SearchRequest) -> tuple[SearchHit, ...]:
+    ranked = pick(workspace, request, closely=True).ranked
+    return tuple(hits_of(workspace, opened(workspace, ranked)))
+
+
+def find_known(
+    workspace: Workspace, error: str, wanted: Filter
+) -> tuple[list[LoadedHit], tuple[str, ...]]:
+    """Return what is known of an error, and what is to be said of the error itself."""
+    from pmem.core.error_fingerprint import evidence_of, telling_line
+
+    evidence = evidence_of(error)
+    if not evidence:
+        return [], ("the error says too little to be told from others",)
+    judge = judge_of(wanted)
+    exact = RankedDocument(0, 1.0, {"error": 1.0})
+    return [
+        LoadedHit(SearchKind.MEMORY, memory, memory, exact)
+        for memory in known_of(workspace, evidence)
+        if judge(memory) is None
+    ], (f"the error is told by this line: {telling_line(error)}",)
+
+
+def known_of(workspace: Workspace, evidence: Sequence[str]) -> list[Memory]:
+    """Return the memories that name an error as their evidence, and what fixed them.
+
+    Returns:
+        Dead ends that still warn first, then the newest; behind each what fixed it.
+    """
+    found: dict[str, Memory] = {}
+    keys = [proven_key(each) for each in evidence]
+    for memory in (one for key in keys for one in _newest(workspace, key)):
+        for one in (memory, *_newest(workspace, fixed_key(memory.id))):
+            found.setdefault(one.id, one)
+    return list(found.values())
+
+
+def _newest(workspace: Workspace, key: str) -> Iterable[Memory]:
+    """Return what is found by a key and holds now, what warns before all else."""
+    found = [one for one in workspace.memories.twins(key) if valid_at(one, workspace.now())]
+    return sorted(found, key=lambda memory: (warns(memory), memory.id), reverse=True)
+
+
+_WORD: Final = re.compile(r"[^\W_]+")
+
+
+def find_unranked(
+    workspace: Workspace, request: "SearchRequest"
+) -> tuple[list[LoadedHit], tuple[str, ...]]:
+    """Return what no ranking finds, and what is to be said of it.
+
+    That is what is known of a request's error, or what says the words of a query that has none but
+    such as "hello" and "you", which the index leaves out.
+    """
+    if SearchKind.MEMORY not in (request.kinds or SearchKind):
+        return [], ()
+    if request.error is not None:
+        return find_known(workspace, request.error, request.wanted)
+    query = request.query[:QUERY_CHARACTERS]
+    if query and not terms(query):
+        return list(_memories_saying(workspace, query, request.wanted)), ()
+    return [], ()
+
+
+def _memories_saying(workspace: Workspace, query: str, wanted: Filter) -> Iterator[LoadedHit]:
+    """Yield the memories that say every word of a query, the newest first; each is read."""
+    asked = _words(query)
+    if not asked:
+        return
+    now = workspace.now()
+    every = RankedDocument(0, 1.0, {"words": 1.0})
+    saying = [
+        memory
+        for memory in workspace.memories.find(wanted)
+        if asked <= _words(f"{memory.content} {memory.subject or ''} {' '.join(memory.tags)}")
+        and valid_at(memory, now)
+    ]
+    for memory in sorted(saying, key=lambda one: one.updated_at, reverse=True):
+        yield LoadedHit(SearchKind.MEMORY, memory, memory, every)
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(fold(text).casefold()))

@@ -25,7 +25,7 @@ from pmem.errors import NewerSchema
 from pmem.storage.files.recordfile import parse, serialise
 from pmem.storage.local.access import _Tally as Tally
 from pmem.storage.local.appstate import AppState
-from pmem.storage.local.operations import Operations
+from pmem.storage.local.logs import Operations
 from pmem.storage.local.proposals import Proposals, digest, without_expired
 from pmem.storage.local.state import LocalState
 from pmem.storage.past import _ODD_HISTORY, begun

@@ -25,7 +25,7 @@ from pmem.memory.undo import UndoRequest
 from pmem.operations import table
 from pmem.operations.operation import Operation
 from pmem.project.setup import SettingChangeRequest, initialise
-from pmem.storage.local.commands import FILE
+from pmem.storage.local.logs import COMMANDS_FILE
 from pmem.values.records import Episode, Memory, Source, Standing, plain
 from tests.asking import ask
 from tests.conftest import NOW
@@ -145,13 +145,13 @@ def seen(root: str) -> dict[str, Any]:
 
 
 def commands(root: str) -> int:
-    log = Path(root, "local", FILE)
+    log = Path(root, "local", COMMANDS_FILE)
     return len(log.read_bytes().splitlines()) if log.exists() else 0
 
 
 def _forget_last(root: str) -> None:
     """Make the last command one of another clone."""
-    log = Path(root, "local", FILE)
+    log = Path(root, "local", COMMANDS_FILE)
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-1]))
 
 
@@ -176,7 +176,7 @@ def test_whatever_was_done_is_undone_step_by_step(steps: list[tuple[str, int]]) 
     project = Project(root)
     contradict(root, project.add("The first memory of all", tags=("first",)).memory.id)
     project.start_conversation("Talk")
-    Path(root, "local", FILE).unlink()  # what another clone did
+    Path(root, "local", COMMANDS_FILE).unlink()  # what another clone did
     before = [seen(root)]
     for name, number in steps:
         ids = sorted(one.id for one in opened(root).memories.find() if isinstance(one, Memory))
@@ -274,7 +274,7 @@ def test_a_batch_is_one_command(project: Project, root: str) -> None:
 
 def test_a_log_that_is_lost_or_damaged_takes_nothing_back(project: Project, root: str) -> None:
     project.add("One thing")
-    log = Path(root, "local", FILE)
+    log = Path(root, "local", COMMANDS_FILE)
     kept = log.read_bytes()
     empty = b'{"at":"2026-01-01T00:00:00Z","operation":"add","changes":[]}\n'
     for data in (b"not a line\n" + kept[:-9], empty, b"[" * 100_000, b"\0" * 2**23):

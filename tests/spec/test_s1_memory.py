@@ -18,7 +18,7 @@ from pmem.core.style_rules import lints
 from pmem.memory.proposals import Withheld
 from pmem.memory.requests import Added
 from pmem.project.setup import write_setting
-from pmem.storage.local.operations import BEFORE, FILE, MOST_BYTES, Operations
+from pmem.storage.local.logs import MOST_BYTES, OPERATIONS_BEFORE, OPERATIONS_FILE, Operations
 from pmem.values.records import EventKind, MemoryType, State
 from tests.cli.shell import pmem
 from tests.conftest import NOW
@@ -345,14 +345,18 @@ def test_14_the_log_holds_no_texts_and_stays_small(root: str) -> None:
     project = opened(root)
     project.add("Oolongs are green.", subject="secret leaves", tags=("steeping",))
     project.search("oolongs")
-    with open(f"{root}/local/{FILE}", "rb") as file:
+    with open(f"{root}/local/{OPERATIONS_FILE}", "rb") as file:
         told = file.read().lower()
     assert not [word for word in (b"oolong", b"secret", b"steeping") if word in told]
     log = Operations(root)
     entry = log.all()[-1]
     for _ in range(30):
         log.note([entry] * 1000)
-    sizes = [os.path.getsize(f"{root}/local/{name}") for name in (FILE, BEFORE) if name]
+    sizes = [
+        os.path.getsize(f"{root}/local/{name}")
+        for name in (OPERATIONS_FILE, OPERATIONS_BEFORE)
+        if name
+    ]
     assert max(sizes) < 1.2 * MOST_BYTES
     assert len(log.all()) > 1000
 
@@ -383,7 +387,7 @@ def test_14_upkeep_is_told_apart(root: str) -> None:
 def test_14_a_damaged_line_is_left_out(line: bytes, root: str) -> None:
     project = opened(root)
     project.add("Tea is green.")
-    with open(f"{root}/local/{FILE}", "ab") as file:
+    with open(f"{root}/local/{OPERATIONS_FILE}", "ab") as file:
         file.write(line + b"\n")
     assert project.operations(limit=0).total == 1
 

@@ -1,4 +1,4 @@
-"""What screens are drawn with: lines broken at words, rows in columns, panels and bars, times.
+"""What all screens are drawn with: line breaks, columns, panels, bars, times.
 
 Widths are counted in the cells that a terminal takes, high where terminals disagree.
 """

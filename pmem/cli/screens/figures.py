@@ -1,4 +1,4 @@
-"""How figures look: those of a project, and what a context sees of a conversation."""
+"""The screens of figures: those of a project, and what a context shows of a conversation."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""How what a search finds looks on a terminal."""
+"""The screen of a search."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""How records look on a terminal: in lists, one by one, and in the receipt of a context."""
+"""The screens of records: lists, one record, and why a context has each of its items."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime

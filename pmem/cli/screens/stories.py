@@ -1,4 +1,4 @@
-"""How what happened looks: to one record, to all of them, and what an edit changed."""
+"""The screens of what happened: to one record, to all of them, and what an edit changed."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What a conversation leaves to an app: two to four of its own sentences, whole ones."""
+"""The memory that an app gets of a conversation: two to four whole sentences of it."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
@@ -93,9 +93,8 @@ def _best(said: Sequence[Message]) -> "list[Piece]":
     """
     from pmem.core.extraction.facts import extract
     from pmem.core.summaries.clauses import called, pieces
-    from pmem.core.summaries.everyday import everyday_terms
     from pmem.core.summaries.summary import ordered
-    from pmem.core.summaries.worth import worths
+    from pmem.core.summaries.worth import everyday_terms, worths
     from pmem.core.text.terms import terms
 
     names = called(said)
@@ -132,7 +131,7 @@ def _forms(text: str, message: Message) -> set[str]:
 
 def _up_to_date(stating: "list[Piece]") -> "list[Piece]":
     """Leave out what a later clause corrects, which then says what it is about."""
-    from pmem.core.extraction.corrections import outdated, with_corrected
+    from pmem.core.extraction.facts import outdated, with_corrected
 
     new = [piece.text for piece in stating]
     gone = outdated(new)

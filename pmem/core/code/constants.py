@@ -1,4 +1,4 @@
-"""What a program or a settings file says a name is: `RETRIES = 3`, `"retries": 3`, `retries: 3`.
+"""Finding the value of a name in a program or a settings file, as in `RETRIES = 3`.
 
 A line assigns where nothing but words stands before the name, and a sign after it, with a type in
 between where languages have one there. The value goes on while a bracket is open.

@@ -1,6 +1,6 @@
-"""Where a name is defined in a program text, and how far the definition reaches.
+"""Finding where a name is defined in a program, and where the definition ends.
 
-Which lines may begin a definition git says, by its own patterns (`storage.git.function_lines`).
+Git says which lines may begin a definition, by its own patterns (`storage.git.function_lines`).
 What such a line defines, what encloses it and where it ends is read here, by brackets and by
 indentation, with literals left out. Each pass is linear in the text.
 """

@@ -1,4 +1,4 @@
-"""Program text without the white space that means nothing, so that reformatting changes nothing.
+"""Program text without insignificant white space, so that reformatting changes no citation.
 
 In a free layout white space is kept, as one blank, only where it parts two words, or two signs
 that would be another sign together. Where lines have a meaning, outside of the brackets of Python,

@@ -1,7 +1,7 @@
-"""A context as it fills up, and whether there is room for more.
+"""A context that is being filled: what an item costs, and whether there is room for it.
 
-What a text with one thing more would cost lies between two sums of prices. Only where the
-limit lies between them as well is the text written and counted.
+The cost of the text with one more item is between two sums of prices. Only when the limit is
+between them too is the text written and counted.
 """
 
 from collections import Counter as Tally

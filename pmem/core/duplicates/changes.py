@@ -1,4 +1,4 @@
-"""What a claim that tells of a change says held before, and holds now.
+"""What a sentence about a change says was valid before, and what it says is valid now.
 
 "The limit was raised from 100 to 200" tells of two states, "the limit is 100" and "the limit is
 200"; "we use RabbitMQ instead of Kafka" tells that "we use Kafka" held. So a change is compared

@@ -1,4 +1,4 @@
-"""Whether two memories say the same, something new, the opposite, or only speak of one thing.
+"""Whether two memories say the same, an update, the opposite, or share only a subject.
 
 In other languages than English texts may differ in the forms of their words only. A form begins as
 the other one does. Where a noun changes its number, so may what agrees with it: a short word

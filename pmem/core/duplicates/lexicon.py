@@ -1,4 +1,4 @@
-"""What single words mean in a comparison: the tables, looked up once for each word.
+"""What single words mean in a comparison, looked up once for each word.
 
 A word is brought to its base by its ending: "stored" is "store", "planned" is "plan". Only endings
 go that leave the meaning as it is. The stemmer of searches takes more: for it an "organ" is an

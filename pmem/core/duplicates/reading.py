@@ -1,4 +1,4 @@
-"""What a memory says, reduced to what comparisons need.
+"""A memory reduced to what comparisons need.
 
 A memory is not taken apart as the sentences of a talk are (`core.text.sentences`), for code,
 quotations, operators and flags count here as they are written.

@@ -1,4 +1,4 @@
-"""Whether the same words stand in the same roles: "A calls B" is not "B calls A"."""
+"""Whether the same words have the same roles: "A calls B" is not "B calls A"."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple

@@ -1,6 +1,6 @@
-"""What a commit's message says that is worth keeping: what was taken back, decided, and why.
+"""What a commit's message says that is worth keeping: reverts, decisions and reasons.
 
-Three kinds of messages do: a revert (something was tried, and failed), trailers such as
+Three kinds of messages count: a revert (something was tried, and failed), trailers such as
 `Constraint:` and `Rejected: this | why` (arXiv 2603.15566), and bodies that give a reason.
 """
 

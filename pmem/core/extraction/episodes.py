@@ -1,4 +1,4 @@
-"""Key moments of a conversation, found as it goes on, and the arc that they make.
+"""Finding the key moments of a conversation as it grows, and the arc that they form.
 
 `moments` looks at the last message only; the earlier ones say where an episode began and whether
 it has been told already. What a moment is worth follows from its type and one addition:

@@ -1,4 +1,4 @@
-"""Where a statement begins, which clauses it has, and which phrases of a table stand in one.
+"""Where a statement begins, its clauses, and the phrases of a table in each clause.
 
 A phrase counts where its speaker fits, and nothing before it makes it somebody else's word.
 """
@@ -278,9 +278,16 @@ _PLACED: Final[dict[str, Callable[[ParsedSentence, Clause, int], bool]]] = {
 }
 """Who must say it, told by what stands before a phrase rather than by its subject."""
 
+
+def _is_lasting(sentence: ParsedSentence, place: int) -> bool:
+    """Tell whether enough follows to say what is wanted; in "change of plan" there is no verb."""
+    words = sentence.words[place:]
+    return len(words) >= _LASTING and words[0] != "of"
+
+
 _FORMS: Final[dict[str, Callable[[ParsedSentence, int], bool]]] = {
     "dated": _is_dated,
-    "lasting": lambda sentence, place: len(sentence.words) >= place + _LASTING,
+    "lasting": _is_lasting,
     "ing": lambda sentence, place: sentence.words[place].endswith("ing"),
     "named": ParsedSentence.capital,
     "number": lambda sentence, place: (

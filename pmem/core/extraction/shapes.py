@@ -1,4 +1,4 @@
-"""What a clause states, by its phrases and by its form, and steps that are written as a list."""
+"""What a clause states, by its phrases and its form; and steps that are written as a list."""
 
 import re
 from collections.abc import Callable, Iterator

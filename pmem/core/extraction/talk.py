@@ -1,7 +1,7 @@
-"""Key moments of everyday talk, told by the words of its messages.
+"""Key moments of everyday talk, found by the words of its messages.
 
-The last message is looked at; the earlier ones say where what it tells of began, and whether it
-has been told already.
+Only the last message can be a moment; the earlier ones show where the episode began, and whether
+it has been reported already.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Key moments of work with an assistant, told by the shape of the dialogue.
+"""Key moments of work with an assistant, found by the shape of the dialogue.
 
 Where tools are called, a person's words and the last words of each turn are what counts. A
 person who reports trouble, or pastes it, raises an issue; one who rules or chooses decides; and an
@@ -12,9 +12,9 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
+from pmem.core.extraction.attempts import outcome, sums_up
 from pmem.core.extraction.cues import IMPERATIVES, SETS
 from pmem.core.extraction.facts import extract, stated
-from pmem.core.extraction.outcomes import outcome, sums_up
 from pmem.core.extraction.phrases import (
     Clause,
     Cue,

@@ -1,4 +1,4 @@
-"""Which of many memories a new one may belong with, told by their words alone.
+"""Which of many memories a new one may belong with, by their words alone.
 
 Looking at every memory would take too long. So an index keeps the words of each, the memories
 that share most of the rarer ones are read, and only those that are promising are compared (see

@@ -1,4 +1,4 @@
-"""Links between memories that belong together: what consolidation and adding have in common."""
+"""Links between memories that belong together, for `consolidate` and `add`."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Which records say the same, and one record out of several, in which nothing of any is lost."""
+"""Which records say the same, and how several become one that loses nothing."""
 
 from bisect import bisect_left
 from collections import Counter, defaultdict

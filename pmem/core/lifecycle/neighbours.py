@@ -1,4 +1,4 @@
-"""Which memories have to do with each other: whom they concern, their links, which end is newer.
+"""How memories are related: whom they concern, their links, and which one is newer.
 
 A scope says whom a memory concerns (an app, a user, a role), and also who noted it and where (an
 agent, an actor, a run). Who noted something makes no difference to what it says: a context shows

@@ -1,6 +1,6 @@
-"""A plan with its steps, what each changes, and a name by which to know it again.
+"""A plan: its steps, what each changes, and a name by which the plan is recognised.
 
-What the steps of a plan in the making leave behind is what the next ones start from (`Draft`).
+Each step of a plan starts from the records as the steps before it leave them (`Draft`).
 """
 
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""How present a record still is: what fades since somebody cared, and what answers say of it.
+"""How present a record still is: which kinds fade, how fast, and how answers show it.
 
 A project does not forget by the calendar. Decisions, constraints, procedures, preferences and
 goals, what is pinned, and what apps remember are kept however old they are. S2's manner, in which

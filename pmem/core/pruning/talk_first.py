@@ -1,4 +1,4 @@
-"""The strategy that keeps talk: message by message, what tools were told and answered goes first.
+"""The strategy that keeps talk: calls of tools and their results go first.
 
 What readers of coding sessions call essential is nearly always talk. Of these classes the lowest
 goes first, and within a class finished tasks, then what has the least merit, such as the older:

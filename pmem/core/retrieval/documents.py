@@ -1,4 +1,4 @@
-"""What a record says to a search: its documents, their terms, and the facts that filters ask.
+"""What is searched of a record: its documents, their terms, and the facts for filters.
 
 One record may hold several documents: a conversation holds its recent messages, a chunk holds
 its messages and its summary. Whoever ranks, on disk or in memory, takes documents from here.

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from pmem.core.retrieval.bm25 import idf, length_norm, saturation
 from pmem.core.retrieval.collection import CollectionStatistics, Document, SessionDocuments, Totals
 from pmem.core.retrieval.forms import with_forms
 from pmem.core.retrieval.question import QueryTerm, QuestionPlan
+from pmem.core.retrieval.signals import idf, length_norm, saturation
 
 Frequencies = Mapping[str, Mapping[int, float]]  # term -> unit (document, session) -> frequency
 

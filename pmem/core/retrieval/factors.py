@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from pmem.core.retrieval.bm25 import confidence, familiarity, recency, substance
 from pmem.core.retrieval.collection import CollectionStatistics, Document, Links, boosts
 from pmem.core.retrieval.evidence import Bm25, Constants, Evidence
 from pmem.core.retrieval.question import QuestionPlan
@@ -24,7 +23,11 @@ from pmem.core.retrieval.signals import (
     RESULT,
     TIME,
     TOOLS,
+    confidence,
+    familiarity,
     holds_phrase,
+    recency,
+    substance,
 )
 from pmem.core.text.terms import sequence, terms
 from pmem.values.config import Settings

@@ -1,4 +1,4 @@
-"""Forms of a word that a collection holds, in any language: what begins as the word does.
+"""Forms of a word in any language: terms of the collection that begin as it does.
 
 Endings, and what compounds put behind a word, leave its beginning as it is: "Rechnung" finds
 "Rechnungen", "Lager" finds "Lagerverwaltung". What a compound ends with is a word of its own:

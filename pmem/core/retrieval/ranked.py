@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pmem.core.retrieval.bm25 import idf, length_norm, saturation
 from pmem.core.retrieval.collection import CollectionStatistics, Document
 from pmem.core.retrieval.evidence import Constants, Evidence
+from pmem.core.retrieval.signals import idf, length_norm, saturation
 from pmem.core.text.terms import fold
 
 if TYPE_CHECKING:

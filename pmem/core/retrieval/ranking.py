@@ -10,13 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from pmem.core.retrieval.bm25 import (
-    familiarity,
-    plain_idf,
-    recency,
-    relative_frequency,
-    smooth_share,
-)
 from pmem.core.retrieval.collection import CollectionStatistics, Links
 from pmem.core.retrieval.evidence import Accept, Constants, Evidence, Scorer, bm25_scores, gather
 from pmem.core.retrieval.factors import DEFAULTS, QuestionScorer, RankingSettings, Weights
@@ -30,7 +23,14 @@ from pmem.core.retrieval.ranked import (
     sum_of,
     total,
 )
-from pmem.core.retrieval.signals import TOOLS
+from pmem.core.retrieval.signals import (
+    TOOLS,
+    familiarity,
+    plain_idf,
+    recency,
+    relative_frequency,
+    smooth_share,
+)
 from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue
 

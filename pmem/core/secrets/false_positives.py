@@ -1,4 +1,4 @@
-"""What looks like a secret and is none: examples, placeholders, references, words and numbers."""
+"""What looks like a secret and is not one: examples, placeholders, references, words, numbers."""
 
 import re
 from itertools import pairwise

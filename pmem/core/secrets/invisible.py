@@ -1,4 +1,4 @@
-"""Texts without the characters that nobody sees, which would part a secret from its shape."""
+"""Texts without invisible characters, which could split a secret."""
 
 import re
 from bisect import bisect_right

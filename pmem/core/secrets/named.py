@@ -1,4 +1,4 @@
-"""What a text calls a secret, by one rule for all forms: a name, a bond, and a value.
+"""Secrets by name, in any notation: a name, a sign such as `=`, and a value.
 
 The name is a word for secrets (`words`) with what is glued to it. The bond is what stands between
 the two: signs, quotes, brackets, tags, a few words. How well the value must look like a secret

@@ -1,4 +1,4 @@
-"""The shapes of secrets that say by themselves what they are: what they begin with, what follows.
+"""The shapes of secrets that are recognised without a name: how they begin, and what follows.
 
 The shapes are what their issuers publish, as of 2026-11-22. One of them is looked for only where
 its prefix, or for a pattern its mark, stands in the text, and is compiled only then.

@@ -1,4 +1,4 @@
-"""The words by which texts call a secret, and those that make something else of such a word.
+"""The words by which texts name a secret, and the words that give such a word another meaning.
 
 Words of other languages are stems: `парол` goes on as `паролем`. They need no grammar, since it is
 the value beside them that must look like a secret.

@@ -1,4 +1,4 @@
-"""Messages in pieces that can stand alone in a summary, without what only fills.
+"""Messages as clauses that can stand alone in a summary, without filler.
 
 A piece is a clause of a sentence, a line of short code, a remark in brackets, or one line on what
 tools did: the files that they wrote, the last command, its error. Pieces are spans of the message,

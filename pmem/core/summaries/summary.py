@@ -1,4 +1,4 @@
-"""What a stretch of conversation said, in its own words and a share of its length.
+"""A summary of a stretch of conversation: its own words, at a share of its length.
 
 Clauses are chosen for the words that are likely to be asked for later, each word once: greedy
 maximal coverage by worth for length, as for submodular objectives in Lin and Bilmes, Multi-document

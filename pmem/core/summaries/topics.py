@@ -1,4 +1,4 @@
-"""What a stretch of conversation is about: names of things, and words that recur in it."""
+"""The topics of a stretch of conversation: names of things, and words that recur."""
 
 import re
 from collections import Counter, defaultdict
@@ -8,8 +8,7 @@ from itertools import chain, zip_longest
 from typing import Final, NamedTuple
 
 from pmem.core.summaries.clauses import called, contents
-from pmem.core.summaries.everyday import everyday_terms
-from pmem.core.summaries.worth import is_identifier
+from pmem.core.summaries.worth import everyday_terms, is_identifier
 from pmem.core.text.blocks import read_prose
 from pmem.core.text.commands import command_line, edited_files
 from pmem.core.text.speech import TOOLS, Speech, speech_of

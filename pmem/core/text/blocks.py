@@ -1,4 +1,4 @@
-"""A message's text in blocks: what its author says, and what only stands in it.
+"""A message's text in blocks: the author's prose, and code, logs, data and quotations.
 
 Prose is the author's own word. Code, logs, data and quotations are shown, and what stands between
 tags or comes from hooks was put there by a program. A block is told by its lines, each looked at

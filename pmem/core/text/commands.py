@@ -1,4 +1,4 @@
-"""A tool's call in one line, how it ended, and what its message says to who reads a talk."""
+"""A tool's call in one line, whether it failed, and what is shown of its result."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""A text taken apart into sentences, and a sentence into words: the one way for all who read.
+"""Splitting a text into sentences, and a sentence into words: the one way for all readers.
 
 `split_sentences` parts any prose, `sentences` a message, of which only what is its author's own
 word is read (see `core.text.blocks`). Quotations, inline code and links stay in the text of a

@@ -1,10 +1,10 @@
-"""What becomes of one record whose merge was left unfinished, and why."""
+"""Deciding a record whose merge was left unfinished, with the reason."""
 
 from typing import Any, NamedTuple
 
 from pmem.core.rawjson import NotJson, load
+from pmem.core.threeway.history import STATE
 from pmem.core.threeway.markers import Apart, apart
-from pmem.core.threeway.recall import STATE
 from pmem.core.threeway.record import Merged, merged
 from pmem.core.threeway.shapes import RecordShape, checked
 from pmem.core.threeway.values import same

@@ -1,4 +1,4 @@
-"""Conflict markers: taking a text apart again into the versions that it was put together from.
+"""Splitting a text with conflict markers into its versions.
 
 See `git merge-file`, "CONFLICT MARKERS" in gitattributes(5) for their length, and
 `merge.conflictStyle` for the styles `merge`, `diff3` and `zdiff3`.

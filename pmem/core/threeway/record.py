@@ -1,4 +1,4 @@
-"""Merging one record: what either side changed holds, and nothing that either side says is lost.
+"""Merging one record: a change by either side counts, and nothing that a side says is lost.
 
 The two sides are put in order first, the one that changed later in front, and only then compared.
 So it makes no difference which of them is called ours. Of a field that both changed, the value
@@ -7,7 +7,7 @@ that was set later holds, as far as the histories tell.
 
 from typing import Any, Final, NamedTuple
 
-from pmem.core.threeway import history, recall
+from pmem.core.threeway import history
 from pmem.core.threeway.shapes import UNKNOWN, RecordShape, Rule, checked
 from pmem.core.threeway.values import (
     MISSING,
@@ -87,7 +87,7 @@ class _Merging:
         self._conflicts: list[str] = []
         self._late = self._in_recall(late, early)
         self._early = self._in_recall(early, late)
-        self._overruled = bool(self._lost) and recall.ACTIVE in map(recall.state_of, self._sides)
+        self._overruled = bool(self._lost) and history.ACTIVE in map(history.state_of, self._sides)
 
     def merged(self) -> Merged:
         """Merge the record, and note in its history what found no place elsewhere."""
@@ -97,7 +97,7 @@ class _Merging:
         if notes:
             at = self._late[self._shape.time]
             branch = self._branch(result)
-            undecided = [*self._conflicts, *([recall.STATE] if self._overruled else [])]
+            undecided = [*self._conflicts, *([history.STATE] if self._overruled else [])]
             event = history.note(at, self._lost, self._inner, undecided, branch)
             result["history"] = [*result.get("history", []), event]
         return Merged(result, tuple(sorted(self._conflicts)), notes, self._overruled)
@@ -114,7 +114,7 @@ class _Merging:
 
     def _in_recall(self, side: Object, other: Object) -> Object:
         """Return a side as if it had not left recall, where the other one meant to keep it."""
-        before = recall.overruled(self._shape, self._base, side, other, self._new)
+        before = history.overruled(self._shape, self._base, side, other, self._new)
         self._lost |= {field: side[field] for field in before}
         return {**side, **before}
 

@@ -1,4 +1,4 @@
-"""A merge of one record done again, and where the one that somebody made differs from it."""
+"""Redoing the merge of one record, and where the merge that was committed differs."""
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""What merging must know of each kind of record: which of its fields are more than one value.
+"""What merging must know of each kind of record: its fields, and the rule of each.
 
 The names are written out, because importing the record classes would take longer than merging;
 a test holds the two together.

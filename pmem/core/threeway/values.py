@@ -1,4 +1,4 @@
-"""JSON values and lists of them as merging sees them: when two are the same, and what is later."""
+"""JSON values and lists as merging compares them: which are the same, and which is later."""
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence

@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from pmem.operations.envelope import json_line
+from pmem.operations.operation import json_line
 from pmem.project.workspace import Workspace
 from pmem.server.http import event_stream, memory_api, operation_api
 from pmem.server.http.changes import ChangeWatch

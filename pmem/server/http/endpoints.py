@@ -14,8 +14,7 @@ import msgspec
 
 from pmem.core.secrets import unsecret
 from pmem.errors import InvalidValue, PmemError, UsageError
-from pmem.operations.envelope import data_line, error_line, json_line
-from pmem.operations.operation import Operation, Outcome
+from pmem.operations.operation import Operation, Outcome, data_line, error_line, json_line
 from pmem.operations.pipeline import run
 from pmem.project.failures import note_failure
 from pmem.project.workspace import Workspace

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from pmem.errors import PmemError
-from pmem.operations.envelope import json_line
+from pmem.operations.operation import json_line
 from pmem.project.caller import asked_by
 from pmem.project.workspace import Workspace
 from pmem.server.http.changes import ChangeWatch, StreamedChange

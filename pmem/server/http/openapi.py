@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from pmem import __version__
-from pmem.operations.envelope import SCHEMA
+from pmem.operations.operation import SCHEMA
 from pmem.server.http.endpoints import JSON, Endpoint
 from pmem.server.http.event_stream import PATH as EVENTS
 from pmem.server.http.guard import HEALTH

@@ -16,8 +16,7 @@ from pmem.storage.git.merge_stages import OURS, THEIRS, MergeState, Placed, merg
 from pmem.storage.git.tracked import LOCAL
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.values.config import Settings
-from pmem.vcs import rule_files
-from pmem.vcs.repair import settings
+from pmem.vcs import rule_files, settingsmerge
 from pmem.vcs.repair.cases import (
     Unfit,
     Unmerged,
@@ -95,7 +94,7 @@ def repair(workspace: Workspace, request: RepairRequest) -> Repair:
         plan, unmerged, merged = _plan(workspace, state)
         if not request.dry_run:
             if merged is not None:
-                settings.carry_out(workspace.root, state, merged)
+                settingsmerge.carry_out(workspace.root, state, merged)
                 workspace.configuration.forget()
             _carry_out(workspace, state, plan, unmerged)
     repaired = list(_decided(workspace.root, plan, merged))
@@ -136,7 +135,7 @@ def _has_settings(workspace: Workspace) -> bool:
 
 def _plan(
     workspace: Workspace, state: MergeState | None
-) -> tuple[RepairPlan, Unmerged, settings.SettingsRepair | None]:
+) -> tuple[RepairPlan, Unmerged, settingsmerge.SettingsRepair | None]:
     """Return what is to be done, what git has as unmerged, and what becomes of the settings."""
     root = workspace.root
     unmerged = {} if state is None else state.unmerged()
@@ -156,7 +155,7 @@ def _plan(
         cases += found
     merged = None
     try:
-        merged = settings.settings_case(root, state, of_settings)
+        merged = settingsmerge.settings_case(root, state, of_settings)
     except Unfit as unfit:
         left[CONFIG_FILE] = str(unfit)
     return planned(cases, left, lambda path: in_tree(root, path)), unmerged, merged
@@ -218,7 +217,7 @@ def _index_file(mode: str, data: bytes | None) -> Placed:
 
 
 def _decided(
-    root: str, plan: RepairPlan, merged: settings.SettingsRepair | None
+    root: str, plan: RepairPlan, merged: settingsmerge.SettingsRepair | None
 ) -> Iterator[Repaired]:
     """Yield what became of the settings and of each record."""
     if merged is not None:

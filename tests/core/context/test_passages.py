@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.context.passages import (
+from pmem.core.context.chat_items import (
     LEAST_SAID,
     LONGEST_PASSAGE,
     LOOKED_AT,

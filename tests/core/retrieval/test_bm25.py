@@ -9,7 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from pmem.core.retrieval.bm25 import (
+from pmem.core.retrieval.evidence import bm25_scores
+from pmem.core.retrieval.pool import okapi_scores
+from pmem.core.retrieval.question import QueryTerm
+from pmem.core.retrieval.ranking import rank
+from pmem.core.retrieval.signals import (
     DAY,
     confidence,
     familiarity,
@@ -22,10 +26,6 @@ from pmem.core.retrieval.bm25 import (
     smooth_share,
     substance,
 )
-from pmem.core.retrieval.evidence import bm25_scores
-from pmem.core.retrieval.pool import okapi_scores
-from pmem.core.retrieval.question import QueryTerm
-from pmem.core.retrieval.ranking import rank
 from tests.core.retrieval.stores import NOW, QUESTIONS, random_store, store_of
 
 WORDS = "abcdefgh"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pmem.core.extraction.corrections import corrected, is_correction, with_corrected
+from pmem.core.extraction.facts import corrected, is_correction, with_corrected
 
 
 @pytest.mark.parametrize(

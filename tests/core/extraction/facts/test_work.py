@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.extraction import shapes
+from pmem.core.extraction.attempts import outcome
 from pmem.core.extraction.cues import CUES, REPORTS
 from pmem.core.extraction.facts import Candidate, category_of, extract
-from pmem.core.extraction.outcomes import outcome
 from pmem.core.extraction.third_person import in_third_person, leaves_open, with_others
 from pmem.core.style_rules import MOST_CHARACTERS
 from pmem.values.records import Fact, MemoryType, Message, Role
