@@ -88,8 +88,9 @@ def without_entries(
     if before is None:
         return None if left in ({}, alone) else _write(left, text)
     was = _read(before)
-    is_other = any(_ours_in(was, entry) for entry in wanted) or _taken_out(was, wanted) != left
-    return _write(left, text) if is_other else before
+    is_same = json.dumps(_taken_out(was, wanted)) == json.dumps(left)  # true is not 1 here
+    had_ours = any(_ours_in(was, entry) for entry in wanted)
+    return before if is_same and not had_ours else _write(left, text)
 
 
 def _read(text: str | None) -> dict[str, Any]:
@@ -98,7 +99,9 @@ def _read(text: str | None) -> dict[str, Any]:
         found = {} if text is None else json.loads(
             text, object_pairs_hook=_members, parse_constant=_refuse, parse_float=_finite
         )  # fmt: skip
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (NotStrictJson, NoPlace):
+        raise
+    except (ValueError, RecursionError) as error:
         raise NotStrictJson(str(error)) from None
     if not isinstance(found, dict):
         raise NoPlace("it is no object")

@@ -1,7 +1,7 @@
 """The Model Context Protocol, through its official SDK: what a client asks, handed to pmem.
 
 The SDK speaks every revision of the protocol; here stands only what there is. Calls run one after
-another in a thread, so that the protocol is answered meanwhile. This module, `lines` and
+another in a thread, so that the protocol is answered meanwhile. This module and
 `http.mcp_endpoint` are the only ones that know the SDK.
 """
 
@@ -51,6 +51,7 @@ _LISTS: Final[tuple[CacheableMethod, ...]] = (
 GRACE: Final = 1.0
 """How long what is asked when the input ends may take to be answered, in seconds."""
 _MOMENT: Final = 0.01
+_NO_REQUEST: Final = "this is no request of JSON-RPC 2.0"
 
 
 def serve(
@@ -106,9 +107,14 @@ class _Client:
         while line := await to_thread.run_sync(
             self._source.readline, LINE_BYTES, abandon_on_cancel=True
         ):
-            told = _without_halves(line.decode("utf-8", "replace"))
-            self._unanswered += _is_request(told)
-            yield told
+            told = line.decode("utf-8", "replace")
+            try:
+                message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+            except ValueError:
+                await self._refuse(told)
+            else:
+                self._unanswered += isinstance(message, types.JSONRPCRequest)
+                yield told
         with anyio.move_on_after(GRACE):
             while self._unanswered > 0:
                 await anyio.sleep(_MOMENT)
@@ -122,24 +128,26 @@ class _Client:
     async def flush(self) -> None:
         """Do nothing: what is written is flushed at once."""
 
+    async def _refuse(self, line: str) -> None:
+        """Answer a request that is none by its id, so that nobody waits; pass over all else."""
+        name = _request_id(line)
+        if name is None:
+            return
+        self._unanswered += 1
+        error = types.ErrorData(code=types.INVALID_REQUEST, message=_NO_REQUEST)
+        refusal = types.JSONRPCError(jsonrpc="2.0", id=name, error=error)
+        await self.write(refusal.model_dump_json(by_alias=True, exclude_unset=True) + "\n")
 
-def _is_request(line: str) -> bool:
+
+def _request_id(line: str) -> types.RequestId | None:
+    """Return the id that a line asks for an answer by, whatever else is wrong with it."""
     try:
-        message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except ValueError:
-        return False
-    return isinstance(message, types.JSONRPCRequest)
-
-
-def _without_halves(line: str) -> str:
-    """Return a line with a question mark for each half of a character, which JSON can spell."""
-    if "\\ud" not in line.casefold():
-        return line
-    try:
-        whole = json.dumps(json.loads(line), ensure_ascii=False)
+        value = json.loads(line)
     except (ValueError, RecursionError):
-        return line
-    return whole.encode("utf-8", "replace").decode()
+        return None
+    name = value.get("id") if isinstance(value, dict) and "method" in value else None
+    is_text = isinstance(name, str) and name.isprintable()
+    return name if is_text or type(name) is int else None
 
 
 class CallRunner(Protocol):

@@ -127,6 +127,7 @@ BROKEN: Final[dict[str, bytes]] = {
     "single quotes": b"{'theme': 'dark'}",
     "no number": b'{"theme": NaN}',
     "a number beyond all bounds": b'{"e": 1e400}',
+    "a number of 5,000 digits": b'{"e": %b}' % (b"9" * 5_000),
     "not UTF-8": b'{"theme": "\xff"}',
     "two values": b"{} {}",
     "a raw line end in a text": b'{"theme": "da\nrk"}',

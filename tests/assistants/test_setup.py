@@ -187,7 +187,7 @@ def test_a_file_that_is_not_json_to_the_letter_is_not_touched(
 ) -> None:
     put(path_of(file, scope, home), BROKEN[odd])
     done = is_refused(name, scope, home, Damaged.exit_code)
-    assert "--print" in done.err or "UTF-8" in done.err
+    assert "is not strict JSON" in done.err or "UTF-8" in done.err
 
 
 @pytest.mark.parametrize("odd", IN_THE_WAY)
@@ -303,6 +303,15 @@ def test_permissions_stay_and_what_was_there_stands_beside_it_meanwhile(
     assert path.with_name(path.name + BACKUP).read_bytes() == data
     assert setup(name, scope, "--remove").code == 0
     assert not path.with_name(path.name + BACKUP).exists()
+
+
+def test_a_one_that_became_true_stays_true(home: Path) -> None:
+    path = home / "project" / ".mcp.json"
+    put(path, b'{"theme": 1}\n')
+    assert setup("claude-code", "project").code == 0
+    put(path, path.read_bytes().replace(b'"theme": 1', b'"theme": true'))
+    assert setup("claude-code", "project", "--remove").code == 0
+    assert path.read_bytes() == b'{"theme": true}\n'
 
 
 @pytest.mark.usefixtures("untried")

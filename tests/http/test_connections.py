@@ -57,6 +57,14 @@ def test_a_body_that_trickles_is_told_so_too(server: Listening) -> None:
         assert raw.recv(12) == b"HTTP/1.1 408"
 
 
+def test_who_asks_nothing_is_hung_up_on(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "IDLE_SECONDS", 1)
+    with listening(root) as server:
+        assert server.raw(b"") == b""
+        answer = server.raw(head(server, "GET /healthz", close=False))
+        assert answer.startswith(b"HTTP/1.1 200")
+
+
 def test_headers_may_be_so_large_and_no_larger(server: Listening) -> None:
     answer = server.raw(head(server, "GET /api/memory/", f"X-Large: {'x' * 15_000}\r\n"))
     assert answer.startswith(b"HTTP/1.1 200")

@@ -27,6 +27,7 @@ ORIGINS: Final[dict[str | None, bool]] = {
     "null": False,
     "http://evil.example": False,
     "http://localhost:3000": False,
+    "chrome-extension://localhost": False,
     "file://": False,
 }
 """Pages that ask, and whether they are the server's own."""

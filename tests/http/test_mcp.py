@@ -98,6 +98,17 @@ def test_what_is_no_message_is_an_error_of_the_protocol(body: bytes, ask: Asked)
     assert answer.json()["error"]["code"] < 0
 
 
+def test_bodies_are_let_in_as_everywhere_else(root: str) -> None:
+    with asking(root, body_bytes=100) as ask:
+        for kind, body, code in (
+            ("text/plain", b"{}", "content_type"),
+            ("application/json", b" " * 101, "too_large"),
+        ):
+            headers = {**ACCEPTED, "Content-Type": kind}
+            answer = ask("POST", "/mcp", content=body, headers=headers)
+            assert answer.json()["error"]["code"] == code
+
+
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 def test_no_stream_and_no_session_is_kept(method: str, ask: Asked) -> None:
     assert ask(method, "/mcp", headers=ACCEPTED).status_code == 405

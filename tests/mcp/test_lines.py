@@ -92,6 +92,23 @@ def test_a_monstrous_line_is_passed_over_and_the_next_one_answered(line: bytes, 
     assert answered["id"] == "probe"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"jsonrpc":"2.0","id":7,"method":"ping","params":[1]}\n',
+        b'{"jsonrpc":"2.0","id":7,"method":3}\n',
+        b'{"id":7,"method":"ping"}\n',
+        b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"caf\xe9"}}\n',
+        b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"\\ud800"}}\n',
+    ],
+    ids=["a list", "no method", "no version", "no UTF-8", "half a character"],
+)
+def test_who_waits_for_an_answer_gets_one_whatever_is_wrong(line: bytes, root: str) -> None:
+    _, refused, answered = talk(root, HELLO, line, PROBE)
+    assert (refused["id"], refused["error"]["code"]) == (7, -32600)
+    assert answered["id"] == "probe"
+
+
 def test_calls_that_run_when_the_input_ends_are_answered(root: str) -> None:
     Project(root, now=NOW).add("The queue is RabbitMQ.")
     line = request("tools/call", name="search", arguments={"query": "queue"})

@@ -61,7 +61,7 @@ class HttpServer:
         self._desk = AnswerDesk(opened)
         self._watch = ChangeWatch(opened, partial(self._desk.run, writes=False))
         self._streams = event_stream.EventStreams(self._desk, self._watch, tokens)
-        self._mcp = McpEndpoint(self._desk, offer)
+        self._mcp = McpEndpoint(self._desk, offer, rules)
         self._desk.on_write(self._watch.nudge)
         self.application = self._guarded(tokens, rules)
 

@@ -1,5 +1,6 @@
 """Where connections come in: a port or a socket's file."""
 
+import asyncio
 import os
 import socket
 import stat
@@ -8,6 +9,7 @@ from typing import Final
 import msgspec
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pmem.errors import InvalidValue, Refused, StorageRefused
 from pmem.server.http.guard import LOOPBACK
@@ -17,7 +19,7 @@ PORT: Final = 7636
 MOST_CONNECTIONS: Final = 256
 """Connections at a time; one that is too many is answered 503."""
 IDLE_SECONDS: Final = 30
-"""How long a connection stays open between two requests."""
+"""How long a connection stays open before a request begins."""
 GOODBYE_SECONDS: Final = 3
 """How long answers that are under way may take when the server ends."""
 
@@ -45,6 +47,16 @@ class ListeningPlace(msgspec.Struct, frozen=True, kw_only=True):
         return (*LOOPBACK, *own)
 
 
+class _ClosedWhenIdle(H11Protocol):
+    """A connection that ends where its client asks nothing; uvicorn waits for a first request."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.timeout_keep_alive_task = self.loop.call_later(
+            self.timeout_keep_alive, self.timeout_keep_alive_handler
+        )
+
+
 def listen(place: ListeningPlace) -> socket.socket:
     """Open the socket that a server listens at.
 
@@ -67,7 +79,7 @@ def configuration(application: ASGIApp) -> uvicorn.Config:
     """Return how uvicorn is to run."""
     return uvicorn.Config(
         application,
-        http="h11",
+        http=_ClosedWhenIdle,
         loop="asyncio",
         ws="none",
         lifespan="on",

@@ -88,7 +88,8 @@ class Guard:
                 f"it is {', '.join(self._rules.hosts)}; `pmem serve --allow-host` adds a name",
             )  # fmt: skip
         for origin in headers.getlist("origin"):
-            if origin.lower().partition("://")[2] != hosts[0]:
+            scheme, _, host = origin.lower().partition("://")
+            if scheme not in ("http", "https") or host != hosts[0]:
                 raise HttpRefusal(403, "origin", f"no page of {origin} may ask here")
 
     def _holder_in(self, headers: Headers) -> TokenHolder:

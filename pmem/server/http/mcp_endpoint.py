@@ -11,16 +11,16 @@ from typing import Any, Final, TypeVar
 import msgspec
 from mcp.server.context import ServerRequestContext
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from starlette.types import Receive, Scope, Send
+from starlette.requests import Request
+from starlette.types import Message, Receive, Scope, Send
 
 from pmem.project.caller import Caller, asked_by
 from pmem.server.calls import ToolCalls
-from pmem.server.http.endpoints import AnswerDesk
-from pmem.server.http.guard import HOLDER
+from pmem.server.http.endpoints import AnswerDesk, HttpRefusal, refused
+from pmem.server.http.guard import HOLDER, GuardRules, read_json_body, response_to
 from pmem.server.http.tokens import TokenHolder
 from pmem.server.mcp import ProtocolDesk
 from pmem.server.tools import ModelTool
-from pmem.values.bounds import BODY_BYTES
 
 T = TypeVar("T")
 PATH: Final = "/mcp"
@@ -41,12 +41,15 @@ class McpOffer(msgspec.Struct, frozen=True, kw_only=True):
 class McpEndpoint:
     """Answers `POST /mcp`."""
 
-    def __init__(self, desk: AnswerDesk, offer: McpOffer) -> None:
-        self._desk, self._offer = desk, offer
+    def __init__(self, desk: AnswerDesk, offer: McpOffer, rules: GuardRules) -> None:
+        self._desk, self._offer, self._rules = desk, offer, rules
         self._calls: dict[TokenHolder, ToolCalls] = {}
         protocol = ProtocolDesk(self._run, offer.tools, offer.session)
         self._manager = StreamableHTTPSessionManager(
-            protocol.server(), json_response=True, stateless=True, max_request_body_size=BODY_BYTES
+            protocol.server(),
+            json_response=True,
+            stateless=True,
+            max_request_body_size=rules.body_bytes,
         )
 
     @asynccontextmanager
@@ -56,8 +59,18 @@ class McpEndpoint:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request as ASGI has it."""
-        await self._manager.handle_request(scope, receive, send)
+        """Answer a request as ASGI has it; bodies are let in as everywhere else."""
+        try:
+            body = await read_json_body(Request(scope, receive), self._rules, is_needed=True)
+        except HttpRefusal as error:
+            await response_to(refused(error))(scope, receive, send)
+            return
+        told: list[Message] = [{"type": "http.request", "body": body}]
+
+        async def again() -> Message:
+            return told.pop() if told else await receive()
+
+        await self._manager.handle_request(scope, again, send)
 
     async def _run(
         self,
