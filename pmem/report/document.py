@@ -147,7 +147,7 @@ class Receipts(_Told, frozen=True, kw_only=True):
 
 
 class ToldWeek(_Told, frozen=True, kw_only=True):
-    """What was learned, changed and forgotten since a moment, and by whom; see `memory.week`."""
+    """What was learned, changed and forgotten since a moment, and by whom; see `memory.journal`."""
 
     since: datetime
     learned: tuple[Learned, ...] = ()
