@@ -95,6 +95,7 @@ _NAME: Final = (
     r"(?-i:[A-ZÀ-ÞŁŚŻĐ][a-zß-ÿł'-]{1,30})"
 )
 """A word that may be a name: a capital letter and small ones, and no part of a program."""
+_CAPITAL: Final = r"(?-i:[A-ZÀ-ÞŁŚŻĐ])"
 _USER: Final = rf"(?:the |our |this )?user(?:,? {_NAME}(?: {_NAME})?,?)?"
 _PERSON: Final = rf"(?:i|{_USER}|he|she)"
 _IS: Final = r"(?:'m| am| is|'s)"
@@ -124,9 +125,19 @@ _VERBS: Final = (
     r" (?:is|was|has|had|lives|resides|moved|relocated|are|comes|goes|prefers|likes|wants|uses"
     r"|speaks|suffers|got|votes|voted)\b|'s )"
 )
-_NAMED: Final = rf"\b(?:(?:the |our |this )?user,? )?(?-i:{'|'.join(GIVEN_NAMES)})\b(?: {_NAME})?,?"
+_NOT_OF_PEOPLE: Final = (
+    r"(?!(?: currently| now| still| also| has| just| recently)* (?:"
+    r"(?:lives|resides|is (?:currently |now |still )?(?:based|located|living)) (?:in|at|near|on)"
+    rf" (?!{_NO_TOWN}{_CAPITAL}(?-i:[a-zß-ÿł]))"
+    rf"|(?:prefers|likes|wants) to be (?:called|addressed as|named) (?!{_CAPITAL})"
+    rf"|(?:moved|relocated) to (?!{_TOWN})))"
+)
+"""Alice and Bob are accounts of tests, too: they live in a file, and move to a team."""
+_NAMED: Final = (
+    rf"\b(?:(?:the |our |this )?user,? )?(?-i:{'|'.join(GIVEN_NAMES)})\b(?: {_NAME})?,?"
+    rf"{_NOT_OF_PEOPLE}"
+)
 _ANYBODY: Final = rf"^\W{{0,3}}(?-i:[A-ZÀ-ÞŁŚŻĐ])[\w-]{{0,40}}(?: {_NAME})?"
-_CAPITAL: Final = r"(?-i:[A-ZÀ-ÞŁŚŻĐ])"
 _PHONE_DIGITS: Final = (8, 15)
 _UNSEEN: Final = str.maketrans(
     {"’": "'"} | dict.fromkeys('*`"“”\u00ad\u200b\u200c\u200d\u2060\ufeff')
@@ -171,6 +182,7 @@ _PATTERNS: Final = {
         r" (?:last|this|in (?:19|20)\d\d|from|with (?:my|his|her)|and (?:now )?lives? there)\b",
         rf"(?:\b(?:{_PERSON}|{_US})(?: has| have| just| recently|'ve){{0,2}} (?:moved|relocated) to"
         rf"|\b(?:{_PERSON}{_IS}|{_US}(?: are|'re)) moving to|\b{_US} live in) {_TOWN}",
+        rf"\b{_PERSON} (?:has |have |just |recently )?relocated to {_CAPITAL}(?-i:[a-zß-ÿł])",
         rf"^\W{{0,3}}{_USER},? (?:currently |now )?(?:based|living|located) in {_NO_PLACE}"
         rf"{_CAPITAL}",
         rf"{_MY} (?:home|house|flat|apartment) is (?:in|near) {_CAPITAL}",
@@ -232,6 +244,16 @@ _HINTS: Final = {
     "birthday": ("birth", "born", "age", "years old"),
 }  # fmt: skip
 """Without one of these in a text no pattern of the field can fit: most texts need none of them."""
+_OF_PEOPLE: Final = {
+    "preferred_name": (rf"\b(?:goes by|prefers to be called|likes to be called) {_CAPITAL}",),
+    "pronouns": (r"'s pronouns (?:are|:)", r"\b(?:uses|goes by) (?:she|he|they|ze|xe)/\w"),
+    "language": (rf"\bspeaks (?:{_TONGUES})\b",),
+    "health": (rf"\b(?:is|are) (?:{_CONDITIONS})\b", rf"\b(?:has|suffers from) (?:{_ILLNESSES})\b",
+               r"\bwas diagnosed with "),
+    "birthday": (r"\bbirthday is ", r"\bwas born (?:on|in) ", r"\bis \d{1,3} years old\b"),
+    "beliefs": (rf"\bis (?:an? )?(?:{_CREEDS})\b",),
+}  # fmt: skip
+"""What counts without a name, too, where the memory is filed under people."""
 
 
 def sensitive(
@@ -246,10 +268,11 @@ def sensitive(
     named = [_label(name) for name in (subject, *tags) if name]
     folded = _join_lines(text)
     said = _subject(_NAMED).sub("she", folded)
-    if _label(category) in PEOPLE:
+    of_people = _label(category) in PEOPLE
+    if of_people:
         said = _subject(_ANYBODY).sub("she", said)
     for field in fields:
-        if _is_named(field, _label(category), named, folded) or _says(field, said):
+        if _is_named(field, _label(category), named, folded) or _says(field, said, of_people):
             return field
     return None
 
@@ -299,7 +322,7 @@ def _is_named(field: str, category: str, others: Collection[str], text: str) -> 
     return field not in _HOMONYMS or (field == "language" and bool(_tongues().search(text)))
 
 
-def _says(field: str, text: str) -> bool:
+def _says(field: str, text: str, of_people: bool) -> bool:
     if field == "contact" and (_has_mailbox(text) or _has_phone(text)):
         return True
     if field not in _PATTERNS:
@@ -307,7 +330,7 @@ def _says(field: str, text: str) -> bool:
     lower = text.lower()
     if field in _HINTS and not any(hint in lower for hint in _HINTS[field]):
         return False
-    return any(pattern.search(text) for pattern in _consent_patterns(field))
+    return any(pattern.search(text) for pattern in _consent_patterns(field, of_people))
 
 
 def _has_mailbox(text: str) -> bool:
@@ -339,8 +362,9 @@ def _label(name: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def _consent_patterns(field: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(part, re.IGNORECASE) for part in _PATTERNS[field])
+def _consent_patterns(field: str, of_people: bool) -> tuple[re.Pattern[str], ...]:
+    parts = (*_PATTERNS[field], *(_OF_PEOPLE.get(field, ()) if of_people else ()))
+    return tuple(re.compile(part, re.IGNORECASE) for part in parts)
 
 
 @lru_cache(maxsize=2)

@@ -60,6 +60,8 @@ def _why(data: bytes, error: str) -> str:
             return "it ends too soon"
         line = f"line {wrong.lineno}, " if "\n" in text.strip() else ""
         return f"the mistake is at {line}column {wrong.colno}"
+    except (ValueError, RecursionError):
+        pass  # it got past the mistake, and failed at a long number, or too deep
     return "it has half a character, or a number that JSON does not know"
 
 

@@ -175,14 +175,15 @@ def gate_removals(workspace: Workspace, records: Sequence[Memory | Episode]) -> 
     for record in records:
         if isinstance(record, Episode):
             check_leave(workspace, record, "a person removes it")
-    held: list[Held | None] = []
+    held: list[Held] = []
     for record in records:
         if isinstance(record, Memory) and needs_leave(workspace, record):
             wanted = _Wanted("removal", "removal", workspace.caller.agent, (record.id,))
             given = {"target": record.id, "user": record.scope.user}
-            held.append(_hold(workspace, wanted, given, Signal(at=workspace.now())))
-    for one in filter(None, held[:1]):
-        raise Withheld(one)
+            waiting = _hold(workspace, wanted, given, Signal(at=workspace.now()))
+            held += [waiting] if waiting else []
+    if held:
+        raise Withheld(held[0])
 
 
 def check_leave(workspace: Workspace, record: Memory | Episode, hint: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from pmem.core.secrets import unsecret
-from pmem.model.models import AnswerRefused, Completion, ModelUnreachable
+from pmem.model.models import AnswerRefused, Completion, ModelUnreachable, in_time
 from pmem.model.tasks import ModelPrompt
 
 if TYPE_CHECKING:
@@ -68,8 +68,6 @@ class UrlModel:
 
     def complete(self, prompt: ModelPrompt, seconds: float) -> Completion:
         """Return what the server's model writes; see `TextModel`."""
-        from pmem.model.models import in_time
-
         return in_time(lambda: self._complete(prompt, seconds), seconds, self.name)
 
     def _complete(self, prompt: ModelPrompt, seconds: float) -> Completion:

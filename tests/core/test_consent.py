@@ -257,6 +257,28 @@ def test_a_name_counts_where_the_memory_is_filed_under_people() -> None:
     assert told("Quux is 34 years old", category="profile") == "birthday"
 
 
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("health", "The new hire is diabetic"),
+        ("health", "Quux works here and is allergic to nuts"),
+        ("health", "Colleague was diagnosed with flu"),
+        ("language", "Our designer (Quux) speaks French"),
+        ("birthday", "Was born in 1980"),
+        ("beliefs", "my boss is Jewish"),
+        ("preferred_name", "Goes by Zed"),
+        ("pronouns", "boss uses they/them"),
+    ],
+)
+def test_filed_under_people_no_name_is_needed(field: str, text: str) -> None:
+    assert told(text, category="relationships") == field
+    assert told(text) is None
+
+
+def test_who_relocates_anywhere_has_a_home_there() -> None:
+    assert told("I relocated to Smalltown") == "city"
+
+
 OF_NAMED = """\
 city|Ana lives in Porto
 city|Ana Reyes is based in Lisbon.
@@ -291,6 +313,11 @@ Tom moved to Rust
 Ana moved to the Berlin office
 Ana moved to Berlin team duties
 Ana moved to Charlotte's team
+Alice lives in fixtures.json
+Bob is located at line 30
+Alice is currently based in QA
+Bob prefers to be called asynchronously
+Alice moved to Platform last week
 Peter is from Marketing
 Lena has a German keyboard
 Prettier is conservative about comments

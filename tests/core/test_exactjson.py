@@ -38,6 +38,8 @@ def test_what_is_written_is_read_exactly(value: Any) -> None:
         (b'{"a": "x', "it ends too soon"),
         (b'{"a":1,}', "the mistake is at column 8"),
         (b'{"a":\n NaN}', "it has half a character, or a number that JSON does not know"),
+        (b"[NaN, " + b"1" * 5000, "it has half a character, or a number that JSON does not know"),
+        (b"[NaN, " + b"[" * 9000, "it has half a character, or a number that JSON does not know"),
         (b'{"a":\n no}', "the mistake is at line 2, column 2"),
         (b"hello", "the mistake is at column 1"),
         (b'{"a":"\xff"}', "it is not UTF-8 at byte 6"),

@@ -79,18 +79,12 @@ _CHINESE: Final = (
     (MemoryType.GOAL, 0.8, ("目标是",)),
 )
 
+_NOTE_WORDS: Final = 4
+"""A note of fewer words, such as "note that it fails", says nothing to keep."""
 _CHINESE_CLOUDS: Final = (
-    "吗",
-    "如果",
-    "要是",
-    "也许",
-    "可能",
-    "是否",
-    "还没",
-    "应该",
-    "据说",
-    "不能不",
-)
+    "吗", "如果", "假如", "要是", "也许", "可能", "是否", "没有决定", "还没", "应该", "据说", "说",
+    "不要紧", "不能不", "觉得", "什么", "不要担心", "为什么",
+)  # fmt: skip
 
 
 class Candidate(NamedTuple):
@@ -218,7 +212,8 @@ def _users(sentence: ParsedSentence) -> list[Candidate]:
     stated = _best_statements(sentence, begin, shapes.STATEMENTS)
     if not stated and phrase_at(words, first_word(words), NOTES):
         clause = Clause(begin, closing(words))
-        return [_candidate(sentence, clause, StatementMatch(begin, MemoryType.FACT, NOTED))]
+        note = StatementMatch(begin, MemoryType.FACT, NOTED)
+        return [_candidate(sentence, clause, note)] if clause.end - begin >= _NOTE_WORDS else []
     return stated
 
 
@@ -311,10 +306,14 @@ def _candidate(sentence: ParsedSentence, clause: Clause, hit: StatementMatch) ->
     text, places = sentence.text, sentence.places
     last = clause.end - 1
     while last > clause.begin and sentence.words[last] in BREAKS | LINKS:
+        if sentence.words[last - 1 : last + 1] == ["a", "while"]:
+            break
         last -= 1
     if clause.begin > last:
         return Candidate("", hit.type, hit.confidence)
     start, end = places[clause.begin][0], places[last][1]
+    if start and text[start - 1] in "$€£/@#.-":
+        start -= 1
     if last == len(places) - 1:
         end = len(text.rstrip(" .!;"))
     return Candidate(text[start:end].strip(), hit.type, round(hit.confidence, 2), hit.subject)

@@ -177,5 +177,9 @@ def _answer_links(messages: Sequence[Message], said: Sequence[Speech]) -> Iterat
     for asked, answer in pairwise(talk):
         is_answer = (said[asked], said[answer]) == (Speech.ASSISTANT, Speech.PERSON)
         is_short = len(messages[answer].content.split()) <= SHORT_ANSWER
-        if is_answer and is_short and "?" in read_prose(messages[asked].content):
+        if (
+            is_answer
+            and is_short
+            and not {"?", "？"}.isdisjoint(read_prose(messages[asked].content))
+        ):
             yield asked, answer

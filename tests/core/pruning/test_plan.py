@@ -429,6 +429,7 @@ def test_a_short_answer_goes_and_stays_with_its_question() -> None:
     ("asked", "stays"),
     [
         ("Is it 8443?", True),
+        ("端口是 8443 吗？", True),
         ("Both ports are free.", False),
         ("Here it is:\n```\ncurl 'localhost/?port=1'\n```", False),
     ],

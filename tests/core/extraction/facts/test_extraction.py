@@ -349,6 +349,39 @@ def test_a_wish_in_chinese_is_understood_and_a_question_is_none() -> None:
 
 @pytest.mark.parametrize(
     "text",
+    ["为什么我们决定使用 Redis", "他说我们决定用 Redis", "我觉得我们决定用 Redis", "不要担心测试"],
+)
+def test_what_is_asked_thought_or_told_in_chinese_is_no_fact(text: str) -> None:
+    assert [] == facts(text)
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        ".env holds the database name",
+        "$5 per month is the limit",
+        "/api/v2 is the base path",
+        "@ana owns the billing service",
+        "#general is the channel for releases",
+        "-5 is what it returns",
+    ],
+)
+def test_a_fact_begins_with_the_sign_before_its_first_word(fact: str) -> None:
+    assert [fact] == [found.content for found in facts(f"Note that {fact}.")]
+
+
+def test_a_while_at_the_end_is_no_link() -> None:
+    assert ["The user decided to stay for a while"] == [
+        found.content for found in facts("I decided to stay for a while.")
+    ]
+
+
+def test_a_note_of_three_words_says_nothing_to_keep() -> None:
+    assert [] == facts("Note that it fails.")
+
+
+@pytest.mark.parametrize(
+    "text",
     [
         "I changed the port to 8443.",
         "We moved the parser to `src/a.py`.",
