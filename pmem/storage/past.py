@@ -46,7 +46,20 @@ from pmem.values.records import (
     Status,
 )
 
+if TYPE_CHECKING:
+    from pmem.core.retrieval.pool import MemoryPool, Pool
+
+R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 Kept = TypeVar("Kept", bound=Memory | Episode)
+_UNUSABLE: Final = (NotFound, Damaged, StorageRefused)
+_ODD_HISTORY: Final = (
+    msgspec.ValidationError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ValueError,
+)
 
 
 class Around(Protocol):
@@ -260,21 +273,6 @@ def _existed(around: Around, at: datetime, type_: RecordType, identifier: str) -
     """Tell whether another record existed; one that cannot be read is taken to have."""
     since = around.begun(type_, identifier)
     return since is None or since <= at
-
-
-if TYPE_CHECKING:
-    from pmem.core.retrieval.pool import MemoryPool, Pool
-
-R = TypeVar("R", bound=Record)
-T = TypeVar("T")
-_UNUSABLE: Final = (NotFound, Damaged, StorageRefused)
-_ODD_HISTORY: Final = (
-    msgspec.ValidationError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    ValueError,
-)
 
 
 class PastBackend(Unindexed):

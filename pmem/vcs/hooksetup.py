@@ -323,5 +323,15 @@ def _text(path: str) -> str:
 
 def _write(path: str, text: str, *, executable: bool = False) -> None:
     with refusals(path):
-        mode = 0o755 if executable and not os.path.exists(path) else None
+        mode = (_mode(path) | (_mode(path) & 0o444) >> 2) if executable else None
         write_file(path, text.encode("utf-8", "surrogateescape"), mode=mode)
+
+
+def _mode(path: str) -> int:
+    """Return a file's permissions, or what a new file gets."""
+    try:
+        return os.stat(path).st_mode & 0o777
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask

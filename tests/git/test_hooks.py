@@ -141,6 +141,15 @@ def test_a_hook_that_is_there_keeps_its_lines_and_still_runs(repository: None) -
     assert stat.S_IMODE(os.stat(HOOK).st_mode) == 0o755
 
 
+def test_a_new_hook_is_run_by_those_that_may_read_it_and_no_others(repository: None) -> None:
+    mask = os.umask(0o077)
+    try:
+        hooksetup.install(opened())
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE(os.stat(HOOK).st_mode) == 0o700
+
+
 def test_a_hook_of_one_line_without_an_end_still_runs(repository: None) -> None:
     Path(HOOK).write_text("#!/bin/sh", encoding="utf-8")
     Path(HOOK).chmod(0o755)

@@ -317,6 +317,19 @@ def test_markers_left_by_a_reset_are_repaired_from_the_text() -> None:
     assert keeps_all(now(), Versions(None, THEIRS, CLASH), SHAPES[STORE])
 
 
+def test_what_a_dead_writer_left_stays_where_nothing_may_be_written() -> None:
+    Path(PATH).parent.mkdir(exist_ok=True)
+    Path(PATH).write_bytes(data(BASE))
+    steps = [{"path": PATH.removeprefix(f"{ROOT}/"), "staged": "0.json"}]
+    left = Path(ROOT, "local", durable.STAGED)
+    left.mkdir(parents=True)
+    (left / "0.json").write_bytes(data(OURS))
+    (left / "plan.json").write_text(json.dumps(steps), encoding="utf-8")
+    before = bytes_of(ROOT, local=True)
+    assert pmem("--read-only", "resolve", "--dry-run").code == 0
+    assert bytes_of(ROOT, local=True) == before
+
+
 def test_an_octopus_that_stops_is_finished() -> None:
     files = {"one": THEIRS, "two": CLASH}
     other = memory("Elsewhere", "c-00000000")

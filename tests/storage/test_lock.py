@@ -7,6 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from filelock import FileLock, Timeout
 
 from pmem.errors import Locked, StorageRefused
 from pmem.memory.requests import AddRequest
@@ -104,6 +105,27 @@ def test_a_waiting_writer_gets_the_lock_when_it_is_freed(
         pass
     assert len(pauses) == 3
     assert pauses == sorted(pauses)
+
+
+def test_filelock_is_kept_out_by_ours(lock: str) -> None:
+    holder = held(lock)
+    with pytest.raises(Timeout):
+        FileLock(lock, timeout=0).acquire()
+    holder.end()
+    FileLock(lock, timeout=0).acquire().lock.release()
+
+
+def test_ours_is_kept_out_by_filelock(lock: str) -> None:
+    def hold(wait: Callable[[], None]) -> None:
+        with FileLock(lock, timeout=0):
+            wait()
+
+    holder = Holder(hold)
+    with pytest.raises(Locked), writer_lock(lock, 0):
+        raise AssertionError("both hold it")
+    holder.end()
+    with writer_lock(lock, 0):
+        pass
 
 
 def test_the_lock_is_held_within_one_process_too(lock: str) -> None:

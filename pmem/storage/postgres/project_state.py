@@ -1,4 +1,8 @@
-"""What every keeper of a project's own state on a server has in common."""
+"""What is kept of a project on a server beside its records, by one class for each kind of thing.
+
+Whoever recalls adds one row and waits for nobody. One at a time folds recalls, with no transaction
+open meanwhile, since the records have their own.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress

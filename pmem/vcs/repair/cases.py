@@ -168,7 +168,8 @@ def marker_cases(path: str, data: bytes) -> list[Case]:
         Case(
             each,
             versions,
-            origin="from the text between the markers",
+            origin="from the text between the markers"
+            + ", where two records stand side by side" * (len(found) > 1),
             paths=frozenset({key.path}),
             known=frozenset(plain_lines(data)),
             there=(ours, theirs),

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
 import msgspec
@@ -89,8 +89,7 @@ def repair(workspace: Workspace, request: RepairRequest) -> Repair:
     Killed at any point, it can be run again.
     """
     state = merge_state(workspace.root, workspace.environment)
-    files = JsonFiles(workspace.root, lock_timeout=lambda: Settings().lock_timeout)
-    with nullcontext() if request.dry_run else files.lock():
+    with nullcontext() if request.dry_run else _lock(workspace.root):
         plan, unmerged, merged = _plan(workspace, state)
         if not request.dry_run:
             if merged is not None:
@@ -110,6 +109,11 @@ def repair(workspace: Workspace, request: RepairRequest) -> Repair:
         next="" if state is None else state.next_step(),
         others=0 if state is None else state.others,
     )
+
+
+def _lock(root: str) -> AbstractContextManager[None]:
+    """Be the only writer; what a dead one left is finished, so a dry run does not come here."""
+    return JsonFiles(root, lock_timeout=lambda: Settings().lock_timeout).lock()
 
 
 def problems(workspace: Workspace) -> list[Problem]:
