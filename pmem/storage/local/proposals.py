@@ -21,7 +21,10 @@ from pmem.values.records import Memory, Time, dump
 MOST_DECISIONS: Final = 1000
 """How many decisions are kept, the latest."""
 _DIGEST_BYTES: Final = 16
-_START_AFRESH: Final = "move it away to start afresh; what waits for consent goes with it"
+_START_AFRESH: Final = (
+    "move it away to start afresh; checkpoints, threads and what waits for apps or for consent go"
+    " with it"
+)
 
 Kind = Literal["consent", "signals", "change", "removal"]
 Outcome = Literal["approved", "rejected", "expired"]
