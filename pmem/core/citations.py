@@ -35,7 +35,8 @@ _DIGITS: Final = 8
 _CHECKSUMS: Final = 0xFFFFFFFF
 _HASH_BYTES: Final = 12
 _TRIES: Final = 200
-"""So many places are looked at where a text may begin; only made-up files have more."""
+"""So many places are looked at where a text may begin, the nearest first: the objects in a long
+file of data all begin alike."""
 _TRIES_FOLDED: Final = 8
 """So many places of a text are looked at for what encloses them, or folded."""
 _LOOKED_AT: Final = 8000

@@ -1,4 +1,4 @@
-"""Lines as git and editors count them, wherever a line has a number."""
+"""Lines as git and editors count them, texts cut to one line, and names composed."""
 
 from typing import Any, Final, TypeVar
 

@@ -82,6 +82,8 @@ def sides_of(workspace: Workspace, changed: Sequence[Citation]) -> dict[Citation
     lines = [one for one in changed if one.lines is not None and not constant_of(one)][:_MOST]
     olds = as_cited(workspace, lines)
     for cited in changed:
+        if cited not in olds and not constant_of(cited):
+            continue
         try:
             new = workspace.sources.read(cited.file)
         except Unreadable:
