@@ -28,7 +28,7 @@ decision 0.9 ours: opted for|opted to|opted against|ruled out
 decision 0.85 ours: *chose -vague|*switched to -vague|*switched from|going with -vague
 decision 0.85 we: *took -vague|*moved to -det|*moved away|take +named|will go with|*stop +build
 decision 0.85 we: *stop use|*stop support|keep using|signed off on|voted to|voted for
-decision 0.85 start: let us go with|let us use -vague|let us keep -vague|let us take -vague
+decision 0.85 start: let us go with|let us use -vague|let us keep -onward|let us take -vague
 decision 0.85 start: let us do +det|let us leave +det
 decision 0.85 free: it was *agreed that|it was *agreed to|decision *was to|decision *was that
 
@@ -119,6 +119,8 @@ SETS: Final = {
     "guess": """talk go leave hurry wait meet be have say admit confess see come try watch read
         feel love enjoy really seem look mean miss know taste sound like make take bring
         hurt suck also just surely""",
+    "onward": """it going each up me us you the_good one everyone all our on in this that them
+        him her each_other""",
     "state": "below above under at between written kept built sent unique less more no made valid",
     "duty": """support comply use store run stay respect retain handle encrypt pass meet delete
         work ensure follow guarantee provide remain avoid be serve limit offer deliver""",

@@ -36,7 +36,7 @@ SURE: Final = 0.8  # confidence of a decision that is a moment
 _SENTENCES: Final = 40  # of a message
 
 TABLE: Final = """
-pivot 1 start: new *plan :|scrap that|scrap the|forget the|let us *drop -vague|instead of
+pivot 1 start: new *plan :|scrap that|scrap the|forget the|let us *drop -onward|instead of
 pivot 1 free: change of plan|change of plans|*plan has changed|*plan have changed
 pivot 1 ours: no longer +pursue|changed direction|changed our *plan|are pivoting|pivoting to
 pivot 1 ours: abandon|abandoned -vague

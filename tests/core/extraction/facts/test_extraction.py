@@ -85,6 +85,8 @@ def test_commands_wishes_and_rules_in_plain_words_count(
         "Never knew that was possible.",
         "Never say never.",
         "Never gets old, that one.",
+        "Let us keep in touch.",
+        "Let us keep going.",
         "It must be nice over there.",
         "It must have been the cable.",
         "I always want to sleep.",
