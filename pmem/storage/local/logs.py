@@ -10,7 +10,6 @@ it. Nothing that goes wrong with the first reaches whoever ran something.
 import os
 import stat
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
 from typing import Final, Literal
 
 import msgspec
@@ -188,4 +187,6 @@ class Commands:
 
 def digest_of(event: Event) -> str:
     """Return what an event is known by in the log."""
+    from hashlib import blake2b  # few commands take a digest
+
     return blake2b(dump_line(event), digest_size=_DIGEST_BYTES).hexdigest()
