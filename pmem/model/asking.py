@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, cast
 import msgspec
 
 from pmem.core import secrets
-from pmem.core.apps.deciding import COMPACTION, CREATION
+from pmem.core.apps.energy import COMPACTION, CREATION
 from pmem.core.operations import operation
 from pmem.core.visible import visible
 from pmem.errors import InvalidValue, PmemError

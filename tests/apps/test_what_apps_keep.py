@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pmem import Project
-from pmem.core.apps.deciding import COMPACTION, CREATION, FLOOR
+from pmem.core.apps.energy import COMPACTION, CREATION, FLOOR
 from pmem.errors import InvalidValue, NotFound
 from tests.apps import fakes
 from tests.cli.shell import pmem

@@ -14,7 +14,8 @@ from pmem.core.settings import good_settings, is_guard, merge_settings
 from pmem.errors import Unresolved
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
-from pmem.vcs import gitsetup, settingsmerge
+from pmem.vcs import gitsetup
+from pmem.vcs.repair import cases, service
 from tests.faults.console import pmem
 from tests.git.branches import ROOT, begin, git, ok
 
@@ -321,14 +322,14 @@ def test_repair_writes_no_settings_over_those_that_changed_since_it_looked(
     root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(MARKED)
-    looked = settingsmerge.settings_case
+    looked = cases.settings_case
 
     def edited_since(*arguments: Any) -> Any:
         found = looked(*arguments)
         write("chunk_size = 40\n")
         return found
 
-    monkeypatch.setattr(settingsmerge, "settings_case", edited_since)
+    monkeypatch.setattr(service, "settings_case", edited_since)
     done = pmem("resolve", "--json")
     assert (done.code, done.error["code"]) == (6, "locked")
     assert "changed by another program" in done.error["message"]

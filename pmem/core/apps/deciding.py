@@ -1,10 +1,6 @@
-"""Choosing what goes when an app has one memory too many, and what models may spend on it.
-
-Models spend units that come back with time.
-"""
+"""Choosing what goes when an app has one memory too many: by rules, or the oldest."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -15,30 +11,6 @@ from pmem.values.records import Memory
 
 if TYPE_CHECKING:
     from pmem.core.duplicates import Claim
-
-
-SECONDS_AN_HOUR: Final = 3600
-PER_HOUR: Final = 20.0
-"""Units that come back each hour."""
-FLOOR: Final = 0.2
-"""Share of the units below which work that needs a model waits."""
-CREATION: Final = 12.0
-"""Units that a model costs to sum up a conversation."""
-COMPACTION: Final = 25.0
-"""Units that a model costs to compact."""
-
-
-def refilled(
-    level: float, since: datetime, now: datetime, capacity: float, per_hour: float
-) -> float:
-    """Return the units there are now; a clock that ran backwards counts as no time passed."""
-    hours = max(0.0, (now - since).total_seconds() / SECONDS_AN_HOUR)
-    return min(capacity, level + hours * per_hour)
-
-
-def may_spend(level: float, capacity: float, floor: float) -> bool:
-    """Tell whether work that costs units may run: only above the floor, a share of the capacity."""
-    return level > capacity * floor
 
 
 OFFLINE: Final = "offline"

@@ -11,7 +11,6 @@ from typing import Any, Final
 from pmem.operations.operation import Operation
 from pmem.operations.table.conversations import *
 from pmem.operations.table.memories import *
-from pmem.operations.table.recall import *
 from pmem.operations.table.upkeep import *
 
 TABLE: Final[dict[str, Operation[Any, Any]]] = {

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.json import decode as loads
 
-from pmem.core.apps.deciding import FLOOR, PER_HOUR, may_spend, refilled
+from pmem.core.apps.energy import FLOOR, PER_HOUR, may_spend, refilled
 from pmem.storage.local.state import LocalState
 from pmem.values.records import dump_line
 from pmem.values.rules import AppRules

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from pmem.core.apps.deciding import FLOOR, may_spend
+from pmem.core.apps.energy import FLOOR, may_spend
 from pmem.errors import PmemError, ReadOnly
 from pmem.storage.local.access import MOST_COUNT, UnfoldedRecalls
 from pmem.storage.local.appstate import DeferredWork, Level, refilled_level

@@ -16,14 +16,17 @@ from pmem.storage.git.merge_stages import OURS, THEIRS, MergeState, Placed, merg
 from pmem.storage.git.tracked import LOCAL
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.values.config import Settings
-from pmem.vcs import rule_files, settingsmerge
+from pmem.vcs import rule_files
 from pmem.vcs.repair.cases import (
+    SettingsRepair,
     Unfit,
     Unmerged,
+    carry_out,
     check_unchanged,
     in_tree,
     marked_files,
     marker_cases,
+    settings_case,
     stage_cases,
 )
 from pmem.vcs.repair.mending import mend
@@ -93,7 +96,7 @@ def repair(workspace: Workspace, request: RepairRequest) -> Repair:
         plan, unmerged, merged = _plan(workspace, state)
         if not request.dry_run:
             if merged is not None:
-                settingsmerge.carry_out(workspace.root, state, merged)
+                carry_out(workspace.root, state, merged)
                 workspace.configuration.forget()
             _carry_out(workspace, state, plan, unmerged)
     repaired = list(_decided(workspace.root, plan, merged))
@@ -139,7 +142,7 @@ def _has_settings(workspace: Workspace) -> bool:
 
 def _plan(
     workspace: Workspace, state: MergeState | None
-) -> tuple[RepairPlan, Unmerged, settingsmerge.SettingsRepair | None]:
+) -> tuple[RepairPlan, Unmerged, SettingsRepair | None]:
     """Return what is to be done, what git has as unmerged, and what becomes of the settings."""
     root = workspace.root
     unmerged = {} if state is None else state.unmerged()
@@ -159,7 +162,7 @@ def _plan(
         cases += found
     merged = None
     try:
-        merged = settingsmerge.settings_case(root, state, of_settings)
+        merged = settings_case(root, state, of_settings)
     except Unfit as unfit:
         left[CONFIG_FILE] = str(unfit)
     return planned(cases, left, lambda path: in_tree(root, path)), unmerged, merged
@@ -220,9 +223,7 @@ def _index_file(mode: str, data: bytes | None) -> Placed:
     return Placed(mode, None if data is None else data.replace(b"\r\n", b"\n"))
 
 
-def _decided(
-    root: str, plan: RepairPlan, merged: settingsmerge.SettingsRepair | None
-) -> Iterator[Repaired]:
+def _decided(root: str, plan: RepairPlan, merged: SettingsRepair | None) -> Iterator[Repaired]:
     """Yield what became of the settings and of each record."""
     if merged is not None:
         yield Repaired(
