@@ -201,6 +201,7 @@ def hand_out(workspace: Workspace, request: WorkRequest) -> WorkHandedOut:
 
 def find_work(workspace: Workspace, kind: TaskKind, name: str) -> FoundWork | None:
     """Return a piece of work as the records are now; None where there is none."""
+    _ = workspace.settings  # broken settings are an error, and no work that is gone
     try:
         raw = _KINDS[kind].given(workspace, name)
     except (NotFound, Damaged):
