@@ -9,7 +9,8 @@ from typing import Annotated, Final
 import msgspec
 
 from pmem.core.pruning.plan import (
-    THRESHOLDS,
+    AGGRESSIVE,
+    NORMAL,
     PruningRules,
     Strategy,
     Trigger,
@@ -198,7 +199,7 @@ def filled_beyond(workspace: Workspace, conversation: Conversation) -> float | N
     limit = settings.conversation_tokens
     left = (one.tokens for one in window(conversation) if one.id not in conversation.pruned)
     tokens = sum(left)
-    if not limit or tokens < THRESHOLDS.normal * limit:
+    if not limit or tokens < NORMAL * limit:
         return None
     return round(100 * tokens / limit, 1)
 
@@ -249,8 +250,8 @@ def usage(workspace: Workspace, reference: str | None) -> Usage:
         chunks=len(conversation.chunks),
         merged_chunks=sum(chunk.merged_into is not None for chunk in chunks),
         pending_facts=len({short(fact.id) for fact in facts if fact.standing == "pending"}),
-        prune_at=THRESHOLDS.normal,
-        prune_hard_at=THRESHOLDS.aggressive,
+        prune_at=NORMAL,
+        prune_hard_at=AGGRESSIVE,
         **msgspec.structs.asdict(counted),
     )
 
