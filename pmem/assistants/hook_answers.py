@@ -13,6 +13,7 @@ import msgspec
 
 from pmem.assistants.events import NOTED, OF_TOOLS, SESSION_START, TOOL_CHARACTERS
 from pmem.assistants.tool_calls import ToolFile
+from pmem.core.lines import shortened
 from pmem.errors import Locked, PmemError, StorageRefused
 from pmem.project.own_memory import own_beside
 from pmem.project.workspace import Workspace
@@ -239,7 +240,6 @@ def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
 
 def _files_told(workspace: Workspace, files: Sequence[ToolFile]) -> str:
     """Return what is touched, in a few words."""
-    from pmem.core.lines import shortened
     from pmem.core.visible import one_visible_line
 
     first, *more = dict.fromkeys(each.path for each in files)

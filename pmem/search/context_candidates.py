@@ -9,7 +9,9 @@ from pmem.conversation.window import ConversationWindow
 from pmem.core.context.parts import Candidates, Item, Omitted
 from pmem.core.context.worth import ALWAYS, FLOOR, LEAST_LIKELY, Worth, mode_of, per_token, tie
 from pmem.core.lifecycle.neighbours import newer_first, with_newer
+from pmem.core.retrieval.question import searched_part
 from pmem.core.text.speech import TOOLS, speech_of
+from pmem.core.text.terms import terms
 from pmem.project.workspace import Workspace
 from pmem.search.context_answers import Answers, ContextSource
 from pmem.search.context_items import (
@@ -209,8 +211,6 @@ def _said(source: ContextSource) -> Recalled:
     A secret is taken out before a part of it could be, and again with all that is shown.
     """
     from pmem.core.context.chat_items import matching_passages, shown_characters
-    from pmem.core.retrieval.question import searched_part
-    from pmem.core.text.terms import terms
 
     workspace, answers = source.workspace, source.answers
     wanted = frozenset(terms(searched_part(answers.asked)))
