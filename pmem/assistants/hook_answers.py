@@ -207,7 +207,7 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
 
 def _files_read(workspace: Workspace, request: HookRequest) -> frozenset[str]:
     """Return the instruction files that the assistant has read by itself."""
-    from pmem.assistants.start_text import files_read
+    from pmem.assistants.read_files import files_read
 
     return files_read(request.harness, os.path.dirname(workspace.root), request.folder)
 

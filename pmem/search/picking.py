@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from pmem.core.retrieval.meaning import Nearness
     from pmem.embedding.embedding import Asked
 
-    pass
-
 
 class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What to look for.
