@@ -19,7 +19,7 @@ from pmem.core.pruning.plan import (
     rules_for,
 )
 from pmem.errors import InvalidValue
-from pmem.memory.conversations import ConversationRequest, LookRequest, target
+from pmem.memory.conversations import ConversationRequest, LookRequest, read_whole, target, unfold
 from pmem.project.workspace import Workspace
 from pmem.values.config import Settings
 from pmem.values.fields import DryRun, asked
@@ -145,8 +145,6 @@ def prune(workspace: Workspace, request: PruneRequest) -> Pruning:
 
 def list_pruned(workspace: Workspace, request: LookRequest) -> PrunedListing:
     """Return which messages were pruned from a conversation, when, and why."""
-    from pmem.memory.conversations import unfold
-
     found = unfold(workspace, target(workspace, request.conversation))
     conversation = found.conversation
     said = {message.id: message for message in found.messages}
@@ -228,8 +226,6 @@ def window(conversation: Conversation) -> tuple[Message, ...]:
 
 def usage(workspace: Workspace, reference: str | None) -> Usage:
     """Count what a conversation holds, the latest active one by default, and what it shows."""
-    from pmem.memory.conversations import read_whole
-
     settings = workspace.settings
     conversation, chunks = read_whole(workspace, target(workspace, reference))
     facts = chain(conversation.facts, *(chunk.facts for chunk in chunks))
