@@ -53,7 +53,7 @@ def read(lines: Lines, notes: SessionNotes, *, sub_agents: bool = False) -> Iter
         message = whole
         told = SessionLines(text_of(value.get("sessionId")) or "session", notes)
         if value["type"] == "user":
-            yield from _asked(told, value)
+            yield from _lines_of_user(told, value)
             continue
         name, texts = text_of(value.get("uuid")) or "record", _texts(given)
         text = told.said(name, Role.ASSISTANT, texts, value.get("timestamp"))
@@ -122,7 +122,7 @@ def _reason(value: dict[str, Any], tree: _Tree, notes: SessionNotes, sub_agents:
     return "prompts that nobody wrote" if is_told else ""
 
 
-def _asked(told: SessionLines, value: dict[str, Any]) -> Iterator[Line]:
+def _lines_of_user(told: SessionLines, value: dict[str, Any]) -> Iterator[Line]:
     """Yield what a person wrote, else what tools answered."""
     given, name = _message(value), text_of(value.get("uuid")) or "record"
     said = told.said(name, Role.USER, _texts(given), value.get("timestamp"))
