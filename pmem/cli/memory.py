@@ -13,12 +13,14 @@ import msgspec
 from pmem.cli.asking import asks, own, scoped
 from pmem.cli.render import can_ask, drawn, draws
 from pmem.cli.session import Answer, CommandSession, Line, listed, start_of
+from pmem.core import exactjson
+from pmem.core.lifecycle.neighbours import advice
 from pmem.core.lifecycle.presence import state_mark, validity_mark
 from pmem.core.lines import split_lines
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.core.visible import subject_before
 from pmem.errors import InvalidValue, PmemError, StorageRefused, UsageError
-from pmem.memory.reading import ListRequest, MessageRef, ShowRequest
+from pmem.memory.reading import ListRequest, MessageRef, NamesRequest, ShowRequest
 from pmem.memory.requests import AddAllRequest, Added, AddRequest
 from pmem.operations import table
 from pmem.values.bounds import LINE_BYTES, TEXT_BYTES
@@ -159,8 +161,6 @@ def list_(
 
 
 def _names_answer(session: CommandSession, of: "Naming") -> Answer:
-    from pmem.memory.reading import NamesRequest
-
     found = session.run(table.NAMES, NamesRequest(of=of))
     screen = drawn(session, "lists.name_screen", found, of.removesuffix("s"))
     return listed(found, _NAMELESS[of], screen=screen)
@@ -203,7 +203,7 @@ def batch_request(
     session: CommandSession, line: bytes, number: int, asked: AddRequest
 ) -> AddRequest:
     """Read a memory that a line of JSON asks for; the command names the agent where it does not."""
-    from pmem.core import checks, exactjson
+    from pmem.core import checks
 
     if len(line) > LINE_BYTES:
         raise InvalidValue(
@@ -217,8 +217,6 @@ def batch_request(
                     value[field] = session.ahead(value[field])
         request = msgspec.convert(value, AddRequest)
     except msgspec.ValidationError as error:
-        from pmem.core import exactjson
-
         why = exactjson.sentence(error)
         raise InvalidValue(f"line {number} is no memory: {why}", _NOT_ADDED) from None
     agent, force = request.agent or asked.agent, request.force or asked.force
@@ -269,8 +267,6 @@ def added_lines(added: Added) -> Iterator[Line]:
 
 def neighbour_lines(memory: Memory, neighbours: "Sequence[Neighbour]") -> Iterator[Line]:
     """Say what a memory has to do with others, and how one may take another's place."""
-    from pmem.core.lifecycle.neighbours import advice
-
     for neighbour in neighbours:
         link = neighbour.link
         yield [(f"  {link_words(link)}: ", "dim"), (" ".join(neighbour.content.split()), "")]

@@ -95,7 +95,7 @@ def _differing_fields(
     """Yield the fields that differ and were not changed since."""
     is_conversation = _CHUNKS in shape.rules  # it goes on without events
     goes_on = is_conversation and moment(result[shape.time]) > moment(wanted[shape.time])
-    excused = {_RECALLS, shape.time, *shape.derived, *_edited(wanted, result)}
+    excused = {_RECALLS, shape.time, *shape.derived, *_edited_fields(wanted, result)}
     if goes_on and not same(wanted.get(_CHUNKS), result.get(_CHUNKS)):
         excused.add("recent_messages")  # some of them moved into a chunk
     for field in dict.fromkeys((*wanted, *result)):
@@ -111,7 +111,7 @@ def _differing_fields(
             yield field
 
 
-def _edited(wanted: Object, result: Object) -> set[str]:
+def _edited_fields(wanted: Object, result: Object) -> set[str]:
     """Return the fields that events of a person changed since the merge."""
     known = set(map(canonical, wanted.get(_HISTORY, ())))
     events = [it for it in result.get(_HISTORY, ()) if canonical(it) not in known]

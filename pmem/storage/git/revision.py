@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.errors import Damaged, NotFound, PmemError, Refused
-from pmem.storage.backend import (
-    Change,
-    Problem,
-)
-from pmem.storage.files.listing import SUFFIX
+from pmem.storage.backend import Change, Problem
+from pmem.storage.files.listing import SUFFIX, record_file
 from pmem.storage.files.recordfile import parse
 from pmem.storage.git.repository import FILES, Repository, TreeEntry
 from pmem.storage.unindexed import Unindexed
@@ -145,7 +142,7 @@ class Tree(Unindexed):
                     self._found[type_, name] = self._odd_one(type_, name, files[name])
 
     def _parsed(self, type_: RecordType, name: str, data: bytes | None) -> Record | PmemError:
-        path = f"{STORES[type_]}/{name}{SUFFIX}"
+        path = record_file(STORES[type_], name)
         if data is None:
             return Damaged(
                 f"{self.where(path)} is not in this clone, damaged,"
@@ -161,7 +158,7 @@ class Tree(Unindexed):
             return error.with_traceback(None)
 
     def _odd_one(self, type_: RecordType, name: str, entry: TreeEntry) -> Damaged:
-        where = self.where(f"{STORES[type_]}/{name}{SUFFIX}")
+        where = self.where(record_file(STORES[type_], name))
         if not is_id(name):
             return Damaged(f"{where} has a name that is no id")
         return Damaged(f"{where} is {'a link' if entry.mode == _LINK else 'no file'}, not a record")
@@ -169,7 +166,7 @@ class Tree(Unindexed):
     def _usable(self, type_: RecordType, name: str) -> Record | None:
         found = self._found[type_, name]
         if isinstance(found, PmemError):
-            path = self.where(f"{STORES[type_]}/{name}{SUFFIX}")
+            path = self.where(record_file(STORES[type_], name))
             self._problems.setdefault(path, Problem(path, found.code, found.message))
             return None
         return found

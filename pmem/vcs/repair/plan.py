@@ -130,7 +130,7 @@ def _outcome(case: Case, here: bytes | None) -> RepairOutcome:
         elif here is not None:
             now = _json_or_none(here)
             if now is None and plain_lines(here) - case.lines:
-                decided = _edited(case, here)
+                decided = _merge_edited_text(case, here)
             elif now and not any(same(now, it) for it in (decided.result, *case.there)):
                 _check_record(key, here, "it was resolved by hand, but")
                 kept = MergeDecision(now, "kept", "it was resolved by hand and stays as it is")
@@ -150,7 +150,7 @@ def _json_or_none(data: bytes) -> Record | None:
         return None
 
 
-def _edited(case: Case, here: bytes) -> MergeDecision:
+def _merge_edited_text(case: Case, here: bytes) -> MergeDecision:
     """Settle a record between whose markers somebody has edited."""
     text = apart(here)
     try:
