@@ -12,6 +12,7 @@ import msgspec
 import typer
 
 from pmem.cli.session import Answer, CommandSession
+from pmem.core.exactjson import read_given
 from pmem.core.filters import Filter
 from pmem.values.bounds import LINES_BYTES
 from pmem.values.fields import Completes, asked
@@ -205,8 +206,6 @@ def _field(name: str, hint: Any, default: Any, meta: msgspec.Meta) -> _Field:
 
 
 def _json(text: str, flag: str) -> Any:
-    from pmem.core.exactjson import read_given
-
     return read_given(text, flag, f'put the JSON in quotes: {flag} \'{{"name": "ls"}}\'')
 
 

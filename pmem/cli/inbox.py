@@ -15,6 +15,7 @@ from pmem.cli.render import can_ask, drawn
 from pmem.cli.screens.drawing import all_hung, cells, wrapped
 from pmem.cli.session import Answer, CommandSession, Line, counted, listed, once_more
 from pmem.core.inbox import InboxChoice, InboxItem, InboxKind
+from pmem.core.lifecycle.neighbours import advice
 from pmem.errors import Ambiguous, NotFound, Refused, UsageError
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.consent import ApproveRequest, ConfirmRequest, WaitingProposal, WaitingRequest
@@ -342,7 +343,6 @@ def _accepted_edited(session: CommandSession, request: AcceptRequest) -> Answer:
 
 def _promotion_lines(item: Promotion) -> Iterator[Line]:
     from pmem.cli.memory import memory_line, neighbour_lines
-    from pmem.core.lifecycle.neighbours import advice
 
     word = "promoted " if item.added else "known "
     fact = short(item.fact.id)

@@ -14,12 +14,14 @@ import msgspec
 from pmem.cli.asking import asks, own, scoped
 from pmem.cli.render import can_ask, drawn, draws
 from pmem.cli.session import Answer, CommandSession, Line, listed, start_of
+from pmem.core import exactjson
+from pmem.core.lifecycle.neighbours import advice
 from pmem.core.lifecycle.presence import state_mark, validity_mark
 from pmem.core.lines import split_lines
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.core.visible import subject_before
 from pmem.errors import InvalidValue, PmemError, StorageRefused, UsageError
-from pmem.memory.reading import ListRequest, MessageRef, ShowRequest
+from pmem.memory.reading import ListRequest, MessageRef, NamesRequest, ShowRequest
 from pmem.memory.requests import AddAllRequest, Added, AddRequest
 from pmem.operations import table
 from pmem.values import records
@@ -127,8 +129,6 @@ def list_(
 ) -> Answer:
     """List memories, the oldest first."""
     if of_tags or of_subjects:
-        from pmem.memory.reading import NamesRequest
-
         names = session.run(table.NAMES, NamesRequest(of="tags" if of_tags else "subjects"))
         what, nothing = ("tag", _NO_TAGS) if of_tags else ("subject", _NO_SUBJECTS)
         return listed(names, nothing, screen=drawn(session, "lists.name_screen", names, what))
@@ -184,7 +184,7 @@ def batch_request(
     session: CommandSession, line: bytes, number: int, asked: AddRequest
 ) -> AddRequest:
     """Read a memory that a line of JSON asks for; the command names the agent where it does not."""
-    from pmem.core import checks, exactjson
+    from pmem.core import checks
 
     if len(line) > LINE_BYTES:
         raise InvalidValue(
@@ -244,8 +244,6 @@ def added_lines(added: Added) -> Iterator[Line]:
 
 def neighbour_lines(memory: records.Memory, neighbours: "Sequence[Neighbour]") -> Iterator[Line]:
     """Say what a memory has to do with others, and how one may take another's place."""
-    from pmem.core.lifecycle.neighbours import advice
-
     for neighbour in neighbours:
         link = neighbour.link
         yield [(f"  {link_words(link)}: ", "dim"), (" ".join(neighbour.content.split()), "")]

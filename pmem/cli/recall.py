@@ -9,6 +9,7 @@ import msgspec
 from pmem.cli.asking import asks, own, scoped
 from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
+from pmem.core import exactjson
 from pmem.core.lifecycle.presence import describe_matches, state_mark, state_option
 from pmem.core.retrieval.factors import Weights
 from pmem.core.text.terms import snippet, terms
@@ -245,7 +246,6 @@ def query(
     "bullets" or "full", "budget_tokens": 512}. Only the query is needed; importance has grades
     from 1 to 5.
     """
-    from pmem.core import exactjson
     from pmem.core.queries import EXAMPLE, parse
 
     data = b"\n".join(session.read_lines(file, TEXT_BYTES))

@@ -19,7 +19,7 @@ from pmem.errors import ModelFailed, PmemError, Refused, StorageRefused, Unfinis
 from pmem.operations.operation import Operation, Outcome, Writes
 from pmem.project.caller import NOBODY, Caller, asked_by
 from pmem.project.configuration import embeds
-from pmem.project.transaction import check_writable
+from pmem.project.transaction import check_writable, note_command
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
 from pmem.values.rules import AUTO
@@ -58,8 +58,6 @@ def run(
         request = _pass_gate(unit, operation, request)  # before the lock: nobody waits for it
         result = _do(unit, operation, request, is_writing=writes == "records")
         if operation.is_final and writes:
-            from pmem.project.transaction import note_command
-
             note_command(unit, operation.name, beyond=True)  # `undo` stops at it
     except PmemError:
         if operation.logged or writes == "records":
@@ -126,8 +124,6 @@ def _do(unit: Workspace, operation: Operation[Q, A], request: Q, *, is_writing: 
         raise
     finally:
         if unit.written or unit.forgot:
-            from pmem.project.transaction import note_command
-
             _report_first_write(unit)
             note_command(unit, operation.name)
     return result

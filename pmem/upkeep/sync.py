@@ -25,6 +25,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
 from pmem.storage.files import safe_files
 from pmem.storage.files.durable import FileChange
+from pmem.storage.files.listing import SUFFIX, record_file
 from pmem.storage.files.recordfile import decode, parse, read_within
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.local.state import LocalState
@@ -32,12 +33,11 @@ from pmem.storage.local.sync_base import RecordKey, SyncBase, UnfinishedBatch
 from pmem.storage.postgres.exchange import ServerSide, server_side
 from pmem.values.fields import DryRun, asked
 from pmem.values.ids import is_id
-from pmem.values.records import RECORD_TYPES, STORES, Chunk, Conversation, Episode, Memory
+from pmem.values.records import RECORD_TYPES, Chunk, Episode, Memory
+from pmem.vcs.ignoring import TRANSCRIPTS
 
 _BATCH: Final = 500
 """Records that are written together: more would keep other writers waiting."""
-_SUFFIX: Final = ".json"
-_TRANSCRIPTS: Final = (STORES[Conversation], STORES[Chunk])
 
 Fate = Literal["to_server", "to_folder", "merged", "removed"]
 
@@ -173,7 +173,7 @@ class _Sides:
                 self._server.write(batch.name, to_server)
             if to_folder:
                 self._files.replace_files(
-                    [FileChange(f"{'/'.join(key)}{_SUFFIX}", it) for key, it in to_folder.items()]
+                    [FileChange(record_file(*key), it) for key, it in to_folder.items()]
                 )
             self._base.end({key: it.result for key, it in decided.items()})
         if written:
@@ -202,7 +202,7 @@ class _Sides:
 
     def _read(self, key: RecordKey) -> bytes | None:
         try:
-            return read_within(os.path.join(self._root, *key) + _SUFFIX, lambda: self._most)[0]
+            return read_within(os.path.join(self._root, *key) + SUFFIX, lambda: self._most)[0]
         except FileNotFoundError:
             return None
 
@@ -217,7 +217,7 @@ def _decide(
         raise Damaged("its name is no id", "")
     for side in (ours, theirs):
         if side is not None:
-            parse(side, RECORD_TYPES[store], f"{store}/{identifier}{_SUFFIX}")
+            parse(side, RECORD_TYPES[store], record_file(store, identifier))
     shape = SHAPES[store]
     sides = [None if side is None else version(side, shape) for side in (base, ours, theirs)]
     done = decide(Versions(*sides), shape)
@@ -248,7 +248,7 @@ def shared_stores(workspace: Workspace, *, conversations: bool = False) -> list[
     """Return the folders of the records that go along: transcripts only where git has them."""
     ignore = safe_files.text(os.path.join(workspace.root, IGNORE_FILE))
     shares = conversations or SHARE_CONVERSATIONS.strip() in split_lines(ignore)
-    return [store for store in RECORD_TYPES if shares or store not in _TRANSCRIPTS]
+    return [store for store in RECORD_TYPES if shares or store not in TRANSCRIPTS]
 
 
 def _send_checkpoints(workspace: Workspace, state: LocalState) -> int:

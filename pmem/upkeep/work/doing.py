@@ -8,7 +8,9 @@ from typing import Annotated, Any, Final, Literal, cast
 
 import msgspec
 
+from pmem.apps.remembering import catch_up
 from pmem.errors import Damaged, InvalidValue, NotFound, PmemError, Refused
+from pmem.memory.app_memories import state_of
 from pmem.model import asking
 from pmem.model.checks import checked_answer
 from pmem.model.models import AnswerRefused
@@ -169,8 +171,6 @@ def count_waiting(workspace: Workspace) -> int:
 
     A decision that was put off is found as any other.
     """
-    from pmem.memory.app_memories import state_of
-
     found = sum(1 for _ in islice(_waiting_work(workspace), MOST_LISTED))
     return found + sum(work.work == "create" for work in state_of(workspace).waiting())
 
@@ -239,9 +239,6 @@ def do_work(workspace: Workspace, kinds: Sequence[TaskKind], about: str | None =
 
 def catch_up_apps(workspace: Workspace) -> None:
     """Do what was put off for apps, as far as there is energy for it by now."""
-    from pmem.apps.remembering import catch_up
-    from pmem.memory.app_memories import state_of
-
     try:
         for app in dict.fromkeys(work.app for work in state_of(workspace).waiting()):
             catch_up(workspace, app)

@@ -6,9 +6,9 @@ import pytest
 
 from pmem import Project
 from pmem.core.extraction.facts import extract
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import MemoryType, Message, Role
 from tests.conftest import NOW
+from tests.storage.in_memory import InMemory
 
 SENTENCES: Final = {
     "de": (

@@ -174,6 +174,9 @@ def test_deciding_against_something_is_a_decision() -> None:
         "We decided unanimously.",
         "As we agreed on Monday, they wait.",
         "We decided two weeks ago.",
+        "As we decided last week, they wait.",
+        "We decided yesterday.",
+        "As we agreed earlier today, they wait.",
     ],
 )
 def test_a_decision_that_does_not_say_what_is_none(text: str) -> None:
