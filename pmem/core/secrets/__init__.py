@@ -10,6 +10,7 @@ these are there.
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
+from pmem.core.patterns import lazily
 from pmem.core.secrets.rules import (
     BASIC,
     COMMANDS,
@@ -18,7 +19,6 @@ from pmem.core.secrets.rules import (
     Secret,
     SecretShape,
     alternatives,
-    lazily,
 )
 
 DIGEST: Final = "sha256:"

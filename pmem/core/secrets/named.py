@@ -8,12 +8,13 @@ look drawn. So prose, Markdown, JSON, YAML, shells, SQL, calls and headers are o
 
 import re
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final, NamedTuple
 
+from pmem.core.patterns import lazily
 from pmem.core.secrets import words
 from pmem.core.secrets.false_positives import is_chosen, is_drawn, is_password, is_strong, is_token
-from pmem.core.secrets.rules import Secret, lazily
+from pmem.core.secrets.rules import Secret
 
 FIRM, NEAR, LOOSE, HINT = 3, 2, 1, 0
 """How a value is bound to its name: by a sign, as the next word, as a word of the sentence,
@@ -28,6 +29,8 @@ _GLUE: Final = lazily(
     re.VERBOSE,
 )
 _OTHER: Final = r"\u0590-\u1DFF\u2E80-\uFFFF"
+_IN_ONE_SCRIPT: Final = lazily(rf"""[^\s"'`<>{_OTHER}]{{1,96}}+|[{_OTHER}]{{1,96}}+""")
+"""A word of Latin letters, or of another script."""
 _LATIN: Final = "\u2e80"
 """From here on scripts put no space between words."""
 _BARE: Final = lazily(r"""(?>(?:[^\s"'`<>]|(?<=[a-z])'(?=[a-z]{1,2}\b)){1,96})""")
@@ -286,18 +289,12 @@ def _read_value(text: str, start: int, is_dressed: bool = False) -> _Value:
     start += bool(closing)
     match = _BARE.match(text, start)
     if match is not None and not match[0].isascii():
-        match = _in_one_script().match(text, start)
+        match = _IN_ONE_SCRIPT.match(text, start)
     if match is None:
         return _Value("", start, start)
     bare = match[0].rstrip(_TRAILING + "*") if is_dressed else match[0]
     is_long = match.end() - start >= _MOST
     return _Value(bare, start, _UNBROKEN.match(text, start).end() if is_long else match.end())  # type: ignore[union-attr]
-
-
-@cache
-def _in_one_script() -> re.Pattern[str]:
-    """Return what matches a word of Latin letters or of another script, compiled when needed."""
-    return re.compile(rf"""[^\s"'`<>{_OTHER}]{{1,96}}+|[{_OTHER}]{{1,96}}+""")
 
 
 def _secret_in_value(text: str, name: Name, value: _Value) -> Secret | None:

@@ -6,7 +6,8 @@ the value beside them that must look like a secret.
 
 from typing import Final
 
-from pmem.core.secrets.rules import alternatives, lazily
+from pmem.core.patterns import lazily
+from pmem.core.secrets.rules import alternatives
 
 ENGLISH: Final = alternatives("password|passwd|passphrase|passcode|pass phrase|pwd|psk|pass|pw")
 PASSWORDS: Final = (
