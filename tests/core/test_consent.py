@@ -1,14 +1,11 @@
 """Which texts and names need consent: labelled statements, and what no text can do to the rules."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pmem.core.consent import benign, sensitive
 from pmem.values.rules import CONSENT_FIELDS as FIELDS
 from tests.core.labelled import sections
 from tests.work import STALLED, seconds
-
 
 SETS = sections("consent.txt")
 
@@ -121,17 +118,6 @@ def test_line_breaks_and_marks_between_words_hide_nothing(text: str) -> None:
     assert told(text) == "city"
 
 
-@given(st.sampled_from([line.split("|") for line in SETS["personal"]]), st.data())
-def test_no_white_space_between_words_hides_what_a_text_says(
-    statement: list[str], data: st.DataObject
-) -> None:
-    field, text = statement
-    words = text.split()
-    gaps = st.text(" \n\t\u00a0\u2003", min_size=1, max_size=4)
-    wide = "".join(word + data.draw(gaps) for word in words)
-    assert told(wide) == told(text) == field
-
-
 def test_only_the_fields_that_are_asked_for_count() -> None:
     assert sensitive("I live in Berlin", ["pronouns"]) is None
     assert sensitive("I live in Berlin", []) is None
@@ -142,13 +128,6 @@ def test_benign_fields_are_told_by_names_alone() -> None:
     assert benign(fields, ["tone"]) == "tone"
     assert benign(fields, ["project", "Goals"]) == "goals"
     assert benign(fields, ["project", "database"]) is None
-
-
-@given(st.text(max_size=300), st.text(max_size=30), st.text(max_size=30))
-def test_any_text_gets_the_same_answer_every_time(text: str, subject: str, category: str) -> None:
-    first = told(text, subject=subject, category=category)
-    assert first == told(text, subject=subject, category=category)
-    assert first is None or first in FIELDS
 
 
 @pytest.mark.long

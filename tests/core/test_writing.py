@@ -1,13 +1,10 @@
 """The writing rules: labelled texts, the measures they reach, and what no text can do to them."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from pmem.core.style_rules import MOST_CHARACTERS, lints
+from pmem.core.style_rules import lints
 from tests.core.labelled import sections
 from tests.work import STALLED, WITHIN, calls, seconds
-
 
 SETS = sections("writing.txt")
 LONG = {
@@ -40,11 +37,6 @@ def test_the_labelled_texts_are_judged_with_few_mistakes() -> None:
     assert len(TEXTS) >= 120
     assert precision >= 0.95, precision
     assert recall >= 0.95, recall
-
-
-def test_nearly_all_sound_texts_pass_at_once() -> None:
-    sound = [(text, episodic) for text, want, episodic in TEXTS if not want]
-    assert sum(not broken(*text) for text in sound) / len(sound) >= 0.95
 
 
 @pytest.mark.row("S1.9.1")
@@ -80,18 +72,6 @@ def test_abbreviations_end_no_sentence() -> None:
 def test_other_scripts_are_held_to_their_size_only(text: str) -> None:
     assert broken(text) <= {"length", "sentences", "complete"}
     assert broken("规则。" * 3) == {"sentences"}
-
-
-def test_an_empty_text_breaks_no_rule() -> None:
-    assert lints("") == lints("   ") == []
-
-
-@given(st.text(max_size=400))
-def test_every_text_is_judged_the_same_every_time(text: str) -> None:
-    found = lints(text)
-    assert found == lints(text)
-    assert len({lint.rule for lint in found}) == len(found)
-    assert ("length" in broken(text)) == (len(text.strip()) > MOST_CHARACTERS)
 
 
 @pytest.mark.parametrize("piece", ["a", "a. ", '"', "`", "I ", "A.", "'/-", "é", "。"])
