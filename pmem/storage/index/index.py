@@ -140,11 +140,6 @@ def open_index(local: str) -> Index | None:
     return None
 
 
-def passing_index() -> Index:
-    """Make an empty index in memory, for searches of one process."""
-    return Index(":memory:", connect(":memory:"))
-
-
 class IndexedRecords:
     """The records as an index has them.
 
