@@ -150,14 +150,12 @@ DROPPED: Final = frozenset("drop remove abandon retire decommission deprecate di
 """Verbs by which something comes out of use."""
 
 BE: Final = frozenset("is are be am was were been being gets got ist sind wird wurde".split())
-
 PREPOSITIONS: Final = frozenset(
     """of in on at by for with from to into onto over under via through about against between
     during within across along behind beside beyond near per toward towards upon than as off out
     before after above below since until without instead inside outside von zu bei mit für auf aus
     nach vor durch gegen als""".split()
 )
-
 SHIPPED: Final = frozenset("ship launch deploy release".split())
 """Verbs of what is made known: who ships v1 lets v1 ship."""
 

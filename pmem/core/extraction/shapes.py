@@ -176,7 +176,6 @@ def _is_step(words: list[str], place: int) -> bool:
 
 
 STATEMENTS: Final[tuple[Reader, ...]] = (phrased, valued)
-
 REPORTED: Final[tuple[Reader, ...]] = (reported,)
 
 

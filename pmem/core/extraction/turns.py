@@ -34,7 +34,6 @@ from pmem.values.records import EpisodeType, MemoryType, Message, Role
 
 SURE: Final = 0.8  # confidence of a decision that is a moment
 _SENTENCES: Final = 40  # of a message
-
 TABLE: Final = """
 pivot 1 start: new *plan :|scrap that|scrap the|forget the|let us *drop -onward|instead of
 pivot 1 free: change of plan|change of plans|*plan has changed|*plan have changed

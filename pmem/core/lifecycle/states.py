@@ -26,7 +26,6 @@ class Move(NamedTuple):
 
 _ACTIVE: Final = frozenset({State.ACTIVE})
 _KEPT: Final = frozenset(State) - {State.SOFT_DELETED}
-
 MOVES: Final[dict[EventKind, Move]] = {
     EventKind.ARCHIVE: Move(_ACTIVE, State.ARCHIVED),
     EventKind.SUPERSEDE: Move(_ACTIVE, State.SUPERSEDED),

@@ -41,7 +41,6 @@ class Kinds(NamedTuple):
 
 _MARKS: Final = frozenset((",", ";", ":", "(", ")", "-", "–", "—"))
 _TURNS: Final = frozenset(("but", "however"))
-
 _ERROR: Final = (
     r"(?:errors?|exceptions?)\b|\b(?:fail(?:s|ed|ing|ures?)?|crash(?:e[sd]|ing)?"
     r"|(?:is|are) broken|not work(?:ing)?)\b"
@@ -102,7 +101,6 @@ _OPEN: Final = (
 )
 _LATER: Final = r"\b(?:if|unless|once|until|when|after|before|while)\b"
 _OBJECTION: Final = r"\b(?:but|however|still|remain)\b"
-
 _START: Final = r"^(?:[\w ]{1,20} \| )?"
 """A sentence may begin with a short clause: "ok,", "Great, thanks,"."""
 _ONWARD: Final = r"(?! (?:see|check|try|run|\w+ (?:at )?(?:it|that|this|them))\b)"

@@ -16,11 +16,9 @@ from pmem.core.text.words import spelled_out
 
 LONGEST: Final = 500  # characters of a sentence
 MOST: Final = 100_000  # characters of a message
-
 QUOTE: Final = '"'
 CODE: Final = "`"
 LINK: Final = "://"
-
 WRAPPED: Final = 60
 """Characters from which on a line without an end may have been broken for its length."""
 

@@ -82,7 +82,6 @@ _VERB_GROUPS = _groups(_IRREGULAR_VERBS)
 _ALL_GROUPS = _VERB_GROUPS + _groups(_IRREGULAR_WORDS)
 
 IRREGULAR_FORMS: dict[str, str] = {form: group[0] for group in _ALL_GROUPS for form in group[1:]}
-
 BASE_VERBS: frozenset[str] = frozenset(group[0] for group in _VERB_GROUPS)
 """Irregular verbs as they are in an order: "keep", "build"."""
 
