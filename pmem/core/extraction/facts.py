@@ -6,9 +6,7 @@ form rather than a phrase (steps, who is who, changes): see `pmem.core.extractio
 step looks at one sentence of bounded length, so the time is linear in the length of the message.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -31,6 +29,7 @@ from pmem.core.extraction.phrases import (
 )
 from pmem.core.extraction.shapes import StatementMatch, split_workflow
 from pmem.core.extraction.third_person import called_in, in_third_person, with_others
+from pmem.core.patterns import lazily
 from pmem.core.text.paths import named_paths, named_symbols
 from pmem.core.text.sentences import (
     LINK,
@@ -164,19 +163,17 @@ def key(content: str) -> str:
 
 
 def _plain_words(content: str) -> Iterator[str]:
-    for token in _key_pattern().findall(fold(content).casefold()):
+    for token in _KEY_PATTERN.findall(fold(content).casefold()):
         if LINK in token:
             yield token.rstrip(".,;:!?)")
         else:
             yield from normal(token.replace(",", ""))
 
 
-@lru_cache(maxsize=1)
-def _key_pattern() -> re.Pattern[str]:
-    """Compiled when first needed: most commands never compare facts."""
-    return re.compile(
-        r"https?://[^\s\"`<>]+|(?<!\w)-(?=\d)[\d.,]*\d|\w+(?:[./@:_'’-]\w+|,\d+)*[%+#]*|[<>=≤≥$€£¥]+"
-    )
+_KEY_PATTERN: Final = lazily(
+    r"https?://[^\s\"`<>]+|(?<!\w)-(?=\d)[\d.,]*\d|\w+(?:[./@:_'’-]\w+|,\d+)*[%+#]*|[<>=≤≥$€£¥]+"
+)
+"""Compiled when first needed: most commands never compare facts."""
 
 
 def stated(sentence: ParsedSentence, role: Role) -> list[Candidate]:
@@ -348,7 +345,6 @@ def _is_of_person(words: list[str], name: str) -> bool:
 
 NEAR: Final = 4
 """Messages of people and assistants before a correction that it may be about."""
-
 _EMPTY: Final = STOP_WORDS | frozenset(
     "use using user asked decided make instead , : ; ( ) - –".split()
 )

@@ -36,7 +36,6 @@ _LASTING: Final = 4  # words
 _NEXT: Final = 3  # words
 _ENDINGS: Final = {"state": ("ed", "able", "ible"), "onward": ("ing",)}
 """How further words of a set end."""
-
 _PERMITTING: Final = frozenset(("may", "allowed"))
 _BE: Final = frozenset(("is", "are"))
 _JOINTS: Final = frozenset("_/.")
@@ -293,7 +292,6 @@ _FORMS: Final[dict[str, Callable[[ParsedSentence, int], bool]]] = {
     "exact": lambda sentence, place: has_exact(sentence, place, len(sentence.words)),
 }
 """What is told by the form of what follows, not by a set of words."""
-
 
 _VERBS: Final = frozenset(
     """is are was has have uses runs must cannot needs need will may prefer prefers should can

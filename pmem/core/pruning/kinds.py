@@ -17,10 +17,8 @@ from pmem.values.records import Message, Role
 HEAD: Final = 4000
 TAIL: Final = 2000
 """How many characters of a long text are read at its beginning and at its end."""
-
 OPENING: Final = 400
 """How far into a message a new task may be announced, in characters."""
-
 Opening = Literal["", "weak", "strong"]
 """How clearly a message turns to something new; a weak sign counts after a finished task."""
 
@@ -118,7 +116,6 @@ _WEAK: Final = (
 )
 _ONGOING: Final = r"\b(?:it|that|this|also|again|same|too|still|those|them|there|its|undo|revert)\b"
 """Speaks of what was there before."""
-
 _SOCIAL: Final = frozenset(
     """hi hello hey hiya howdy thanks thank thx ty cheers bye goodbye cya great awesome cool nice
     perfect lovely wonderful excellent amazing brilliant sweet neat welcome lol haha hahaha ok okay
