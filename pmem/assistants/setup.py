@@ -165,8 +165,7 @@ def _notes(
     workspace: Workspace, request: AssistantSetupRequest, hooked: Sequence[_Change]
 ) -> Iterator[str]:
     """Yield what is left for a person to do, and what the assistant will be asked."""
-    if left := _left_to_do(workspace, request, hooked):
-        yield left
+    yield from _left_to_do(workspace, request, hooked)
     is_served = any(file.server for file in HARNESSES[request.harness].files[request.scope])
     if is_served and not can_serve():
         yield MISSING
@@ -177,18 +176,18 @@ def _notes(
 
 def _left_to_do(
     workspace: Workspace, request: AssistantSetupRequest, hooked: Sequence[_Change]
-) -> str:
+) -> list[str]:
     """Return what is left for a person to do."""
     other: Scope = "user" if request.scope == "project" else "project"
     for file in HARNESSES[request.harness].files.get(other, ()) if hooked else ():
         path = _path(workspace, other, file)
         if file.hooks and _has_any(path, entries(request.harness, file, "pmem")):
-            return f"{path} has these hooks, too, so they run twice: take one of them back"
-    said = HARNESSES[request.harness].said.get(request.scope, "")
-    if request.harness != "codex" or not hooked:
-        return said if request.harness != "codex" else ""
-    trusted = all(is_trusted_by_codex(one.path, workspace.environment) for one in hooked)
-    return "" if trusted else said
+            return [f"{path} has these hooks, too, so they run twice: take one of them back"]
+    is_codex = request.harness == "codex"
+    if is_codex and all(is_trusted_by_codex(one.path, workspace.environment) for one in hooked):
+        return []
+    said = HARNESSES[request.harness].said.get(request.scope)
+    return [said] if said else []
 
 
 def list_setups(workspace: Workspace, request: NoArguments) -> SetupOverviews:  # noqa: ARG001
