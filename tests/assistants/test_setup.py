@@ -357,8 +357,8 @@ def test_hooks_that_are_ours_are_known_by_what_they_run(home: Path) -> None:
     put(path, json.dumps({"hooks": {"Stop": [{"hooks": [other, gone]}]}}).encode())
     assert setup("claude-code", "project", "--check").code == 1
     assert setup("claude-code", "project").code == 0
-    (group,) = json.loads(path.read_bytes())["hooks"]["Stop"]
-    assert [one["command"] for one in group["hooks"]] == [
+    groups = json.loads(path.read_bytes())["hooks"]["Stop"]
+    assert [one["command"] for group in groups for one in group["hooks"]] == [
         "make lint",
         f"{GUARD}pmem hook stop --harness claude-code",
     ]
