@@ -188,7 +188,6 @@ def _built(kind: type[R], values: dict[str, Any]) -> R:
 
 @cache
 def _fields(kind: type[msgspec.Struct]) -> tuple[_Field, ...]:
-    """Return the fields that say what they mean."""
     found: list[_Field] = []
     for field in _typed(kind):
         if _is_asking(field.type):
@@ -218,7 +217,6 @@ def _is_asking(hint: Any) -> bool:
 
 
 def _one_value(hint: Any) -> tuple[Any, bool]:
-    """Return the type of one value, and whether a field takes several."""
     if get_origin(hint) is Annotated:
         return _one_value(get_args(hint)[0])
     if get_origin(hint) in (Union, UnionType):

@@ -385,7 +385,6 @@ def _overview(reports: Mapping[CheckPart, Report], most: int) -> Iterator[Line]:
 
 
 def _waiting(session: CommandSession) -> Iterator[str]:
-    """Say how much waits in the inbox, if anything does; the parts tell of what cannot be read."""
     from pmem.upkeep.inbox import InboxRequest
 
     with suppress(PmemError):

@@ -184,7 +184,6 @@ def tie_of(related: Related) -> str:
 
 
 def _hit_line(hit: SearchHit, asked: set[str], mark: str = "") -> Line:
-    """Return the line of a hit: its id comes first, whatever is said of it."""
     who = [(f"{hit.speaker}: ", "bold")] if hit.speaker else []
     return [
         (hit.short, "cyan"),
@@ -207,7 +206,6 @@ def marked_words(text: str, asked: set[str]) -> Iterator[tuple[str, str]]:
 
 
 def _wordless(query: str, error: str | None) -> str:
-    """Say why a query without a word that can be ranked finds nothing."""
     if query.strip():
         return (
             "nothing found: no memory has all these words; they are too short or too common to rank"

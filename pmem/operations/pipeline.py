@@ -97,7 +97,6 @@ def _unit_of(workspace: Workspace, request: Any, caller: Caller) -> Workspace:
 
 
 def _check_caller(unit: Workspace, operation: Operation[Any, Any]) -> None:
-    """See that a program decides nothing that a person does, and sees nobody's own memory."""
     program = unit.caller.agent or unit.caller.app
     if operation.by_person and program is not None:
         how = "PMEM_AGENT and --agent" if unit.caller.agent else "PMEM_APP"
@@ -204,7 +203,6 @@ def _pass_gate(unit: Workspace, operation: Operation[Q, A], request: Q) -> Q:
 
 
 def _ask_models(unit: Workspace, operation: Operation[Q, A], request: Q, result: A) -> None:
-    """Let the project's models do what an operation leaves for them, if there are any."""
     is_wanted = not operation.asks_if or getattr(request, operation.asks_if)
     if not operation.asks or not is_wanted or not writes_of(operation, request):
         return

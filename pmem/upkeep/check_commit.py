@@ -86,7 +86,6 @@ def check_staged(workspace: Workspace, request: NoArguments) -> Checked:  # noqa
 
 
 def _is_limited(workspace: Workspace) -> bool:
-    """Tell whether whoever asks may not see every record."""
     try:
         return workspace.reach is not None
     except PmemError:
@@ -94,7 +93,6 @@ def _is_limited(workspace: Workspace) -> bool:
 
 
 def _records_among(paths: Iterable[str]) -> Names:
-    """Return the records' names among paths, by store and in ascending order."""
     found: Names = {type_: [] for type_ in STORES}
     for path in sorted(paths):
         folder, _, name = path.partition("/")
@@ -133,7 +131,6 @@ def _of_transcripts(staged: Staged, kept: Iterable[str]) -> Iterator[Finding]:
 
 
 def _of_records(staged: Staged, root: str, changed: Names, now: datetime) -> Iterator[Finding]:
-    """Report what is wrong with the records that the commit changes."""
     times = Counter(id_ for type_ in STORES for id_ in staged.ids(type_))
     memories: dict[str, Memory] = {}
     for type_, names in changed.items():
@@ -168,7 +165,6 @@ def _of_successors(staged: Staged, root: str, changed: Mapping[str, Memory]) -> 
 
 
 def _of_removals(staged: Staged) -> Iterator[Finding]:
-    """Report links to records that the commit removes, in records that it leaves alone."""
     removed = _records_among(path for path, left in staged.changes.items() if not left)
     held = {id_ for type_ in STORES for id_ in staged.ids(type_)}
     gone = {name for names in removed.values() for name in names if is_id(name)} - held

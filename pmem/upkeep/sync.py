@@ -116,8 +116,6 @@ def sync(workspace: Workspace, request: SyncRequest) -> Synced:
 
 
 class _Sides:
-    """A folder and a server, and what they had in common."""
-
     def __init__(self, workspace: Workspace, server: ServerSide, base: SyncBase) -> None:
         self._root = workspace.root
         self._files: JsonFiles = workspace.files
@@ -203,7 +201,6 @@ class _Sides:
         return decided
 
     def _read(self, key: RecordKey) -> bytes | None:
-        """Return what a record's file holds; None where there is none."""
         try:
             return read_within(os.path.join(self._root, *key) + SUFFIX, lambda: self._most)[0]
         except FileNotFoundError:
@@ -213,7 +210,6 @@ class _Sides:
 def _decide(
     key: RecordKey, base: bytes | None, ours: bytes | None, theirs: bytes | None
 ) -> _Decided:
-    """Merge one record."""
     if ours == theirs:
         return _Decided(ours, theirs, ours)
     store, identifier = key
@@ -234,27 +230,18 @@ def _decide(
 
 
 def _as_told(decided: dict[RecordKey, _Decided]) -> list[SyncedRecord]:
-    return [
-        SyncedRecord(
-            store=store,
-            id=id_,
-            fate=it.fate,
-            text=_text(store, it.result),
-            conflicts=it.conflicts,
-        )
-        for (store, id_), it in decided.items()
-        if it.fate is not None
-    ]
-
-
-def _text(store: str, data: bytes | None) -> str:
-    """Return what a record says; nothing of one that was deleted for good."""
-    if data is None:
-        return ""
-    record = decode(data, RECORD_TYPES[store])
-    if isinstance(record, Memory | Episode | Chunk):
-        return shown_text(record)
-    return getattr(record, "title", None) or "(conversation)"
+    told = []
+    for (store, id_), it in decided.items():
+        text = ""  # of one that was deleted for good
+        if it.result is not None:
+            record = decode(it.result, RECORD_TYPES[store])
+            text = getattr(record, "title", None) or "(conversation)"
+            text = shown_text(record) if isinstance(record, Memory | Episode | Chunk) else text
+        if it.fate is not None:
+            told.append(
+                SyncedRecord(store=store, id=id_, fate=it.fate, text=text, conflicts=it.conflicts)
+            )
+    return told
 
 
 def shared_stores(workspace: Workspace, *, conversations: bool = False) -> list[str]:
