@@ -30,6 +30,7 @@ from pmem.memory.app_memories import (
     shown,
     state_of,
 )
+from pmem.memory.changes import RecordsRequest, check_leave
 from pmem.memory.conversations import Transcript, conversation_named, unfold
 from pmem.memory.memories import put_new
 from pmem.memory.requests import AddRequest
@@ -338,8 +339,6 @@ class Uninstalled(Purged, frozen=True, kw_only=True):
 
 def purge(workspace: Workspace, request: AppRequest) -> Purged:
     """Delete all memories of an app for good, whatever their state, and what was put off for it."""
-    from pmem.memory.proposals import check_leave
-
     app = known_app(workspace, request.app)
     with workspace.transaction():
         memories = {memory.id: memory for memory in all_of(workspace, app)}
@@ -354,7 +353,6 @@ def purge(workspace: Workspace, request: AppRequest) -> Purged:
 def delete(workspace: Workspace, request: AppDeleteRequest) -> AppMemory:
     """Remove one memory of an app; `restore` brings it back, unless it is deleted for good."""
     from pmem.memory import lifecycle
-    from pmem.memory.changes import RecordsRequest
 
     memory = one_of(workspace, name_of(request.app), request.reference)
     if request.for_good:

@@ -1,6 +1,6 @@
 """How one record, or several together, change under the lock."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
@@ -121,3 +121,21 @@ def vouched(workspace: Workspace, memory: Memory, event: Event) -> Memory:
     if not is_person or trust_of(memory) is Trust.HIGH:
         return memory
     return changed(memory, msgspec.structs.replace(event, detail={"reviewed": True}))
+
+
+def ask_to_change(workspace: Workspace, memory: Memory, fields: Mapping[str, Any]) -> None:
+    """Hold back what an agent changes and a person must agree to; see `proposals.gate_edit`."""
+    if workspace.caller.agent is not None:
+        from pmem.memory.proposals import gate_edit
+
+        gate_edit(workspace, memory, fields)
+
+
+def check_leave(workspace: Workspace, record: Removable, hint: str) -> None:
+    """See that no agent does to what a person wrote what it cannot propose; that is Refused."""
+    if workspace.caller.agent is not None:
+        from pmem.memory.proposals import needs_leave
+
+        if needs_leave(workspace, record):
+            agent = workspace.caller.agent
+            raise Refused(f"a person wrote {short(record.id)}: {agent} may not do this to it", hint)

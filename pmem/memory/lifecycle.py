@@ -22,6 +22,7 @@ from pmem.memory.changes import (
     Removable,
     RestoreRequest,
     change_all,
+    check_leave,
 )
 from pmem.memory.links import link_again
 from pmem.memory.memories import edited_fields, edited_parts
@@ -152,7 +153,7 @@ def supersede(workspace: Workspace, request: EditRequest) -> Superseded:
     old = _active(workspace, request.reference)
     uncited = msgspec.structs.replace(request, cite=(), uncite=())
     fields |= edited_parts(workspace, old, uncited, fields)
-    _check_leave(workspace, old, "propose it: `pmem edit` without --supersede")
+    check_leave(workspace, old, "propose it: `pmem edit` without --supersede")
     if all(value == getattr(old, name) for name, value in fields.items()):
         raise InvalidValue(
             f"the new memory would say the same as {old.id}", "give what is new about it"
@@ -174,7 +175,7 @@ def supersede_by(workspace: Workspace, request: SupersedeByRequest) -> Supersede
     """Let a memory that exists take the place of another one, which held until now."""
     old = _active(workspace, request.reference)
     new = _active(workspace, request.successor)
-    _check_leave(workspace, old, "propose its removal with `pmem rm`")
+    check_leave(workspace, old, "propose its removal with `pmem rm`")
     if old.id == new.id:
         raise InvalidValue(
             f"memory {old.id} cannot take its own place", "name the memory that does"
@@ -197,7 +198,7 @@ def purge(workspace: Workspace, request: PurgeRequest) -> ChangedRecords[Record]
                 f"{first}give --force",
             )
         if isinstance(record, EDITABLE):
-            _check_leave(workspace, record, "propose its removal with `pmem rm`")
+            check_leave(workspace, record, "propose its removal with `pmem rm`")
         _purge(workspace, record)
     workspace.notes += _what_stays(workspace, gone)
     return ChangedRecords(records=tuple(gone))
@@ -216,13 +217,6 @@ def _what_stays(workspace: Workspace, gone: Sequence[Record]) -> Iterator[str]:
         with suppress(NotFound, Ambiguous):
             if said and not message_named(workspace, said).message.removed:
                 yield f"its message stays; `pmem conversation rm {short(said)}` removes the text"
-
-
-def _check_leave(workspace: Workspace, record: Removable, hint: str) -> None:
-    if workspace.caller.agent is not None:
-        from pmem.memory.proposals import check_leave
-
-        check_leave(workspace, record, hint)
 
 
 def _purge(workspace: Workspace, record: Record) -> None:

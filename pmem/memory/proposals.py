@@ -19,6 +19,7 @@ from pmem.core.consent import benign, field_of
 from pmem.core.extraction.facts import key
 from pmem.core.trust import TOLD, Trust, trust_of
 from pmem.errors import InvalidValue, Refused
+from pmem.memory.changes import check_leave
 from pmem.project.caller import check_writer
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import (
@@ -184,13 +185,6 @@ def gate_removals(workspace: Workspace, records: Sequence[Memory | Episode]) -> 
             held += [waiting] if waiting else []
     if held:
         raise Withheld(held[0])
-
-
-def check_leave(workspace: Workspace, record: Memory | Episode, hint: str) -> None:
-    """See that no agent does to what a person wrote what it cannot propose; that is Refused."""
-    if needs_leave(workspace, record):
-        agent = workspace.caller.agent
-        raise Refused(f"a person wrote {short(record.id)}: {agent} may not do this to it", hint)
 
 
 def needs_leave(workspace: Workspace, record: Memory | Episode) -> bool:

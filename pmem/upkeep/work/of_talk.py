@@ -12,10 +12,10 @@ from pmem.core.retention import changed
 from pmem.core.summaries import summary
 from pmem.errors import Damaged, NotFound
 from pmem.memory.app_questions import talk_given, told_message, told_messages
+from pmem.memory.changes import check_leave
 from pmem.memory.conversations import unfold
 from pmem.memory.facts import promoted_at_once
 from pmem.memory.memories import put_new
-from pmem.memory.proposals import check_leave
 from pmem.memory.requests import AddRequest
 from pmem.model.models import AnswerRefused
 from pmem.model.tasks import (
