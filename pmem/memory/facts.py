@@ -10,9 +10,9 @@ from pmem.core.extraction.facts import category_of, key
 from pmem.core.outcomes import COMMIT
 from pmem.core.text.paths import named_paths
 from pmem.core.trust import AGREED
-from pmem.errors import Ambiguous, BuiltOn, InvalidValue, NotFound
+from pmem.errors import BuiltOn, InvalidValue, NotFound
 from pmem.memory import memories
-from pmem.memory.changes import RecordsRequest
+from pmem.memory.changes import RecordsRequest, only_one
 from pmem.memory.conversations import conversation_named
 from pmem.memory.noted_facts import new_facts, settled_fact, with_standing, write_standing
 from pmem.memory.requests import Added, AddRequest
@@ -337,24 +337,16 @@ def _concerned(fact: Fact) -> str | None:
 
 
 def _each_named(workspace: Workspace, references: Sequence[str]) -> dict[str, Stated]:
-    """Return the facts that references mean, each once."""
+    """Return the facts that references mean, each once, as what they became if they did."""
     everything = list(_all(workspace)) if references else []
-    named = [_find_fact(everything, reference) for reference in references]
-    return {short(item.fact.id): item for item in named}
-
-
-def _find_fact(everything: Sequence[Stated], reference: str) -> Stated:
-    fitting = [item for item in everything if matches(reference, item.fact.id)]
-    fitting.sort(key=lambda item: item.fact.standing is Standing.PENDING)
-    found = {short(item.fact.id): item for item in reversed(fitting)}
-    if not found or not reference:
-        raise NotFound(
-            f"no fact has an id that starts with {reference!r}", "`pmem inbox facts` shows ids"
-        )
-    if len(found) > 1:
-        shown = ", ".join(sorted(found)[:10])
-        raise Ambiguous(f"{reference!r} fits the facts {shown}", "give more of the id")
-    return found.popitem()[1]
+    found: dict[str, Stated] = {}
+    for reference in references:
+        fitting = [item for item in everything if reference and matches(reference, item.fact.id)]
+        fitting.sort(key=lambda item: item.fact.standing is not Standing.PENDING)
+        by_name = {short(item.fact.id): item for item in fitting}
+        item = only_one(reference, "fact", by_name, "`pmem inbox facts` shows ids")
+        found[short(item.fact.id)] = item
+    return found
 
 
 def _promote_fact(workspace: Workspace, item: Stated, *, is_named: bool = False) -> Promotions:

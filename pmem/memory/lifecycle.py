@@ -12,7 +12,7 @@ from pmem.core.filters import Filter
 from pmem.core.lifecycle.neighbours import Neighbour
 from pmem.core.lifecycle.states import SUPERSEDES, can_move, closed, moved, restored, successor_of
 from pmem.core.operations import UPKEEP
-from pmem.core.retention import linked, purge_time
+from pmem.core.retention import linked
 from pmem.core.trust import inherited
 from pmem.errors import Ambiguous, InvalidValue, NotFound, Refused
 from pmem.memory.changes import (
@@ -23,6 +23,7 @@ from pmem.memory.changes import (
     RestoreRequest,
     change_all,
     check_leave,
+    out_of_recall,
 )
 from pmem.memory.links import link_again
 from pmem.memory.memories import edited_fields, edited_parts
@@ -85,7 +86,6 @@ _NOT_PASSED_ON: Final[dict[str, Any]] = {
 
 def remove(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Removable]:
     """Remove memories and episodes so that they can still be restored."""
-    days = workspace.settings.purge_days
     if workspace.caller.agent is not None:
         from pmem.memory.proposals import gate_removals
 
@@ -96,10 +96,9 @@ def remove(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Remo
     gone: list[str] = []
 
     def apply(record: Removable, event: Event) -> Removable:
-        if not can_move(record.state, event.event):
-            gone.append(record.id)
-            return record
-        return moved(record, event, purge_at=purge_time(event.at, days))
+        new = out_of_recall(workspace, record, event)
+        gone.extend([record.id] if new is record else [])
+        return new
 
     done = change_all(workspace, request.references, EventKind.DELETE, apply)
     return ChangedRecords(records=tuple(done), unchanged=frozenset(gone))
