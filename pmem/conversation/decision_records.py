@@ -14,7 +14,7 @@ from pmem.errors import InvalidValue
 from pmem.interchange import Skipped, UnusedPart
 from pmem.interchange.adr import DecisionRecord, RecordName, folded_title, read_decision
 from pmem.memory.lifecycle import SupersedeByRequest, supersede_by
-from pmem.memory.memories import add, edit
+from pmem.memory.memories import add, edit_from
 from pmem.memory.requests import AddRequest, EditRequest
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
@@ -198,7 +198,7 @@ class _DecisionImport:
                 uncite=(path,) if known.citations else (),
                 cite=(cited,),
             )
-            edit(self._workspace, wanted, KIND)
+            edit_from(self._workspace, wanted, KIND)
             self.counts["updated"] += 1
             return
         start = None if record.day is None else datetime.combine(record.day, time(), UTC)

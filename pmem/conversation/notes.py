@@ -18,7 +18,7 @@ from pmem.interchange import Skipped, UnusedPart
 from pmem.interchange.notes import Note, NotesFile, is_instructions, is_of_project, read_notes
 from pmem.interchange.sessions import LOOKED_AT, program_of_chat
 from pmem.memory.citations import VerifyRequest, verify
-from pmem.memory.memories import add, edit
+from pmem.memory.memories import add, edit_from
 from pmem.memory.proposals import needs_leave
 from pmem.memory.requests import AddRequest, EditRequest
 from pmem.project.secret_gate import SecretFound
@@ -320,7 +320,7 @@ def _change(
         event = msgspec.structs.replace(workspace.event(EventKind.RESTORE), source=KIND)
         workspace.memories.put(restored(one.memory, event))
     if wanted is not None:
-        edit(workspace, wanted, KIND)
+        edit_from(workspace, wanted, KIND)
     if rule.file != one.file:
         source = Source(kind=KIND, file=rule.file, lines=_lines(rule.note))
         event = msgspec.structs.replace(workspace.event(EventKind.UPDATE), source=KIND)

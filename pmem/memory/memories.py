@@ -123,7 +123,12 @@ def _lints_of(workspace: Workspace, request: AddRequest) -> tuple[str, ...]:
     return (*typed, *(lint.sentence for lint in judged(request.content)))
 
 
-def edit(workspace: Workspace, request: EditRequest, source: str = "") -> Edited:
+def edit(workspace: Workspace, request: EditRequest) -> Edited:
+    """Change a memory and keep what it was in its history; see `edit_from`."""
+    return edit_from(workspace, request, "")
+
+
+def edit_from(workspace: Workspace, request: EditRequest, source: str) -> Edited:
     """Change a memory and keep what it was in its history; link and tell what it contradicts now.
 
     `source` is what the change comes from where no person says it: then it is trusted no more.
