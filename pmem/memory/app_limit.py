@@ -52,7 +52,7 @@ def compact(workspace: Workspace, app: str) -> Compacted:
     if asks(workspace, "compaction"):
         made, reason = _one_by_one(workspace, app)
     else:
-        made, reason = once_more(lambda: _at_once(workspace, app)), ""
+        made, reason = once_more(lambda: _by_rules(workspace, app)), ""
     left = len(members(workspace, app))
     return Compacted(
         app=app,
@@ -121,7 +121,7 @@ def check_room(workspace: Workspace, app: str) -> None:
         )
 
 
-def _at_once(workspace: Workspace, app: str) -> list[AppDecision]:
+def _by_rules(workspace: Workspace, app: str) -> list[AppDecision]:
     with workspace.transaction():
         return within(workspace, app)
 

@@ -331,11 +331,6 @@ def _settled_before(workspace: Workspace, facts: Sequence[Fact]) -> tuple[dict[s
     return {name: fact for name, fact in settled.items() if name in wanted}, promoted
 
 
-def _concerned(fact: Fact) -> str | None:
-    """Return whom a fact concerns: its speaker, where he speaks of himself; else everyone."""
-    return fact.user if fact.user is not None and fact.subject == fact.user else None
-
-
 def _each_named(workspace: Workspace, references: Sequence[str]) -> dict[str, Stated]:
     """Return the facts that references mean, each once, as what they became if they did."""
     everything = list(_all(workspace)) if references else []
@@ -359,7 +354,8 @@ def _promote_fact(workspace: Workspace, item: Stated, *, is_named: bool = False)
         return Promotions()
     beside = None
     added = _put_fact(workspace, item, is_named=is_named)
-    is_said = _says(added, fact)
+    is_said = added.action == "suggested" and not added.is_archived
+    is_said = is_said and key(added.memory.content) == key(fact.content)
     if is_named and added.action == "suggested" and not is_said:
         beside = added.memory
         added = _put_fact(workspace, item, is_named=is_named, force=True)
@@ -382,15 +378,10 @@ def _promote_fact(workspace: Workspace, item: Stated, *, is_named: bool = False)
     return Promotions(items=(promotion,))
 
 
-def _says(added: Added, fact: Fact) -> bool:
-    """Tell whether a memory that is there says just what a fact does."""
-    is_there = added.action == "suggested" and not added.is_archived
-    return is_there and key(added.memory.content) == key(fact.content)
-
-
 def _put_fact(workspace: Workspace, item: Stated, *, is_named: bool, force: bool = False) -> Added:
     """Add a memory that says what a fact says, in the ways of `add`."""
     fact = item.fact
+    is_of_speaker = fact.user is not None and fact.subject == fact.user
     cite: tuple[str, ...] = ()
     if named_paths(fact.content):
         from pmem.memory.citations import citable
@@ -408,7 +399,7 @@ def _put_fact(workspace: Workspace, item: Stated, *, is_named: bool, force: bool
         type=fact.type,
         category=category_of(fact),
         subject=fact.subject,
-        user=_concerned(fact),
+        user=fact.user if is_of_speaker else None,
         app=item.app,
         source=source,
         places=fact.places,

@@ -31,7 +31,6 @@ from pmem.memory.reading import get, message_named
 from pmem.memory.requests import EditRequest
 from pmem.project.references import is_gone
 from pmem.project.workspace import Workspace
-from pmem.storage.store import Store
 from pmem.values.fields import asked, refs
 from pmem.values.ids import short
 from pmem.values.records import (
@@ -198,7 +197,14 @@ def purge(workspace: Workspace, request: PurgeRequest) -> ChangedRecords[Record]
             )
         if isinstance(record, EDITABLE):
             check_leave(workspace, record, "propose its removal with `pmem rm`")
-        _purge(workspace, record)
+        if isinstance(record, Chunk):
+            owner = record.conversation
+            raise Refused(f"chunk {record.id} goes only with its conversation, {owner}")
+        workspace.store(type(record)).remove(record.id)
+        if isinstance(record, Conversation):
+            parts = {one.id for one in workspace.chunks.find() if one.conversation == record.id}
+            for chunk in parts.union(record.chunks):  # those named too: a damaged one tells nothing
+                workspace.chunks.remove(chunk)
     workspace.notes += _what_stays(workspace, gone)
     return ChangedRecords(records=tuple(gone))
 
@@ -216,17 +222,6 @@ def _what_stays(workspace: Workspace, gone: Sequence[Record]) -> Iterator[str]:
         with suppress(NotFound, Ambiguous):
             if said and not message_named(workspace, said).message.removed:
                 yield f"its message stays; `pmem conversation rm {short(said)}` removes the text"
-
-
-def _purge(workspace: Workspace, record: Record) -> None:
-    if isinstance(record, Chunk):
-        raise Refused(f"chunk {record.id} goes only with its conversation, {record.conversation}")
-    store: Store[Any] = workspace.store(type(record))
-    store.remove(record.id)
-    if isinstance(record, Conversation):
-        others = {chunk.id for chunk in workspace.chunks.find() if chunk.conversation == record.id}
-        for chunk in others.union(record.chunks):  # those named too, as a damaged one tells nothing
-            workspace.chunks.remove(chunk)
 
 
 def _active(workspace: Workspace, reference: str) -> Memory:

@@ -211,7 +211,9 @@ def note_attempt(workspace: Workspace, request: TriedRequest) -> Tried:
 
 def _dead_end(workspace: Workspace, request: TriedRequest) -> Added:
     """Return the dead end that a request is about, known or new."""
-    known = _known(workspace, request.tried)
+    dead_ends = workspace.memories.select(Selection(wanted=Filter(types=(MemoryType.DEAD_END,))))
+    alike = (one for one in dead_ends if warns(one) and same_text(one.tried, request.tried))
+    known = next(alike, None)
     if known is not None and not request.force:
         return Added(action="suggested", record=known, reason="this dead end is known")
     if request.failed is None:
@@ -226,12 +228,6 @@ def _dead_end(workspace: Workspace, request: TriedRequest) -> Added:
         because=request.failed,
     )
     return put_new(workspace, wanted)
-
-
-def _known(workspace: Workspace, tried: str) -> Memory | None:
-    selection = Selection(wanted=Filter(types=(MemoryType.DEAD_END,)))
-    found = workspace.memories.select(selection)
-    return next((one for one in found if warns(one) and same_text(one.tried, tried)), None)
 
 
 def _like(request: TriedRequest, **fields: Any) -> AddRequest:
