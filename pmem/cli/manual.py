@@ -76,7 +76,6 @@ def _overview(session: CommandSession) -> Answer:
 
 
 def _documents_on(words: Sequence[str]) -> str:
-    """Say which documents are about the subject of a command's name, if a few are."""
     told = [part.document for part in find_sections(words, named=True)]
     found = [f"`pmem help {name}{ENDING}`" for name in told if name not in sections()["Why"]]
     return f"see also {', '.join(found[:_FEW])}" if found else ""
@@ -108,7 +107,6 @@ def _columns(told: Mapping[str, Mapping[str, str]]) -> Iterator[Line]:
 
 
 def _command_context(context: Any, words: Sequence[str]) -> Any:
-    """Return the context of the command that words name; None where they name none."""
     for word in words:
         get = getattr(context.command, "get_command", None)
         command = get(context, word) if get else None
@@ -227,6 +225,5 @@ def text_of(name: str) -> str:
 
 
 def _folder() -> str:
-    """Return where the documents are: in the package, or beside it in a clone."""
     inside = os.path.join(_PACKAGE, "docs")
     return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(_PACKAGE), "docs")

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from pmem.cli import render
 from pmem.cli.asking import asks, own
 from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
@@ -54,7 +55,6 @@ def _first_import(
     next_ = 'next: pmem add "what should be remembered"'
     if imports is False or (session.quiet and not imports):
         return [], [next_]
-    from pmem.cli import render
     from pmem.cli.exchange import project_imported, sources_of
     from pmem.conversation.project_sources import ProjectImportRequest, find_sources
 

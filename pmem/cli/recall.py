@@ -9,6 +9,7 @@ import msgspec
 from pmem.cli.asking import asks, own, scoped
 from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
+from pmem.core import exactjson
 from pmem.core.lifecycle.presence import describe_matches, state_mark, state_option
 from pmem.core.retrieval.factors import Weights
 from pmem.core.text.terms import snippet, terms
@@ -183,7 +184,6 @@ def tie_of(related: Related) -> str:
 
 
 def _hit_line(hit: SearchHit, asked: set[str], mark: str = "") -> Line:
-    """Return the line of a hit: its id comes first, whatever is said of it."""
     who = [(f"{hit.speaker}: ", "bold")] if hit.speaker else []
     return [
         (hit.short, "cyan"),
@@ -206,7 +206,6 @@ def marked_words(text: str, asked: set[str]) -> Iterator[tuple[str, str]]:
 
 
 def _wordless(query: str, error: str | None) -> str:
-    """Say why a query without a word that can be ranked finds nothing."""
     if query.strip():
         return (
             "nothing found: no memory has all these words; they are too short or too common to rank"
@@ -247,7 +246,6 @@ def query(
     "bullets" or "full", "budget_tokens": 512}. Only the query is needed; importance has grades
     from 1 to 5.
     """
-    from pmem.core import exactjson
     from pmem.core.queries import EXAMPLE, parse
 
     data = b"\n".join(session.read_lines(file, TEXT_BYTES))

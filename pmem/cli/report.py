@@ -20,6 +20,7 @@ from pmem.operations import table
 from pmem.project.configuration import name_of
 from pmem.project.setup import SettingRequest
 from pmem.report.collecting import ReportRequest
+from pmem.storage.shared import Shared
 from pmem.values.fields import NoArguments
 
 if TYPE_CHECKING:
@@ -95,7 +96,6 @@ def browse(session: CommandSession, _: NoArguments) -> None:
     with needing("tui", "pmem browse"):
         from pmem.browse.app import MemoryBrowser
         from pmem.browse.desk import Desk, EditedText
-    from pmem.storage.shared import Shared
 
     name = session.run(table.SETTING, SettingRequest(name="project_name")).value
     name = name_of(session.found_root, name)

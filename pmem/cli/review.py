@@ -230,7 +230,6 @@ def _sections(found: Changelog) -> Iterator[tuple[str, list[tuple[About, Line]]]
 
 
 def _changes_of(entry: Changed | Touch) -> Iterator[Line]:
-    """Yield what has changed in a record, texts word by word; then its links."""
     for name, change in entry.fields.items():
         is_body = name in _BODIES
         told = change_line(
@@ -250,7 +249,6 @@ def _titled(entry: About) -> Line:
 
 
 def _type_of(entry: About) -> str:
-    """Return the type of what an entry is about: of a memory as `--type` takes it."""
     return entry.type if entry.kind == "memory" else entry.type.replace("_", " ")
 
 

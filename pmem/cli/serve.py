@@ -109,7 +109,6 @@ def _serve(
 
 
 def _program_in(session: CommandSession) -> str | None:
-    """Return the agent or the app that runs the command; None for a person."""
     asking = session.caller.known_in(session.environment)
     return asking.agent or asking.app
 
@@ -117,7 +116,6 @@ def _program_in(session: CommandSession) -> str | None:
 def _changed_token(
     session: CommandSession, tokens: "Tokens", words: str, *, is_revoked: bool
 ) -> Answer:
-    """Return the token of whom some words name, or see that it counts no more."""
     from pmem.server.http.tokens import holder_named
 
     program = _program_in(session)

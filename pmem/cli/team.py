@@ -94,7 +94,6 @@ def _repair_note(done: Repair, *, dry_run: bool) -> str:
 
 
 def _settle_first(done: Repair) -> str:
-    """Say what to do before a commit makes the contradictions everybody's."""
     open_ = [short(each.id) for each in done.repaired if each.conflicts and each.id]
     if not open_:
         return ""

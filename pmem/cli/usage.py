@@ -100,7 +100,6 @@ def _command_meant(context: Any, name: str) -> str:
 
 
 def _closest(message: str) -> str:
-    """Return the choice that a wrong value was meant to be, if one is like it."""
     before, _, choices = message.partition(_NO_CHOICE)
     value = before.split("'")[-2]
     if value in _VALUES and "'--state'" in before:

@@ -6,8 +6,9 @@ from typing import NamedTuple
 import msgspec
 
 from pmem.conversation.pruning import gone, window
+from pmem.core.chunking import may_repeat
 from pmem.errors import Damaged, NotFound, StorageRefused
-from pmem.memory.conversations import conversation_named, current
+from pmem.memory.conversations import conversation_named, current, read_whole
 from pmem.project.workspace import Workspace
 from pmem.values.records import Chunk, Conversation, Message, Role, Status
 
@@ -140,11 +141,9 @@ def _read_chunks(workspace: Workspace, conversation: Conversation) -> _ReadConve
     shown = conversation.chunks[conversation.merged_chunks :]
     read = {identifier: _usable_chunk(workspace, identifier) for identifier in shown}
     found = {place: read[id_] for place, id_ in enumerate(conversation.chunks) if id_ in read}
-    from pmem.core.chunking import may_repeat
 
     if not may_repeat(conversation, {place: each for place, each in found.items() if each}):
         return _ReadConversation(conversation, read)
-    from pmem.memory.conversations import read_whole
 
     try:
         whole = read_whole(workspace, conversation)

@@ -26,6 +26,20 @@ _HIDDEN: Final = (
     f"|\u200d(?!(?<=[{_EMOJI}\ufe0f]\u200d)[{_EMOJI}]|(?<=[{_JOINING}]\u200d))"
 )
 
+_APART: Final = "&#8203;"
+"""A space without width."""
+_ESCAPED: Final = {
+    **{sign: f"\\{sign}" for sign in "\\`*_[]|~"},
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    "$": "&#36;",
+    "@": f"@{_APART}",
+    "#": f"#{_APART}",
+}
+_SIGNS: Final = str.maketrans(_ESCAPED)
+_ADDRESS: Final = r"(?i)(:)(//)|(www)(\.)|(gh)(-)(?=\d)"
+
 
 def visible(text: str) -> str:
     r"""Write hidden characters as `\u{...}`; line breaks and tabs stay.
@@ -54,6 +68,12 @@ def escaped(json: str) -> str:
     return json if json.isascii() and "\x7f" not in json else _hidden().sub(_as_json, json)
 
 
+def escape_markdown(text: str) -> str:
+    """Return one line of Markdown that shows a text as it is, for the middle of a line."""
+    folded = visible(" ".join(text.split())).translate(_SIGNS)
+    return re.sub(_ADDRESS, _split_match, folded)
+
+
 @cache
 def _hidden() -> re.Pattern[str]:
     """Return what finds hidden characters, made when the first text asks: that takes 2 ms."""
@@ -67,27 +87,6 @@ def _written_out(found: re.Match[str]) -> str:
 def _as_json(found: re.Match[str]) -> str:
     units = found[0].encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[n : n + 4]}" for n in range(0, len(units), 4))
-
-
-_APART: Final = "&#8203;"
-"""A space without width."""
-_ESCAPED: Final = {
-    **{sign: f"\\{sign}" for sign in "\\`*_[]|~"},
-    "&": "&amp;",
-    "<": "&lt;",
-    ">": "&gt;",
-    "$": "&#36;",
-    "@": f"@{_APART}",
-    "#": f"#{_APART}",
-}
-_SIGNS: Final = str.maketrans(_ESCAPED)
-_ADDRESS: Final = r"(?i)(:)(//)|(www)(\.)|(gh)(-)(?=\d)"
-
-
-def escape_markdown(text: str) -> str:
-    """Return one line of Markdown that shows a text as it is, for the middle of a line."""
-    folded = visible(" ".join(text.split())).translate(_SIGNS)
-    return re.sub(_ADDRESS, _split_match, folded)
 
 
 def _split_match(found: re.Match[str]) -> str:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 
 from pmem.core.extraction.facts import category_of, key
+from pmem.core.extraction.third_person import leaves_open
+from pmem.core.lifecycle.neighbours import Neighbour, judgements
 from pmem.core.outcomes import COMMIT
 from pmem.core.text.paths import named_paths
 from pmem.core.trust import AGREED
@@ -31,7 +33,6 @@ from pmem.values.records import (
 
 if TYPE_CHECKING:
     from pmem.core.apps.deciding import AppDecision
-    from pmem.core.lifecycle.neighbours import Neighbour
     from pmem.memory.proposals import Held
 
 
@@ -104,7 +105,7 @@ class Promotion(msgspec.Struct, frozen=True, kw_only=True):
     memory: Memory
     added: bool
     beside: Memory | None = None
-    neighbours: "tuple[Neighbour, ...]" = ()
+    neighbours: tuple[Neighbour, ...] = ()
 
 
 class UnpromotedFact(msgspec.Struct, frozen=True, kw_only=True):
@@ -192,8 +193,6 @@ def _left_pending(fact: Fact, reason: str, memory: str | None = None) -> Promoti
 
 def _unnamed(fact: Fact) -> str:
     """Return why a fact does not stand on its own as a memory; nothing where it does."""
-    from pmem.core.extraction.third_person import leaves_open
-
     if not leaves_open(fact.content, fact.user):
         return ""
     return "whom or what it means is not said in it; `pmem inbox accept` makes it a memory"
@@ -363,16 +362,11 @@ def _promote_fact(workspace: Workspace, item: Stated, *, is_named: bool = False)
         return Promotions(held=(added.held,))
     if added.action != "added" and not is_said:
         return _left_pending(fact, f"{added.reason}; {added.next_step}", added.memory.id)
-    neighbours: tuple[Neighbour, ...] = ()
-    if added.neighbours:
-        from pmem.core.lifecycle.neighbours import judgements
-
-        neighbours = judgements(added.neighbours)
     promotion = Promotion(
         fact=_promoted(workspace, fact, added.memory.id),
         memory=added.memory,
         added=not is_said,
-        neighbours=neighbours,
+        neighbours=judgements(added.neighbours),
         beside=beside,
     )
     return Promotions(items=(promotion,))

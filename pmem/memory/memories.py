@@ -7,6 +7,7 @@ import msgspec
 
 from pmem.core import checks
 from pmem.core.lifecycle.neighbours import Neighbour, concern_of
+from pmem.core.outcomes import check_evidence, settle
 from pmem.core.policy import tells_how
 from pmem.core.retention import CONVERSATION, changed
 from pmem.errors import InvalidValue, Refused
@@ -287,8 +288,6 @@ def edited_parts(
     if request.reviewed:
         parts |= {"review_at": None, "review_if": None}
     if request.settled is not None:
-        from pmem.core.outcomes import settle
-
         parts["settled"] = settle(memory, request.settled, workspace.actor, workspace.now())
     return parts
 
@@ -385,6 +384,7 @@ def _checked(workspace: Workspace, fields: dict[str, Any]) -> dict[str, Any]:
         "tags": checks.tags,
         "tried": lambda value: checks.text(value, "what 'tried' says", most),
         "because": lambda value: checks.text(value, "what 'because' says", most),
+        "evidence": check_evidence,
         "instead_of": lambda value: checks.texts(value, "an alternative", most),
         "review_if": lambda value: checks.text(value, "a condition", most),
     }
@@ -392,10 +392,6 @@ def _checked(workspace: Workspace, fields: dict[str, Any]) -> dict[str, Any]:
         from pmem.core.places import check_places
 
         check["places"] = check_places
-    if "evidence" in fields:
-        from pmem.core.outcomes import check_evidence
-
-        check["evidence"] = check_evidence
     return {
         name: check[name](value) if name in check and value is not None else value
         for name, value in fields.items()

@@ -284,7 +284,7 @@ def content(path: str) -> bytes:
 
     Raises:
         OSError: It cannot be read.
-        Damaged, StorageRefused: See `ownfile.read`.
+        Damaged, StorageRefused: See `safe_files.read`.
     """
     named = os.path.basename(path) in (DEFAULT_NAME, _DEFAULT_ACCEPTED)
     if named and (os.path.islink(path) or not os.path.isdir(path)):

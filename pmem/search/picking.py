@@ -14,7 +14,7 @@ from pmem.core.retrieval.collection import LinkedMemory
 from pmem.core.retrieval.factors import Weights, measured, weights_of
 from pmem.core.retrieval.pool import Pool, labels
 from pmem.core.retrieval.question import ROLES, searched_part
-from pmem.core.retrieval.ranked import CONTEXT_HITS, LOOKED_AT, boosted
+from pmem.core.retrieval.ranked import CONTEXT_HITS, DEPTH, LOOKED_AT, boosted, fused
 from pmem.core.retrieval.ranked import RankedDocument as Ranked
 from pmem.core.retrieval.ranking import Ranking, rank, rank_by_sum
 from pmem.core.text.terms import parse_query, terms
@@ -28,8 +28,6 @@ from pmem.values.rules import AUTO
 if TYPE_CHECKING:
     from pmem.core.retrieval.meaning import Nearness
     from pmem.embedding.embedding import Asked
-
-    pass
 
 
 class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,8 +116,6 @@ def nearness_of_talk(workspace: Workspace, asked: "Asked | None") -> "Nearness |
 
 def with_nearest(ranking: Ranking, asked: "Asked", numbers: Collection[int]) -> Ranking:
     """Return a ranking of memories or episodes together with those that are near in meaning."""
-    from pmem.core.retrieval.ranked import DEPTH, fused
-
     hits = fused(ranking.hits, asked.nearest(numbers, DEPTH))
     return ranking._replace(hits=hits, total=max(ranking.total, len(hits)))
 

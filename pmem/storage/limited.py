@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pmem.core.filters import EVERYTHING, Filter
-from pmem.core.policy import Reach
+from pmem.core.policy import Reach, app_of, category_of
 from pmem.core.selection import Order, Portion, Selection, selected_among
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
 from pmem.storage.backend import Backend, Change, Holders, Problem, Tally, pool_of, tally_of
@@ -119,8 +119,6 @@ class Limited(Unindexed):
         self._backend.commit(changes)
 
     def _refuse(self, record: Record) -> None:
-        from pmem.core.policy import app_of, category_of
-
         app, category = app_of(record), category_of(record)
         where = f"in the category {category}" if self._reach.serves(app) else f"for the app {app}"
         raise Refused(f"{self._reach.who} may not write {where}", self._reach.hint)

@@ -11,19 +11,7 @@ from typing import IO, Final
 
 from pmem.project.setup import initialise
 from pmem.storage.local.state import LocalState
-from pmem.values.records import (
-    STORES,
-    Chunk,
-    Conversation,
-    Episode,
-    EpisodeType,
-    Memory,
-    MemoryType,
-    Message,
-    Record,
-    Role,
-    dump,
-)
+from pmem.values import records
 
 THEN: Final = datetime(2026, 11, 1, tzinfo=UTC)
 ONE, TWO, EPISODE, TALK, CHUNK, SAID = (
@@ -32,10 +20,10 @@ ONE, TWO, EPISODE, TALK, CHUNK, SAID = (
 )
 
 
-def _memory(identifier: str, content: str) -> Memory:
-    return Memory(
+def _memory(identifier: str, content: str) -> records.Memory:
+    return records.Memory(
         id=identifier,
-        type=MemoryType.DECISION,
+        type=records.MemoryType.DECISION,
         content=content,
         category="project",
         valid_from=THEN,
@@ -44,23 +32,23 @@ def _memory(identifier: str, content: str) -> Memory:
     )
 
 
-def _message(content: str) -> Message:
-    return Message(id=SAID, role=Role.USER, content=content, created_at=THEN)
+def _message(content: str) -> records.Message:
+    return records.Message(id=SAID, role=records.Role.USER, content=content, created_at=THEN)
 
 
-RECORDS: Final[tuple[Record, ...]] = (
+RECORDS: Final[tuple[records.Record, ...]] = (
     _memory(ONE, "We use PostgreSQL"),
     _memory(TWO, "The queue is RabbitMQ"),
-    Episode(
+    records.Episode(
         id=EPISODE,
-        type=EpisodeType.PIVOT,
+        type=records.EpisodeType.PIVOT,
         title="Queue",
         summary="The queue is RabbitMQ",
         created_at=THEN,
         updated_at=THEN,
     ),
-    Conversation(id=TALK, started_at=THEN, updated_at=THEN, turns=1, chunks=(CHUNK,)),
-    Chunk(
+    records.Conversation(id=TALK, started_at=THEN, updated_at=THEN, turns=1, chunks=(CHUNK,)),
+    records.Chunk(
         id=CHUNK,
         conversation=TALK,
         number=1,
@@ -82,7 +70,10 @@ def _template() -> str:
     root = os.path.join(here, ".project-memory")
     initialise(root)
     for record in RECORDS:
-        _write(os.path.join(root, STORES[type(record)], f"{record.id}.json"), dump(record))
+        _write(
+            os.path.join(root, records.STORES[type(record)], f"{record.id}.json"),
+            records.dump(record),
+        )
     _write(os.path.join(here, "request.json"), b'{"query": "queue"}')
     _write(os.path.join(here, "binary"), b"\0\1\2")
     _write(os.path.join(here, "latin"), "Größe".encode("latin-1"))

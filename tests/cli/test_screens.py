@@ -14,16 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from pmem.cli.screens import lists
 from pmem.cli.screens.drawing import ScreenView, all_hung, cut_text, wrapped
 from pmem.cli.screens.figures import stats_screen
 from pmem.cli.screens.hits import hit_screen
-from pmem.cli.screens.lists import (
-    conversation_screen,
-    episode_screen,
-    fact_screen,
-    memory_screen,
-    record_screen,
-)
 from pmem.cli.screens.stories import edit_screen, log_screen, story_screen, word_difference
 from pmem.cli.session import Line
 from pmem.conversation.conversations import Overview
@@ -225,15 +219,15 @@ def _screens(
     told = [entry(step) for step in steps(memory)]
     listing = MemoryListing((memory,), 1, moment=view.now, stale=frozenset((memory.id,)))
     return {
-        "list": list(memory_screen(listing, view)),
+        "list": list(lists.memory_screen(listing, view)),
         "search": list(hit_screen(found, view, explain=True, around=True)),
-        "show": list(record_screen(shown, view)),
+        "show": list(lists.record_screen(shown, view)),
         "history": list(story_screen(told, view)),
         "edit": list(edit_screen(memory, view, is_changed=True)),
         "events": list(log_screen(told, view)),
-        "facts": list(fact_screen([fact], view, every=True)),
-        "episodes": list(episode_screen([episode], view)),
-        "conversations": list(conversation_screen([talk], view)),
+        "facts": list(lists.fact_screen([fact], view, every=True)),
+        "episodes": list(lists.episode_screen([episode], view)),
+        "conversations": list(lists.conversation_screen([talk], view)),
         "any other": list(all_hung([[(short(memory.id), "cyan"), (f"  {text}", "")]], view.width)),
     }
 

@@ -7,17 +7,8 @@ import pytest
 
 from pmem import Project
 from pmem.core.summaries import summary
+from pmem.model import tasks
 from pmem.model.models import Models
-from pmem.model.tasks import (
-    ChunkGiven,
-    CompactionGiven,
-    ConversationGiven,
-    EpisodeGiven,
-    InsightGiven,
-    PairsGiven,
-    ProcedureGiven,
-    TurnGiven,
-)
 from pmem.upkeep.work import doing, of_talk
 from tests.conftest import NOW
 
@@ -115,17 +106,17 @@ class Perfect:
             procedure=self.procedure,
         )
 
-    def chunk_summary(self, given: ChunkGiven) -> Any:
+    def chunk_summary(self, given: tasks.ChunkGiven) -> Any:
         """Answer."""
         self.asked.append("chunk_summary")
         return {"summary": first_words(given.messages[0].text, given.most_characters)}
 
-    def conversation_summary(self, given: ConversationGiven) -> Any:
+    def conversation_summary(self, given: tasks.ConversationGiven) -> Any:
         """Answer."""
         self.asked.append("conversation_summary")
         return {"summary": f"The talk was about this: {given.messages[0].text}"}
 
-    def compaction(self, given: CompactionGiven) -> Any:
+    def compaction(self, given: tasks.CompactionGiven) -> Any:
         """Answer."""
         self.asked.append("compaction")
         oldest, second, *_ = given.memories
@@ -137,7 +128,7 @@ class Perfect:
             "reason": "both are kept in one",
         }
 
-    def turn_facts(self, given: TurnGiven) -> Any:
+    def turn_facts(self, given: tasks.TurnGiven) -> Any:
         """Answer."""
         self.asked.append("turn_facts")
         if "Fridays" not in given.text:
@@ -145,24 +136,24 @@ class Perfect:
         fact = {"content": "The migration must never run on Fridays.", "type": "constraint"}
         return {"facts": [{**fact, "importance": 5}]}
 
-    def episode(self, given: EpisodeGiven) -> Any:
+    def episode(self, given: tasks.EpisodeGiven) -> Any:
         """Answer."""
         self.asked.append("episode")
         said = first_words(given.messages[-1].text, 120).rstrip(".,`")
         return {"title": first_words(said, 40), "summary": f"The talk told that: {said}."}
 
-    def insight(self, given: InsightGiven) -> Any:
+    def insight(self, given: tasks.InsightGiven) -> Any:
         """Answer."""
         self.asked.append("insight")
         found = "SQLite was the reason why tables locked and why the report was slow."
         return {"insights": [{"summary": found, "tags": ["sqlite"], "importance": 3}]}
 
-    def same_fact(self, given: PairsGiven) -> Any:
+    def same_fact(self, given: tasks.PairsGiven) -> Any:
         """Answer."""
         self.asked.append("same_fact")
         return {"pairs": [{"id": pair.id, "verdict": "same"} for pair in given.pairs]}
 
-    def procedure(self, given: ProcedureGiven) -> Any:
+    def procedure(self, given: tasks.ProcedureGiven) -> Any:
         """Answer."""
         self.asked.append("procedure")
         steps = ["Run make backup.", "Run make migrate.", "Run make check."]

@@ -18,7 +18,6 @@ from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.server import Server
 from pmem.storage.store import Store
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import (
     KINDS,
     STORES,
@@ -36,6 +35,7 @@ from pmem.values.records import (
 from tests import strategies
 from tests.conftest import NOW
 from tests.storage.folders import fixed_chance, json_files, memory
+from tests.storage.in_memory import InMemory
 
 Make = Callable[[], Backend]
 

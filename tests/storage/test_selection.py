@@ -13,12 +13,12 @@ from pmem.core.trust import Trust
 from pmem.storage.backend import Backend, Change, judged_key, tally_of, twin_keys
 from pmem.storage.limited import Limited
 from pmem.storage.store import Store
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import Conversation, Memory, MemoryType, State
 from tests.conftest import NOW
 from tests.effort import examples
 from tests.search.test_context_selection import drawn, id_of
 from tests.storage.folders import json_files
+from tests.storage.in_memory import InMemory
 from tests.storage.searches import conversation, message
 
 SELECTIONS = (

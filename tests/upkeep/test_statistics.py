@@ -11,7 +11,6 @@ from pmem.operations import table
 from pmem.project.setup import write_setting
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Change
-from pmem.storage.unindexed import InMemory
 from pmem.upkeep.statistics import LISTED
 from pmem.values.fields import AtRequest
 from pmem.values.records import Access, Episode, EpisodeType, Memory, Record, State, dump_line
@@ -19,6 +18,7 @@ from tests import strategies
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
+from tests.storage.in_memory import InMemory
 
 
 def store(*records: Record, now: datetime = NOW) -> Workspace:

@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from pmem.core.lines import file_lines, split_lines
-from pmem.errors import InvalidValue
+from pmem.errors import InvalidValue, NotFound
 from pmem.storage.git import git
-from pmem.storage.git.repository import UNSHALLOW, oldest_of_shallow
+from pmem.storage.git.repository import INIT, NO_REPOSITORY, UNSHALLOW, oldest_of_shallow
 
 HEAD: Final = "HEAD"
 LONGEST: Final = 20_000
@@ -43,7 +43,8 @@ def read_commits(top: str, environment: Mapping[str, str], revisions: str) -> It
     The range is a branch, a commit or such as `v1.0..HEAD`.
 
     Raises:
-        InvalidValue: Git knows no such range, or there is no repository.
+        InvalidValue: Git knows no such range.
+        NotFound: There is no repository.
         NoGit: There is no git.
     """
     asked = [*_LOG, "--end-of-options", revisions, "--"]
@@ -65,6 +66,8 @@ def read_commits(top: str, environment: Mapping[str, str], revisions: str) -> It
     if running.returncode and not is_unborn:
         if git.DISTRUSTS in told:
             raise git.Distrusted(top)
+        if "not a git repository" in said:
+            raise NotFound(f"{top} {NO_REPOSITORY}", INIT)
         why = said.removeprefix("fatal: ")
         why = "git knows no such commits" if not why or "revision" in why else why
         hint = "write it as main or v1.0..HEAD"

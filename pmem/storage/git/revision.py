@@ -12,7 +12,7 @@ from pmem.storage.backend import (
     Problem,
     pool_of,
 )
-from pmem.storage.files.listing import SUFFIX, FolderListing
+from pmem.storage.files.listing import SUFFIX, FolderListing, record_file
 from pmem.storage.files.recordfile import parse
 from pmem.storage.git.repository import FILES, Repository, TreeEntry
 from pmem.storage.unindexed import Unindexed
@@ -165,7 +165,7 @@ class Tree(Unindexed):
                     self._found[type_, name] = self._odd_one(type_, name, files[name])
 
     def _parsed(self, type_: RecordType, name: str, data: bytes | None) -> Record | PmemError:
-        path = f"{STORES[type_]}/{name}{SUFFIX}"
+        path = record_file(STORES[type_], name)
         if data is None:
             return Damaged(
                 f"{self.where(path)} is not in this clone, damaged,"
@@ -181,7 +181,7 @@ class Tree(Unindexed):
             return error.with_traceback(None)
 
     def _odd_one(self, type_: RecordType, name: str, entry: TreeEntry) -> Damaged:
-        where = self.where(f"{STORES[type_]}/{name}{SUFFIX}")
+        where = self.where(record_file(STORES[type_], name))
         if not is_id(name):
             return Damaged(f"{where} has a name that is no id")
         return Damaged(f"{where} is {'a link' if entry.mode == _LINK else 'no file'}, not a record")
@@ -189,7 +189,7 @@ class Tree(Unindexed):
     def _usable(self, type_: RecordType, name: str) -> Record | None:
         found = self._found[type_, name]
         if isinstance(found, PmemError):
-            path = self.where(f"{STORES[type_]}/{name}{SUFFIX}")
+            path = self.where(record_file(STORES[type_], name))
             self._problems.setdefault(path, Problem(path, found.code, found.message))
             return None
         return found
@@ -203,7 +203,7 @@ class Tree(Unindexed):
         record = self._usable(RECORD_TYPES[store], name)
         if record is not None:
             return ReadRecord(record, dump(record))
-        return self._problems.get(self.where(f"{store}/{name}{SUFFIX}"))
+        return self._problems.get(self.where(record_file(store, name)))
 
 
 class Revision(Tree):

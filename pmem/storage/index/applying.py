@@ -9,7 +9,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import Final, TypeVar
+from typing import Final
 
 from pmem.core.lines import composed
 from pmem.core.places import fits
@@ -34,7 +34,6 @@ _ACTIVE: Final = (
 
 Found = dict[str, bytes]
 """What memories' files hold, by id."""
-T = TypeVar("T")
 
 
 def applying(folder: str, files: Sequence[str]) -> Found | None:

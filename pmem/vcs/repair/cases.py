@@ -16,7 +16,7 @@ from pmem.core.threeway.values import Doubt, same
 from pmem.errors import Damaged, FileNotRead, Locked
 from pmem.project.configuration import CONFIG_FILE
 from pmem.storage.files.durable import refusals, write_file
-from pmem.storage.files.listing import SUFFIX
+from pmem.storage.files.listing import SUFFIX, record_file
 from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.git.merge_stages import BASE, OURS, THEIRS, MergeState, Placed
 from pmem.storage.git.repository import FILES, TreeEntry
@@ -52,7 +52,7 @@ class RecordKey(NamedTuple):
     @property
     def path(self) -> str:
         """Where its file is in the memory folder."""
-        return f"{self.store}/{self.id}{SUFFIX}"
+        return record_file(self.store, self.id)
 
     @property
     def shape(self) -> RecordShape:

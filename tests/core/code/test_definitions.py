@@ -1,7 +1,6 @@
 """Where names are defined in programs of several languages, and how far that reaches."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,6 @@ from pmem.core.code.definitions import (
 from pmem.core.code.languages import UNKNOWN, Language, language_of
 from pmem.storage.git import function_lines as asking
 from pmem.storage.git.function_lines import function_lines
-from tests.core.code.programs import PROGRAMS
 
 LANGUAGES = [language_of(suffix) for suffix in (".py", ".ts", ".go", ".rs", ".sh", ".php", ".md")]
 
@@ -45,14 +43,13 @@ def found(source: str, name: str, suffix: str) -> list[Definition]:
     return [one for one in definitions if one.has_body] or definitions
 
 
-def cases() -> Iterator[tuple[str, str, str]]:
-    for suffix, (_, wanted) in PROGRAMS.items():
-        yield from ((suffix, name, places) for name, places in wanted.items())
+PROGRAMS = Path(__file__).parent / "programs"
+CASES = [line.split("\t") for line in (PROGRAMS / "defined.tsv").read_text().splitlines()]
 
 
-@pytest.mark.parametrize(("suffix", "name", "places"), list(cases()))
+@pytest.mark.parametrize(("suffix", "name", "places"), CASES)
 def test_a_name_is_found_with_its_whole_definition(suffix: str, name: str, places: str) -> None:
-    source, _ = PROGRAMS[suffix]
+    source = (PROGRAMS / f"{suffix[1:]}.txt").read_text()
     assert " ".join(f"{one.first}-{one.last}" for one in found(source, name, suffix)) == places
 
 
