@@ -27,7 +27,14 @@ from pmem.core.selection import Selection
 from pmem.core.text.paths import named_paths
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.citation_watch import sides_of
-from pmem.memory.symbols import Unfound, Verdict, at_symbol, name_of, parse_symbol_citation, settled
+from pmem.memory.symbols import (
+    Unfound,
+    CitationVerdict,
+    at_symbol,
+    name_of,
+    parse_symbol_citation,
+    settled,
+)
 from pmem.project.references import is_gone
 from pmem.project.workspace import Workspace
 from pmem.storage.git.project_files import GIT, Listed, Sources, Unreadable, blob_of
@@ -47,7 +54,7 @@ _LINES: Final = re.compile(r"(.+):([0-9]{1,9})(?:-([0-9]{1,9}))?", re.DOTALL)
 _CITE: Final = "cite a file that is there, by its path from here"
 
 
-_Verdicts = dict[Citation, Verdict]
+_Verdicts = dict[Citation, CitationVerdict]
 
 
 class Where(msgspec.Struct, frozen=True, kw_only=True):
@@ -285,7 +292,7 @@ def _verdicts(workspace: Workspace, wanted: Iterable[Citation]) -> tuple[_Verdic
             content = Content(sources.read(file), effort)
         except Unreadable as error:
             reason = "" if error.is_missing else error.reason
-            verdicts |= dict.fromkeys(citations, Verdict(CitationState.GONE, reason=reason))
+            verdicts |= dict.fromkeys(citations, CitationVerdict(CitationState.GONE, reason=reason))
             continue
         for cited in citations:
             place = judged(cited, content)
@@ -302,15 +309,15 @@ def _verdicts(workspace: Workspace, wanted: Iterable[Citation]) -> tuple[_Verdic
     for cited in lost:
         place = hunt.found(cited, everywhere=complete)
         if place is not None:
-            verdicts[cited] = Verdict(CitationState.MOVED, place)
+            verdicts[cited] = CitationVerdict(CitationState.MOVED, place)
     return verdicts, complete
 
 
-def _verdict(cited: Citation, place: FileRange | None) -> Verdict:
+def _verdict(cited: Citation, place: FileRange | None) -> CitationVerdict:
     if place is None:
-        return Verdict(CitationState.CHANGED)
+        return CitationVerdict(CitationState.CHANGED)
     is_fresh = cited.symbol is not None or place.lines == cited.lines
-    return Verdict(CitationState.FRESH if is_fresh else CitationState.MOVED, place)
+    return CitationVerdict(CitationState.FRESH if is_fresh else CitationState.MOVED, place)
 
 
 def _looked_everywhere(
@@ -337,7 +344,7 @@ def _looked_everywhere(
 
 
 def _finding(
-    memory: Memory, cited: Citation, verdict: Verdict, sides: Sides | None
+    memory: Memory, cited: Citation, verdict: CitationVerdict, sides: Sides | None
 ) -> BrokenCitation:
     now = verdict.now
     return BrokenCitation(

@@ -51,7 +51,7 @@ class Unfound(NamedTuple):
     content: Content
 
 
-class Verdict(NamedTuple):
+class CitationVerdict(NamedTuple):
     """What became of a citation: its state, where its text is now, what its file lacks.
 
     `is_sure` says that the text cannot have gone to another file.
@@ -129,16 +129,18 @@ def _as_constant(cited: Citation, content: Content, path: str) -> str:
     return f"it is a constant: cite it with its value, {path}::{cited.symbol}={value}"
 
 
-def settled(unfound: Iterable[Unfound], environment: Mapping[str, str]) -> dict[Citation, Verdict]:
+def settled(
+    unfound: Iterable[Unfound], environment: Mapping[str, str]
+) -> dict[Citation, CitationVerdict]:
     """Return what became of symbols whose text is not in their files any more."""
-    found: dict[Citation, Verdict] = {}
+    found: dict[Citation, CitationVerdict] = {}
     asked: list[Unfound] = []
     for one in unfound:
         constant = constant_of(one.cited)
         if constant is None:
             asked.append(one)
         elif values_of(one.cited, one.content, constant[0]):
-            found[one.cited] = Verdict(CitationState.CHANGED, is_sure=True)
+            found[one.cited] = CitationVerdict(CitationState.CHANGED, is_sure=True)
         else:
             found[one.cited] = _nowhere(one)
     for start in range(0, len(asked), _AT_ONCE):
@@ -171,24 +173,24 @@ def _at_constant(
     return lines
 
 
-def _definition_now(one: Unfound, definitions: Sequence[Definition] | None) -> Verdict:
+def _definition_now(one: Unfound, definitions: Sequence[Definition] | None) -> CitationVerdict:
     cited, content = one
     if definitions is None:
         name = name_of(cited)
         is_there = name is not None and content.mentions(name)
-        return Verdict(CitationState.CHANGED if is_there else CitationState.GONE)
+        return CitationVerdict(CitationState.CHANGED if is_there else CitationState.GONE)
     for definition in definitions:
         lines = (definition.first, definition.last)
         if content.digest(lines) == cited.digest or (
             cited.folded is not None and content.folded(lines, cited.file) == cited.folded
         ):
-            return Verdict(CitationState.FRESH, FileRange(cited.file, lines), is_sure=True)
-    return Verdict(CitationState.CHANGED, is_sure=True) if definitions else _nowhere(one)
+            return CitationVerdict(CitationState.FRESH, FileRange(cited.file, lines), is_sure=True)
+    return CitationVerdict(CitationState.CHANGED, is_sure=True) if definitions else _nowhere(one)
 
 
-def _nowhere(one: Unfound) -> Verdict:
+def _nowhere(one: Unfound) -> CitationVerdict:
     name = (one.cited.symbol or "").partition("=")[0]
-    return Verdict(CitationState.GONE, reason=f"has no {name}")
+    return CitationVerdict(CitationState.GONE, reason=f"has no {name}")
 
 
 def _definitions(
