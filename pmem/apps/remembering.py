@@ -30,10 +30,11 @@ from pmem.memory.app_memories import (
     shown,
     state_of,
 )
-from pmem.memory.changes import RecordsRequest, check_leave
+from pmem.memory.changes import RecordsRequest
 from pmem.memory.conversations import Transcript, conversation_named, unfold
 from pmem.memory.memories import put_new
 from pmem.memory.requests import AddRequest
+from pmem.project.caller import check_leave
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import DeferredWork
 from pmem.values.fields import AppRef, asked

@@ -131,16 +131,6 @@ def ask_to_change(workspace: Workspace, memory: Memory, fields: Mapping[str, Any
         gate_edit(workspace, memory, fields)
 
 
-def check_leave(workspace: Workspace, record: Removable, hint: str) -> None:
-    """See that no agent does to what a person wrote what it cannot propose; that is Refused."""
-    if workspace.caller.agent is not None:
-        from pmem.memory.proposals import needs_leave
-
-        if needs_leave(workspace, record):
-            agent = workspace.caller.agent
-            raise Refused(f"a person wrote {short(record.id)}: {agent} may not do this to it", hint)
-
-
 def out_of_recall(workspace: Workspace, record: K, event: Event) -> K:
     """Return a record as `rm` leaves it; itself where it is out of recall already."""
     if not can_move(record.state, event.event):

@@ -28,8 +28,8 @@ from pmem.core.text.paths import named_paths
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.citation_watch import sides_of
 from pmem.memory.symbols import (
-    Unfound,
     CitationVerdict,
+    Unfound,
     at_symbol,
     name_of,
     parse_symbol_citation,

@@ -22,13 +22,13 @@ from pmem.memory.changes import (
     Removable,
     RestoreRequest,
     change_all,
-    check_leave,
     out_of_recall,
 )
 from pmem.memory.links import link_again
 from pmem.memory.memories import edited_fields, edited_parts
 from pmem.memory.reading import get, message_named
 from pmem.memory.requests import EditRequest
+from pmem.project.caller import check_leave
 from pmem.project.references import is_gone
 from pmem.project.workspace import Workspace
 from pmem.values.fields import asked, refs

@@ -16,7 +16,6 @@ from pmem.memory.changes import (
     ask_to_change,
     change,
     change_all,
-    check_leave,
     check_mark,
     vouched,
 )
@@ -38,7 +37,7 @@ from pmem.memory.requests import (
     EditRequest,
     PinRequest,
 )
-from pmem.project.caller import check_writer
+from pmem.project.caller import check_leave, check_writer
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import archived_key, content_key
 from pmem.values.bounds import CATEGORY_CHARACTERS, SUBJECT_CHARACTERS

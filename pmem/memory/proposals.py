@@ -17,10 +17,9 @@ import msgspec
 from pmem.core import style_rules
 from pmem.core.consent import benign, field_of
 from pmem.core.extraction.facts import key
-from pmem.core.trust import TOLD, Trust, trust_of
+from pmem.core.trust import TOLD
 from pmem.errors import InvalidValue, Refused
-from pmem.memory.changes import check_leave
-from pmem.project.caller import check_writer
+from pmem.project.caller import check_leave, check_writer, needs_leave
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import (
     Kind,
@@ -178,13 +177,6 @@ def gate_removals(workspace: Workspace, records: Sequence[Memory | Episode]) -> 
             held += [waiting] if waiting else []
     if held:
         raise Withheld(held[0])
-
-
-def needs_leave(workspace: Workspace, record: Memory | Episode) -> bool:
-    """Tell whether whoever writes here needs a person's leave to change a record."""
-    if workspace.caller.agent is None or not workspace.settings.consent.changes:
-        return False
-    return trust_of(record) is Trust.HIGH
 
 
 def check_form(settings: Settings, text: str, *, is_steps: bool) -> None:
