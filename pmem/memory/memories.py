@@ -9,6 +9,7 @@ from pmem.core import checks
 from pmem.core.lifecycle.neighbours import Neighbour, concern_of
 from pmem.core.outcomes import check_evidence, settle
 from pmem.core.policy import tells_how
+from pmem.core.record_keys import archived_key, content_key
 from pmem.core.retention import CONVERSATION, changed
 from pmem.errors import InvalidValue, Refused
 from pmem.memory.changes import (
@@ -39,7 +40,6 @@ from pmem.memory.requests import (
 )
 from pmem.project.caller import check_leave, check_writer
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import archived_key, content_key
 from pmem.values.bounds import CATEGORY_CHARACTERS, SUBJECT_CHARACTERS
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
 from pmem.values.ids import short

@@ -75,12 +75,11 @@ class Limited(Unindexed):
         type_: type[R],
         selection: Selection,
         parts: Sequence[Portion],
-        keys: Collection[str] = (),
     ) -> list[R]:
         if self._today is not None:
             return self.select(type_, selection)
         seen = [replace(part, selection=self._within(part.selection)) for part in parts]
-        return self._backend.some_of(type_, self._within(selection), seen, keys)
+        return self._backend.some_of(type_, self._within(selection), seen)
 
     def tally(
         self, type_: type[Record], selection: Selection, columns: Sequence[str] = (), least: int = 1
@@ -91,9 +90,6 @@ class Limited(Unindexed):
 
     def _within(self, selection: Selection) -> Selection:
         return msgspec.structs.replace(selection, reach=self._reach)
-
-    def twins(self, type_: type[R], key: str) -> Iterator[R]:
-        return filter(self._admits, self._backend.twins(type_, key))
 
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
         found = self._backend.holders(type_, keys, most)

@@ -6,14 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.selection import Order, Portion, Selection, selected_among
-from pmem.storage.backend import (
-    Holders,
-    Tally,
-    holders_among,
-    pool_of,
-    tally_of,
-    twin_keys,
-)
+from pmem.storage.backend import Holders, Tally, holders_among, pool_of, tally_of
 from pmem.values.records import Record
 
 if TYPE_CHECKING:
@@ -40,7 +33,6 @@ class Unindexed(ABC):
         type_: type[R],
         selection: Selection,
         parts: Sequence[Portion],  # noqa: ARG002 - the protocol's
-        keys: Collection[str] = (),  # noqa: ARG002
     ) -> list[R]:
         return self.select(type_, selection)
 
@@ -68,9 +60,6 @@ class Unindexed(ABC):
         self, type_: type[Record], mark: str, ids: Collection[str]
     ) -> None:
         """Keep no marks."""
-
-    def twins(self, type_: type[R], key: str) -> Iterator[R]:
-        return (record for record in self.scan(type_) if key in twin_keys(record))
 
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
         return holders_among(self.scan(type_), keys, most)

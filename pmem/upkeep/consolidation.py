@@ -29,6 +29,7 @@ from pmem.core.lifecycle.plan import (
     text_of,
 )
 from pmem.core.lifecycle.presence import fading_rules, with_recalls
+from pmem.core.record_keys import content_key
 from pmem.core.retention import age_in_days, days_until
 from pmem.core.selection import Selection, ticks
 from pmem.errors import Damaged, NotFound, StorageRefused
@@ -36,7 +37,6 @@ from pmem.memory.proposals import drop_expired
 from pmem.memory.recalls import not_ahead, waiting
 from pmem.project.references import living_news
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import content_key
 from pmem.storage.store import Store
 from pmem.values.fields import DryRun
 from pmem.values.ids import short

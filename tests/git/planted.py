@@ -328,14 +328,14 @@ def _unreadable(found: Merged) -> Iterator[Change]:
         yield {path: rawjson.dump({key: now[key] for key in now if key != "updated_at"})}
 
 
-WRONG: Final[dict[str, Callable[[Merged], Iterator[Change]]]] = {
-    "lost_record": _lost,
-    "resurrected_record": _resurrected,
-    "dropped_side": _dropped_side,
-    "dropped_field": _dropped_field,
-    "dropped_items": _dropped_items,
-    "resurrected_items": _resurrected_items,
-    "mixed_record": _mixed,
-    "unreadable_merge": _unreadable,
+WRONG: Final[dict[str, tuple[str, Callable[[Merged], Iterator[Change]]]]] = {
+    "record lost": ("lost_record", _lost),
+    "record that is none": ("lost_record", _unreadable),
+    "record brought back": ("resurrected_record", _resurrected),
+    "side dropped": ("differing_record", _dropped_side),
+    "field dropped": ("differing_record", _dropped_field),
+    "items dropped": ("differing_record", _dropped_items),
+    "items brought back": ("differing_record", _resurrected_items),
+    "records mixed": ("differing_record", _mixed),
 }
-"""Mistakes by the code that they should be reported with: all that can be planted in a merge."""
+"""Mistakes, each with the code that it is reported with, and all that can be planted in a merge."""

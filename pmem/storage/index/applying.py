@@ -23,7 +23,7 @@ _STORE: Final = "long-term-memory"
 PATIENCE: Final = 0.5
 """Seconds after which no further place is compared: a project can hold any number of them."""
 PROVEN: Final = "proven:"
-"""What `backend.proven_key` puts before evidence."""
+"""What `record_keys.proven_key` puts before evidence."""
 _CITED: Final = "select number from cited where file = ?"
 _PLACED: Final = "select number from place where patterns = ?"
 _PROVEN: Final = "select number from twin where key = ?"

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from pmem.core.code.definitions import (
     MOST_CHARACTERS,
-    MOST_LINES,
     MOST_MENTIONS,
     Definition,
     defining,
@@ -20,7 +19,7 @@ from pmem.core.code.definitions import (
     parse_symbol,
     unqualified,
 )
-from pmem.core.code.languages import UNKNOWN, Language, language_of
+from pmem.core.code.languages import Language, language_of
 from pmem.storage.git import function_lines as asking
 from pmem.storage.git.function_lines import function_lines
 
@@ -106,11 +105,6 @@ def test_a_file_full_of_one_name_is_looked_at_near_where_it_was() -> None:
     assert found[0] > MOST_MENTIONS
 
 
-def test_a_definition_has_so_many_lines_and_no_more() -> None:
-    lines = [b"def settle():", *[b"    pass"] * (2 * MOST_LINES)]
-    assert definition_at(lines, 0, language_of(".py")).last == MOST_LINES
-
-
 def test_git_reads_no_attributes_and_no_configuration_but_ours(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -150,9 +144,3 @@ def test_git_is_shown_one_short_line_for_each(monkeypatch: pytest.MonkeyPatch) -
 
 def test_without_git_nothing_is_known(tmp_path: Path) -> None:
     assert function_lines([("python", [b"def a():"])], {"PATH": str(tmp_path)}) is None
-
-
-def test_a_file_of_no_known_kind_is_read_by_its_indentation() -> None:
-    assert language_of(".unheard") is UNKNOWN is language_of("")
-    (one,) = found("settle = {\n  a\n}\nother\n", "settle", ".unheard")
-    assert (one.first, one.last) == (1, 3)

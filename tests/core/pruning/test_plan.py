@@ -554,3 +554,9 @@ def test_somebody_can_ask_for_fewer_messages_but_not_for_what_is_protected() -> 
     assert len(plan(said, rules(most_messages=20), NOW).kept) == 20
     assert len(plan(said, rules(most_tokens=150), NOW).kept) == 15
     assert len(plan(said, rules(most_tokens=0), NOW).kept) == 10
+
+
+def test_the_latest_output_of_tools_leaves_half_of_a_tight_number_to_talk() -> None:
+    said = [*talk(20), *tool(20, "a"), *tool(22, "b"), *tool(24, "c"), *tool(26, "d")]
+    made = plan(said, rules(most_messages=10, keep=8), NOW)
+    assert list(made.kept) == ids(said, 0, 6, 8, 10, 12, 14, 16, 18, 26, 27)

@@ -237,7 +237,7 @@ def test_confidence_says_how_surely_it_was_meant_to_last(
             id="a decision does not say what",
         ),
         pytest.param(
-            ["Did we decide to use Kafka?", "Maybe we decided to use Kafka.",
+            ["We decided to use Kafka?", "Maybe we decided to use Kafka.",
              "If we decided to use Kafka, it would be slow.", "In hindsight we chose Kafka.",
              "Tom said that we decided to use Kafka.", "> We decided to use Kafka.",
              "```\nWe decided to use Kafka.\n```", "    We decided to use Kafka.",
