@@ -17,16 +17,15 @@ from pmem.core.filters import fold
 from pmem.core.lifecycle import linking, merging
 from pmem.core.lifecycle.linking import relationship
 from pmem.core.lifecycle.merging import (
-    Similar,
+    Said,
     archive_beyond,
     crowded,
     gathered,
     left_alone,
     merge_overlapping,
-    similar,
-    texts_of,
+    with_claims,
 )
-from pmem.core.lifecycle.neighbours import advice
+from pmem.core.lifecycle.neighbours import advice, concern_of
 from pmem.core.lifecycle.plan import (
     SOURCE,
     Action,
@@ -98,13 +97,16 @@ def plan_consolidation(
     draft = Draft(records, actor, now, count)
     archive_faded(draft, rules)
     known = comparable(draft)
-    judged = merge_duplicates(draft, rules, known)
-    known = as_planned(draft, known.without(judged.merged))
-    concerns = known.concerns
-    related = pairs(known.claims, concerns, link_min=linking.LINK_AT, most_links=linking.MOST_LINKS)
-    waiting = judged.waiting
+    merged, waiting = merge_duplicates(draft, rules, known)
+    known = as_planned(draft, known, merged)
+    related = pairs(
+        [one.claim for one in known],
+        [concern_of(one.memory.scope) for one in known],
+        link_min=linking.LINK_AT,
+        most_links=linking.MOST_LINKS,
+    )
     if not waiting:
-        waiting = link_similar(draft, known, related, rules.max_pairs - len(judged.merged))
+        waiting = link_similar(draft, known, related, rules.max_pairs - len(merged))
     merge_overlapping(draft, rules.most_characters)
     archive_beyond(draft, rules.max_episodes, rules.fading.episodes)
     if rules.insights:
@@ -150,7 +152,7 @@ def faded(
     return sorted(found[:most], key=lambda one: one[0].id)
 
 
-def comparable(draft: Draft) -> Similar:
+def comparable(draft: Draft) -> list[Said]:
     """Return the active memories that hold now, with their claims, the longest said first.
 
     Insights are not among them: they are made of what the others say.
@@ -160,24 +162,23 @@ def comparable(draft: Draft) -> Similar:
         for memory in draft.active()
         if valid_at(memory, draft.now) and not is_insight(memory)
     ]
-    return similar(sorted(held, key=lambda memory: (said_at(memory), memory.id)))
+    return with_claims(sorted(held, key=lambda memory: (said_at(memory), memory.id)))
 
 
-class PairJudgement(msgspec.Struct, frozen=True):
-    """The ids of what was merged, and how many more wait for the next run."""
+def merge_duplicates(
+    draft: Draft, rules: ConsolidationRules, known: list[Said]
+) -> tuple[set[str], int]:
+    """Merge the memories that say the same, each into the first by rank that it equals.
 
-    merged: set[str]
-    waiting: int
-
-
-def merge_duplicates(draft: Draft, rules: ConsolidationRules, known: Similar) -> PairJudgement:
-    """Merge the memories that say the same, each into the first by rank that it equals."""
+    Returns:
+        The ids of what was merged, and how many more wait for the next run.
+    """
     merged: set[str] = set()
     waiting = 0
     links = draft.leading_to()
-    while known.memories and not waiting:
+    while known and not waiting:
         before = len(merged)
-        for survivor, others in gathered(known, texts_of(known)):
+        for survivor, others in gathered(known):
             free = rules.max_pairs - len(merged)
             waiting += len(others[free:])
             if others[:free]:
@@ -185,16 +186,16 @@ def merge_duplicates(draft: Draft, rules: ConsolidationRules, known: Similar) ->
                 _merge(draft, survivor, others[:free], links)
         if len(merged) == before:
             break
-        known = as_planned(draft, crowded(known.without(merged)))
-    return PairJudgement(merged, waiting)
+        known = crowded(as_planned(draft, known, merged))
+    return merged, waiting
 
 
-def as_planned(draft: Draft, known: Similar) -> Similar:
-    """Return memories as they stand in the plan so far."""
-    return Similar([draft.memory(memory.id) for memory in known.memories], known.claims)
+def as_planned(draft: Draft, known: Iterable[Said], gone: set[str]) -> list[Said]:
+    """Return memories as they stand in the plan so far, without those that are gone."""
+    return [Said(draft.memory(m.id), claim) for m, claim in known if m.id not in gone]
 
 
-def link_similar(draft: Draft, known: Similar, related: Iterable[Pair], left: int) -> int:
+def link_similar(draft: Draft, known: Sequence[Said], related: Iterable[Pair], left: int) -> int:
     """Link the memories that belong together: newer ones to the older ones that they are like.
 
     Returns:
@@ -202,7 +203,7 @@ def link_similar(draft: Draft, known: Similar, related: Iterable[Pair], left: in
     """
     waiting = 0
     for pair in related:
-        older, newer = (draft.memory(known.memories[place].id) for place in pair[:2])
+        older, newer = (draft.memory(known[place].memory.id) for place in pair[:2])
         ends = ((newer, older), (older, newer))
         if any(
             merging.was_cut(start, end.id)
@@ -252,10 +253,10 @@ def _merge(
     draft.take(Action.MERGE, reasons, *news.values())
 
 
-def _near(draft: Draft, known: Similar, related: Iterable[Pair]) -> Iterator[Notice]:
+def _near(draft: Draft, known: Sequence[Said], related: Iterable[Pair]) -> Iterator[Notice]:
     """Yield what a person may merge, as rules do not tell whether it says the same."""
     for pair in related:
-        one, other = (draft.memory(known.memories[place].id) for place in pair[:2])
+        one, other = (draft.memory(known[place].memory.id) for place in pair[:2])
         if linking.say_nearly_the_same(one, other):
             yield Notice(
                 records=(one.id, other.id),
