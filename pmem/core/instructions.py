@@ -6,7 +6,7 @@ rules detect every injection. Every pattern has bounded parts, so the time is li
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
@@ -152,13 +152,9 @@ _HIDDEN: Final = re.compile(
 """What nobody writes by accident: tags, directions, controls; zero width in a row."""
 
 
-def instruction_in(texts: Iterable[str]) -> str | None:
-    """Say what in texts speaks to the model that reads them, such as `commands the reader`."""
-    for text in texts:
-        found = next(_find_instructions(text[:MOST_CHARACTERS]), None)
-        if found is not None:
-            return found
-    return None
+def instruction_in(text: str) -> str | None:
+    """Say what in a text speaks to the model that reads it, such as `commands the reader`."""
+    return next(_find_instructions(text[:MOST_CHARACTERS]), None)
 
 
 def _find_instructions(text: str) -> Iterator[str]:
