@@ -66,10 +66,10 @@ class Reasons:
 
     def __init__(self, source: ContextSource) -> None:
         self._mask = source.workspace.mask.text
-        self._usable, self._answers = source.usable, source.answers
-        self._paths = task_paths(source.request.paths, self._answers.asked)
+        self._source, self._usable = source, source.usable
+        self._paths = task_paths(source.request.paths, self._source.asked)
         self._standing = set(terms(source.workspace.settings.context.standing))
-        self._symbols = set(task_symbols(self._answers.asked))
+        self._symbols = set(task_symbols(self._source.asked))
         self._newer = {one.newer: older for older, one in source.differing.items() if one.newer}
 
     def told(self, context: Context) -> Context:
@@ -104,7 +104,7 @@ class Reasons:
 
     def _of_answer(self, text: str, memory: Memory | None) -> str:
         """Name the words that an answer shares with the task, else words related to these."""
-        task = searched_part(self._answers.asked)
+        task = searched_part(self._source.asked)
         asked = set(terms(task))
         places = [("", text)]
         if memory is not None:
@@ -144,14 +144,14 @@ class Reasons:
         return f"it cites {self._mask(symbols[0])}" if symbols else say_why("place")
 
     def _of_subject(self, memory: Memory) -> str:
-        akin = self._answers.valuation.akin(memory) or ""
+        akin = self._source.valuation.akin(memory) or ""
         return f"it has the subject of an answer, {short(akin)}"
 
     def _of_link(self, memory: Memory) -> str:
         """Name what brought a memory: an answer that is linked to it, or an older text of it."""
-        found = self._answers.related.get(memory.id)
+        found = self._source.related.get(memory.id)
         if found is not None:
-            return f"{short(found.tie.via)}, an answer, is linked to it"
+            return f"{short(found.via)}, an answer, is linked to it"
         older = self._newer.get(memory.id)
         return say_why("related") if older is None else f"it is newer than {short(older)}"
 

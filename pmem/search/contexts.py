@@ -26,7 +26,6 @@ from pmem.project.own_memory import has_own
 from pmem.project.workspace import Workspace
 from pmem.search.context_answers import ContextSource, rank_answers
 from pmem.search.context_candidates import gather_candidates, tokens_of_others
-from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import BuiltContext, ContextRequest, task_of
 from pmem.search.hits import hits_of, opened
 from pmem.search.threads import Delta, delta, mark_told
@@ -66,12 +65,12 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     workspace, talk = _for_its_app(workspace, request)
     news = _news(workspace, request)
     source = _read_source(workspace, request, budget, talk)
-    usable, answers = source.usable, source.answers
-    own = _own_part(asker, request, talk, answers.asked, budget)
+    usable = source.usable
+    own = _own_part(asker, request, talk, source.asked, budget)
     talk = _shown_talk(source, talk)
     hidden = usable.hidden_ids() if request.names_omitted else ()
     pruned = (Omitted(message, "pruned") for message in sorted(talk.gone))
-    left_out = [*answers.below, *hidden, *pruned]
+    left_out = [*source.below, *hidden, *pruned]
     unnamed = {} if request.names_omitted else usable.hidden()
     mark = _marking_both(own, _marking(source))
 
@@ -97,7 +96,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     _note_apps_memories(source, talk, built)
     built = _reasoned(source, own, built)
     given = task_of(request)
-    best = answers.ranked()[: settings.retrieval_top_k] if given and request.hits else []
+    best = source.ranked()[: settings.retrieval_top_k] if given and request.hits else []
     return BuiltContext(
         **{
             **msgspec.structs.asdict(built),
@@ -106,7 +105,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
         },
         retrieval_results=tuple(hits_of(workspace, opened(workspace, best))),
         thread=request.thread,
-        is_answered=bool(given and (answers.found or answers.said)),
+        is_answered=bool(given and (source.found or source.said)),
         kept_in_use=_kept_in_use(workspace, usable, built),
     )
 
@@ -119,22 +118,22 @@ def _read_source(
     Where nobody asked, the end of the conversation does, and it joins a task that only points at
     it; it does not bring itself back, nor what was cleared.
     """
-    usable = UsableMemories(workspace, request, budget)
-    if request.names_omitted:
-        usable.read_all()
     given = task_of(request)
     asked = _asked(given, _implied_query(talk)) if request.recall else ""
     hidden = {message.id for message in talk.system}
     if asked != given:
         hidden |= {message.id for message in talk.recent} | talk.cleared
-    answers = rank_answers(workspace, request, asked, budget, usable, hidden)
+    source = rank_answers(workspace, request, asked, budget, hidden)
+    usable = source.usable
+    if request.names_omitted:
+        usable.read_all()
     if given:
         usable.read_whole((SMALL_BUDGET if request.budget is None else request.budget) // 2)
-        usable.read_standing(answers.valuation.subjects)
+        usable.read_standing(source.valuation.subjects)
     else:
         usable.read_important()
     usable.read_judged()
-    return ContextSource(workspace, request, budget, usable, answers, differences(usable))
+    return msgspec.structs.replace(source, differing=differences(usable))
 
 
 def _shown_talk(source: ContextSource, talk: ConversationWindow) -> ConversationWindow:

@@ -114,7 +114,7 @@ def _related(workspace: Workspace, request: QueryRequest, picked: RankedSet) -> 
     mask = workspace.mask.fields
     along = related_to(picked.ranked, picked.ties, most_related(None))
     for one in opened(workspace, map(as_scored, along.values())):
-        tie = along[one.document.id].tie
+        tie = along[one.document.id]
         via = queries.Via(id=tie.via, type=tie.type, forward=tie.forward)
         yield queries.item_of(mask(one.document), one.kind, 0.0, request.form, via)
 

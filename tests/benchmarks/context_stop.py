@@ -66,7 +66,7 @@ def spoken_for(memory: Project, task: str) -> list[tuple[str, tuple[float, ...]]
     with mock.patch.object(contexts, "gather_candidates", side_effect=gathered) as asked:
         memory.build_context(task, budget=1000, omitted=True)
     source = asked.call_args.args[0]
-    return [(one.id, source.answers.valuation.worth(one).features) for one in source.usable]
+    return [(one.id, source.valuation.worth(one).features) for one in source.usable]
 
 
 def read(project: Path, name: str) -> Iterator[Any]:
