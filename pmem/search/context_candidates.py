@@ -10,7 +10,6 @@ from pmem.core.context.parts import Candidates, Item, Omitted
 from pmem.core.context.worth import ALWAYS, FLOOR, LEAST_LIKELY, Worth, mode_of, per_token, tie
 from pmem.core.lifecycle.neighbours import newer_first, with_newer
 from pmem.core.text.speech import TOOLS, speech_of
-from pmem.project.workspace import Workspace
 from pmem.search.context_answers import ContextSource
 from pmem.search.context_items import (
     episode_item,
@@ -54,7 +53,7 @@ def gather_candidates(source: ContextSource, talk: ConversationWindow) -> Candid
         if isinstance(memory, Memory)
     ]
     ordered = _newest_first(source, _in_order(source))
-    pinned = [*_pinned_memories(source), *_pinned(workspace, talk, recent)]
+    pinned = list(_pinned(source, talk, recent))
     recallable = _recallable(source, [_id_of(found) for found, _ in ordered])
     recallable |= {item.id: None for name, item in pinned if name == "earlier"}
     needed = {*recallable, *(item.id for item in block), *(left.id for left in source.below)}
@@ -224,27 +223,20 @@ def _said(source: ContextSource) -> Recalled:
         yield "earlier", said_item(found, message)
 
 
-def _pinned_memories(source: ContextSource) -> Recalled:
-    """Yield the pinned memories: they may take whatever the budget has left."""
-    if task_of(source.request):
-        for memory in source.usable:
-            if memory.pinned:
-                yield "recalled", _memory_item(source, memory, "pinned", scored=False)
+def _pinned(source: ContextSource, talk: ConversationWindow, recent: Sequence[Item]) -> Recalled:
+    """Yield what is pinned, which may take whatever the budget has left.
 
-
-def _pinned(
-    workspace: Workspace, talk: ConversationWindow, recent: Sequence[Item]
-) -> list[tuple[str, Item]]:
-    """Return the pinned messages of a talk: among the recent ones, and in the chunks it shows."""
+    That is memories for a task, and messages of a talk: recent ones, and those in its chunks.
+    """
+    for memory in source.usable if task_of(source.request) else ():
+        if memory.pinned:
+            yield "recalled", _memory_item(source, memory, "pinned", scored=False)
     wanted = {message.id for message in talk.recent if message.pinned}
-    found = [("recent", item) for item in recent if item.id in wanted]
-    found += [
-        ("earlier", pinned_item(workspace.mask.fields(message), chunk))
-        for chunk in talk.chunks
-        for message in chunk.messages
-        if message.pinned and message.id not in wanted | talk.cleared
-    ]
-    return found
+    yield from (("recent", item) for item in recent if item.id in wanted)
+    for chunk in talk.chunks:
+        for message in chunk.messages:
+            if message.pinned and message.id not in wanted | talk.cleared:
+                yield "earlier", pinned_item(source.workspace.mask.fields(message), chunk)
 
 
 def _unneeded(source: ContextSource, needed: set[str]) -> Iterator[Omitted]:

@@ -1,10 +1,14 @@
 """Why each memory is in a context, in words that a reader can check by hand."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
+from msgspec.structs import replace
+
 from pmem.core.context.parts import Context, Section, ShownItem
-from pmem.core.filters import cited_symbols, covers
+from pmem.core.filters import EVERYTHING, cited_symbols, covers
+from pmem.core.lines import shortened
 from pmem.core.places import applies_within
 from pmem.core.retrieval.forms import likeness
 from pmem.core.retrieval.question import is_english, searched_part
@@ -61,6 +65,10 @@ _WORDS: Final = 3
 _WORD: Final = re.compile(r"\w[\w'’.:/-]*\w|\w")
 
 
+STARTS: Final = 80
+"""Of what is left out, so many characters are told where that is asked for."""
+
+
 class Reasons:
     """What speaks for the items of one context."""
 
@@ -72,11 +80,13 @@ class Reasons:
         self._symbols = set(task_symbols(self._source.asked))
         self._newer = {one.newer: older for older, one in source.differing.items() if one.newer}
 
-    def told(self, context: Context) -> Context:
-        """Return a context whose items say what speaks for each."""
-        from msgspec.structs import replace
+    def told(self, context: Context, own: Iterable[ContextSource]) -> Context:
+        """Return a context whose items say what speaks for each.
 
-        sections = (
+        Where that is wanted, the memories that it leaves out say how they begin; `own` are the
+        sources beside the project's.
+        """
+        sections = tuple(
             Section(
                 part.name,
                 part.tokens,
@@ -84,7 +94,15 @@ class Reasons:
             )
             for part in context.sections
         )
-        return replace(context, sections=tuple(sections))
+        if not self._source.request.explain:
+            return replace(context, sections=sections)
+        starts = {
+            memory.id: shortened(" ".join(place.mask.text(memory.content).split()), STARTS)
+            for place in (*(one.workspace for one in own), self._source.workspace)
+            for memory in place.memories.find(EVERYTHING)
+        }
+        omitted = (replace(one, text=starts.get(one.id, one.text)) for one in context.omitted)
+        return replace(context, sections=sections, omitted=tuple(omitted))
 
     def _said(self, item: ShownItem, section: str) -> str:
         memory = None if item.mine else self._usable.get(item.id)
@@ -97,7 +115,10 @@ class Reasons:
             "lifted": lambda: f"its importance is {memory.importance:g}",
             "importance": lambda: f"by importance, which is {memory.importance:g}",
             "place": lambda: self._of_place(memory),
-            "kin": lambda: self._of_subject(memory),
+            "kin": lambda: (
+                "it has the subject of an answer, "
+                + short(self._source.valuation.akin(memory) or "")
+            ),
             "related": lambda: self._of_link(memory),
         }
         return said[item.why]() if item.why in said else say_why(item.why)
@@ -142,10 +163,6 @@ class Reasons:
                 return f"it cites {self._mask(path)}"
         symbols = sorted(self._symbols & cited_symbols(memory))
         return f"it cites {self._mask(symbols[0])}" if symbols else say_why("place")
-
-    def _of_subject(self, memory: Memory) -> str:
-        akin = self._source.valuation.akin(memory) or ""
-        return f"it has the subject of an answer, {short(akin)}"
 
     def _of_link(self, memory: Memory) -> str:
         """Name what brought a memory: an answer that is linked to it, or an older text of it."""
