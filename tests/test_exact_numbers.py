@@ -15,11 +15,11 @@ from pmem.interchange import arrays
 from pmem.memory.conversations import LookRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import Memory, dump
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.core.test_exactjson import NUMBERS, VALUES
+from tests.storage.in_memory import InMemory
 
 
 def imported(line: str) -> Workspace:

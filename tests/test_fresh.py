@@ -14,10 +14,10 @@ import pytest
 from pmem import Memory, PmemError, Project
 from pmem.storage.index import current_index
 from pmem.storage.index.index import Index
-from pmem.storage.unindexed import InMemory
 from tests.conftest import NOW
 from tests.faults.console import PROGRAM
 from tests.storage.folders import contents, path_of, write
+from tests.storage.in_memory import InMemory
 
 
 @pytest.fixture

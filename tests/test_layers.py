@@ -22,7 +22,7 @@ ARROWS: Final[dict[str, str]] = {
     "storage.postgres": "errors values core storage storage.files storage.local storage.index "
     "storage.record_files",
     "storage.shared": "storage storage.index storage.postgres",
-    "storage.git": "errors values core storage storage.files storage.index",
+    "storage.git": "errors values core storage storage.files",
     "storage.jsonfiles": "errors values core storage storage.files storage.index storage.shared "
     "storage.git storage.record_files",
     "project": "errors values core storage storage.files storage.local storage.shared "

@@ -30,6 +30,7 @@ from pmem.memory.app_memories import (
     shown,
     state_of,
 )
+from pmem.memory.changes import RecordsRequest
 from pmem.memory.conversations import Transcript, conversation_named, unfold
 from pmem.memory.memories import put_new
 from pmem.memory.requests import AddRequest
@@ -354,7 +355,6 @@ def purge(workspace: Workspace, request: AppRequest) -> Purged:
 def delete(workspace: Workspace, request: AppDeleteRequest) -> AppMemory:
     """Remove one memory of an app; `restore` brings it back, unless it is deleted for good."""
     from pmem.memory import lifecycle
-    from pmem.memory.changes import RecordsRequest
 
     memory = one_of(workspace, name_of(request.app), request.reference)
     if request.for_good:

@@ -13,6 +13,7 @@ import msgspec
 
 from pmem.assistants.events import NOTED, OF_TOOLS, SESSION_START, TOOL_CHARACTERS
 from pmem.assistants.tool_calls import ToolFile
+from pmem.core.lines import shortened
 from pmem.errors import Locked, PmemError, StorageRefused
 from pmem.project.own_memory import own_beside
 from pmem.project.workspace import Workspace
@@ -206,7 +207,7 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
 
 def _files_read(workspace: Workspace, request: HookRequest) -> frozenset[str]:
     """Return the instruction files that the assistant has read by itself."""
-    from pmem.assistants.start_text import files_read
+    from pmem.assistants.read_files import files_read
 
     return files_read(request.harness, os.path.dirname(workspace.root), request.folder)
 
@@ -239,7 +240,6 @@ def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
 
 def _files_told(workspace: Workspace, files: Sequence[ToolFile]) -> str:
     """Return what is touched, in a few words."""
-    from pmem.core.lines import shortened
     from pmem.core.visible import one_visible_line
 
     first, *more = dict.fromkeys(each.path for each in files)

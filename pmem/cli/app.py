@@ -91,8 +91,6 @@ class _Explained:
 
 
 class _LazyGroup(_Explained, TyperGroup):
-    """A group whose commands are loaded one at a time."""
-
     def __init__(
         self,
         loaded: dict[str, Callable[[], Any]],
@@ -229,8 +227,6 @@ def _epilog(example: str) -> str:
 
 
 class _Told(Exception):
-    """Raised where an option answers in the command's place."""
-
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
 
@@ -317,7 +313,6 @@ def _answer(session: CommandSession, arguments: Sequence[str]) -> int:
 
 
 def _computed(session: CommandSession, arguments: Sequence[str]) -> Any:
-    """Return a command's answer, or what stands in its place: help, the version."""
     options = list(takewhile("--".__ne__, arguments))
     session.json = "--json" in options  # also when things go wrong before options are read
     if "--all" in options and not {"--help", "-h"}.isdisjoint(options):

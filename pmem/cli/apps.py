@@ -4,20 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from pmem.apps.reading import (
-    AppContextRequest,
-    AppFigures,
-    AppListRequest,
-    AppOverview,
-    AppShowRequest,
-)
-from pmem.apps.remembering import (
-    AppDeleteRequest,
-    Purged,
-    Remembered,
-    RememberRequest,
-    UninstallRequest,
-)
+from pmem.apps import reading, remembering
 from pmem.cli import render
 from pmem.cli.asking import asks, own
 from pmem.cli.screens.drawing import figure
@@ -32,10 +19,10 @@ from pmem.values.records import State
 from pmem.values.times import day
 
 
-@asks(RememberRequest)
+@asks(remembering.RememberRequest)
 def remember(
     session: CommandSession,
-    request: RememberRequest,
+    request: remembering.RememberRequest,
     text: str | None = own("What to remember.", shown="[TEXT|-]", is_argument=True),
 ) -> Answer:
     """Make a memory for an app; at its limit, another makes room."""
@@ -52,7 +39,7 @@ def remember(
 _WORDS = {"created": "remembered", "updated": "updated", "known": "known already:"}
 
 
-def remembered_note(done: Remembered) -> str:
+def remembered_note(done: remembering.Remembered) -> str:
     """Say what the app of a conversation remembers of it."""
     said = []
     if done.memory is not None and done.action in _WORDS:
@@ -61,7 +48,7 @@ def remembered_note(done: Remembered) -> str:
     return "\n".join((*said, *_consequences(done)))
 
 
-def _consequences(done: Remembered) -> Iterator[str]:
+def _consequences(done: remembering.Remembered) -> Iterator[str]:
     if done.action == "deferred":
         yield f"put off: {done.reason}"
     elif done.action == "skipped":
@@ -71,10 +58,10 @@ def _consequences(done: Remembered) -> Iterator[str]:
     yield from room_notes(done.decisions)
 
 
-@asks(AppListRequest, app="")
+@asks(reading.AppListRequest, app="")
 def list_(
     session: CommandSession,
-    request: AppListRequest,
+    request: reading.AppListRequest,
     app: str | None = own(
         "Its memories [all apps, counted].", shown="[APP]", completes="app", is_argument=True
     ),
@@ -95,15 +82,15 @@ def list_(
     return Answer(data=found, lines=map(_memory_line, found.items), note=note)
 
 
-@asks(AppShowRequest, without=("user",))
-def show(session: CommandSession, request: AppShowRequest) -> Answer:
+@asks(reading.AppShowRequest, without=("user",))
+def show(session: CommandSession, request: reading.AppShowRequest) -> Answer:
     """Show one memory of an app."""
     memory = session.run(table.APP_MEMORY, request)
     return Answer(data=memory, lines=_memory_lines(memory))
 
 
-@asks(AppContextRequest)
-def context(session: CommandSession, request: AppContextRequest) -> Answer:
+@asks(reading.AppContextRequest)
+def context(session: CommandSession, request: reading.AppContextRequest) -> Answer:
     """Write an app's memories as a block for a model."""
     built = session.run(table.APP_CONTEXT, request)
     note = "" if built.items else built.unknown or f"app {built.app} has no memory"
@@ -123,8 +110,8 @@ def compact(session: CommandSession, request: AppRequest) -> Answer:
     return Answer(data=done, lines=lines, note=said)
 
 
-@asks(AppDeleteRequest)
-def delete(session: CommandSession, request: AppDeleteRequest) -> Answer:
+@asks(remembering.AppDeleteRequest)
+def delete(session: CommandSession, request: remembering.AppDeleteRequest) -> Answer:
     """Remove a memory of an app; `pmem restore` brings it back."""
     gone = session.run(table.APP_DELETE, request)
     word = "deleted" if request.for_good else "removed"
@@ -143,10 +130,10 @@ def purge(
     return Answer(data=done, lines=[[("deleted ", "yellow"), (_many_deleted(done), "")]])
 
 
-@asks(UninstallRequest)
+@asks(remembering.UninstallRequest)
 def uninstall(
     session: CommandSession,
-    request: UninstallRequest,
+    request: remembering.UninstallRequest,
     yes: bool = own("Do not ask before a purge.", flag="--yes -y"),
 ) -> Answer:
     """Note that an app is gone; its memories stay until purged."""
@@ -171,20 +158,20 @@ def stats(
     return Answer(data=found, lines=figure_lines(found))
 
 
-def figure_lines(found: AppFigures) -> Iterator[Line]:
+def figure_lines(found: reading.AppFigures) -> Iterator[Line]:
     """Yield the figures about apps as aligned lines."""
     share = f"{found.utilisation:.0%}".replace("%", " %")
-    yield figure("apps", f"{found.apps}, {found.with_memories} with memories ({share})")
-    yield figure("apps' memories", f"{found.memories}, {found.created_per_hour:g} made per hour")
-    yield figure("compactions", f"{found.compactions_per_app_per_day:g} per app and day")
-    told = f"{found.with_context} of {found.conversations} conversations had memories"
-    yield figure("in contexts", told)
-    energy = found.energy
-    if energy is not None:
+    told = {
+        "apps": f"{found.apps}, {found.with_memories} with memories ({share})",
+        "apps' memories": f"{found.memories}, {found.created_per_hour:g} made per hour",
+        "compactions": f"{found.compactions_per_app_per_day:g} per app and day",
+        "in contexts": f"{found.with_context} of {found.conversations} conversations had memories",
+    }
+    if (energy := found.energy) is not None:
         spent = f"{energy.spent:g} spent, {energy.since_last_poll:g} since the last poll"
         waits = f", {energy.waiting} waiting" if energy.waiting else ""
-        units = f"{energy.units:g} of {energy.capacity:g} units"
-        yield figure("energy", f"{units}, {spent}{waits}")
+        told["energy"] = f"{energy.units:g} of {energy.capacity:g} units, {spent}{waits}"
+    yield from (figure(name, value) for name, value in told.items())
 
 
 def _ask_to_purge(app: str, refused: str, *, yes: bool) -> None:
@@ -202,7 +189,7 @@ def _many(count: int) -> str:
     return f"{count} {'memory' if count == 1 else 'memories'}"
 
 
-def _many_deleted(gone: Purged) -> str:
+def _many_deleted(gone: remembering.Purged) -> str:
     before = gone.deleted - gone.active
     return _many(gone.active) + (f", and {before} removed before" if before else "")
 
@@ -231,7 +218,7 @@ def _memory_lines(memory: AppMemory) -> Iterator[Line]:
     yield from (figure(name, value) for name, value in told.items() if value)
 
 
-def _overview_line(app: AppOverview) -> Line:
+def _overview_line(app: reading.AppOverview) -> Line:
     gone = "" if app.installed else "  uninstalled"
     waits = f"  {app.waiting} waiting" if app.waiting else ""
     return [

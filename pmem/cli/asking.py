@@ -12,6 +12,7 @@ import msgspec
 import typer
 
 from pmem.cli.session import Answer, CommandSession
+from pmem.core.exactjson import read_given
 from pmem.core.filters import Filter
 from pmem.values.bounds import LINES_BYTES
 from pmem.values.fields import Completes, asked
@@ -187,7 +188,6 @@ def _built(kind: type[R], values: dict[str, Any]) -> R:
 
 @cache
 def _fields(kind: type[msgspec.Struct]) -> tuple[_Field, ...]:
-    """Return the fields that say what they mean."""
     found: list[_Field] = []
     for field in _typed(kind):
         if _is_asking(field.type):
@@ -206,8 +206,6 @@ def _field(name: str, hint: Any, default: Any, meta: msgspec.Meta) -> _Field:
 
 
 def _json(text: str, flag: str) -> Any:
-    from pmem.core.exactjson import read_given
-
     return read_given(text, flag, f'put the JSON in quotes: {flag} \'{{"name": "ls"}}\'')
 
 
@@ -219,7 +217,6 @@ def _is_asking(hint: Any) -> bool:
 
 
 def _one_value(hint: Any) -> tuple[Any, bool]:
-    """Return the type of one value, and whether a field takes several."""
     if get_origin(hint) is Annotated:
         return _one_value(get_args(hint)[0])
     if get_origin(hint) in (Union, UnionType):

@@ -16,6 +16,7 @@ from pmem.cli.session import Answer, CommandSession, Line, counted
 from pmem.core import findings
 from pmem.core.citations import CitationState, Lines
 from pmem.core.findings import Finding
+from pmem.core.outcomes import is_due
 from pmem.core.visible import one_visible_line
 from pmem.errors import PmemError, UsageError
 from pmem.memory.accepting import AcceptedCitation
@@ -23,8 +24,9 @@ from pmem.memory.changes import RecordsRequest
 from pmem.memory.citations import BrokenCitation, VerifyRequest
 from pmem.operations import table
 from pmem.operations.operation import plain_form
-from pmem.values.fields import asked
+from pmem.values.fields import NoArguments, RangeRequest, asked
 from pmem.values.records import Citation, Memory
+from pmem.values.times import day
 
 if TYPE_CHECKING:
     from pmem.upkeep.doctor import Diagnosis
@@ -94,7 +96,6 @@ _LOST: Final = (CitationState.CHANGED, CitationState.GONE)
 
 def _records(session: CommandSession, options: CheckOptions) -> Report:
     from pmem.upkeep.integrity import CheckRequest
-    from pmem.values.fields import NoArguments
 
     if options.staged:
         done = session.run(table.CHECK_STAGED, NoArguments())
@@ -121,8 +122,6 @@ def _due(session: CommandSession, options: CheckOptions) -> Report:
 
 def _due_lines(memory: Memory, now: datetime) -> list[Line]:
     from pmem.cli.memory import memory_line
-    from pmem.core.outcomes import is_due
-    from pmem.values.times import day
 
     lines = [memory_line(memory)]
     if memory.review_at is not None:
@@ -168,8 +167,6 @@ def _state(item: "Diagnosis") -> str:
 
 
 def _merges(session: CommandSession, options: CheckOptions) -> Report:
-    from pmem.values.fields import RangeRequest
-
     if options.range is None:
         raise UsageError("merges needs a range", "`pmem check merges --range main..HEAD`")
     done = session.run(table.CHECK_MERGES, RangeRequest(revisions=options.range))
@@ -388,7 +385,6 @@ def _overview(reports: Mapping[CheckPart, Report], most: int) -> Iterator[Line]:
 
 
 def _waiting(session: CommandSession) -> Iterator[str]:
-    """Say how much waits in the inbox, if anything does; the parts tell of what cannot be read."""
     from pmem.upkeep.inbox import InboxRequest
 
     with suppress(PmemError):

@@ -23,15 +23,7 @@ from pmem.cli.app import root
 from pmem.cli.hook import memory_folder
 from pmem.cli.manual import documents, reference
 from pmem.core.lines import shortened
-from pmem.storage.index.suggestions import (
-    CONVERSATIONS,
-    EPISODES,
-    MEMORIES,
-    Suggestions,
-    checkpoint_threads,
-    known_threads,
-    proposals,
-)
+from pmem.storage.index import suggestions
 from pmem.values.fields import Completes
 
 COMPLETE: Final = "_PMEM_COMPLETE"
@@ -71,8 +63,6 @@ class _TypedLine:
 
 
 class _Shell(ShellComplete):
-    """What a shell asks and is told."""
-
     def source_vars(self) -> dict[str, Any]:
         return {"variable": self.complete_var}
 
@@ -152,8 +142,6 @@ complete -o default -o nosort -F _pmem pmem 2>/dev/null || complete -o default -
 
 
 class _Zsh(_Shell):
-    """Zsh quotes words by itself, and shows what they mean."""
-
     source_template = r"""#compdef pmem
 _pmem() {
     local -a lines
@@ -182,8 +170,6 @@ fi
 
 
 class _Fish(_Shell):
-    """Fish quotes words by itself, and shows what they mean."""
-
     source_template = r"""# fish completion of pmem
 function __pmem_complete
     set -l words (commandline -opc)
@@ -207,8 +193,6 @@ complete -c pmem -f -k -a '(__pmem_complete)'
 
 
 class _PowerShell(_Shell):
-    """PowerShell takes words apart by itself, and shows what they mean."""
-
     source_template = r"""# PowerShell completion of pmem
 Register-ArgumentCompleter -Native -CommandName pmem -ScriptBlock {
     param($word, $ast, $cursor)
@@ -270,17 +254,17 @@ def _printable(text: str) -> str:
 _ACTIVE: Final = ("active",)
 _REMOVED: Final = ("soft_deleted", "archived", "superseded", "merged")
 _IDS: Final = {
-    "memory": ((MEMORIES,), _ACTIVE),
-    "record": ((MEMORIES, EPISODES), _ACTIVE),
-    "removed": ((MEMORIES, EPISODES), _REMOVED),
-    "any": ((MEMORIES, EPISODES), ()),
-    "episode": ((EPISODES,), ()),
-    "conversation": ((CONVERSATIONS,), ()),
+    "memory": ((suggestions.MEMORIES,), _ACTIVE),
+    "record": ((suggestions.MEMORIES, suggestions.EPISODES), _ACTIVE),
+    "removed": ((suggestions.MEMORIES, suggestions.EPISODES), _REMOVED),
+    "any": ((suggestions.MEMORIES, suggestions.EPISODES), ()),
+    "episode": ((suggestions.EPISODES,), ()),
+    "conversation": ((suggestions.CONVERSATIONS,), ()),
 }
 """The stores and states of the records whose ids are meant; all states where there are none."""
 _THREADS: Final = {
-    "thread": known_threads,
-    "checkpoint": checkpoint_threads,
+    "thread": suggestions.known_threads,
+    "checkpoint": suggestions.checkpoint_threads,
 }
 _Meanings = Iterable[tuple[str, str]]
 
@@ -298,7 +282,7 @@ def _look_up(what: Completes, ctx: Any, start: str) -> _Meanings:
 
 
 def _look_into(folder: str, what: Completes, ctx: Any, start: str) -> _Meanings:
-    with closing(Suggestions(folder)) as index:
+    with closing(suggestions.Suggestions(folder)) as index:
         if what == "decision":
             return [*index.facts(start), *_proposals(folder)]
         if what == "app memory":
@@ -310,7 +294,6 @@ def _look_into(folder: str, what: Completes, ctx: Any, start: str) -> _Meanings:
 
 
 def _to_explain(words: Sequence[str]) -> dict[str, str]:
-    """Return the commands and documents that `pmem help` explains, after some words."""
     table = reference()
     commands = table["commands"]
     if words:
@@ -326,6 +309,6 @@ def _proposals(folder: str) -> _Meanings:
     from sqlite3 import Error
 
     try:
-        return proposals(folder).items()
+        return suggestions.proposals(folder).items()
     except (OSError, ValueError, Error):  # nothing waits, or nobody can tell
         return ()

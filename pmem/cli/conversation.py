@@ -6,13 +6,7 @@ from pmem.cli import render
 from pmem.cli.asking import asks, own
 from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line, counted, listed
-from pmem.conversation.conversations import (
-    ConversationsRequest,
-    EndRequest,
-    SayRequest,
-    SayResult,
-    StartRequest,
-)
+from pmem.conversation import conversations
 from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
 from pmem.conversation.message_changes import MarkRequest, RemoveMessageRequest
 from pmem.conversation.pruning import PruneRequest, Pruning
@@ -20,7 +14,6 @@ from pmem.core.extraction.episodes import Arc
 from pmem.core.lines import shortened
 from pmem.errors import UsageError
 from pmem.memory.conversations import ConversationRequest, LookRequest, Transcript, current
-from pmem.memory.facts import Promotion
 from pmem.memory.reading import EpisodeShowRequest, ShownRecord
 from pmem.operations import table
 from pmem.values.ids import short
@@ -30,27 +23,32 @@ from pmem.values.times import day
 _WITHHELD = "the outcome is not kept: what is said of a person needs a person's consent"
 
 
-@asks(StartRequest)
-def start(session: CommandSession, request: StartRequest) -> Answer:
+@asks(conversations.StartRequest)
+def start(session: CommandSession, request: conversations.StartRequest) -> Answer:
     """Start a conversation; it becomes the current one."""
     return _answer("started", session.run(table.START, request))
 
 
-@asks(SayRequest)
-def say(session: CommandSession, request: SayRequest) -> Answer:
+@asks(conversations.SayRequest)
+def say(session: CommandSession, request: conversations.SayRequest) -> Answer:
     """Add a message to a conversation."""
     said = session.run(table.SAY, request)
     line: Line = [("said ", "green"), (short(said.message.id), "cyan")]
     return Answer(data=said, lines=[line], note="\n".join(_consequences(said)))
 
 
-def _consequences(heard: SayResult) -> Iterator[str]:
+def _consequences(heard: conversations.SayResult) -> Iterator[str]:
     promoted = {item.fact.id: item for item in heard.promoted}
     unpromoted = {item.fact: item.reason for item in heard.unpromoted}
     for fact in heard.facts:
         if fact.id in promoted:
-            yield f"remembered as {short(promoted[fact.id].memory.id)}: {fact.content}"
-            yield from _judgement_notes(promoted[fact.id])
+            item = promoted[fact.id]
+            yield f"remembered as {short(item.memory.id)}: {fact.content}"
+            if item.neighbours:
+                from pmem.cli.memory import neighbour_lines
+
+                lines = neighbour_lines(item.memory, item.neighbours)
+                yield from ("".join(text for text, _ in line) for line in lines)
         else:
             yield f"noted {fact.type} {short(fact.id)} ({fact.confidence:.2f}): {fact.content}"
         if fact.id in unpromoted:
@@ -71,17 +69,8 @@ def _consequences(heard: SayResult) -> Iterator[str]:
         )
 
 
-def _judgement_notes(item: "Promotion") -> Iterator[str]:
-    """Say which memories a promoted fact updates or contradicts, and what to do about it."""
-    if item.neighbours:
-        from pmem.cli.memory import neighbour_lines
-
-        for line in neighbour_lines(item.memory, item.neighbours):
-            yield "".join(text for text, _ in line)
-
-
-@asks(EndRequest)
-def end(session: CommandSession, request: EndRequest) -> Answer:
+@asks(conversations.EndRequest)
+def end(session: CommandSession, request: conversations.EndRequest) -> Answer:
     """End a conversation; the app that it is held in remembers it."""
     done = session.run(table.END, request)
     notes = [_WITHHELD] if done.withheld else []
@@ -110,8 +99,8 @@ def resume(session: CommandSession, request: ConversationRequest) -> Answer:
     return _answer("resumed", resumed, note)
 
 
-@asks(ConversationsRequest)
-def list_(session: CommandSession, request: ConversationsRequest) -> Answer:
+@asks(conversations.ConversationsRequest)
+def list_(session: CommandSession, request: conversations.ConversationsRequest) -> Answer:
     """List conversations, the earliest first."""
     found = session.run(table.CONVERSATIONS, request)
     screen = drawn(session, "lists.conversation_screen", found.items)
@@ -149,11 +138,10 @@ def clear(
 
 
 def _answer(word: str, conversation: Conversation, note: str = "") -> Answer:
-    line: Line = [(f"{word} ", "green"), (short(conversation.id), "cyan")]
     title = conversation.title or conversation.external_id
-    return Answer(
-        data=conversation, lines=[[*line, (f"  {title}" if title else "", "")]], note=note
-    )
+    line: Line = [(f"{word} ", "green"), (short(conversation.id), "cyan")]
+    line.append((f"  {title}" if title else "", ""))
+    return Answer(data=conversation, lines=[line], note=note)
 
 
 def message_line(message: Message, *, is_pruned: bool = False) -> Line:

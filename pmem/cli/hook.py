@@ -86,7 +86,6 @@ def answer(
 
 
 def _is_wanted(event: "Event", harness: str, given: HookInput) -> bool:
-    """Tell whether there can be anything to say or to note."""
     if event in NOTED:
         return bool(given.transcript) and not given.subagent
     if event in OF_TOOLS:

@@ -1,7 +1,7 @@
 """`pmem inbox`: what needs attention, settled by one key each, or by commands."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from shutil import get_terminal_size
 from typing import Annotated, Final
@@ -15,6 +15,7 @@ from pmem.cli.render import can_ask, drawn
 from pmem.cli.screens.drawing import all_hung, cells, wrapped
 from pmem.cli.session import Answer, CommandSession, Line, counted, listed, once_more
 from pmem.core.inbox import InboxChoice, InboxItem, InboxKind
+from pmem.core.lifecycle.neighbours import advice
 from pmem.errors import Ambiguous, NotFound, Refused, UsageError
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.consent import ApproveRequest, ConfirmRequest, WaitingProposal, WaitingRequest
@@ -97,17 +98,17 @@ def _walk(session: CommandSession, found: Inbox, request: InboxRequest) -> str:
     """
     seen: set[_Key] = set()
     settled: list[_Key] = []
-    while waiting := [item for item in found.items if _key_of(item) not in seen]:
-        item = waiting[0]
-        seen.add(_key_of(item))
+    while waiting := [item for item in found.items if (item.kind, item.id) not in seen]:
+        item, name = waiting[0], (waiting[0].kind, waiting[0].id)
+        seen.add(name)
         render.tell(session, _card(item, len(seen), len(seen) + len(waiting) - 1))
-        key = _settle(session, item, last=settled[-1] if settled else None)
+        key = _settle(session, item, can_undo=bool(settled))
         if key == _QUIT.key:
             break
         if key == _UNDO.key:
-            seen.difference_update([_key_of(item), settled.pop()])
+            seen -= {name, settled.pop()}
         elif key != _SKIP.key:
-            settled.append(_key_of(item))
+            settled.append(name)
         if key != _SKIP.key:
             found = _collected(session, request)
     found = _collected(session, request)
@@ -124,9 +125,9 @@ def _collected(session: CommandSession, request: InboxRequest) -> Inbox:
         again.close()
 
 
-def _settle(session: CommandSession, item: InboxItem, *, last: _Key | None) -> str:
+def _settle(session: CommandSession, item: InboxItem, *, can_undo: bool) -> str:
     """Ask until a key is pressed that settles an item, leaves it, or takes the last one back."""
-    offered = [*item.commands, _SKIP, *([_UNDO] if last else []), _QUIT, _HELP]
+    offered = [*item.commands, _SKIP, *[_UNDO] * can_undo, _QUIT, _HELP]
     choices = {one.key: one for one in offered}
     while True:
         key = render.read_key("> ").lower() or _QUIT.key
@@ -141,10 +142,6 @@ def _settle(session: CommandSession, item: InboxItem, *, last: _Key | None) -> s
             if key != _LOOKS:
                 return key
             render.tell(session, _keys(item))
-
-
-def _key_of(item: InboxItem) -> _Key:
-    return item.kind, item.id
 
 
 def _keys(item: InboxItem) -> Iterator[Line]:
@@ -170,8 +167,8 @@ def _card(item: InboxItem, number: int, many: int) -> Iterator[Line]:
         (f"  {item.short}", "cyan"),
         (f"  {day(item.since)}", "dim"),
     ]
-    for text, style in ((item.text, "bold"), (item.why, "")):
-        yield from wrapped([("  ", ""), (text, style)], _width(), hang=2)
+    yield from wrapped([("  ", ""), (item.text, "bold")], _width(), hang=2)
+    yield from wrapped([("  ", ""), (item.why, "")], _width(), hang=2)
     yield from _keys(item)
 
 
@@ -238,9 +235,8 @@ def reject(session: CommandSession, request: RejectRequest) -> Answer:
     if others:
         done = session.run(table.REJECT_FACTS, RecordsRequest(references=others))
         texts = ((short(it.id), " ".join(it.content.split())) for it in done.items)
-        lines: Iterable[Line] = (
-            [("rejected ", "green"), (id_, "cyan"), (f"  {text}", "")] for id_, text in texts
-        )
+        word = ("rejected ", "green")
+        lines = ([word, (id_, "cyan"), (f"  {text}", "")] for id_, text in texts)
         answers["facts"] = Answer(data=done, lines=lines)
     if proposed:
         gone = session.run(table.REJECT, RecordsRequest(references=proposed))
@@ -278,15 +274,14 @@ def _sorted(
     waiting = session.run(table.WAITING, WaitingRequest()).items
     proposed = [name for name in references if any(matches(name, item.id) for item in waiting)]
     for name in proposed:
-        fitting = [short(item.id) for item in _fitting(session, name)]
+        fitting = _fitting(session, name)
         if len(fitting) > 1:
-            told = ", ".join(fitting[:_MOST_IDS])
+            told = ", ".join(short(item.id) for item in fitting[:_MOST_IDS])
             raise Ambiguous(f"{name!r} fits {told}", "give more of the id")
     return tuple(proposed), tuple(name for name in references if name not in proposed)
 
 
 def _fitting(session: CommandSession, name: str) -> list[WaitingProposal | Fact]:
-    """Return the proposals and the pending facts that a reference fits."""
     proposed = session.run(table.WAITING, WaitingRequest()).items
     facts = (found.fact for found in session.run(table.FACTS, FactsRequest()).items)
     both: list[WaitingProposal | Fact] = [*proposed, *facts]
@@ -348,7 +343,6 @@ def _accepted_edited(session: CommandSession, request: AcceptRequest) -> Answer:
 
 def _promotion_lines(item: Promotion) -> Iterator[Line]:
     from pmem.cli.memory import memory_line, neighbour_lines
-    from pmem.core.lifecycle.neighbours import advice
 
     word = "promoted " if item.added else "known "
     fact = short(item.fact.id)

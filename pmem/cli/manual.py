@@ -45,8 +45,15 @@ def help_(
     session.explains_all = every
     if every and not words:
         return Answer(data=None, raw=f"{ctx.find_root().get_help()}\n")
+    if not words and session.json:
+        return Answer(data={**reference(), "documents": documents()})
     if not words:
-        return _overview(session)
+        listed = {
+            section: {name + ENDING: title for name, title in titles.items()}
+            for section, titles in sections().items()
+        }
+        note = "`pmem help NAME` prints one; `pmem --help` lists the commands"
+        return Answer(data=None, lines=_columns(listed), note=note)
     found = _command_context(ctx.find_root(), words)
     if found is not None:
         text = found.get_help()
@@ -61,22 +68,7 @@ def help_(
     return Answer(data={"document": name, "title": title, "text": text}, raw=text)
 
 
-def _overview(session: CommandSession) -> Answer:
-    if session.json:
-        return Answer(data={**reference(), "documents": documents()})
-    contents = {
-        section: {name + ENDING: title for name, title in titles.items()}
-        for section, titles in sections().items()
-    }
-    return Answer(
-        data=None,
-        lines=_columns(contents),
-        note="`pmem help NAME` prints one; `pmem --help` lists the commands",
-    )
-
-
 def _documents_on(words: Sequence[str]) -> str:
-    """Say which documents are about the subject of a command's name, if a few are."""
     told = [part.document for part in find_sections(words, named=True)]
     found = [f"`pmem help {name}{ENDING}`" for name in told if name not in sections()["Why"]]
     return f"see also {', '.join(found[:_FEW])}" if found else ""
@@ -108,7 +100,6 @@ def _columns(told: Mapping[str, Mapping[str, str]]) -> Iterator[Line]:
 
 
 def _command_context(context: Any, words: Sequence[str]) -> Any:
-    """Return the context of the command that words name; None where they name none."""
     for word in words:
         get = getattr(context.command, "get_command", None)
         command = get(context, word) if get else None
@@ -144,7 +135,12 @@ def find_sections(words: Sequence[str], *, named: bool = False) -> list[FoundSec
     none and they need not be `named`, those with all words in their text. Endings do not count.
     """
     wanted = [_pattern(word) for word in words]
-    parts = [part for name in documents() if name != "commands" for part in _sections_of(name)]
+    parts = [
+        FoundSection(name, *part.partition("\n")[::2])  # the first has the title as heading
+        for name in documents()
+        for part in re.split(r"^#+ ", text_of(name), flags=re.MULTILINE)[1:]
+        if name != "commands"
+    ]
     titles = [part.document.rpartition("/")[2].replace("-", " ") for part in parts]
     named_so = [f"{title} {part.heading}" for title, part in zip(titles, parts, strict=True)]
     found = [part for part, text in zip(parts, named_so, strict=True) if _has_all(wanted, text)]
@@ -164,13 +160,6 @@ def find_commands(words: Sequence[str], commands: Mapping[str, Any]) -> dict[str
             flags = (one for one in told["options"] if f"--{words[0].lower()}" in one["flags"])
             found |= {f"{name} --{words[0].lower()}": one["help"] for one in flags}
     return found
-
-
-def _sections_of(name: str) -> Iterator[FoundSection]:
-    """Yield the sections of a document; the first has its title as heading."""
-    for part in re.split(r"^#+ ", text_of(name), flags=re.MULTILINE)[1:]:
-        heading, _, text = part.partition("\n")
-        yield FoundSection(name, heading, text)
 
 
 def _pattern(word: str) -> re.Pattern[str]:
@@ -227,6 +216,5 @@ def text_of(name: str) -> str:
 
 
 def _folder() -> str:
-    """Return where the documents are: in the package, or beside it in a clone."""
     inside = os.path.join(_PACKAGE, "docs")
     return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(_PACKAGE), "docs")

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -13,32 +14,22 @@ import msgspec
 from pmem.cli.asking import asks, own, scoped
 from pmem.cli.render import can_ask, drawn, draws
 from pmem.cli.session import Answer, CommandSession, Line, listed, start_of
+from pmem.core import exactjson
+from pmem.core.lifecycle.neighbours import advice
 from pmem.core.lifecycle.presence import state_mark, validity_mark
 from pmem.core.lines import split_lines
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.core.visible import subject_before
 from pmem.errors import InvalidValue, PmemError, StorageRefused, UsageError
-from pmem.memory.reading import ListRequest, MessageRef, ShowRequest
+from pmem.memory.reading import ListRequest, MessageRef, NamesRequest, ShowRequest
 from pmem.memory.requests import AddAllRequest, Added, AddRequest
 from pmem.operations import table
+from pmem.values import records
 from pmem.values.bounds import LINE_BYTES, TEXT_BYTES
 from pmem.values.ids import short
-from pmem.values.records import (
-    KINDS,
-    Chunk,
-    Conversation,
-    Episode,
-    Memory,
-    MemoryType,
-    Message,
-    Record,
-    Relationship,
-    State,
-)
 
 if TYPE_CHECKING:
     from pmem.core.lifecycle.neighbours import Neighbour
-    from pmem.memory.reading import Naming
 
 SUGGESTED = 9
 """The exit code of `add` when a memory should be updated instead."""
@@ -48,12 +39,8 @@ EXIT_CODES = {"added": 0, "suggested": SUGGESTED, "queued": 7, "waiting": 7, "re
 _NOT_ADDED = "nothing was added; fix that line and run it again"
 _WHOLE = 4000
 """Characters of a field."""
-_NAMELESS = {
-    "tags": "no memory has a tag: `pmem edit REF --add-tag TAG`",
-    "subjects": "no memory has a subject: `--subject` gives one",
-}
-
-
+_NO_TAGS = "no memory has a tag: `pmem edit REF --add-tag TAG`"
+_NO_SUBJECTS = "no memory has a subject: `--subject` gives one"
 _EDITORS: Final = ("editor", "nano", "vim", "vi", "notepad")
 """Tried in this order where neither VISUAL nor EDITOR names one."""
 _CUT: Final = "# ------------------------ >8 ------------------------"
@@ -142,7 +129,9 @@ def list_(
 ) -> Answer:
     """List memories, the oldest first."""
     if of_tags or of_subjects:
-        return _names_answer(session, "tags" if of_tags else "subjects")
+        names = session.run(table.NAMES, NamesRequest(of="tags" if of_tags else "subjects"))
+        what, nothing = ("tag", _NO_TAGS) if of_tags else ("subject", _NO_SUBJECTS)
+        return listed(names, nothing, screen=drawn(session, "lists.name_screen", names, what))
     wanted = scoped(session, request.wanted, all_states=all_states)
     doubts = draws(session) and not block
     request = msgspec.structs.replace(request, wanted=wanted, doubts=doubts)
@@ -158,15 +147,7 @@ def list_(
     )
 
 
-def _names_answer(session: CommandSession, of: "Naming") -> Answer:
-    from pmem.memory.reading import NamesRequest
-
-    found = session.run(table.NAMES, NamesRequest(of=of))
-    screen = drawn(session, "lists.name_screen", found, of.removesuffix("s"))
-    return listed(found, _NAMELESS[of], screen=screen)
-
-
-def memory_line(memory: Memory, at: datetime | None = None) -> Line:
+def memory_line(memory: records.Memory, at: datetime | None = None) -> Line:
     """Say on one line what a memory is, and, given a moment, whether it does not hold then."""
     marks = "*" if memory.pinned else " "
     return [
@@ -188,7 +169,7 @@ def _add_draft(session: CommandSession, request: AddRequest, draft: WrittenText)
     else:
         draft.drop()
     lines = len(split_lines(request.content))
-    is_list = draft.path is None and request.type is not MemoryType.PROCEDURE
+    is_list = draft.path is None and request.type is not records.MemoryType.PROCEDURE
     if is_list and lines > 1 and added.action == "added":
         notes.append(f"{lines} lines are one memory; `pmem add - --each-line` makes one of each")
     return Answer(
@@ -203,7 +184,7 @@ def batch_request(
     session: CommandSession, line: bytes, number: int, asked: AddRequest
 ) -> AddRequest:
     """Read a memory that a line of JSON asks for; the command names the agent where it does not."""
-    from pmem.core import checks, exactjson
+    from pmem.core import checks
 
     if len(line) > LINE_BYTES:
         raise InvalidValue(
@@ -217,8 +198,6 @@ def batch_request(
                     value[field] = session.ahead(value[field])
         request = msgspec.convert(value, AddRequest)
     except msgspec.ValidationError as error:
-        from pmem.core import exactjson
-
         why = exactjson.sentence(error)
         raise InvalidValue(f"line {number} is no memory: {why}", _NOT_ADDED) from None
     agent, force = request.agent or asked.agent, request.force or asked.force
@@ -232,14 +211,10 @@ def _add_requests(
     is_suggested = done.items != () and done.count("suggested") == len(done.items)
     said = f"{done.count('added')} added, {done.count('suggested')} not added"
     said += f", {done.held} held back" if done.held else ""
+    shown = (item for item in done.items if verbose or item.action != "added")
     return Answer(
         data=done,
-        lines=(
-            line
-            for item in done.items
-            if verbose or item.action != "added"
-            for line in added_lines(item)
-        ),
+        lines=chain.from_iterable(map(added_lines, shown)),
         note="\n".join((*_better(done.items), said)),
         exit_code=EXIT_CODES["queued"] if done.held else SUGGESTED * is_suggested,
     )
@@ -267,10 +242,8 @@ def added_lines(added: Added) -> Iterator[Line]:
     yield from neighbour_lines(added.memory, added.neighbours)
 
 
-def neighbour_lines(memory: Memory, neighbours: "Sequence[Neighbour]") -> Iterator[Line]:
+def neighbour_lines(memory: records.Memory, neighbours: "Sequence[Neighbour]") -> Iterator[Line]:
     """Say what a memory has to do with others, and how one may take another's place."""
-    from pmem.core.lifecycle.neighbours import advice
-
     for neighbour in neighbours:
         link = neighbour.link
         yield [(f"  {link_words(link)}: ", "dim"), (" ".join(neighbour.content.split()), "")]
@@ -290,13 +263,13 @@ def added_note(added: Added) -> str:
     return f"{added.reason}; {added.next_step}, or add yours beside it with --force"
 
 
-def title_of(record: Record) -> str:
+def title_of(record: records.Record) -> str:
     """Say what kind of record it is, and what it is called."""
     title = getattr(record, "title", None) or getattr(record, "external_id", None) or ""
-    return f"{KINDS[type(record)]} {title}".rstrip()
+    return f"{records.KINDS[type(record)]} {title}".rstrip()
 
 
-def fields_of(record: Record | Message) -> Iterator[tuple[str, str]]:
+def fields_of(record: records.Record | records.Message) -> Iterator[tuple[str, str]]:
     """Yield what is worth a line: no empty fields, no histories, no long lists."""
     from pmem.core.history_values import tell_value
 
@@ -306,13 +279,16 @@ def fields_of(record: Record | Message) -> Iterator[tuple[str, str]]:
             yield name, tell_value(name, value, _WHOLE)
     if trust_of(record) not in (None, Trust.HIGH):
         yield "trust", str(trust_of(record))
-    if isinstance(record, Conversation):
+    if isinstance(record, records.Conversation):
         yield "messages", f"{len(record.recent_messages)} recent, {len(record.chunks)} chunks"
-    if isinstance(record, Chunk):
+    if isinstance(record, records.Chunk):
         yield "messages", str(len(record.messages))
-    if isinstance(record, Memory | Episode | Conversation):
+    if isinstance(record, records.Memory | records.Episode | records.Conversation):
         yield "events", str(len(record.history))
-    if isinstance(record, Memory | Episode) and record.state is not State.ACTIVE:
+    if (
+        isinstance(record, records.Memory | records.Episode)
+        and record.state is not records.State.ACTIVE
+    ):
         from pmem.core.lifecycle.states import successor_of
 
         successor = successor_of(record)
@@ -320,7 +296,7 @@ def fields_of(record: Record | Message) -> Iterator[tuple[str, str]]:
             yield "see instead", short(successor)
 
 
-def link_words(link: Relationship) -> str:
+def link_words(link: records.Relationship) -> str:
     """Say in words what a link means, where it leads, and how close that is."""
     return f"{link.type.replace('_', ' ')} {short(link.target)} ({link.strength:.2f})"
 

@@ -99,7 +99,6 @@ def _why_lines(found: Why) -> Iterator[Line]:
 
 
 def _standing(reason: Reason) -> str:
-    """Say how a memory is not valid any more; nothing of one that is."""
     if reason.standing == State.ACTIVE:
         return ""
     standing = reason.standing.replace("_", " ")

@@ -34,7 +34,6 @@ def show(session: "CommandSession", answer: "Answer") -> None:
 
 
 def _show_screen(session: "CommandSession", answer: "Answer") -> None:
-    """Print an answer for a reader, as wide as the terminal is."""
     if answer.raw is not None:
         _write(sys.stdout, clean(answer.raw) if sys.stdout.isatty() else answer.raw)
     elif answer.screen is not None and (sys.stdout.isatty() or not answer.lines):

@@ -20,6 +20,7 @@ from pmem.operations import table
 from pmem.project.configuration import name_of
 from pmem.project.setup import SettingRequest
 from pmem.report.collecting import ReportRequest
+from pmem.storage.shared import Shared
 from pmem.values.fields import NoArguments
 
 if TYPE_CHECKING:
@@ -71,16 +72,14 @@ def _write_page(
     files = "" if site is None else f"{done.files:,} pages, "
     memories = f"{done.memories:,} memor{'y' if done.memories == 1 else 'ies'}"
     line: Line = [("written ", ""), (shown.path, "cyan"), (f"  {files}{memories}", "dim")]
-    return Answer(data=shown, lines=[line], note=_open_page(page) if opens else _OPEN_IT)
+    note = _OPEN_IT
+    if opens:
+        import webbrowser
+        from pathlib import Path
 
-
-def _open_page(path: str) -> str:
-    import webbrowser
-    from pathlib import Path
-
-    if webbrowser.open(Path(path).absolute().as_uri()):
-        return ""
-    return f"no browser could be started: open {path} yourself"
+        is_open = webbrowser.open(Path(page).absolute().as_uri())
+        note = "" if is_open else f"no browser could be started: open {page} yourself"
+    return Answer(data=shown, lines=[line], note=note)
 
 
 @asks(NoArguments)
@@ -95,7 +94,6 @@ def browse(session: CommandSession, _: NoArguments) -> None:
     with needing("tui", "pmem browse"):
         from pmem.browse.app import MemoryBrowser
         from pmem.browse.desk import Desk, EditedText
-    from pmem.storage.shared import Shared
 
     name = session.run(table.SETTING, SettingRequest(name="project_name")).value
     name = name_of(session.found_root, name)

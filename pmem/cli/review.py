@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from functools import partial
 from itertools import groupby
 from typing import Final, Literal
 
@@ -185,11 +184,18 @@ def changelog_answer(session: CommandSession, revisions: str, format_: str) -> A
     if format_ == "markdown" and not session.json:
         return Answer(data=found, raw="".join(f"{line}\n" for line in _changelog_page(found)))
     ends = f"{_commit_end(found.start.commit)} and {_commit_end(found.end.commit)}"
-    return Answer(
-        data=found,
-        screen=partial(_section_screen, session, found),
-        note="" if found.total else f"nothing changed between {ends}",
-    )
+
+    def screen(width: int) -> Iterator[Line]:
+        for heading, rows in _sections(found):
+            yield [(heading, f"bold {_COLOURS[heading]}".strip()), (f"  {len(rows)}", "dim")]
+            drawn = (
+                Row([("  " + entry.short, "cyan"), (_type_of(entry), "dim")], said)
+                for entry, said in rows
+            )
+            yield from drawn_rows(drawn, view_of(session, width), most=0)
+
+    note = "" if found.total else f"nothing changed between {ends}"
+    return Answer(data=found, screen=screen, note=note)
 
 
 def provenance_answer(session: CommandSession, request: HistoryRequest) -> Answer:
@@ -230,7 +236,6 @@ def _sections(found: Changelog) -> Iterator[tuple[str, list[tuple[About, Line]]]
 
 
 def _changes_of(entry: Changed | Touch) -> Iterator[Line]:
-    """Yield what has changed in a record, texts word by word; then its links."""
     for name, change in entry.fields.items():
         is_body = name in _BODIES
         told = change_line(
@@ -250,18 +255,7 @@ def _titled(entry: About) -> Line:
 
 
 def _type_of(entry: About) -> str:
-    """Return the type of what an entry is about: of a memory as `--type` takes it."""
     return entry.type if entry.kind == "memory" else entry.type.replace("_", " ")
-
-
-def _section_screen(session: CommandSession, found: Changelog, width: int) -> Iterator[Line]:
-    for heading, rows in _sections(found):
-        yield [(heading, f"bold {_COLOURS[heading]}".strip()), (f"  {len(rows)}", "dim")]
-        drawn = (
-            Row([("  " + entry.short, "cyan"), (_type_of(entry), "dim")], said)
-            for entry, said in rows
-        )
-        yield from drawn_rows(drawn, view_of(session, width), most=0)
 
 
 def _changelog_page(found: Changelog) -> Iterator[str]:

@@ -94,7 +94,11 @@ def _serve(
     own = tokens.token_of(PERSON).secret
     server = HttpServer(opened, tokens, GuardRules(hosts=(*place.names, *names)), offer)
     listener = listen(place)
-    address = _address(place, listener.getsockname())
+    if place.socket is not None:
+        address = f"unix:{os.path.abspath(place.socket)}"
+    else:
+        host, port = listener.getsockname()[:2]
+        address = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
     try:
         signal(SIGTERM, lambda *_: sys.exit(0))  # what was begun is ended
         signal(SIGINT, default_int_handler)
@@ -109,7 +113,6 @@ def _serve(
 
 
 def _program_in(session: CommandSession) -> str | None:
-    """Return the agent or the app that runs the command; None for a person."""
     asking = session.caller.known_in(session.environment)
     return asking.agent or asking.app
 
@@ -117,7 +120,6 @@ def _program_in(session: CommandSession) -> str | None:
 def _changed_token(
     session: CommandSession, tokens: "Tokens", words: str, *, is_revoked: bool
 ) -> Answer:
-    """Return the token of whom some words name, or see that it counts no more."""
     from pmem.server.http.tokens import holder_named
 
     program = _program_in(session)
@@ -130,13 +132,6 @@ def _changed_token(
         return Answer(data=gone, lines=[[(f"revoked {holder}", "")]])
     secret = tokens.token_of(holder).secret
     return Answer(data={"holder": str(holder), "token": secret}, lines=[[(secret, "")]])
-
-
-def _address(place: "ListeningPlace", bound: Any) -> str:
-    if place.socket is not None:
-        return f"unix:{os.path.abspath(place.socket)}"
-    host, port = bound[:2]
-    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
 def _announced(

@@ -26,8 +26,9 @@ from pmem.operations.operation import Operation, Outcome
 from pmem.operations.pipeline import run, writes_of
 from pmem.project.caller import NOBODY, Caller
 from pmem.project.configuration import folder_name
-from pmem.project.discovery import discover
+from pmem.project.discovery import check_borders, discover
 from pmem.project.workspace import Workspace
+from pmem.storage.files.worktree import name_in, top_of
 from pmem.values.bounds import LINES_BYTES, TEXT_BYTES
 from pmem.values.times import HOW_TO_WRITE_A_TIME, in_utc, is_date, parse_time
 
@@ -112,7 +113,6 @@ class CommandSession:
     def found_root(self) -> str:
         """The memory folder's path; that of one's own memory may be to be made."""
         if self.mine:
-            from pmem.project.discovery import check_borders
             from pmem.project.own_memory import own_folder
 
             if self.directory != (self.environment.get("PMEM_DIR") or None):
@@ -271,7 +271,6 @@ def _place(workspace: Workspace, pattern: str) -> str:
     if not bare.startswith(("./", "../", "/")):
         return pattern
     from pmem.core.places import seen_from
-    from pmem.storage.files.worktree import name_in
 
     top = os.path.realpath(workspace.sources.top)
     here = os.getcwd()
@@ -306,7 +305,6 @@ def note_on_place(session: CommandSession) -> str:
         return ""
     if not any(outcome.has_written for outcome in session.outcomes):
         return ""
-    from pmem.storage.files.worktree import top_of
 
     top = top_of(os.path.abspath(session.directory or os.getcwd()))
     holder = os.path.dirname(session.opened.root)

@@ -172,7 +172,6 @@ def completion_file(shell: str, environment: Mapping[str, str]) -> str:
 
 
 def _block_in(path: str) -> str | None:
-    """Return pmem's block in a file; None where there is none."""
     try:
         return managed_block.found(_text_in(path))
     except managed_block.Unclear:

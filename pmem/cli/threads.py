@@ -9,14 +9,7 @@ from pmem.cli.session import Answer, CommandSession, Line, listed
 from pmem.core import exactjson
 from pmem.core.visible import escaped
 from pmem.operations import table
-from pmem.search.threads import (
-    CheckpointInfo,
-    CheckpointRequest,
-    CheckpointsRequest,
-    Delta,
-    SaveRequest,
-    ThreadRequest,
-)
+from pmem.search import threads
 from pmem.values.fields import NoArguments
 from pmem.values.records import dump_line
 from pmem.values.times import iso
@@ -35,15 +28,15 @@ def delta(
     A thread's first call sets where it starts. With --read-only, the same is shown again next
     time.
     """
-    found = session.run(table.DELTA, ThreadRequest(thread=thread))
+    found = session.run(table.DELTA, threads.ThreadRequest(thread=thread))
     lines: list[Line] = [[(line, "")] for line in found.lines]
     return Answer(data=found, lines=lines, note=_delta_note(session, found))
 
 
-@asks(SaveRequest, state={})
+@asks(threads.SaveRequest, state={})
 def save(
     session: CommandSession,
-    request: SaveRequest,
+    request: threads.SaveRequest,
     state: str | None = own("The state, a JSON object.", shown="JSON|-", is_argument=True),
 ) -> Answer:
     """Save a thread's state in place of the one saved before."""
@@ -53,29 +46,29 @@ def save(
     return Answer(data=saved, lines=[[("saved ", "green"), *_line(saved)]])
 
 
-@asks(CheckpointRequest)
-def load(session: CommandSession, request: CheckpointRequest) -> Answer:
+@asks(threads.CheckpointRequest)
+def load(session: CommandSession, request: threads.CheckpointRequest) -> Answer:
     """Print a thread's state as it was saved last."""
     loaded = session.run(table.LOAD_CHECKPOINT, request)
     return Answer(data=loaded, raw=escaped(dump_line(loaded.state).decode()) + "\n")
 
 
-@asks(CheckpointsRequest)
-def list_(session: CommandSession, request: CheckpointsRequest) -> Answer:
+@asks(threads.CheckpointsRequest)
+def list_(session: CommandSession, request: threads.CheckpointsRequest) -> Answer:
     """List checkpoints, the last saved first."""
     found = session.run(table.CHECKPOINTS, request)
     nothing = "no checkpoint; `pmem checkpoint save` saves one"
     return listed(found, nothing, lines=map(_line, found.items))
 
 
-@asks(CheckpointRequest)
-def remove(session: CommandSession, request: CheckpointRequest) -> Answer:
+@asks(threads.CheckpointRequest)
+def remove(session: CommandSession, request: threads.CheckpointRequest) -> Answer:
     """Remove a thread's saved state for good."""
     gone = session.run(table.REMOVE_CHECKPOINT, request)
     return Answer(data=gone, lines=[[("removed ", "green"), (request.thread, "")]])
 
 
-def _line(item: CheckpointInfo) -> Line:
+def _line(item: threads.CheckpointInfo) -> Line:
     user = f"  of {item.user}" if item.user else ""
     return [
         (item.thread, "cyan"),
@@ -84,7 +77,7 @@ def _line(item: CheckpointInfo) -> Line:
     ]
 
 
-def _delta_note(session: CommandSession, found: Delta) -> str:
+def _delta_note(session: CommandSession, found: threads.Delta) -> str:
     if not found.revision:
         return "a new thread, which could not be noted: it starts once it asks where pmem may write"
     if found.total:

@@ -12,15 +12,7 @@ from pmem.core.journal import one_line
 from pmem.core.lifecycle.plan import Action
 from pmem.errors import InvalidValue
 from pmem.operations import table
-from pmem.upkeep.consolidation import (
-    REMOVING,
-    PlannedStep,
-    RecordChange,
-    StepReport,
-    UpkeepReport,
-    UpkeepRequest,
-    together,
-)
+from pmem.upkeep import consolidation
 from pmem.values.ids import short
 
 _SHOWN: Final = 100
@@ -42,7 +34,7 @@ _HEADLINES: Final = {
 
 
 class _Steps(msgspec.Struct):
-    steps: tuple[PlannedStep, ...]
+    steps: tuple[consolidation.PlannedStep, ...]
 
 
 class _PlanFile(msgspec.Struct):
@@ -50,10 +42,10 @@ class _PlanFile(msgspec.Struct):
     data: _Steps
 
 
-@asks(UpkeepRequest)
+@asks(consolidation.UpkeepRequest)
 def consolidate(
     session: CommandSession,
-    request: UpkeepRequest,
+    request: consolidation.UpkeepRequest,
     plan: str | None = own("Do only what this plan says (from --dry-run --json).", shown="FILE|-"),
 ) -> Answer:
     """Archive what faded, merge duplicates, remove what is unused.
@@ -69,7 +61,7 @@ def consolidate(
             (table.SWEEP, _part_of(expected, removes=True)),
         )
     )
-    done = together(first, second)
+    done = consolidation.together(first, second)
     left = done.missing or any(step.outcome == "changed" for step in done.steps)
     code = 1 if expected is not None and left else 0
     is_changed = any(outcome.has_written for outcome in session.outcomes[-2:])
@@ -78,15 +70,14 @@ def consolidate(
 
 
 def _part_of(
-    planned: tuple[PlannedStep, ...] | None, *, removes: bool
-) -> tuple[PlannedStep, ...] | None:
+    planned: tuple[consolidation.PlannedStep, ...] | None, *, removes: bool
+) -> tuple[consolidation.PlannedStep, ...] | None:
     if planned is None:
         return None
-    return tuple(step for step in planned if (step.action in REMOVING) is removes)
+    return tuple(step for step in planned if (step.action in consolidation.REMOVING) is removes)
 
 
-def _planned(session: CommandSession, path: str) -> tuple[PlannedStep, ...]:
-    """Read a plan as `--dry-run --json` prints it."""
+def _planned(session: CommandSession, path: str) -> tuple[consolidation.PlannedStep, ...]:
     try:
         value = msgspec.json.decode(b"\n".join(session.read_lines(path)), type=_PlanFile)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -97,7 +88,7 @@ def _planned(session: CommandSession, path: str) -> tuple[PlannedStep, ...]:
     return value.data.steps
 
 
-def _lines(done: UpkeepReport) -> Iterator[Line]:
+def _lines(done: consolidation.UpkeepReport) -> Iterator[Line]:
     for action in Action:
         steps = [step for step in done.steps if step.action == action]
         if steps:
@@ -117,7 +108,7 @@ def _lines(done: UpkeepReport) -> Iterator[Line]:
             yield _record_line("", short(id_), text)
 
 
-def _step(step: StepReport) -> Iterator[Line]:
+def _step(step: consolidation.StepReport) -> Iterator[Line]:
     if step.action is Action.FOLD:
         for record in step.records[:_MOST_RECALLED]:
             was, now = record.before["access"], record.after["access"]
@@ -141,7 +132,7 @@ def _record_line(word: str, name: str, text: str) -> Line:
     return [(f"  {word:<9}", "dim"), (name, "cyan"), (f"  {one_line(text, _SHOWN)}", "")]
 
 
-def _word(step: StepReport, record: RecordChange, place: int) -> str:
+def _word(step: consolidation.StepReport, record: consolidation.RecordChange, place: int) -> str:
     if record.after and not record.before:
         return "adds"
     if record.before and not record.after:
@@ -153,7 +144,7 @@ def _word(step: StepReport, record: RecordChange, place: int) -> str:
     return {"archive": "archives", "link": "links", "expire": "removes"}.get(step.action, "changes")
 
 
-def _differences(record: RecordChange) -> Iterator[str]:
+def _differences(record: consolidation.RecordChange) -> Iterator[str]:
     if not record.before or not record.after:
         return
     for name, was in record.before.items():
@@ -172,7 +163,7 @@ def _links(was: list[dict[str, Any]], will: list[dict[str, Any]]) -> Iterator[st
                 yield f"{sign} {kind} {short(link['target'])} ({strength:g})"
 
 
-def _upkeep_note(done: UpkeepReport) -> str:
+def _upkeep_note(done: consolidation.UpkeepReport) -> str:
     changed = sum(step.outcome == "changed" for step in done.steps)
     rest = (
         (changed, "step", "not done: records changed meanwhile; run it again"),
@@ -184,7 +175,7 @@ def _upkeep_note(done: UpkeepReport) -> str:
     return "\n".join([_summary(done), *said])
 
 
-def _summary(done: UpkeepReport) -> str:
+def _summary(done: consolidation.UpkeepReport) -> str:
     if not done.steps:
         return "nothing to do"
     if done.dry_run:

@@ -9,13 +9,7 @@ from pmem.cli.asking import asks, own
 from pmem.cli.session import Answer, CommandSession, Line, listed
 from pmem.errors import InvalidValue
 from pmem.operations import table
-from pmem.upkeep.work.doing import (
-    AnsweredWork,
-    WorkAnswer,
-    WorkAnswersRequest,
-    WorkListRequest,
-    WorkRequest,
-)
+from pmem.upkeep.work import doing
 from pmem.upkeep.work.trying import ModelTestRequest, ModelTrial
 from pmem.values.fields import NoArguments
 from pmem.values.records import dump_line
@@ -24,16 +18,16 @@ MOVED, REFUSED = 9, 3
 """Exit codes: something has to be looked at first; an answer is not allowed."""
 
 
-@asks(WorkListRequest)
-def list_(session: CommandSession, request: WorkListRequest) -> Answer:
+@asks(doing.WorkListRequest)
+def list_(session: CommandSession, request: doing.WorkListRequest) -> Answer:
     """List the work that waits for a model."""
     found = session.run(table.WORK, request)
     lines = ([(it.id, "cyan"), (f"  {it.meaning}", "")] for it in found.items)
     return listed(found, "no work waits", lines=lines)
 
 
-@asks(WorkRequest)
-def next_(session: CommandSession, request: WorkRequest) -> Answer:
+@asks(doing.WorkRequest)
+def next_(session: CommandSession, request: doing.WorkRequest) -> Answer:
     """Hand out the next work, with its prompt and its digest.
 
     With --json also the schema of the answer. Give the answer to `pmem work apply -`, with the id
@@ -57,9 +51,18 @@ def apply(
     shows the work as it is now; 3 says that a check refused an answer.
     """
     text = session.input(answers, "the JSON of answers")
-    done = session.run(table.APPLY_WORK, WorkAnswersRequest(answers=_read_answers(text)))
+    done = session.run(table.APPLY_WORK, doing.WorkAnswersRequest(answers=_read_answers(text)))
     code = MOVED if done.has("moved") else REFUSED if done.has("refused") else 0
-    return Answer(data=done, lines=map(_answered_line, done.items), exit_code=code)
+    colours = dict.fromkeys(("applied", "known", "nothing"), "green")
+    lines: list[Line] = [
+        [
+            (f"{item.status} ", colours.get(item.status, "yellow")),
+            (item.id, "cyan"),
+            (f": {item.reason}" if item.reason else "", ""),
+        ]
+        for item in done.items
+    ]
+    return Answer(data=done, lines=lines, exit_code=code)
 
 
 @asks(ModelTestRequest)
@@ -75,26 +78,19 @@ def try_(session: CommandSession, request: ModelTestRequest) -> Answer:
     return Answer(data=done, lines=lines, note=said, exit_code=int(passed < len(done.items)))
 
 
-def _read_answers(text: str) -> tuple[WorkAnswer, ...]:
-    """Read one object, a list of objects, or objects line by line."""
+def _read_answers(text: str) -> tuple[doing.WorkAnswer, ...]:
     try:
         try:
             found: Any = msgspec.json.decode(text)
         except msgspec.DecodeError:
             found = msgspec.json.Decoder().decode_lines(text)
         found = found if isinstance(found, list) else [found]
-        return msgspec.convert(found, tuple[WorkAnswer, ...])
+        return msgspec.convert(found, tuple[doing.WorkAnswer, ...])
     except msgspec.DecodeError as error:
         raise InvalidValue(
             f"an answer to work has another form: {error}",
             'it is {"id": "...", "digest": "...", "answer": {...}}',
         ) from None
-
-
-def _answered_line(item: AnsweredWork) -> Line:
-    colour = "green" if item.status in ("applied", "known", "nothing") else "yellow"
-    why = f": {item.reason}" if item.reason else ""
-    return [(f"{item.status} ", colour), (item.id, "cyan"), (why, "")]
 
 
 def _trial_lines(trial: ModelTrial) -> Iterator[Line]:

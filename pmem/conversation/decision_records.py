@@ -8,6 +8,7 @@ from typing import Annotated, Final
 import msgspec
 
 from pmem.conversation.note_files import note_files
+from pmem.core.filters import Filter
 from pmem.core.lifecycle.states import closed, moved
 from pmem.core.lines import shortened
 from pmem.errors import InvalidValue
@@ -205,8 +206,6 @@ class _DecisionImport:
 
 def _memories_of(workspace: Workspace) -> dict[str, Memory]:
     """Return the memories that were made of decision records, by file, whatever their state."""
-    from pmem.core.filters import Filter
-
     states = (State.ACTIVE, State.SUPERSEDED, State.ARCHIVED, State.SOFT_DELETED)
     found: Iterable[Memory] = workspace.memories.find(Filter(states=states))
     return {

@@ -9,7 +9,8 @@ from typing import Annotated, Final
 import msgspec
 
 from pmem.core.pruning.plan import (
-    THRESHOLDS,
+    AGGRESSIVE,
+    NORMAL,
     PruningRules,
     Strategy,
     Trigger,
@@ -18,7 +19,7 @@ from pmem.core.pruning.plan import (
     rules_for,
 )
 from pmem.errors import InvalidValue
-from pmem.memory.conversations import ConversationRequest, LookRequest, target
+from pmem.memory.conversations import ConversationRequest, LookRequest, read_whole, target, unfold
 from pmem.project.workspace import Workspace
 from pmem.values.config import Settings
 from pmem.values.fields import DryRun, asked
@@ -144,8 +145,6 @@ def prune(workspace: Workspace, request: PruneRequest) -> Pruning:
 
 def list_pruned(workspace: Workspace, request: LookRequest) -> PrunedListing:
     """Return which messages were pruned from a conversation, when, and why."""
-    from pmem.memory.conversations import unfold
-
     found = unfold(workspace, target(workspace, request.conversation))
     conversation = found.conversation
     said = {message.id: message for message in found.messages}
@@ -194,7 +193,7 @@ def filled_beyond(workspace: Workspace, conversation: Conversation) -> float | N
     limit = settings.conversation_tokens
     left = (one.tokens for one in window(conversation) if one.id not in conversation.pruned)
     tokens = sum(left)
-    if not limit or tokens < THRESHOLDS.normal * limit:
+    if not limit or tokens < NORMAL * limit:
         return None
     return round(100 * tokens / limit, 1)
 
@@ -221,8 +220,6 @@ def window(conversation: Conversation) -> tuple[Message, ...]:
 
 def usage(workspace: Workspace, reference: str | None) -> Usage:
     """Count what a conversation holds, the latest active one by default, and what it shows."""
-    from pmem.memory.conversations import read_whole
-
     settings = workspace.settings
     conversation, chunks = read_whole(workspace, target(workspace, reference))
     facts = chain(conversation.facts, *(chunk.facts for chunk in chunks))
@@ -243,8 +240,8 @@ def usage(workspace: Workspace, reference: str | None) -> Usage:
         chunks=len(conversation.chunks),
         merged_chunks=sum(chunk.merged_into is not None for chunk in chunks),
         pending_facts=len({short(fact.id) for fact in facts if fact.standing == "pending"}),
-        prune_at=THRESHOLDS.normal,
-        prune_hard_at=THRESHOLDS.aggressive,
+        prune_at=NORMAL,
+        prune_hard_at=AGGRESSIVE,
         **msgspec.structs.asdict(counted),
     )
 

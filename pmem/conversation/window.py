@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from pmem.conversation.pruning import gone, window
+from pmem.core.chunking import may_repeat
 from pmem.errors import Damaged, NotFound, StorageRefused
-from pmem.memory.conversations import conversation_named, current
+from pmem.memory.conversations import conversation_named, current, read_whole
 from pmem.project.workspace import Workspace
 from pmem.values.records import Chunk, Conversation, Message, Role, Status
 
@@ -135,11 +136,9 @@ def _read_chunks(workspace: Workspace, conversation: Conversation) -> tuple[Conv
     shown = conversation.chunks[conversation.merged_chunks :]
     read = {identifier: _usable_chunk(workspace, identifier) for identifier in shown}
     found = {place: read[id_] for place, id_ in enumerate(conversation.chunks) if id_ in read}
-    from pmem.core.chunking import may_repeat
 
     if not may_repeat(conversation, {place: each for place, each in found.items() if each}):
         return conversation, read
-    from pmem.memory.conversations import read_whole
 
     try:
         whole = read_whole(workspace, conversation)

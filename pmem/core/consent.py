@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Final
 
+from pmem.core.patterns import lazily
 from pmem.core.text.terms import fold
 from pmem.core.text.words import GIVEN_NAMES, NUMBER_WORDS, STOP_WORDS
 from pmem.core.trust import TOLD
@@ -137,8 +138,14 @@ _NAMED: Final = (
     rf"\b(?:(?:the |our |this )?user,? )?(?-i:{'|'.join(GIVEN_NAMES)})\b(?: {_NAME})?,?"
     rf"{_NOT_OF_PEOPLE}"
 )
+_SOMEBODY: Final = lazily(_NAMED + _VERBS, re.IGNORECASE)
 _ANYBODY: Final = rf"^\W{{0,3}}(?-i:[A-ZÀ-ÞŁŚŻĐ])[\w-]{{0,40}}(?: {_NAME})?"
-_PHONE_DIGITS: Final = (8, 15)
+_FIRST_WORD: Final = lazily(_ANYBODY + _VERBS, re.IGNORECASE)
+"""Who a text speaks of: by a given name, or by any where the memory is filed under people."""
+_TONGUE: Final = lazily(rf"\b(?:{_TONGUES})\b", re.IGNORECASE)
+_MAILBOX: Final = lazily(r"(?<![\w.+-])([\w.+-]{1,64})@[\w-]{1,63}\.[a-zA-Z]{2,24}\b")
+_PHONE: Final = lazily(r"(?<![\w.+])\+\d[\d ()./-]{6,22}\d")
+_PHONE_DIGITS: Final = range(8, 16)
 _UNSEEN: Final = str.maketrans(
     {"’": "'"} | dict.fromkeys('*`"“”\u00ad\u200b\u200c\u200d\u2060\ufeff')
 )
@@ -267,10 +274,10 @@ def sensitive(
     """Return the field that needs consent before this is remembered, or None."""
     named = [_label(name) for name in (subject, *tags) if name]
     folded = _join_lines(text)
-    said = _subject(_NAMED).sub("she", folded)
+    said = _SOMEBODY.sub("she", folded)
     of_people = _label(category) in PEOPLE
     if of_people:
-        said = _subject(_ANYBODY).sub("she", said)
+        said = _FIRST_WORD.sub("she", said)
     for field in fields:
         if _is_named(field, _label(category), named, folded) or _says(field, said, of_people):
             return field
@@ -319,7 +326,7 @@ def _is_named(field: str, category: str, others: Collection[str], text: str) -> 
         return True
     if own not in others:
         return False
-    return field not in _HOMONYMS or (field == "language" and bool(_tongues().search(text)))
+    return field not in _HOMONYMS or (field == "language" and bool(_TONGUE.search(text)))
 
 
 def _says(field: str, text: str, of_people: bool) -> bool:
@@ -335,21 +342,14 @@ def _says(field: str, text: str, of_people: bool) -> bool:
 
 def _has_mailbox(text: str) -> bool:
     """Tell whether an e-mail address is somebody's own."""
-    if "@" not in text:
-        return False
-    found = _mailbox().finditer(text)
+    found = _MAILBOX.finditer(text) if "@" in text else ()
     return any(match[1].casefold() not in _ROLES for match in found)
 
 
 def _has_phone(text: str) -> bool:
     """Tell whether there is a telephone number in its international form."""
-    if "+" not in text:
-        return False
-    least, most = _PHONE_DIGITS
-    return any(
-        least <= sum(letter.isdigit() for letter in match[0]) <= most
-        for match in _phone().finditer(text)
-    )
+    found = _PHONE.finditer(text) if "+" in text else ()
+    return any(sum(map(str.isdigit, match[0])) in _PHONE_DIGITS for match in found)
 
 
 def _join_lines(text: str) -> str:
@@ -365,24 +365,3 @@ def _label(name: str) -> str:
 def _consent_patterns(field: str, of_people: bool) -> tuple[re.Pattern[str], ...]:
     parts = (*_PATTERNS[field], *(_OF_PEOPLE.get(field, ()) if of_people else ()))
     return tuple(re.compile(part, re.IGNORECASE) for part in parts)
-
-
-@lru_cache(maxsize=2)
-def _subject(who: str) -> re.Pattern[str]:
-    """Return what finds people of whom a text says something."""
-    return re.compile(who + _VERBS, re.IGNORECASE)
-
-
-@lru_cache(maxsize=1)
-def _tongues() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{_TONGUES})\b", re.IGNORECASE)
-
-
-@lru_cache(maxsize=1)
-def _mailbox() -> re.Pattern[str]:
-    return re.compile(r"(?<![\w.+-])([\w.+-]{1,64})@[\w-]{1,63}\.[a-zA-Z]{2,24}\b")
-
-
-@lru_cache(maxsize=1)
-def _phone() -> re.Pattern[str]:
-    return re.compile(r"(?<![\w.+])\+\d[\d ()./-]{6,22}\d")

@@ -26,6 +26,9 @@ _TITLES: Final[dict[type, tuple[str, ...]]] = {
     Conversation: ("title", "external_id"),
 }
 """The fields that say on one line what a record is; the first that is filled counts."""
+_LEAVING: Final = (EventKind.DELETE, EventKind.TTL, EventKind.ARCHIVE)
+_ARRIVING: Final = (EventKind.ADD, EventKind.RESTORE)
+_LEADING: Final = (EventKind.MERGE, EventKind.SUPERSEDE)
 
 Historic = Memory | Episode | Conversation
 """A record that keeps a history."""
@@ -204,11 +207,6 @@ def _passes(event: Event, wanted: Wanted) -> bool:
         and (wanted.after is None or event.at >= wanted.after)
         and (wanted.before is None or event.at < wanted.before)
     )
-
-
-_LEAVING: Final = (EventKind.DELETE, EventKind.TTL, EventKind.ARCHIVE)
-_ARRIVING: Final = (EventKind.ADD, EventKind.RESTORE)
-_LEADING: Final = (EventKind.MERGE, EventKind.SUPERSEDE)
 
 
 class AuditRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,7 +13,6 @@ from pmem.core.outcomes import warns
 from pmem.values.ids import short
 from pmem.values.records import Memory, MemoryType
 
-Lines = tuple[int, int]
 RULES: Final = (MemoryType.DEAD_END, MemoryType.CONSTRAINT, MemoryType.PREFERENCE)
 """Types of memories that say what is to be done at their places, the most urgent first."""
 _MANUAL: Final = "manual"

@@ -16,6 +16,7 @@ from pmem.core.filters import EVERYTHING, Filter, created, fold, importance_of, 
 from pmem.core.lifecycle.presence import last_use
 from pmem.core.policy import EVERYTHING as ANYWHERE
 from pmem.core.policy import Reach, app_of, category_of, is_procedural
+from pmem.core.record_keys import twin_keys
 from pmem.core.retention import valid_at
 from pmem.core.trust import LEVELS, trust_of
 from pmem.values.ids import SHORT_LENGTH
@@ -56,6 +57,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
         procedures: whether what tells how something is done may be among them.
         ids: only these, unless it is empty.
         subjects: only on these, as `fold` returns them, unless it is empty.
+        keys: only those with one of these, of their `twin_keys`, unless it is empty.
         least: columns with the least value that will do.
         below: columns with the value that all must be below.
     """
@@ -67,6 +69,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     procedures: bool = True
     ids: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
     least: tuple[tuple[str, Any], ...] = ()
     below: tuple[tuple[str, Any], ...] = ()
 
@@ -86,6 +89,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
             and (self.procedures or not is_procedural(record))
             and (not self.ids or record.id in self.ids)
             and (not self.subjects or value("subject") in self.subjects)
+            and (not self.keys or not set(self.keys).isdisjoint(twin_keys(record)))
             and all((own := value(name)) is not None and own >= at for name, at in self.least)
             and all((own := value(name)) is not None and own < at for name, at in self.below)
         )

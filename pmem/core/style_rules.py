@@ -11,10 +11,10 @@ count. What stands in quotation marks or back ticks is somebody else's word and 
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import pairwise, zip_longest
 from typing import Final, Literal, NamedTuple
 
+from pmem.core.patterns import lazily
 from pmem.core.text.words import spelled_out
 
 MOST_CHARACTERS: Final = 280
@@ -55,6 +55,13 @@ _HELPERS: Final = frozenset(
     " must".split()
 )
 _VERBS: Final = _HELPERS | frozenset("use run keep need go get make write read".split())
+
+
+_STEP_NUMBER: Final = lazily(r"(?:^|(?<=\s))(\d{1,2})[.)]\s+")
+_QUOTED: Final = lazily(
+    r"`[^`]{0,400}`|\"[^\"]{0,400}\"|“[^”]{0,400}”|(?<!\w)'[^']{0,400}'(?!\w)|‘[^’]{0,400}’(?!\w)"
+)
+_WORD: Final = lazily(r"[^\W\d_](?:[\w'’/.-]*[\w])?")
 
 
 class Lint(NamedTuple):
@@ -104,7 +111,7 @@ def lints_of_steps(text: str) -> list[Lint]:
 def _steps(text: str) -> list[str]:
     """Return the steps of a text that are numbered from 1, on lines of their own or on one."""
     numbers: list[re.Match[str]] = []
-    for found in _step_number().finditer(text[:_MOST_READ]):
+    for found in _STEP_NUMBER.finditer(text[:_MOST_READ]):
         if int(found[1]) == len(numbers) + 1:
             numbers.append(found)
     pairs = zip_longest(numbers, numbers[1:])
@@ -201,7 +208,7 @@ def _is_english(text: str) -> bool:
 def _words(text: str) -> list[str]:
     """Return the words of a text, those of a contraction apart, with their capital letters."""
     found: list[str] = []
-    for word in _word().findall(_without_quotes(text[:_MOST_READ])):
+    for word in _WORD.findall(_without_quotes(text[:_MOST_READ])):
         if "/" not in word:
             first, *others = spelled_out(word.lower())
             kept = word[: len(first)] if word.lower().startswith(first) else first
@@ -210,20 +217,4 @@ def _words(text: str) -> list[str]:
 
 
 def _without_quotes(text: str) -> str:
-    return _quote_pattern().sub(" ", text)
-
-
-@lru_cache(maxsize=1)
-def _step_number() -> re.Pattern[str]:
-    return re.compile(r"(?:^|(?<=\s))(\d{1,2})[.)]\s+")
-
-
-@lru_cache(maxsize=1)
-def _quote_pattern() -> re.Pattern[str]:
-    single = r"(?<!\w)'[^']{0,400}'(?!\w)|‘[^’]{0,400}’(?!\w)"
-    return re.compile(rf"`[^`]{{0,400}}`|\"[^\"]{{0,400}}\"|“[^”]{{0,400}}”|{single}")
-
-
-@lru_cache(maxsize=1)
-def _word() -> re.Pattern[str]:
-    return re.compile(r"[^\W\d_](?:[\w'’/.-]*[\w])?")
+    return _QUOTED.sub(" ", text)

@@ -56,6 +56,9 @@ _IMPORT: Final = "import"
 _MANUAL: Final = "manual"
 _FILES: Final = frozenset(("notes", "adr"))
 """What follows a file of the project is as trusted as that."""
+_MARK: Final = "stops_edits"
+
+R = TypeVar("R", Memory, Episode)
 
 
 def trust_of(record: Any) -> Trust | None:
@@ -93,9 +96,6 @@ def level_of(name: str) -> int:
 def lowest(*records: Memory | Episode) -> Trust:
     """Return the least that one of several records is trusted."""
     return min((trust_of(record) or Trust.LOW for record in records), key=LEVELS.index)
-
-
-R = TypeVar("R", Memory, Episode)
 
 
 def peers(record: R, others: Iterable[R]) -> list[R]:
@@ -196,13 +196,10 @@ def _most(event: Event) -> Trust:
     return min(most, Trust(made_of), key=LEVELS.index) if made_of in LEVELS else most
 
 
-_MARK: Final = "stops_edits"
-
-
 def may_be_marked(memory: Memory) -> bool:
     """Tell whether a person may mark a memory: no agent made it, and no import brought it."""
     begun = [event for event in memory.history if event.event is EventKind.ADD]
-    return memory.source.kind == "manual" and not any(each.agent or each.source for each in begun)
+    return memory.source.kind == _MANUAL and not any(each.agent or each.source for each in begun)
 
 
 def may_stop(memory: Memory) -> bool:

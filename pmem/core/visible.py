@@ -1,8 +1,9 @@
 """Characters that people do not see or that programs act on, made visible."""
 
 import re
-from functools import cache
 from typing import Final
+
+from pmem.core.patterns import lazily
 
 _UNSEEN: Final = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
@@ -19,55 +20,12 @@ _KEYS: Final = "#*0-9"
 _JOINING: Final = "\u0600-\u109f\u1780-\u18af\ua840-\ua9df"
 """Letters and marks of the scripts from Arabic to Mongolian whose shapes joiners change."""
 
-_HIDDEN: Final = (
+_HIDDEN: Final = lazily(
     f"[{_UNSEEN}]"
     f"|(?<![{_EMOJI}{_KEYS}])[\ufe0e\ufe0f]"
     f"|(?<![{_JOINING}])\u200c"
     f"|\u200d(?!(?<=[{_EMOJI}\ufe0f]\u200d)[{_EMOJI}]|(?<=[{_JOINING}]\u200d))"
 )
-
-
-def visible(text: str) -> str:
-    r"""Write hidden characters as `\u{...}`; line breaks and tabs stay.
-
-    Joiners and emoji selectors stay where they shape what is seen, one at a time: between the
-    parts of an emoji, behind an emoji, and behind a letter of a script that needs them.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return _hidden().sub(_written_out, text)
-
-
-def subject_before(subject: str | None, text: str) -> str:
-    """Return what stands before a text to say what it is about; nothing where that is its title."""
-    is_said = not subject or text.startswith((f"{subject}.", f"{subject}:"))
-    return "" if is_said else f"{subject}: "
-
-
-def one_visible_line(text: str) -> str:
-    """Write out what would end a line or move the cursor, besides what `visible` does."""
-    return visible(text).replace("\n", "\\u{a}").replace("\t", "\\u{9}")
-
-
-def escaped(json: str) -> str:
-    r"""Write hidden characters as JSON does, `\\uXXXX`: the text means the same."""
-    return json if json.isascii() and "\x7f" not in json else _hidden().sub(_as_json, json)
-
-
-@cache
-def _hidden() -> re.Pattern[str]:
-    """Return what finds hidden characters, made when the first text asks: that takes 2 ms."""
-    return re.compile(_HIDDEN)
-
-
-def _written_out(found: re.Match[str]) -> str:
-    return f"\\u{{{ord(found[0]):x}}}"
-
-
-def _as_json(found: re.Match[str]) -> str:
-    units = found[0].encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{units[n : n + 4]}" for n in range(0, len(units), 4))
-
 
 _APART: Final = "&#8203;"
 """A space without width."""
@@ -84,10 +42,42 @@ _SIGNS: Final = str.maketrans(_ESCAPED)
 _ADDRESS: Final = r"(?i)(:)(//)|(www)(\.)|(gh)(-)(?=\d)"
 
 
+def visible(text: str) -> str:
+    r"""Write hidden characters as `\u{...}`; line breaks and tabs stay.
+
+    Joiners and emoji selectors stay where they shape what is seen, one at a time: between the
+    parts of an emoji, behind an emoji, and behind a letter of a script that needs them.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _HIDDEN.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", text)
+
+
+def subject_before(subject: str | None, text: str) -> str:
+    """Return what stands before a text to say what it is about; nothing where that is its title."""
+    is_said = not subject or text.startswith((f"{subject}.", f"{subject}:"))
+    return "" if is_said else f"{subject}: "
+
+
+def one_visible_line(text: str) -> str:
+    """Write out what would end a line or move the cursor, besides what `visible` does."""
+    return visible(text).replace("\n", "\\u{a}").replace("\t", "\\u{9}")
+
+
+def escaped(json: str) -> str:
+    r"""Write hidden characters as JSON does, `\\uXXXX`: the text means the same."""
+    return json if json.isascii() and "\x7f" not in json else _HIDDEN.sub(_as_json, json)
+
+
 def escape_markdown(text: str) -> str:
     """Return one line of Markdown that shows a text as it is, for the middle of a line."""
     folded = visible(" ".join(text.split())).translate(_SIGNS)
     return re.sub(_ADDRESS, _split_match, folded)
+
+
+def _as_json(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[n : n + 4]}" for n in range(0, len(units), 4))
 
 
 def _split_match(found: re.Match[str]) -> str:

@@ -8,16 +8,14 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from pmem.core.text.calls import RecordedCall
 from pmem.interchange.sessions import (
-    OWN_WORDS,
+    PROGRAM,
     Line,
     Lines,
+    SessionLines,
     SessionNotes,
-    answered,
-    called,
     objects,
-    said,
+    objects_in,
     text_of,
     texts_in,
 )
@@ -37,13 +35,39 @@ def read(lines: Lines, notes: SessionNotes, *, sub_agents: bool = False) -> Iter
     """Yield what was said in a session.
 
     Of what was taken back and said anew, the last is followed; what a compaction put in a
-    summary is there still.
+    summary is there still. One message of a model may be several records.
     """
     tree = _Tree(lines)
-    session = _SessionReader(notes, tree, sub_agents=sub_agents)
+    spoken: list[Line] = []
+    message = None
     for _, value in objects(lines(), notes):
-        yield from session.take(value)
-    yield from session.rest()
+        reason = _reason(value, tree, notes, sub_agents)
+        if reason:
+            notes.leave_out(reason)
+            continue
+        given = _message(value)
+        whole = given.get("id") if value["type"] == "assistant" else None
+        if whole is None or whole != message:
+            yield from spoken
+            spoken = []
+        message = whole
+        told = SessionLines(text_of(value.get("sessionId")) or "session", notes)
+        if value["type"] == "user":
+            yield from _lines_of_user(told, value)
+            continue
+        name, texts = text_of(value.get("uuid")) or "record", _texts(given)
+        text = told.said(name, Role.ASSISTANT, texts, value.get("timestamp"))
+        if text and spoken:
+            spoken[-1]["content"] += f"\n\n{text[0]['content']}"
+        else:
+            spoken += text
+        for number, item in enumerate(objects_in(given.get("content"), "tool_use")):
+            id_ = f"{name}/call{number}" if number or text else name
+            call = told.called(id_, item, item.get("input"), value.get("timestamp"))
+            if call:
+                yield from [*spoken, *call]
+                spoken = []
+    yield from spoken
 
 
 class _Tree:
@@ -70,115 +94,55 @@ class _Tree:
             if name not in self._followed and (before in self._followed or before in self._left):
                 self._left.add(name)
 
-    def is_left(self, value: dict[str, Any], *, is_result: bool) -> bool:
+    def is_left(self, value: dict[str, Any]) -> bool:
         """Tell whether a record was left; results of calls on the way stand beside it."""
+        given = _message(value)
+        is_result = objects_in(given.get("content"), "tool_result") and not any(_texts(given))
         if is_result and text_of(value.get("parentUuid")) in self._followed:
             return False
         return text_of(value.get("uuid")) in self._left
 
 
-class _SessionReader:
-    def __init__(self, notes: SessionNotes, tree: _Tree, *, sub_agents: bool) -> None:
-        self._notes = notes
-        self._tree = tree
-        self._sub_agents = sub_agents
-        self._spoken: list[Line] = []
-        self._message: str | None = None
+def _reason(value: dict[str, Any], tree: _Tree, notes: SessionNotes, sub_agents: bool) -> str:
+    """Return why a record is left out; nothing where it is not. A title is noted."""
+    if value.get("type") not in _SAID:
+        title = (text_of(value.get("aiTitle")) or text_of(value.get("summary"))).strip()
+        if title and value.get("type") in ("ai-title", "summary"):
+            notes.title = title
+        return PROGRAM
+    if value.get("isSidechain") is True and not sub_agents:
+        return "lines of sub-agents"
+    if value.get("isCompactSummary") is True:
+        return "summaries"
+    if value.get("isMeta") is True:
+        return PROGRAM
+    if tree.is_left(value):
+        return "lines that were undone"
+    is_told = {text_of(value.get(key)) for key in _ORIGINS} & _MACHINES
+    return "prompts that nobody wrote" if is_told else ""
 
-    def take(self, value: dict[str, Any]) -> Iterator[Line]:
-        if value.get("type") not in _SAID:
-            title = (text_of(value.get("aiTitle")) or text_of(value.get("summary"))).strip()
-            if title and value.get("type") in ("ai-title", "summary"):
-                self._notes.title = title
-            self._notes.leave_out("lines of the program itself")
-            return
-        given = value.get("message")
-        message = given if isinstance(given, dict) else {}
-        content = message.get("content")
-        results = _items(content, "tool_result")
-        texts = [_REMINDER.sub("", text) for text in texts_in(content, "text")]
-        reason = self._reason(value, is_result=bool(results) and not "".join(texts).strip())
-        if reason:
-            self._notes.leave_out(reason)
-        elif value["type"] == "assistant":
-            yield from self._answer(value, message, texts, _items(content, "tool_use"))
+
+def _lines_of_user(told: SessionLines, value: dict[str, Any]) -> Iterator[Line]:
+    """Yield what a person wrote, else what tools answered."""
+    given, name = _message(value), text_of(value.get("uuid")) or "record"
+    said = told.said(name, Role.USER, _texts(given), value.get("timestamp"))
+    for line in said:
+        if _COMMAND.match(line["content"]) or line["content"].startswith(_INTERRUPTED):
+            told.notes.leave_out()
         else:
-            yield from self.rest()
-            yield from self._asked(value, texts, results)
-
-    def rest(self) -> Iterator[Line]:
-        """Yield the answer that may still go on."""
-        yield from self._spoken
-        self._spoken, self._message = [], None
-
-    def _reason(self, value: dict[str, Any], *, is_result: bool) -> str:
-        if value.get("isSidechain") is True and not self._sub_agents:
-            return "lines of sub-agents"
-        if value.get("isCompactSummary") is True:
-            return "summaries"
-        if value.get("isMeta") is True:
-            return "lines of the program itself"
-        if self._tree.is_left(value, is_result=is_result):
-            return "lines that were undone"
-        is_told = {text_of(value.get(key)) for key in _ORIGINS} & _MACHINES
-        return "prompts that nobody wrote" if is_told else ""
-
-    def _asked(
-        self, value: dict[str, Any], texts: list[str], results: list[dict[str, Any]]
-    ) -> Iterator[Line]:
-        """Yield what a person wrote, else what tools answered."""
-        session, name, at = _place(value)
-        text = "\n\n".join(part for part in texts if part.strip())
-        if text.strip():
-            if _COMMAND.match(text) or text.strip().startswith(_INTERRUPTED):
-                self._notes.leave_out("lines of the program itself")
-            else:
-                yield said(session, name, Role.USER, text, at)
-            return
-        for number, result in enumerate(results):
-            call = text_of(result.get("tool_use_id"))
-            if call in self._notes.pmem_calls:
-                self._notes.leave_out(OWN_WORDS)
-                continue
-            answer = "\n".join(texts_in(result.get("content"), "text"))
-            yield answered(session, f"{name}/{number}" if number else name, call, answer, at)
-
-    def _answer(
-        self,
-        value: dict[str, Any],
-        message: dict[str, Any],
-        texts: list[str],
-        calls: list[dict[str, Any]],
-    ) -> Iterator[Line]:
-        """Yield what a model said and called; one message may be several records."""
-        session, name, at = _place(value)
-        whole = message.get("id")
-        if whole is None or whole != self._message:
-            yield from self.rest()
-        self._message = whole
-        text = "\n\n".join(part for part in texts if part.strip())
-        if text.strip() and self._spoken:
-            self._spoken[-1]["content"] += f"\n\n{text.strip()}"
-        elif text.strip():
-            self._spoken.append(said(session, name, Role.ASSISTANT, text, at))
-        for number, item in enumerate(calls):
-            call = RecordedCall(
-                text_of(item.get("name")), text_of(item.get("id")) or None, item.get("input")
-            )
-            if self._notes.says_itself(call):
-                self._notes.leave_out(OWN_WORDS)
-                continue
-            yield from self._spoken
-            self._spoken = []
-            yield called(session, f"{name}/call{number}" if number or text else name, call, at)
+            yield line
+    results = [] if said else objects_in(given.get("content"), "tool_result")
+    for number, result in enumerate(results):
+        id_, call = f"{name}/{number}" if number else name, text_of(result.get("tool_use_id"))
+        answer = "\n".join(texts_in(result.get("content"), "text"))
+        yield from told.answered(id_, call, answer, value.get("timestamp"))
 
 
-def _items(content: Any, kind: str) -> list[dict[str, Any]]:
-    items = content if isinstance(content, list) else []
-    return [item for item in items if isinstance(item, dict) and item.get("type") == kind]
+def _message(value: dict[str, Any]) -> dict[str, Any]:
+    given = value.get("message")
+    return given if isinstance(given, dict) else {}
 
 
-def _place(value: dict[str, Any]) -> tuple[str, str, Any]:
-    """Return the session, the record's id, and when it was written."""
-    session = text_of(value.get("sessionId")) or "session"
-    return session, text_of(value.get("uuid")) or "record", value.get("timestamp")
+def _texts(message: dict[str, Any]) -> list[str]:
+    texts = (_REMINDER.sub("", text) for text in texts_in(message.get("content"), "text"))
+    return [text for text in texts if text.strip()]

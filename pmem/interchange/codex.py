@@ -7,23 +7,20 @@ again (`event_msg`), or are the program's own.
 from collections.abc import Iterator
 from typing import Any, Final
 
-from pmem.core.text.calls import RecordedCall
 from pmem.interchange.sessions import (
-    OWN_WORDS,
     Line,
     Lines,
+    SessionLines,
     SessionNotes,
-    answered,
-    called,
     objects,
-    said,
     text_of,
     texts_in,
 )
 from pmem.values.records import Role
 
 _CALLS: Final = ("function_call", "custom_tool_call", "local_shell_call")
-_RESULTS: Final = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
+_RESULTS: Final = tuple(f"{call}_output" for call in _CALLS)
+_ROLES: Final = {"user": Role.USER, "assistant": Role.ASSISTANT}
 _PROGRAM: Final = (
     "# AGENTS.md instructions",
     "<environment_context>",
@@ -37,76 +34,43 @@ _PROGRAM: Final = (
 
 def read(lines: Lines, notes: SessionNotes, *, sub_agents: bool = False) -> Iterator[Line]:
     """Yield what was said in a session."""
-    session = "session"
+    told = SessionLines("session", notes)
     for number, value in objects(lines(), notes):
         payload = value.get("payload")
-        if not isinstance(payload, dict):
-            notes.leave_out("lines of the program itself")
-            continue
+        payload = payload if isinstance(payload, dict) else {}
         if value.get("type") == "session_meta":
-            session = text_of(payload.get("id")) or text_of(payload.get("session_id")) or session
+            named = text_of(payload.get("id")) or text_of(payload.get("session_id"))
+            told.session = named or told.session
             source = payload.get("source")
             is_agents = isinstance(source, dict) and "subagent" in source
             is_agents = is_agents or payload.get("thread_source") == "subagent"
             if is_agents and not sub_agents:
                 notes.leave_out("sessions of sub-agents")
                 return
-        if value.get("type") != "response_item":
-            notes.leave_out("lines of the program itself")
-            continue
         name = text_of(payload.get("id")) or str(value.get("ordinal", number))
-        yield from _item(session, name, payload, value.get("timestamp"), notes)
+        is_said = value.get("type") == "response_item"
+        found = _item(told, name, payload, value.get("timestamp")) if is_said else None
+        if found is None:
+            notes.leave_out()
+        yield from found or ()
 
 
-def _item(
-    session: str, name: str, payload: dict[str, Any], at: Any, notes: SessionNotes
-) -> Iterator[Line]:
+def _item(told: SessionLines, id_: str, payload: dict[str, Any], at: Any) -> list[Line] | None:
+    """Return the line of an item; None for what is the program's own."""
     kind = payload.get("type")
-    if kind == "message":
-        yield from _message(session, name, payload, at, notes)
-    elif kind in _CALLS:
-        call = RecordedCall(
-            text_of(payload.get("name")) or "shell",
-            text_of(payload.get("call_id")) or None,
-            _given(payload),
-        )
-        if notes.says_itself(call, text_of(payload.get("namespace"))):
-            notes.leave_out(OWN_WORDS)
-        else:
-            yield called(session, name, call, at)
-    elif kind in _RESULTS:
-        call_id = text_of(payload.get("call_id"))
-        if call_id in notes.pmem_calls:
-            notes.leave_out(OWN_WORDS)
-        else:
-            output = payload.get("output")
-            if isinstance(output, dict):
-                output = output.get("content", output.get("output"))
-            yield answered(session, name, call_id, "\n".join(texts_in(output)), at)
-    else:
-        notes.leave_out("lines of the program itself")
-
-
-def _message(
-    session: str, name: str, payload: dict[str, Any], at: Any, notes: SessionNotes
-) -> Iterator[Line]:
-    roles = {"user": Role.USER, "assistant": Role.ASSISTANT}
-    role = roles.get(text_of(payload.get("role")))
-    if role is None:
-        notes.leave_out("lines of the program itself")
-        return
+    if kind in _CALLS:
+        action = payload.get("action")  # what a shell is to do; else JSON in a text, or a text
+        given = payload.get("arguments", payload.get("input"))
+        call = {"call_id": None, **payload, "name": text_of(payload.get("name")) or "shell"}
+        given = action if isinstance(action, dict) else given
+        return told.called(id_, call, given, at, text_of(payload.get("namespace")))
+    if kind in _RESULTS:
+        output = payload.get("output")
+        if isinstance(output, dict):
+            output = output.get("content", output.get("output"))
+        return told.answered(id_, text_of(payload.get("call_id")), "\n".join(texts_in(output)), at)
+    role = _ROLES.get(text_of(payload.get("role"))) if kind == "message" else None
     texts = texts_in(payload.get("content"), "input_text", "output_text", "text")
     if role is Role.USER:
         texts = [text for text in texts if not text.lstrip().startswith(_PROGRAM)]
-    if texts:
-        yield said(session, name, role, "\n\n".join(texts), at)
-    else:
-        notes.leave_out("lines of the program itself")
-
-
-def _given(payload: dict[str, Any]) -> Any:
-    """Return what a tool is given: JSON in a text, a text, or what a shell is to do."""
-    action = payload.get("action")
-    if isinstance(action, dict):
-        return action
-    return payload.get("arguments", payload.get("input"))
+    return told.said(id_, role, texts, at) if role is not None and texts else None

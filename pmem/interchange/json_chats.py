@@ -14,15 +14,13 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from pmem.core import exactjson
-from pmem.core.text.calls import RecordedCall
 from pmem.errors import InvalidValue
 from pmem.interchange.sessions import (
-    OWN_WORDS,
+    THOUGHTS,
     Line,
+    SessionLines,
     SessionNotes,
-    answered,
-    called,
-    said,
+    objects_in,
     text_of,
     texts_in,
 )
@@ -31,9 +29,7 @@ from pmem.values.times import iso
 
 _TEXTS: Final = ("text", "multimodal_text")
 _HIDDEN: Final = "is_visually_hidden_from_conversation"
-_PROGRAM: Final = "lines of the program itself"
 _OTHER: Final = "what is no text"
-_THOUGHTS: Final = "thoughts and calls of tools"
 _REFERENCE: Final = re.compile("\ue200[^\ue201]*\ue201")
 """A reference to what was found on the web, between two characters for private use."""
 
@@ -59,61 +55,53 @@ def read_chatgpt(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
     """
     for number, chat in enumerate(_chats(name, data), start=1):
         session = text_of(chat.get("conversation_id")) or text_of(chat.get("id"))
-        session = session or f"{name} {number}"
-        _note_title(notes, session, chat.get("title"))
+        told = _begun(session or f"{name} {number}", chat.get("title"), notes)
         for id_, message in _way(chat):
-            yield from _said_to_chatgpt(session, id_, message, notes)
+            yield from _said_to_chatgpt(told, id_, message)
 
 
 def _way(chat: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """Return the messages from the root of a tree to the node that is shown."""
-    nodes = chat.get("mapping")
-    nodes = nodes if isinstance(nodes, dict) else {}
+    nodes = _object(chat.get("mapping"))
     here = text_of(chat.get("current_node")) or next(reversed(nodes), "")
     found: list[tuple[str, dict[str, Any]]] = []
     seen: set[str] = set()
     while here in nodes and here not in seen:
         seen.add(here)
-        node = nodes[here] if isinstance(nodes[here], dict) else {}
+        node = _object(nodes[here])
         if isinstance(node.get("message"), dict):
             found.append((here, node["message"]))
         here = text_of(node.get("parent"))
     return found[::-1]
 
 
-def _said_to_chatgpt(
-    session: str, id_: str, message: dict[str, Any], notes: SessionNotes
-) -> Iterator[Line]:
-    author, content = message.get("author"), message.get("content")
-    role = text_of(author.get("role")) if isinstance(author, dict) else ""
-    content = content if isinstance(content, dict) else {}
+def _said_to_chatgpt(told: SessionLines, id_: str, message: dict[str, Any]) -> list[Line]:
+    role = text_of(_object(message.get("author")).get("role"))
+    content, at = _object(message.get("content")), _moment(message.get("create_time"), 1)
     parts = content.get("parts")
     parts = parts if isinstance(parts, list) else [content.get("text")]
-    texts = [text for part in parts if (text := _text_of_part(part, notes)).strip()]
-    metadata = message.get("metadata")
-    is_hidden = isinstance(metadata, dict) and metadata.get(_HIDDEN) is True
+    texts = [text for part in parts if (text := _text_of_part(part, told.notes)).strip()]
+    is_hidden = _object(message.get("metadata")).get(_HIDDEN) is True
+    is_text = content.get("content_type") in _TEXTS
     if role == "system" or is_hidden or message.get("weight") == 0:
         if texts:
-            notes.leave_out(_PROGRAM)
+            told.notes.leave_out()
     elif texts and role in ("user", "assistant"):
-        is_said = message.get("recipient") in (None, "all")
-        if is_said and content.get("content_type") in _TEXTS:
-            at = _moment(message.get("create_time"), 1)
-            yield said(session, id_, Role(role), "\n\n".join(texts), at)
-        else:
-            notes.leave_out(_THOUGHTS)
-    elif role == "assistant" and content.get("content_type") not in _TEXTS:
-        notes.leave_out(_THOUGHTS)
+        if is_text and message.get("recipient") in (None, "all"):
+            return told.said(id_, Role(role), texts, at)
+        told.notes.leave_out(THOUGHTS)
+    elif role == "assistant" and not is_text:
+        told.notes.leave_out(THOUGHTS)
     elif texts and role == "tool":
-        at = _moment(message.get("create_time"), 1)
-        yield answered(session, id_, None, "\n\n".join(texts), at)
+        return told.answered(id_, None, "\n\n".join(texts), at)
+    return []
 
 
 def _text_of_part(part: Any, notes: SessionNotes) -> str:
     """Return the text of a part: of what was spoken, what was understood."""
     if isinstance(part, str | None):
         return _REFERENCE.sub("", part or "")
-    text = text_of(part.get("text")) if isinstance(part, dict) else ""
+    text = text_of(_object(part).get("text"))
     if not text:
         notes.leave_out(_OTHER)
     return text
@@ -125,33 +113,29 @@ def read_claude_ai(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line
     A chat without an id is called `name`.
     """
     for number, chat in enumerate(_chats(name, data), start=1):
-        session = text_of(chat.get("uuid")) or f"{name} {number}"
-        _note_title(notes, session, chat.get("name"))
-        messages = chat.get("chat_messages")
-        for place, message in enumerate(messages if isinstance(messages, list) else (), start=1):
-            if not isinstance(message, dict):
-                continue
+        told = _begun(text_of(chat.get("uuid")) or f"{name} {number}", chat.get("name"), notes)
+        for place, message in enumerate(objects_in(chat.get("chat_messages")), start=1):
             texts = texts_in(message.get("content"), "text") or texts_in(message.get("text"))
             for kind in ("attachments", "files"):
                 for _ in message.get(kind) or ():
                     notes.leave_out("attached files")
-            if texts:
-                role = Role.USER if message.get("sender") == "human" else Role.ASSISTANT
-                id_ = text_of(message.get("uuid")) or str(place)
-                yield said(session, id_, role, "\n\n".join(texts), message.get("created_at"))
+            role = Role.USER if message.get("sender") == "human" else Role.ASSISTANT
+            id_ = text_of(message.get("uuid")) or str(place)
+            yield from told.said(id_, role, texts, message.get("created_at"))
 
 
 def _chats(name: str, data: bytes) -> list[dict[str, Any]]:
     value = exactjson.read_given(data, name, "export it again")
     if isinstance(value, dict) and isinstance(value.get("conversations"), list):
         value = value["conversations"]
-    chats = value if isinstance(value, list) else [value]
-    return [chat for chat in chats if isinstance(chat, dict)]
+    return objects_in(value if isinstance(value, list) else [value])
 
 
-def _note_title(notes: SessionNotes, session: str, title: Any) -> None:
+def _begun(session: str, title: Any, notes: SessionNotes) -> SessionLines:
+    """Begin a session of which a file has several, and note its title."""
     if text_of(title).strip():
-        notes.titles[session] = text_of(title).strip()
+        notes.titles[session] = title.strip()
+    return SessionLines(session, notes)
 
 
 def read_cline(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
@@ -159,24 +143,22 @@ def read_cline(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
 
     `data` is either of its two files.
     """
-    value = _json(name, data)
-    items = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    told = SessionLines(name, notes)
+    items = objects_in(_json(name, data))
     first = texts_in(items[0].get("content"), "text") if items else []
     is_marked = any(map(_TYPED.search, first))
     for number, item in enumerate(items, start=1):
-        at = _moment(item.get("ts"))
+        id_, at = str(number), _moment(item.get("ts"))
         if "role" not in item:
-            yield from _seen(name, str(number), item, at, notes)
+            yield from _seen(told, id_, item, at)
             continue
-        if item["role"] == "user" and is_marked:
-            yield from _sent_by_program(name, str(number), item, at, notes)
-        else:
-            yield from _sent_as_it_is(name, str(number), item, at, notes)
-        yield from _sent_calls(name, str(number), item, at, notes)
+        sent = _sent_by_program if item["role"] == "user" and is_marked else _sent_as_it_is
+        yield from sent(told, id_, item, at)
+        yield from _sent_calls(told, id_, item, at)
 
 
 def _sent_by_program(
-    session: str, id_: str, item: dict[str, Any], at: str | None, notes: SessionNotes
+    told: SessionLines, id_: str, item: dict[str, Any], at: str | None
 ) -> Iterator[Line]:
     """Yield what Cline sent to the model: what a person typed has marks, the rest is its own."""
     typed: list[str] = []
@@ -188,96 +170,73 @@ def _sent_by_program(
         is_result = begun is not None and not result
         typed += marked
         if not marked and result:
-            yield answered(session, f"{id_}/answer{place}", None, result, at)
+            yield from told.answered(f"{id_}/answer{place}", None, result, at)
         elif not marked and not is_result:
-            notes.leave_out(_PROGRAM)
-    if any(typed):
-        yield said(session, id_, Role.USER, "\n\n".join(filter(None, typed)), at)
+            told.notes.leave_out()
+    yield from told.said(id_, Role.USER, typed, at)
 
 
 def _sent_as_it_is(
-    session: str, id_: str, item: dict[str, Any], at: str | None, notes: SessionNotes
-) -> Iterator[Line]:
+    told: SessionLines, id_: str, item: dict[str, Any], at: str | None
+) -> list[Line]:
     role = Role.USER if item["role"] == "user" else Role.ASSISTANT
     texts = [_DETAILS.sub("", text) for text in texts_in(item.get("content"), "text")]
     text, thoughts = _THOUGHT.subn("", "\n\n".join(texts))
     if thoughts:
-        notes.leave_out(_THOUGHTS)
-    if text.strip():
-        yield said(session, id_, role, text.strip(), at)
+        told.notes.leave_out(THOUGHTS)
+    return told.said(id_, role, [text], at)
 
 
 def _sent_calls(
-    session: str, id_: str, item: dict[str, Any], at: str | None, notes: SessionNotes
+    told: SessionLines, id_: str, item: dict[str, Any], at: str | None
 ) -> Iterator[Line]:
     content = item.get("content")
-    for place, part in enumerate(content if isinstance(content, list) else ()):
-        kind = part.get("type") if isinstance(part, dict) else None
-        if kind == "tool_use":
-            call = RecordedCall(
-                text_of(part.get("name")), text_of(part.get("id")) or None, part.get("input")
-            )
-            if notes.says_itself(call):
-                notes.leave_out(OWN_WORDS)
-            else:
-                yield called(session, f"{id_}/call{place}", call, at)
-        elif kind == "tool_result" and part.get("tool_use_id") not in notes.pmem_calls:
-            result = "\n".join(texts_in(part.get("content")))
-            yield answered(
-                session, f"{id_}/result{place}", text_of(part.get("tool_use_id")), result, at
-            )
-        elif kind != "text":
-            notes.leave_out(_OTHER)
+    for place, one in enumerate(content if isinstance(content, list) else ()):
+        part = _object(one)
+        if part.get("type") == "tool_use":
+            yield from told.called(f"{id_}/call{place}", part, part.get("input"), at)
+        elif part.get("type") == "tool_result":
+            call, result = text_of(part.get("tool_use_id")), texts_in(part.get("content"))
+            yield from told.answered(f"{id_}/result{place}", call, "\n".join(result), at)
+        elif part.get("type") != "text":
+            told.notes.leave_out(_OTHER)
 
 
-def _seen(
-    session: str, id_: str, item: dict[str, Any], at: str | None, notes: SessionNotes
-) -> Iterator[Line]:
-    """Yield the line of a message as people see it."""
+def _seen(told: SessionLines, id_: str, item: dict[str, Any], at: str | None) -> list[Line]:
+    """Return the line of a message as people see it."""
     kind, text = item.get("say") or item.get("ask"), text_of(item.get("text"))
     is_first = id_ == "1" and item.get("say") == "text"
     role = Role.USER if kind in _PEOPLE or is_first else Role.ASSISTANT
     if item.get("ask") in _ASKED:
         text = _asked_in(text)
     elif role is Role.ASSISTANT and kind not in _MODEL:
-        notes.leave_out(_PROGRAM)
-        return
-    if text.strip():
-        yield said(session, id_, role, text, at)
+        told.notes.leave_out()
+        return []
+    return told.said(id_, role, [text], at)
 
 
 def _asked_in(text: str) -> str:
     """Return what the model says to a person in a line of JSON, or the line where it is none."""
     try:
-        value = exactjson.read(text.encode())
+        value = _object(exactjson.read(text.encode()))
     except exactjson.InexactJson:
         return text
-    value = value if isinstance(value, dict) else {}
     return text_of(value.get("response")) or text_of(value.get("question"))
 
 
 def read_copilot_chat(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
     """Yield what was said in a session of Copilot Chat."""
-    value = _replayed(name, data, notes) if data.startswith(_LOG) else _json(name, data)
-    value = value if isinstance(value, dict) else {}
-    session = text_of(value.get("sessionId")) or name
-    if text_of(value.get("customTitle")):
-        notes.titles[session] = value["customTitle"]
-    requests = value.get("requests")
-    for number, request in enumerate(requests if isinstance(requests, list) else (), start=1):
-        if not isinstance(request, dict):
-            continue
+    value = _object(_replayed(name, data, notes) if data.startswith(_LOG) else _json(name, data))
+    told = _begun(text_of(value.get("sessionId")) or name, value.get("customTitle"), notes)
+    for number, request in enumerate(objects_in(value.get("requests")), start=1):
         id_ = text_of(request.get("requestId")) or str(number)
         at = _moment(request.get("timestamp"))
-        message = request.get("message")
-        asked = text_of(message.get("text") if isinstance(message, dict) else message)
-        if not asked and isinstance(message, dict):
-            asked = "".join(texts_in(message.get("parts")))
-        if asked.strip():
-            yield said(session, id_, Role.USER, asked, at)
+        message = _object(request.get("message"))
+        asked = text_of(message.get("text")) or text_of(request.get("message"))
+        asked = asked or "".join(texts_in(message.get("parts")))
+        yield from told.said(id_, Role.USER, [asked], at)
         answer = "".join(_response_texts(request.get("response"), notes))
-        if answer.strip():
-            yield said(session, f"{id_}/response", Role.ASSISTANT, answer, at)
+        yield from told.said(f"{id_}/response", Role.ASSISTANT, [answer], at)
 
 
 def _replayed(name: str, data: bytes, notes: SessionNotes) -> Any:
@@ -310,9 +269,7 @@ def _change(root: Any, change: Any) -> None:
 
 
 def _response_texts(response: Any, notes: SessionNotes) -> Iterator[str]:
-    for part in response if isinstance(response, list) else ():
-        if not isinstance(part, dict):
-            continue
+    for part in objects_in(response):
         kind = part.get("kind")
         inner = part.get("content") if kind == "markdownContent" else part
         text = inner.get("value") if isinstance(inner, dict) else inner
@@ -321,14 +278,17 @@ def _response_texts(response: Any, notes: SessionNotes) -> Iterator[str]:
         elif kind == "inlineReference":
             yield text_of(part.get("name")) or _name_in(part.get("inlineReference"))
         else:
-            notes.leave_out(_THOUGHTS)
+            notes.leave_out(THOUGHTS)
 
 
 def _name_in(reference: Any) -> str:
     """Return the name of the file that an answer refers to: a place, or a range in one."""
-    place = reference.get("uri", reference) if isinstance(reference, dict) else {}
-    path = text_of(place.get("path")) if isinstance(place, dict) else ""
+    path = text_of(_object(_object(reference).get("uri", reference)).get("path"))
     return f"`{path.rpartition('/')[2]}`" if path else ""
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _json(name: str, data: bytes) -> Any:

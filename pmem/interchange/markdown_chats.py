@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from pmem.core.lines import split_lines
-from pmem.interchange.sessions import Line, SessionNotes, said
+from pmem.interchange.sessions import THOUGHTS, Line, SessionLines, SessionNotes
 from pmem.values.records import Role
 
 _STARTED: Final = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
 _TYPED: Final = "####"
 _SHOWN: Final = re.compile(r">(?: |$)")
-_PROGRAM: Final = "lines of the program itself"
 _HEADING: Final = re.compile(r"_\*\*(User|Agent|Assistant)\b([^*]*)\*\*_\s*")
 _SESSION: Final = re.compile(r"Session ([0-9A-Fa-f][0-9A-Fa-f-]{7,})")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?Z?")
@@ -30,7 +29,6 @@ _INTERRUPTED: Final = "[Request interrupted by user"
 _THOUGHT: Final = re.compile(r"<(thinking-content-\w+)>(?:(?!</\1>).)*(?:</\1>|\Z)", re.DOTALL)
 _THOUGHT_ENDS: Final = "</think>\n"
 """The beginning of a thought is often not written."""
-_THOUGHTS: Final = "thoughts and calls of tools"
 _RULE: Final = re.compile(r"^---[ ]*$", re.MULTILINE)
 
 
@@ -43,17 +41,17 @@ def read_aider(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line]:
         elif not text:
             continue
         elif role is Role.SYSTEM or (role is Role.USER and text.split() == before.split()):
-            notes.leave_out(_PROGRAM)  # an architect's answer is handed to its editor as typed
+            notes.leave_out()  # an architect's answer is handed to its editor as typed
         elif started:
             number += 1
             before = text if role is Role.ASSISTANT else ""
             answer, thoughts = _THOUGHT.subn("", text)
             _, ended, rest = answer.rpartition(_THOUGHT_ENDS)
             if thoughts or ended:
-                notes.leave_out(_THOUGHTS)
+                notes.leave_out(THOUGHTS)
                 answer = rest if ended else answer
-            if answer.strip():
-                yield said(f"{name} {started}", str(number), role, answer, started)
+            told = SessionLines(f"{name} {started}", notes)
+            yield from told.said(str(number), role, [answer], started)
 
 
 def _aider_parts(data: bytes) -> Iterator[tuple[Role | None, str]]:
@@ -87,20 +85,21 @@ def read_specstory(name: str, data: bytes, notes: SessionNotes) -> Iterator[Line
     starts = [place for place, line in enumerate(lines) if _HEADING.fullmatch(line)]
     head = "\n".join(lines[: starts[0]] if starts else lines)
     found = _SESSION.search(head)
-    session = found[1] if found else name
+    told = SessionLines(found[1] if found else name, notes)
     begun = _time(head) if (_time(head) or "").endswith("Z") else None  # others are of some zone
     for number, (start, end) in enumerate(zip(starts, [*starts[1:], len(lines)], strict=True), 1):
         heading = _HEADING.fullmatch(lines[start])
         assert heading is not None
         text, hidden = _HIDDEN.subn("", "\n".join(lines[start + 1 : end]))
         for _ in range(hidden):
-            notes.leave_out(_THOUGHTS)
-        text = "\n\n".join(filter(None, map(str.strip, _RULE.split(text))))
-        if text.startswith(_INTERRUPTED):
-            notes.leave_out(_PROGRAM)
-        elif text:
-            role = Role.USER if heading[1] == "User" else Role.ASSISTANT
-            yield said(session, str(number), role, text, _time(heading[2]) or begun)
+            notes.leave_out(THOUGHTS)
+        role = Role.USER if heading[1] == "User" else Role.ASSISTANT
+        at = _time(heading[2]) or begun
+        for line in told.said(str(number), role, map(str.strip, _RULE.split(text)), at):
+            if line["content"].startswith(_INTERRUPTED):
+                notes.leave_out()
+            else:
+                yield line
 
 
 def _without_tools(lines: Iterable[str], notes: SessionNotes) -> Iterator[str]:
@@ -110,7 +109,7 @@ def _without_tools(lines: Iterable[str], notes: SessionNotes) -> Iterator[str]:
         if _OPENED.match(line):
             depth += 1
             if depth == 1:
-                notes.leave_out(_THOUGHTS)
+                notes.leave_out(THOUGHTS)
         if depth == 0:
             yield line
         depth = max(0, depth - len(_CLOSED.findall(line)))

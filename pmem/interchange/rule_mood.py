@@ -23,9 +23,6 @@ _CODE: Final = re.compile(r"`[^`]*`")
 _PLACEHOLDER: Final = re.compile(
     r"\A\W*(?:TODO|TBD|FIXME|N/A)\b|\A\W*\[[^\]]{3,}\]\W*\Z|\A[\W_]*\Z"
 )
-_FILLED: Final = re.compile(r"\{\{[^{}]*\}\}")
-_MOST_FILLED: Final = 8
-"""Words around each part that is to be filled in, from which on a text only shows one."""
 _LABEL: Final = re.compile(
     r"\A(?:\[[\w-]+\] )?(?:(?:[^\s:.,;`]+|`[^`]*`)(?: (?:[^\s:.,;`]+|`[^`]*`)){0,2}"
     r"(?: \([^)]*\))?: )?"
@@ -68,7 +65,6 @@ _COMMAND: Final = re.compile(
     r"`\(?(?:(?:[A-Z_]+=\S+ )+[^`()]+|(?:[a-z~](?:[\w./@-]*\w)?|\.{1,2}/[\w./-]+)(?::[\w-]+)?"
     r"(?! [={]) [^`()]+)\)?`"
 )
-_BARE: Final = re.compile(r"(?:\A|: )(?:[A-Z_]+=\S+ |\./)\S.*")
 _ASIDE: Final = re.compile(r"\([^()]*\)")
 _AT_END: Final = re.compile(r"\W*(?:\([^)]*\)\W*)?")
 _MOST_PROSE: Final = 8
@@ -154,11 +150,7 @@ def acts(text: str) -> bool:
 
 def is_placeholder(text: str) -> bool:
     """Tell whether a text only stands for one that is to be written."""
-    bare = _CODE.sub("code", text)
-    words = re.findall(r"\w+", _FILLED.sub("", bare))
-    return _PLACEHOLDER.search(bare) is not None or len(words) < _MOST_FILLED * len(
-        _FILLED.findall(bare)
-    )
+    return _PLACEHOLDER.search(_CODE.sub("code", text)) is not None
 
 
 def _rest(text: str) -> str:
@@ -218,11 +210,9 @@ def is_command(text: str) -> bool:
     codes = [one for one in _CODE.finditer(text) if _COMMAND.fullmatch(one[0])]
     if codes and codes[0].start() == 0 and _NAMED.match(text):
         return True
-    bare = _CODE.sub("", text)
     ends = bool(codes) and _AT_END.fullmatch(text, codes[-1].end()) is not None
-    prose = _ASIDE.sub("", _BARE.sub("", bare))
-    runs = ends or _BARE.search(bare) is not None
-    return runs and len(re.findall(r"\w+", prose)) <= _MOST_PROSE
+    prose = _ASIDE.sub("", _CODE.sub("", text))
+    return ends and len(re.findall(r"\w+", prose)) <= _MOST_PROSE
 
 
 def is_command_line(text: str) -> bool:

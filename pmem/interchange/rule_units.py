@@ -47,14 +47,12 @@ LONGEST_STEPS: Final = 1200
 """Characters of the steps of a numbered list."""
 LONGEST_LEAD: Final = 100
 """Characters of a sentence that each entry below it is told with."""
-_TITLE: Final = re.compile(r"\*\*[^*\n:.]{1,60}\*\*|[^\s.:;!?*]+(?: [^\s.:;!?*]+){0,5}")
 _CELL: Final = re.compile(PATH)
 _RULES: Final = re.compile(
     r"\b(?:rules?|conventions?|guidelines|standards|principles|definition of done|style)\b",
     re.IGNORECASE,
 )
 _WHEN: Final = re.compile(r"\b(?:when|if|until|unless|before|once)\b")
-_LABELLED: Final = re.compile(r"(\*\*|__)(?:(?!\1).)+(?::\1|\1\s*(?::|[-–—]))")
 _CALLOUT: Final = re.compile(r"\A\s*\[!\w+\]\s*")
 _OPEN_TASK: Final = re.compile(r"\[ \]\s+")
 _SEE: Final = re.compile(r"(?:[^.,]*, )?(?:please )?(?:see|refer to) ", re.IGNORECASE)
@@ -64,7 +62,6 @@ _NAMED: Final = re.compile(
     r"`[^`]+`(?:,? (?:and |or )?`[^`]+`)*(?: \([^)]*\))?\s*(?::|[-–—]{1,2} |→)"
 )
 _LED: Final = (MarkdownKind.BULLET, MarkdownKind.CODE, MarkdownKind.TABLE)
-_CALL: Final = re.compile(r"\W*\w+!")
 TASK: Final = re.compile(r"\[[ xX]\]\s")
 _LONGEST_NAME: Final = 3
 """Words of a heading that may be a name, and no order."""
@@ -205,31 +202,14 @@ def _with_whole_steps(blocks: Sequence[MarkdownBlock]) -> Iterator[MarkdownBlock
     yield from between
 
 
-def _with_titles(blocks: Iterable[MarkdownBlock]) -> Iterator[MarkdownBlock]:
-    """Yield blocks, a short line alone above a list, code or table as a heading of these."""
-    above: tuple[tuple[str, ...], str] | None = None
-    found = list(blocks)
-    for block, after in zip_longest(found, found[1:]):
-        is_title = after is not None and after.kind in _LED and after.headings == block.headings
-        if is_title and block.kind is MarkdownKind.PARAGRAPH and _TITLE.fullmatch(block.text):
-            above = (block.headings, block.text.strip("*_ "))
-            yield block._replace(kind=MarkdownKind.HEADING)
-            continue
-        if above is not None and block.headings != above[0]:
-            above = None
-        own = (*block.headings, above[1]) if above is not None else block.headings
-        yield block._replace(headings=own)
-
-
 def units_in(blocks: Sequence[MarkdownBlock]) -> Iterator[Said]:
-    """Yield what the blocks of a file say, each with those that belong to it."""
-    return _said_in(_with_titles(_with_whole_steps(blocks)))
+    """Yield what the blocks of a file say, each with those that belong to it.
 
-
-def _said_in(blocks: Iterable[MarkdownBlock]) -> Iterator[Said]:
-    """Yield what blocks say, a sentence that leads to a list, code or table with that."""
+    A sentence that leads to a list, code or table is told with that.
+    """
+    whole = _with_whole_steps(blocks)
     lead: MarkdownBlock | None = None
-    parts = [list(part) for _, part in groupby(blocks, key=lambda one: one.among or -one.lines[0])]
+    parts = [list(part) for _, part in groupby(whole, key=lambda one: one.among or -one.lines[0])]
     nothing: list[MarkdownBlock] = []
     for part, after in zip_longest(parts, parts[1:], fillvalue=nothing):
         if lead is not None and not (part[0].kind in _LED and part[0].headings == lead.headings):
@@ -342,8 +322,7 @@ def _are_steps(entries: Sequence[Said], are_rules: bool) -> bool:
     if MemoryType.PROCEDURE in types:
         return True
     does = [is_sure_order(one.text) and not is_binding(one.text) for one in entries]
-    are_named = all(_LABELLED.match(one.blocks[0].text) for one in entries)
-    return not (are_rules or are_named) and 2 * sum(does) >= len(does)
+    return not are_rules and 2 * sum(does) >= len(does)
 
 
 def _type_of_list(
@@ -396,7 +375,7 @@ def _entry(blocks: Sequence[MarkdownBlock]) -> Said:
     first = blocks[0]
     is_said = first.kind is MarkdownKind.BULLET and not TASK.match(first.text)
     is_elsewhere = is_import(first) or is_link(first) or is_pointer(plain_text(first.text))
-    if not is_said or is_elsewhere or _CALL.fullmatch(first.text):
+    if not is_said or is_elsewhere:
         return Said("", blocks)
     codes = [one for one in blocks[1:] if one.kind is MarkdownKind.CODE]
     does = MemoryType.PROCEDURE if any(map(command_line, codes)) else None

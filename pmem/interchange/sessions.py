@@ -7,7 +7,7 @@ as a server may have any name. Which program wrote a file is told by how it begi
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -26,6 +26,8 @@ RECOGNISED_BY: Final = 20
 """Lines by which a program's session is known."""
 _MOST_SHOWN: Final = 300
 _TAIL: Final = 4
+PROGRAM: Final = "lines of the program itself"
+THOUGHTS: Final = "thoughts and calls of tools"
 OWN_WORDS: Final = "pmem's own words"
 """Why a call of pmem, and its answer, are left out."""
 _SPELLED: Final = re.compile(r"mcp_{1,2}(?:[a-z0-9-]{1,40}_){0,4}pmem(?:_|\Z)")
@@ -69,65 +71,66 @@ class SessionNotes:
         self.titles: dict[str, str] = {}
         self.pmem_calls: set[str] = set()
 
-    def leave_out(self, reason: str) -> tuple[()]:
-        """Count something that is left out, and return no lines."""
+    def leave_out(self, reason: str = PROGRAM) -> None:
+        """Count something that is left out."""
         self.left_out[reason] += 1
-        return ()
-
-    def says_itself(self, call: RecordedCall, namespace: str = "") -> bool:
-        """Tell whether pmem answers a call, and remember that its result is pmem's own words.
-
-        `namespace` is the server of the tool, where the program keeps it apart.
-        """
-        given = call.arguments
-        texts = list(_texts(given))
-        commands = [text for name in _COMMANDS for text in [_joined(given.get(name))] if text]
-        is_own = (
-            _SPELLED.match(call.name) is not None
-            or _SPELLED.match(namespace) is not None
-            or any(_COMMAND.search(command) for command in commands)
-            or any(_FOLDER in text for text in texts)
-        )
-        if is_own and call.id:
-            self.pmem_calls.add(call.id)
-        return is_own
 
 
-def called(session: str, id_: str, call: RecordedCall, at: Any) -> Line:
-    """Return the line of a call."""
-    arguments = _trimmed(call.arguments or call.given)
-    shown = dump_line(arguments).decode("utf-8", "replace")[:_MOST_SHOWN] if arguments else ""
-    return {
-        "conversation": session,
-        "id": id_,
-        "role": str(Role.ASSISTANT),
-        "content": f"{call.name or 'tool'} {shown}".strip(),
-        "timestamp": at,
-        "tool_call": {"id": call.id, "name": call.name, "arguments": arguments},
-    }
+class SessionLines:
+    """Writes the lines of a session; what is pmem's own, and what is empty, makes none."""
+
+    def __init__(self, session: str, notes: SessionNotes) -> None:
+        self.session, self.notes = session, notes
+
+    def said(self, id_: str, role: Role, texts: Iterable[str], at: Any) -> list[Line]:
+        """Return the line of what a person or a model said."""
+        text = "\n\n".join(filter(str.strip, texts)).strip()
+        return [self._line(id_, role, text, at)] if text else []
+
+    def called(
+        self, id_: str, item: Mapping[str, Any], given: Any, at: Any, server: str = ""
+    ) -> list[Line]:
+        """Return the line of a call; `server` is the tool's, where a program keeps it apart."""
+        key = "call_id" if "call_id" in item else "id"
+        call = RecordedCall(text_of(item.get("name")), text_of(item.get(key)) or None, given)
+        if _is_own(call, server):
+            self.notes.pmem_calls.update(filter(None, [call.id]))
+            self.notes.leave_out(OWN_WORDS)
+            return []
+        arguments = _trimmed(call.arguments or call.given)
+        shown = dump_line(arguments).decode("utf-8", "replace")[:_MOST_SHOWN] if arguments else ""
+        line = self._line(id_, Role.ASSISTANT, f"{call.name or 'tool'} {shown}".strip(), at)
+        told = {"id": call.id, "name": call.name, "arguments": arguments}
+        return [{**line, "tool_call": told}]
+
+    def answered(
+        self, id_: str, call: str | None, text: str, at: Any, tool: str = ""
+    ) -> list[Line]:
+        """Return the line of what a tool answered; of a long answer its beginning and its end."""
+        if call in self.notes.pmem_calls or _SPELLED.match(tool):
+            self.notes.leave_out(OWN_WORDS)
+            return []
+        content = shortened_answer(without_own_words(text)) or "(nothing)"
+        return [{**self._line(id_, Role.TOOL, content, at), "tool_result": {"id": call}}]
+
+    def _line(self, id_: str, role: Role, content: str, at: Any) -> Line:
+        return {
+            "conversation": self.session,
+            "id": id_,
+            "role": str(role),
+            "content": content,
+            "timestamp": at,
+        }
 
 
-def answered(session: str, id_: str, call: str | None, text: str, at: Any) -> Line:
-    """Return the line of what a tool answered; of a long answer its beginning and its end."""
-    return {
-        "conversation": session,
-        "id": id_,
-        "role": str(Role.TOOL),
-        "content": shortened_answer(without_own_words(text)) or "(nothing)",
-        "timestamp": at,
-        "tool_result": {"id": call},
-    }
-
-
-def said(session: str, id_: str, role: Role, text: str, at: Any) -> Line:
-    """Return the line of what a person or a model said."""
-    return {
-        "conversation": session,
-        "id": id_,
-        "role": str(role),
-        "content": text.strip(),
-        "timestamp": at,
-    }
+def _is_own(call: RecordedCall, server: str) -> bool:
+    """Tell whether pmem answers a call."""
+    given = call.arguments
+    return (
+        any(_SPELLED.match(name) for name in (call.name, server))
+        or any(_COMMAND.search(_joined(given.get(name))) for name in _COMMANDS)
+        or any(_FOLDER in text for text in _texts(given))
+    )
 
 
 def shortened_answer(text: str) -> str:
@@ -147,13 +150,18 @@ def texts_in(content: Any, *kinds: str) -> list[str]:
     """
     if isinstance(content, str):
         return [content] if content.strip() else []
+    texts = [text_of(item.get("text")) for item in objects_in(content, *kinds)]
+    return [text for text in texts if text.strip()]
+
+
+def objects_in(content: Any, *kinds: str) -> list[dict[str, Any]]:
+    """Return the objects of a list, of some kinds or of any; none where it is no list."""
     items = content if isinstance(content, list) else []
-    texts = [
-        item.get("text")
+    return [
+        item
         for item in items
         if isinstance(item, dict) and (not kinds or item.get("type") in kinds)
     ]
-    return [text for text in texts if isinstance(text, str) and text.strip()]
 
 
 def objects(lines: Iterable[bytes], notes: SessionNotes) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -202,9 +210,7 @@ _NOBODY: Final = SessionNotes()
 
 
 def _joined(value: Any) -> str:
-    if isinstance(value, list):
-        return " ".join(part for part in value if isinstance(part, str))
-    return text_of(value)
+    return " ".join(map(text_of, value)) if isinstance(value, list) else text_of(value)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -45,7 +45,6 @@ def part(
 
 
 def _by_name(names: tuple[str, ...], given: tuple[Any, ...], fields: dict[str, Any]) -> Any:
-    """Return the arguments that were given by position, each by the name of its field."""
     if names[:1] and names[0].startswith("*"):
         return {names[0][1:]: given} if given or names[0][1:] not in fields else {}
     if len(given) > len(names):

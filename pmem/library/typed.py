@@ -126,7 +126,6 @@ def check_bounds(value: Any) -> None:
 
 
 def _one_of(value: Any, hints: tuple[Any, ...]) -> Any:
-    """Return a value of one of several types."""
     if value is None and NoneType in hints:
         return None
     others = [hint for hint in hints if hint is not NoneType]
@@ -139,7 +138,6 @@ def _one_of(value: Any, hints: tuple[Any, ...]) -> Any:
 
 
 def _struct(value: Any, hint: Any) -> Any:
-    """See that a request which the caller made has fields of their types."""
     if isinstance(value, msgspec.Struct) and hint is not Any:
         for name in value.__struct_fields__:
             _field(name, getattr(value, name), type(value))

@@ -12,11 +12,11 @@ from pmem.core import checks
 from pmem.core.apps.deciding import AppDecision
 from pmem.core.filters import EVERYTHING
 from pmem.core.lifecycle.presence import presence
+from pmem.core.record_keys import app_key
 from pmem.core.trust import Trust, trust_of
 from pmem.errors import Ambiguous, InvalidValue, NotFound, PmemError
 from pmem.memory import recalls
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import app_key
 from pmem.values.defaults import HALF_LIFE_DAYS
 from pmem.values.fields import asked
 from pmem.values.ids import matches, short

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from pmem.core import secrets
 from pmem.core.apps.deciding import AppDecision, oldest_goes
 from pmem.core.consent import sensitive
+from pmem.core.text.commands import tool_text
 from pmem.memory.app_memories import WorkWaits, worths_of
 from pmem.memory.conversations import Transcript
 from pmem.model.asking import ModelAnswered, NoAnswer, ask, clean_given, unquoted
@@ -133,8 +134,6 @@ def told_message(message: Message) -> SaidMessage:
     """Return a message as a model reads it."""
     text = message.content
     if not text.strip() and (message.tool_call or message.tool_result):
-        from pmem.core.text.commands import tool_text
-
         text = tool_text(message)
     if len(text) > MOST_CHARACTERS:
         half = MOST_CHARACTERS // 2

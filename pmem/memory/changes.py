@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 import msgspec
 
 from pmem.core.retention import changed
-from pmem.core.trust import Trust, trust_of
+from pmem.core.trust import Trust, may_be_marked, trust_of
 from pmem.errors import Refused
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
@@ -106,8 +106,6 @@ def _apply(
 
 def check_mark(memory: Memory) -> None:
     """See that a person wrote a memory that is to stop edits; it is Refused otherwise."""
-    from pmem.core.trust import may_be_marked
-
     if not may_be_marked(memory):
         raise Refused(
             f"no person wrote {short(memory.id)}, so it cannot stop edits",

@@ -9,6 +9,7 @@ from pmem.core.lines import split_lines
 from pmem.errors import PmemError
 from pmem.memory.symbols import name_of
 from pmem.project.workspace import Workspace
+from pmem.storage.git.objects import Objects
 from pmem.storage.git.project_files import GIT, FileTooLarge, Unreadable
 from pmem.values.records import Citation
 
@@ -103,7 +104,6 @@ def as_cited(workspace: Workspace, wanted: Sequence[Citation]) -> dict[Citation,
     known = [cited for cited in wanted if cited.blob is not None]
     if not known or workspace.sources.head() is None:
         return {}
-    from pmem.storage.git.objects import Objects
 
     blobs = [str(cited.blob).removeprefix(GIT) for cited in known]
     try:

@@ -12,6 +12,7 @@ import msgspec
 
 from pmem.core.apps.deciding import AppDecision
 from pmem.core.filters import EVERYTHING, Filter
+from pmem.core.history_values import tell_value
 from pmem.core.lifecycle.states import can_move, moved
 from pmem.core.retention import changed, purge_time
 from pmem.core.selection import Selection
@@ -37,6 +38,8 @@ from pmem.values.records import Event, EventKind, Memory, Role, State, plain
 from pmem.values.times import iso
 
 _REMOVAL: Final = "(to be removed)"
+_MOST_SHOWN: Final = 4_000
+"""Characters of one proposed value."""
 
 
 class WaitingProposal(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,7 +174,10 @@ def _describe_changes(changes: dict[str, Any]) -> str:
     shown = {name: value for name, value in changes.items() if name != "tokens"}
     if shown.keys() == {"content"}:
         return str(shown["content"])
-    return "; ".join(f"{name}: {value}" for name, value in shown.items())
+    return "; ".join(
+        f"{name.replace('_', ' ')}: {tell_value(name, value, _MOST_SHOWN)}"
+        for name, value in shown.items()
+    )
 
 
 def _find_proposals(workspace: Workspace, references: Sequence[str]) -> list[Proposal]:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 
 from pmem.core.extraction.facts import category_of, key
+from pmem.core.extraction.third_person import leaves_open
 from pmem.core.filters import Filter
+from pmem.core.lifecycle.neighbours import judgements
 from pmem.core.outcomes import COMMIT
 from pmem.core.text.paths import named_paths
 from pmem.core.trust import AGREED
@@ -181,8 +183,6 @@ def _left(fact: Fact, reason: str, memory: str | None = None) -> UnpromotedFact:
 
 def _unnamed(fact: Fact) -> str:
     """Return why a fact does not stand on its own as a memory; nothing where it does."""
-    from pmem.core.extraction.third_person import leaves_open
-
     if not leaves_open(fact.content, fact.user):
         return ""
     return "whom or what it means is not said in it; `pmem inbox accept` makes it a memory"
@@ -452,6 +452,5 @@ def _put_fact(workspace: Workspace, item: Stated, *, is_named: bool, force: bool
 def _judged(added: Added) -> "tuple[Neighbour, ...]":
     if not added.neighbours:
         return ()
-    from pmem.core.lifecycle.neighbours import judgements
 
     return judgements(added.neighbours)

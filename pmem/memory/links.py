@@ -7,13 +7,13 @@ from typing import Final, NamedTuple
 from pmem.core import checks
 from pmem.core.filters import Filter, fold
 from pmem.core.lifecycle.neighbours import Neighbour, is_near
+from pmem.core.record_keys import NEAR_KEY, subject_key
 from pmem.core.retention import linked, same_link, unlinked, valid_at
 from pmem.core.selection import Selection
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.changes import change
 from pmem.memory.requests import EditRequest, LinkRequest, UnlinkRequest
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import NEAR_KEY, subject_key
 from pmem.values.ids import matches, short
 from pmem.values.records import Event, EventKind, Memory, Relationship
 
@@ -151,7 +151,8 @@ def find_rivals(workspace: Workspace, memory: Memory) -> Iterator[Memory]:
     """
     if not memory.subject or memory.subject == memory.scope.user:
         return
-    on_subject = islice(workspace.memories.twins(subject_key(memory.subject)), _MOST_ON_SUBJECT)
+    keyed = workspace.memories.twins(subject_key(memory.subject), _MOST_ON_SUBJECT)
+    on_subject = islice(keyed, _MOST_ON_SUBJECT)
     current = [known for known in on_subject if valid_at(known, memory.created_at)]
     if current:
         from pmem.core.lifecycle.linking import says_otherwise

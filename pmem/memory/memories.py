@@ -7,12 +7,15 @@ import msgspec
 
 from pmem.core import checks
 from pmem.core.lifecycle.neighbours import Neighbour, concern_of
+from pmem.core.outcomes import check_evidence, settle
 from pmem.core.policy import tells_how
+from pmem.core.record_keys import archived_key, content_key
 from pmem.core.retention import CONVERSATION, changed
 from pmem.errors import InvalidValue, Refused
 from pmem.memory.changes import Removable, change, change_all, check_mark, vouched
 from pmem.memory.links import (
     NOTHING,
+    change_links,
     compare_with_known,
     count_on_subject,
     find_rivals,
@@ -30,7 +33,6 @@ from pmem.memory.requests import (
 )
 from pmem.project.caller import check_writer
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import archived_key, content_key
 from pmem.values.bounds import CATEGORY_CHARACTERS, SUBJECT_CHARACTERS
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
 from pmem.values.ids import short
@@ -119,7 +121,6 @@ def edit(workspace: Workspace, request: EditRequest) -> Edited:
     done = edit_from(workspace, request, "")
     if not (request.link or request.unlink):
         return done
-    from pmem.memory.links import change_links
 
     memory = change_links(workspace, done.memory, request)
     known = done.memory.relationships
@@ -287,8 +288,6 @@ def edited_parts(
     if request.reviewed:
         parts |= {"review_at": None, "review_if": None}
     if request.settled is not None:
-        from pmem.core.outcomes import settle
-
         parts["settled"] = settle(memory, request.settled, workspace.actor, workspace.now())
     return parts
 
@@ -367,8 +366,6 @@ def _extras(request: AddRequest, most: int) -> dict[str, Any]:
                 raise InvalidValue(f"only a dead end has {name!r}", "its type is dead_end")
             found[name] = checks.text(value, f"what {name!r} says", most)
     if request.evidence:
-        from pmem.core.outcomes import check_evidence
-
         found["evidence"] = check_evidence(request.evidence)
     return found
 

@@ -237,8 +237,6 @@ def _dead_end(workspace: Workspace, request: TriedRequest) -> Added:
 
 
 def _known(workspace: Workspace, tried: str) -> Memory | None:
-    from pmem.core.filters import Filter
-
     selection = Selection(wanted=Filter(types=(MemoryType.DEAD_END,)))
     found = workspace.memories.select(selection)
     return next((one for one in found if warns(one) and same_text(one.tried, tried)), None)

@@ -13,13 +13,13 @@ from pmem.core.checks import meant_category
 from pmem.core.filters import Filter, fold
 from pmem.core.outcomes import warns
 from pmem.core.policy import EVERYTHING, PROCEDURAL
+from pmem.core.record_keys import fixed_key
 from pmem.core.retention import valid_at
 from pmem.core.selection import Selection
 from pmem.core.trust import with_trust
 from pmem.errors import Ambiguous, NotFound, Refused
 from pmem.project.caller import serving, within
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import fixed_key
 from pmem.values.fields import AsOf, asked, ref
 from pmem.values.ids import matches
 from pmem.values.records import (

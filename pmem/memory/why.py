@@ -12,6 +12,7 @@ from pmem.core.filters import Filter
 from pmem.core.lifecycle.states import successor_of
 from pmem.core.outcomes import COMMIT, warns
 from pmem.core.places import applies_within
+from pmem.core.record_keys import proven_key
 from pmem.core.retention import valid_at
 from pmem.core.selection import Selection
 from pmem.core.trust import with_trust
@@ -19,7 +20,6 @@ from pmem.errors import InvalidValue, NotFound
 from pmem.memory.citations import cite_all, parse_citation
 from pmem.memory.reading import Staleness, fix_of
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import proven_key
 from pmem.storage.git.commits import LineOrigin, origin_of
 from pmem.storage.git.project_files import Sources, Unreadable
 from pmem.values.fields import asked

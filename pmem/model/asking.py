@@ -14,7 +14,7 @@ from pmem.core.apps.energy import COMPACTION, CREATION
 from pmem.core.operations import operation
 from pmem.core.visible import visible
 from pmem.errors import InvalidValue, PmemError
-from pmem.model.checks import CheckRules, checked_answer
+from pmem.model.checks import CheckRules, checked_answer, with_texts
 from pmem.model.models import AnswerRefused, Models, ModelUnreachable, in_time
 from pmem.model.tasks import TASKS, Given, TaskKind, prompt_version, task_key, write_prompt
 from pmem.project.workspace import Workspace
@@ -61,7 +61,10 @@ def models_of(workspace: Workspace) -> Models | None:
 
 def clean_given(workspace: Workspace, given: Given) -> Given:
     """Return what a task is given as it may leave this machine: no secret, nothing hidden."""
-    made: Given = _clean(given, workspace.settings.secrets.allow)
+    allowed = workspace.settings.secrets.allow
+    made: Given = with_texts(
+        given, lambda text: visible(secrets.redacted(text, secrets.find(text, allowed)))
+    )
     return made
 
 
@@ -92,7 +95,11 @@ def ask(workspace: Workspace, kind: TaskKind, given: Given) -> ModelAnswered:
     known = _known_answer(workspace, kind, given, key)
     if known is not None:
         return known
-    models = _models_for(workspace, kind)
+    try:
+        models = models_of(workspace)
+    except InvalidValue as error:  # settings that do not fit together
+        note_failure(workspace, kind, f"{error.message}; {error.hint}")
+        raise NoAnswer(error.message, is_down=True) from None
     if models is None or not models.does(kind):
         raise NoAnswer("no model does this", waits=True)
     _count_call(workspace, kind)
@@ -109,15 +116,6 @@ def ask(workspace: Workspace, kind: TaskKind, given: Given) -> ModelAnswered:
     except PmemError as error:
         workspace.notes.append(f"model: an answer is not kept: {error.message}")
     return ModelAnswered(answer, origin(kind, key, models.name))
-
-
-def _models_for(workspace: Workspace, kind: TaskKind) -> Models | None:
-    """Return who does tasks; settings that do not fit together are a model that is not there."""
-    try:
-        return models_of(workspace)
-    except InvalidValue as error:
-        note_failure(workspace, kind, f"{error.message}; {error.hint}")
-        raise NoAnswer(error.message, is_down=True) from None
 
 
 def ask_once(
@@ -147,15 +145,20 @@ def note_failure(workspace: Workspace, kind: TaskKind, reason: str) -> None:
     """Note that a model did not do a task: for the log, for whoever asked, and for `strict`."""
     workspace.model_failures.append(f"{kind}: {reason}")
     workspace.notes.append(f"model: {kind} went by the rules: {reason}")
-    if workspace.read_only or not workspace.settings.record_operations:
-        return
-    told = {"status": "error", "reason": unquoted(reason)}
-    workspace.own.operations.note([operation(workspace.now(), "model", kind, told)])
+    if not workspace.read_only:
+        log_failure(workspace, kind, reason)
 
 
 def unquoted(reason: str) -> str:
     """Return why there is no answer, without what it quotes of one, of an error or a question."""
     return _QUOTED.sub("", reason).strip()
+
+
+def log_failure(workspace: Workspace, kind: TaskKind, reason: str) -> None:
+    """Log why no answer is used."""
+    if workspace.settings.record_operations:
+        told = {"status": "error", "reason": unquoted(reason)}
+        workspace.own.operations.note([operation(workspace.now(), "model", kind, told)])
 
 
 def _known_answer(
@@ -185,15 +188,3 @@ def _count_call(workspace: Workspace, kind: TaskKind) -> None:
         answers.count_call(now)
     except PmemError as error:
         raise NoAnswer(error.message, is_down=True, waits=True) from None
-
-
-def _clean(value: Any, allowed: tuple[str, ...]) -> Any:
-    if isinstance(value, str):
-        text = secrets.redacted(value, secrets.find(value, allowed))
-        return visible(text)
-    if isinstance(value, tuple):
-        return tuple(_clean(part, allowed) for part in value)
-    if isinstance(value, msgspec.Struct):
-        names = value.__struct_fields__
-        return type(value)(**{name: _clean(getattr(value, name), allowed) for name in names})
-    return value

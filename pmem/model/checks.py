@@ -7,7 +7,9 @@ stands in its place; what is let through wrongly would be remembered.
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Final, cast
 
 import msgspec
@@ -62,21 +64,15 @@ def read_model_answer(kind: TaskKind, said: Any) -> msgspec.Struct:
         if isinstance(said, msgspec.Struct):
             said = msgspec.to_builtins(said)
         answer: msgspec.Struct = msgspec.convert(said, wanted)
-        _check_unicode(answer)
+        msgspec.json.encode(answer)
+    except UnicodeEncodeError:
+        raise AnswerRefused("the answer is not valid UTF-8") from None
     except (msgspec.ValidationError, RecursionError, TypeError) as error:
         raise AnswerRefused(f"the answer has another form: {str(error)[:_SAID]}") from None
     return answer
 
 
-def _check_unicode(answer: msgspec.Struct) -> None:
-    try:
-        msgspec.json.encode(answer)
-    except UnicodeEncodeError:
-        raise AnswerRefused("the answer is not valid UTF-8") from None
-
-
 def _first_object(text: str) -> Any:
-    """Return the first whole JSON object of a text, whatever stands around it."""
     if len(text) > MOST_CHARACTERS:
         raise AnswerRefused(
             f"the answer has {len(text)} characters, and at most {MOST_CHARACTERS} are read"
@@ -84,21 +80,10 @@ def _first_object(text: str) -> Any:
     from json import JSONDecoder
 
     decoder = JSONDecoder()
-    for start in _brackets(text):
-        try:
-            return decoder.raw_decode(text, start)[0]
-        except (ValueError, RecursionError):
-            continue
+    for bracket in islice(re.finditer("{", text), _MOST_TRIED):
+        with suppress(ValueError, RecursionError):
+            return decoder.raw_decode(text, bracket.start())[0]
     raise AnswerRefused("the answer holds no whole JSON object")
-
-
-def _brackets(text: str) -> Iterator[int]:
-    start = -1
-    for _ in range(_MOST_TRIED):
-        start = text.find("{", start + 1)
-        if start < 0:
-            return
-        yield start
 
 
 LEAST_SHARE: Final = 0.4
@@ -163,7 +148,9 @@ def check_founded(text: str, source: FoundedText, what: str, share: float = LEAS
 
 def _unknown_names(text: str, source: FoundedText) -> Iterator[tuple[str, str]]:
     for number in _NUMBER.findall(text):
-        if not _has_number(_plain_number(number), source):
+        plain = re.escape(_plain_number(number))
+        # perhaps as the first part of a longer one, `16.2`, or as the minutes of a time
+        if not any(re.fullmatch(rf"(.*:)?{plain}([.:].*)?", known) for known in source.numbers):
             yield "number", number
     for name in named_paths(text):
         if _small(name) not in source.folded:
@@ -179,14 +166,6 @@ def _unknown_names(text: str, source: FoundedText) -> Iterator[tuple[str, str]]:
 
 def _plain_number(text: str) -> str:
     return re.sub(r",(?=\d{3}(?!\d))", "", text).strip(".,:")
-
-
-def _has_number(number: str, source: FoundedText) -> bool:
-    """Tell whether a source has a number, perhaps as the first part of a longer one (`16.2`)."""
-    return number in source.numbers or any(
-        known.startswith((f"{number}.", f"{number}:")) or known.endswith(f":{number}")
-        for known in source.numbers
-    )
 
 
 def _is_name(word: str, begins: bool) -> bool:
@@ -259,8 +238,6 @@ class CheckRules(msgspec.Struct, frozen=True):
 
 
 class _Check(msgspec.Struct, frozen=True):
-    """What is looked at in one answer."""
-
     source: FoundedText
     rules: CheckRules
 
@@ -307,7 +284,7 @@ def checked_answer(kind: TaskKind, given: Given, said: Any, rules: CheckRules) -
     Raises:
         AnswerRefused: It may not be used.
     """
-    tidy = _stripped(read_model_answer(kind, said))
+    tidy = with_texts(read_model_answer(kind, said), str.strip)
     _CHECKS[kind](_Check(source_of(given), rules), given, tidy)
     return tidy
 
@@ -401,13 +378,13 @@ _CHECKS: Final = cast(
 )
 
 
-def _stripped(value: Any) -> Any:
-    """Return the same without the space around each text."""
+def with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Return the same with each text in it changed."""
     if isinstance(value, str):
-        return value.strip()
+        return change(value)
     if isinstance(value, tuple):
-        return tuple(map(_stripped, value))
+        return tuple(with_texts(part, change) for part in value)
     if isinstance(value, msgspec.Struct):
-        names = value.__struct_fields__
-        return type(value)(**{name: _stripped(getattr(value, name)) for name in names})
+        parts = ((name, getattr(value, name)) for name in value.__struct_fields__)
+        return type(value)(**{name: with_texts(part, change) for name, part in parts})
     return value

@@ -126,17 +126,35 @@ class CommandModel:
         with tempfile.TemporaryDirectory(prefix="pmem-model-", ignore_cleanup_errors=True) as top:
             paths = _make_places(top, prompt)
             arguments = [paths.get(part, part) for part in self.command]
-            written = self._run(arguments, prompt.text.encode(), seconds, paths["cwd"])
+            with open(paths["prompt"], "rb") as prompt_file:
+                written = self._run(arguments, prompt_file, seconds, paths["cwd"])
             if OUTPUT in self.command:
-                written = _read_file(paths[OUTPUT])
+                try:
+                    with open(paths[OUTPUT], "rb") as file:
+                        written = file.read(MOST_BYTES + 1)
+                except OSError:
+                    raise ModelUnreachable("the program wrote no answer") from None
         if len(written) > MOST_BYTES:
             raise AnswerRefused(f"the answer has more than {MOST_BYTES} bytes")
         return Completion(text=written.decode(errors="replace"))
 
-    def _run(self, arguments: Sequence[str], asked: bytes, seconds: float, folder: str) -> bytes:
-        started = self._start(arguments, folder)
+    def _run(
+        self, arguments: Sequence[str], asked: IO[bytes], seconds: float, folder: str
+    ) -> bytes:
+        try:
+            started = subprocess.Popen(  # noqa: S603 - the person's own words, and no shell
+                arguments,
+                stdin=asked,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=folder,
+                env=self._environment,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise ModelUnreachable(f"{self.command[0]} cannot be run: {why}") from None
         outputs = (_Output(started.stdout), _Output(started.stderr))
-        Thread(target=_feed, args=(started.stdin, asked), daemon=True).start()
         try:
             code = started.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -148,21 +166,6 @@ class CommandModel:
             why = unsecret(" ".join(complained.decode(errors="replace").split())[:_SAID])
             raise ModelUnreachable(f"{self.name} ended with {code}{f': {why}' if why else ''}")
         return said
-
-    def _start(self, arguments: Sequence[str], folder: str) -> "subprocess.Popen[bytes]":
-        try:
-            return subprocess.Popen(  # noqa: S603 - the person's own words, and no shell
-                arguments,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=folder,
-                env=self._environment,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise ModelUnreachable(f"{self.command[0]} cannot be run: {why}") from None
 
 
 def trimmed(environment: Mapping[str, str], more: str = "") -> dict[str, str]:
@@ -226,30 +229,17 @@ class _Output:
         return b"".join(self._parts)
 
 
-def _feed(pipe: IO[bytes] | None, data: bytes) -> None:
-    assert pipe is not None
-    with suppress(OSError, ValueError), pipe:  # it may end without reading
-        pipe.write(data)
-
-
 def _make_places(top: str, prompt: ModelPrompt) -> dict[str, str]:
-    """Make an empty folder to work in, and beside it what arguments may name."""
     import msgspec
 
     paths = {"cwd": os.path.join(top, "work"), SCHEMA: os.path.join(top, "schema.json")}
-    paths[OUTPUT] = os.path.join(top, "answer.txt")
+    paths |= {OUTPUT: os.path.join(top, "answer.txt"), "prompt": os.path.join(top, "prompt.txt")}
     os.mkdir(paths["cwd"])
-    with open(paths[SCHEMA], "wb") as file:
-        file.write(msgspec.json.encode(prompt.schema))
+    contents = {SCHEMA: msgspec.json.encode(prompt.schema), "prompt": prompt.text.encode()}
+    for name, data in contents.items():
+        with open(paths[name], "wb") as file:
+            file.write(data)
     return paths
-
-
-def _read_file(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read(MOST_BYTES + 1)
-    except OSError:
-        raise ModelUnreachable("the program wrote no answer") from None
 
 
 _PRESETS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]]] = {

@@ -7,25 +7,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 
-from pmem.model.tasks import (
-    ChunkGiven,
-    CompactionAnswer,
-    CompactionGiven,
-    ConversationGiven,
-    EpisodeAnswer,
-    EpisodeGiven,
-    FactsAnswer,
-    InsightGiven,
-    InsightsAnswer,
-    ModelPrompt,
-    PairsAnswer,
-    PairsGiven,
-    ProcedureAnswer,
-    ProcedureGiven,
-    SummaryAnswer,
-    TaskKind,
-    TurnGiven,
-)
+from pmem.model import tasks
 
 
 class AnswerRefused(Exception):
@@ -51,7 +33,7 @@ class TextModel(Protocol):
         """What records that it had a part in say of it."""
         ...
 
-    def complete(self, prompt: ModelPrompt, seconds: float) -> Completion:
+    def complete(self, prompt: tasks.ModelPrompt, seconds: float) -> Completion:
         """Return what it writes within so many seconds.
 
         Raises:
@@ -72,18 +54,19 @@ class Models:
         name: str,
         text: TextModel | None = None,
         *,
-        chunk_summary: Callable[[ChunkGiven], SummaryAnswer] | None = None,
-        conversation_summary: Callable[[ConversationGiven], SummaryAnswer] | None = None,
-        compaction: Callable[[CompactionGiven], CompactionAnswer] | None = None,
-        turn_facts: Callable[[TurnGiven], FactsAnswer] | None = None,
-        episode: Callable[[EpisodeGiven], EpisodeAnswer] | None = None,
-        insight: Callable[[InsightGiven], InsightsAnswer] | None = None,
-        same_fact: Callable[[PairsGiven], PairsAnswer] | None = None,
-        procedure: Callable[[ProcedureGiven], ProcedureAnswer] | None = None,
+        chunk_summary: Callable[[tasks.ChunkGiven], tasks.SummaryAnswer] | None = None,
+        conversation_summary: Callable[[tasks.ConversationGiven], tasks.SummaryAnswer]
+        | None = None,
+        compaction: Callable[[tasks.CompactionGiven], tasks.CompactionAnswer] | None = None,
+        turn_facts: Callable[[tasks.TurnGiven], tasks.FactsAnswer] | None = None,
+        episode: Callable[[tasks.EpisodeGiven], tasks.EpisodeAnswer] | None = None,
+        insight: Callable[[tasks.InsightGiven], tasks.InsightsAnswer] | None = None,
+        same_fact: Callable[[tasks.PairsGiven], tasks.PairsAnswer] | None = None,
+        procedure: Callable[[tasks.ProcedureGiven], tasks.ProcedureAnswer] | None = None,
     ) -> None:
         self.name = name
         self.text = text
-        self._functions: Mapping[TaskKind, Callable[[Any], Any] | None] = {
+        self._functions: Mapping[tasks.TaskKind, Callable[[Any], Any] | None] = {
             "chunk_summary": chunk_summary,
             "conversation_summary": conversation_summary,
             "compaction": compaction,
@@ -94,11 +77,11 @@ class Models:
             "procedure": procedure,
         }
 
-    def function_for(self, kind: TaskKind) -> Callable[[Any], Any] | None:
+    def function_for(self, kind: tasks.TaskKind) -> Callable[[Any], Any] | None:
         """Return the function that does a task by itself; None where there is none."""
         return self._functions[kind]
 
-    def does(self, kind: TaskKind) -> bool:
+    def does(self, kind: tasks.TaskKind) -> bool:
         """Tell whether there is anybody for a task."""
         return self.text is not None or self._functions[kind] is not None
 
@@ -116,7 +99,14 @@ def in_time(ask: Callable[[], T], seconds: float, who: str) -> T:
         AnswerRefused: Asking found that the answer cannot be used.
     """
     answers: SimpleQueue[T | Exception] = SimpleQueue()
-    Thread(target=lambda: answers.put(_outcome(ask)), daemon=True).start()
+
+    def run() -> None:
+        try:
+            answers.put(ask())
+        except Exception as error:  # whatever a model raises, work goes on without it
+            answers.put(error)
+
+    Thread(target=run, daemon=True).start()
     try:
         found = answers.get(timeout=seconds)
     except Empty:
@@ -124,21 +114,7 @@ def in_time(ask: Callable[[], T], seconds: float, who: str) -> T:
     if isinstance(found, ModelUnreachable | AnswerRefused):
         raise found
     if isinstance(found, Exception):
-        said = f"{who} failed: {type(found).__name__}: {_error_line(found)}"
+        why = " ".join(str(found)[:_MOST_READ].split())[:_SAID]
+        said = f"{who} failed: {type(found).__name__}: {why}"
         raise ModelUnreachable(said.encode(errors="replace").decode())
     return found
-
-
-def _outcome(ask: Callable[[], T]) -> T | Exception:
-    try:
-        return ask()
-    except Exception as error:  # whatever a model raises, work goes on without it
-        return error
-
-
-def _error_line(error: Exception) -> str:
-    """Return what an error says, in one line."""
-    try:
-        return " ".join(str(error)[:_MOST_READ].split())[:_SAID]
-    except Exception:  # one that cannot even say what is wrong
-        return "it does not say why"

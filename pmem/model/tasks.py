@@ -28,9 +28,7 @@ TaskKind = Literal[
 ]
 """The tasks, by their names."""
 
-FoundType = Literal[
-    "fact", "decision", "preference", "entity", "constraint", "goal", "procedure"
-]  # fmt: skip
+FoundType = Literal["fact", "decision", "preference", "entity", "constraint", "goal", "procedure"]
 """What a fact that a model finds may be."""
 Verdicts = Literal["same", "update", "different"]
 
@@ -178,7 +176,7 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PairsAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """A verdict for each pair; one that is left out is asked for by itself."""
+    """A verdict for each pair; one that is left out waits for the next time."""
 
     pairs: Annotated[tuple[PairVerdict, ...], Meta(max_length=10)]
 
@@ -198,9 +196,8 @@ class ProcedureAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelTask(msgspec.Struct, frozen=True):
-    """One task: its name, also of its prompt, what it is given and answers, and its meaning."""
+    """One task: what it is given and answers, and its meaning. Its prompt has its name."""
 
-    kind: TaskKind
     given: type[Given]
     answer: type[msgspec.Struct]
     meaning: str
@@ -208,27 +205,17 @@ class ModelTask(msgspec.Struct, frozen=True):
 
 
 TASKS: Final[Mapping[TaskKind, ModelTask]] = {
-    task.kind: task
-    for task in (
-        ModelTask("chunk_summary", ChunkGiven, SummaryAnswer, "sum up older messages"),
-        ModelTask(
-            "conversation_summary", ConversationGiven, SummaryAnswer, "sum a talk up for its app"
-        ),
-        ModelTask(
-            "compaction", CompactionGiven, CompactionAnswer, "choose what an app lets go"
-        ),
-        ModelTask("turn_facts", TurnGiven, FactsAnswer, "find the facts of a message"),
-        ModelTask("episode", EpisodeGiven, EpisodeAnswer, "tell what happened"),
-        ModelTask("insight", InsightGiven, InsightsAnswer, "notice what no memory says", 220),
-        ModelTask("same_fact", PairsGiven, PairsAnswer, "compare memories that are alike"),
-        ModelTask("procedure", ProcedureGiven, ProcedureAnswer, "write down a workflow", 600),
-    )
-}  # fmt: skip
-
-
-def canonical(given: Given) -> bytes:
-    """Return what a task is given as bytes: the same for the same."""
-    return msgspec.json.encode(given, order="sorted")
+    "chunk_summary": ModelTask(ChunkGiven, SummaryAnswer, "sum up older messages"),
+    "conversation_summary": ModelTask(
+        ConversationGiven, SummaryAnswer, "sum a talk up for its app"
+    ),
+    "compaction": ModelTask(CompactionGiven, CompactionAnswer, "choose what an app lets go"),
+    "turn_facts": ModelTask(TurnGiven, FactsAnswer, "find the facts of a message"),
+    "episode": ModelTask(EpisodeGiven, EpisodeAnswer, "tell what happened"),
+    "insight": ModelTask(InsightGiven, InsightsAnswer, "notice what no memory says", 220),
+    "same_fact": ModelTask(PairsGiven, PairsAnswer, "compare memories that are alike"),
+    "procedure": ModelTask(ProcedureGiven, ProcedureAnswer, "write down a workflow", 600),
+}
 
 
 Kinds = Annotated[
@@ -241,7 +228,8 @@ def task_key(kind: TaskKind, version: str, given: Given) -> str:
     """Return what tells one question from all others: a digest in 32 hexadecimal digits."""
     from hashlib import blake2b
 
-    asked = b"\0".join((kind.encode(), version.encode(), canonical(given)))
+    data = msgspec.json.encode(given, order="sorted")
+    asked = b"\0".join((kind.encode(), version.encode(), data))
     return blake2b(asked, digest_size=16).hexdigest()
 
 
@@ -322,11 +310,9 @@ def write_prompt(kind: TaskKind, given: Given, most_tokens: int = 400) -> ModelP
 
 def fenced_data(given: Given) -> str:
     """Return what a task is given as JSON in a fence that nothing in it can close."""
-    data = escaped(msgspec.json.format(canonical(given), indent=2).decode())
-    run = longest = 0
-    for letter in data:
-        run = run + 1 if letter == "`" else 0
-        longest = max(longest, run)
+    made = msgspec.json.encode(given, order="sorted")
+    data = escaped(msgspec.json.format(made, indent=2).decode())
+    longest = max(map(len, re.findall("`+", data)), default=0)
     fence = "`" * max(_FEWEST_BACKTICKS, longest + 1)
     return f"{fence}json\n{data}\n{fence}"
 

@@ -17,8 +17,6 @@ INSTALL: Final = "pip install 'pmem-cli[model]'"
 MOST_BYTES: Final = 1 << 20
 """Of a server's answer."""
 TEMPERATURE: Final = 0
-_TRIES: Final = 2
-"""How often a server that is busy is asked."""
 _PAUSE_SECONDS: Final = 1.0
 _BUSY: Final = frozenset((408, 409, 429, 500, 502, 503, 504, 529))
 _NOT_UNDERSTOOD: Final = frozenset((400, 404, 415, 422, 501))
@@ -45,12 +43,14 @@ class _ChatAnswer(msgspec.Struct):
 
 
 class _Failed(Exception):
-    """A server answered with a status that is none of success."""
+    """A server answered with a status that is none of success; `pause` is how long it wants to be
+    left alone, in seconds.
+    """
 
     def __init__(self, status: int, said: str, after: str) -> None:
         super().__init__(f"answered {status}{f': {said}' if said else ''}")
         self.status = status
-        self.after = after
+        self.pause = float(after) if after.isdecimal() else _PAUSE_SECONDS
 
 
 class UrlModel:
@@ -82,19 +82,23 @@ class UrlModel:
 
     def _tried(self, prompt: ModelPrompt, form: str, end: float) -> Completion:
         """Ask, and once more where the server is busy and there is time to wait as it wants."""
-        for left in reversed(range(_TRIES)):
-            try:
-                return self._asked(prompt, form, end)
-            except _Failed as failed:
-                pause = _pause(failed.after)
-                if not left or failed.status not in _BUSY or time.monotonic() + pause >= end:
-                    raise
-                time.sleep(pause)
-        raise AssertionError
+        try:
+            return self._asked(prompt, form, end)
+        except _Failed as failed:
+            pause = failed.pause
+            if failed.status not in _BUSY or time.monotonic() + pause >= end:
+                raise
+        time.sleep(pause)
+        return self._asked(prompt, form, end)
 
     def _asked(self, prompt: ModelPrompt, form: str, end: float) -> Completion:
-        httpx = _httpx()
+        try:
+            import httpx
+        except ImportError:
+            raise ModelUnreachable(f"a URL as the model needs httpx: run `{INSTALL}`") from None
         left = max(0.1, end - time.monotonic())
+        headers = {"Content-Type": "application/json", "User-Agent": "pmem"}
+        headers |= {"Authorization": f"Bearer {self._key}"} if self._key else {}
         try:
             with (
                 httpx.Client(timeout=left, follow_redirects=False) as client,
@@ -102,7 +106,7 @@ class UrlModel:
                     "POST",
                     self._url,
                     content=msgspec.json.encode(self._body(prompt, form)),
-                    headers=self._headers(),
+                    headers=headers,
                 ) as response,
             ):
                 return _completion(_read_response(response, end))
@@ -123,10 +127,6 @@ class UrlModel:
         elif form:
             body["response_format"] = {"type": form}
         return body
-
-    def _headers(self) -> Mapping[str, str]:
-        headers = {"Content-Type": "application/json", "User-Agent": "pmem"}
-        return {**headers, "Authorization": f"Bearer {self._key}"} if self._key else headers
 
 
 def chat_address(url: str) -> str:
@@ -150,14 +150,6 @@ def chat_address(url: str) -> str:
     end = "/chat/completions"
     path = parts.path.rstrip("/")
     return parts._replace(path=path if path.endswith(end) else path + end).geturl()
-
-
-def _httpx() -> Any:
-    try:
-        import httpx
-    except ImportError:
-        raise ModelUnreachable(f"a URL as the model needs httpx: run `{INSTALL}`") from None
-    return httpx
 
 
 def _read_response(response: "httpx.Response", end: float) -> bytes:
@@ -186,11 +178,3 @@ def _completion(data: bytes) -> Completion:
         raise AnswerRefused("the server did not answer as OpenAI's API does") from None
     usage = answer.usage
     return Completion(text=text, tokens=None if usage is None else usage.total_tokens)
-
-
-def _pause(after: str) -> float:
-    """Return how long a server wants to be left alone, in seconds."""
-    try:
-        return max(0.0, float(after))
-    except ValueError:
-        return _PAUSE_SECONDS

@@ -143,7 +143,6 @@ def json_line(value: Any) -> bytes:
 
 
 def _in_utf_8(value: Any) -> Any:
-    """Write out the bytes of paths that are not UTF-8."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):

@@ -19,7 +19,7 @@ from pmem.errors import ModelFailed, PmemError, Refused, StorageRefused, Unfinis
 from pmem.operations.operation import Operation, Outcome, Writes
 from pmem.project.caller import NOBODY, Caller, asked_by
 from pmem.project.configuration import embeds
-from pmem.project.transaction import check_writable
+from pmem.project.transaction import check_writable, note_command
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
 from pmem.values.rules import AUTO
@@ -58,8 +58,6 @@ def run(
         request = _pass_gate(unit, operation, request)  # before the lock: nobody waits for it
         result = _do(unit, operation, request, is_writing=writes == "records")
         if operation.is_final and writes:
-            from pmem.project.transaction import note_command
-
             note_command(unit, operation.name, beyond=True)  # `undo` stops at it
     except PmemError:
         if operation.logged or writes == "records":
@@ -99,7 +97,6 @@ def _unit_of(workspace: Workspace, request: Any, caller: Caller) -> Workspace:
 
 
 def _check_caller(unit: Workspace, operation: Operation[Any, Any]) -> None:
-    """See that a program decides nothing that a person does, and sees nobody's own memory."""
     program = unit.caller.agent or unit.caller.app
     if operation.by_person and program is not None:
         how = "PMEM_AGENT and --agent" if unit.caller.agent else "PMEM_APP"
@@ -127,8 +124,6 @@ def _do(unit: Workspace, operation: Operation[Q, A], request: Q, *, is_writing: 
         raise
     finally:
         if unit.written or unit.forgot:
-            from pmem.project.transaction import note_command
-
             _report_first_write(unit)
             note_command(unit, operation.name)
     return result
@@ -208,7 +203,6 @@ def _pass_gate(unit: Workspace, operation: Operation[Q, A], request: Q) -> Q:
 
 
 def _ask_models(unit: Workspace, operation: Operation[Q, A], request: Q, result: A) -> None:
-    """Let the project's models do what an operation leaves for them, if there are any."""
     is_wanted = not operation.asks_if or getattr(request, operation.asks_if)
     if not operation.asks or not is_wanted or not writes_of(operation, request):
         return

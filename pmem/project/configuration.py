@@ -182,8 +182,9 @@ class Configuration:
             or _may_name("database", user_config(self._environment))
         ):
             return None
-        address = str(self.setting("database").value)
-        key = str(self.setting("database_project").value)
+        layers = self._layers()
+        address = str(resolve_one("database", layers).value)
+        key = str(resolve_one("database_project", layers).value)
         return (address, key) if address and key else None
 
     def _layers(self) -> list[Layer]:

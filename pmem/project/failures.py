@@ -10,6 +10,7 @@ from pmem.core.visible import one_visible_line
 from pmem.errors import NoProject, PmemError
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
+from pmem.storage.files.safe_files import is_own
 
 MOST_BYTES: Final = 1_000_000
 """Size from which whoever writes next begins a new log."""
@@ -22,7 +23,6 @@ def note_failure(workspace: Workspace, text: str) -> str | None:
     """Write down what went wrong, without secrets; return where, if anything may be written."""
     if workspace.read_only:
         return None
-    from pmem.storage.files.safe_files import is_own
 
     folder = os.path.join(workspace.root, "local")
     path = os.path.join(folder, _LOG)

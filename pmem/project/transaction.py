@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pmem.errors import ReadOnly, Refused
 from pmem.storage.backend import Change
 from pmem.storage.git.tracked import check_own
+from pmem.values.ids import short
 from pmem.values.records import Chunk, Conversation, Episode, Event, Memory, RecordType, Standing
 
 if TYPE_CHECKING:
@@ -221,7 +222,6 @@ def _logged_changes(pairs: "list[tuple[Change, Any]]") -> "Iterator[LoggedChange
 def _settled_facts(pairs: "list[tuple[Change, Any]]") -> "Iterator[LoggedFact]":
     """Yield the facts that were promoted or rejected, each once."""
     from pmem.storage.local.logs import LoggedFact
-    from pmem.values.ids import short
 
     before: dict[str, Standing] = {}
     after: dict[str, LoggedFact] = {}

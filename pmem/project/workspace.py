@@ -13,6 +13,7 @@ from pmem.errors import Ambiguous, NotFound, Refused
 from pmem.project.caller import NOBODY, Caller
 from pmem.project.configuration import Configuration, name_of
 from pmem.storage.backend import Backend, Change, Problem
+from pmem.storage.git.git import user_name
 from pmem.storage.git.tracked import foreign
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.shared import Shared
@@ -156,8 +157,6 @@ class Workspace:
         """Who writes."""
         if self.given_actor is not None:
             return self.given_actor
-        from pmem.storage.git.git import user_name
-
         return self.shared.user(lambda: user_name(self.root, self.environment))
 
     @property

@@ -6,17 +6,19 @@ from typing import Final
 import msgspec
 
 from pmem.conversation.window import ConversationWindow
-from pmem.core.context.parts import Candidates, Item, Omitted
+from pmem.core.context.parts import Candidates, Exchange, Format, Item, Omitted
 from pmem.core.context.worth import ALWAYS, FLOOR, LEAST_LIKELY, Worth, mode_of, per_token, tie
 from pmem.core.lifecycle.neighbours import newer_first, with_newer
+from pmem.core.pruning.segments import units
+from pmem.core.retrieval.question import searched_part
 from pmem.core.text.speech import TOOLS, speech_of
+from pmem.core.text.terms import terms
 from pmem.search.context_answers import ContextSource
 from pmem.search.context_items import (
     episode_item,
     memory_item,
     message_item,
     pinned_item,
-    recent_items,
     said_item,
     summary_item,
 )
@@ -24,7 +26,7 @@ from pmem.search.context_memories import LINE_TOKENS
 from pmem.search.context_request import modes_of, task_of
 from pmem.search.hits import Scored, SearchKind, opened
 from pmem.values.ids import moment_of
-from pmem.values.records import Memory
+from pmem.values.records import Memory, Message
 from pmem.values.times import UNDATED
 
 EPISODE_TOKENS: Final = 30
@@ -46,7 +48,7 @@ def gather_candidates(source: ContextSource, talk: ConversationWindow) -> Candid
     settings, given = workspace.settings, bool(task_of(request))
     near = sum(turns < settings.short_term_retention_turns for turns in talk.turns_ago)
     said = list(map(workspace.mask.fields, talk.recent))
-    recent, exchanges = recent_items(talk, said, request.format, budget)
+    recent, exchanges = _recent_items(talk, said, request.format, budget)
     block = [
         _memory_item(source, memory, why)
         for memory, why in _newest_first(source, _standing(source) if given else _all(source))
@@ -208,8 +210,6 @@ def _said(source: ContextSource) -> Recalled:
     A secret is taken out before a part of it could be, and again with all that is shown.
     """
     from pmem.core.context.chat_items import matching_passages, shown_characters
-    from pmem.core.retrieval.question import searched_part
-    from pmem.core.text.terms import terms
 
     workspace = source.workspace
     wanted = frozenset(terms(searched_part(source.asked)))
@@ -264,3 +264,42 @@ def _count_unneeded(source: ContextSource, needed: set[str]) -> dict[str, int]:
 def _unneeded_episodes(source: ContextSource, needed: set[str]) -> Iterable[str]:
     ids = (place.id for kind, place, _ in source.found if kind is SearchKind.EPISODE)
     return (identifier for identifier in ids if identifier not in needed)
+
+
+def _recent_items(
+    talk: ConversationWindow, said: Sequence[Message], format_: Format, budget: int
+) -> tuple[list[Item], list[Exchange]]:
+    """Describe the recent messages, and group those that may be shown, the latest group first."""
+    exchanges = list(_exchanges(talk))
+    items = [message_item(message, place, budget) for place, message in enumerate(said)]
+    if format_ == "messages":
+        from pmem.core.context.chat_items import chat_items
+
+        items = chat_items(items, said, _bond_of_each(exchanges, len(said)))
+    return items, [[[items[n] for n in bond] for bond in exchange] for exchange in exchanges]
+
+
+def _exchanges(talk: ConversationWindow) -> Iterator[list[list[int]]]:
+    """Yield the places of messages that belong together, in bonds, the latest exchange first."""
+    live = [place for place, each in enumerate(talk.recent) if each.id not in talk.gone]
+    shown = [talk.recent[place] for place in live]
+    for unit in sorted(units(shown), key=max, reverse=True):
+        bonds = _bonds([shown[number] for number in unit])
+        yield [[live[unit[number]] for number in bond] for bond in bonds]
+
+
+def _bonds(said: Sequence[Message]) -> list[list[int]]:
+    """Divide what belongs together into what must never be apart: the question, calls, ..."""
+    alone = 0 if said[0].tool_call is not None else 1
+    rest = ([alone + number for number in bond] for bond in units(said[alone:]))
+    return [*([[0]] * alone), *rest]
+
+
+def _bond_of_each(exchanges: Sequence[Sequence[Sequence[int]]], many: int) -> list[int | None]:
+    """Return for each of so many places in which bond it is."""
+    found: list[int | None] = [None] * many
+    bonds = (bond for exchange in exchanges for bond in exchange)
+    for number, bond in enumerate(bonds):
+        for place in bond:
+            found[place] = number
+    return found

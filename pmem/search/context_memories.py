@@ -19,11 +19,11 @@ from pmem.core.filters import Filter, cited_symbols, covers
 from pmem.core.followed_rules import repeats_rule
 from pmem.core.lifecycle.neighbours import JUDGED
 from pmem.core.policy import PROCEDURAL
+from pmem.core.record_keys import judged_key, symbol_key
 from pmem.core.retention import valid_at
 from pmem.core.selection import TYPE_WORTH, Order, Portion, Selection, ticks
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest, modes_of
-from pmem.storage.backend import judged_key, symbol_key
 from pmem.values.records import Memory, MemoryType
 
 LEAST_TOKENS: Final = 4
@@ -199,10 +199,11 @@ class UsableMemories:
             self._take(self._of_ids(ends), keys=[judged_key(id_) for id_ in sorted(new)])
             new = set(self._known) - before
 
-    def _take(self, parts: Sequence[Portion], keys: Collection[str] = ()) -> None:
-        if (parts or keys) and not self._is_empty:
-            found = self._store.some_of(self._shown, parts, keys)
-            self._keep(found)
+    def _take(self, parts: Sequence[Portion], keys: Iterable[str] = ()) -> None:
+        if keyed := tuple(keys):
+            parts = [*parts, Portion(replace(self._shown, keys=keyed))]
+        if parts and not self._is_empty:
+            self._keep(self._store.some_of(self._shown, parts))
 
     def _keep(self, found: Iterable[Memory]) -> None:
         """Keep what was read; dead ends that are settled warn nobody."""

@@ -282,7 +282,7 @@ def content(path: str) -> bytes | None:
 
     Raises:
         InvalidValue: It is a folder.
-        Damaged, StorageRefused: It cannot be read, or see `ownfile.read`.
+        Damaged, StorageRefused: It cannot be read, or see `safe_files.read`.
     """
     named = os.path.basename(path) in (DEFAULT_NAME, _DEFAULT_ACCEPTED)
     try:

@@ -17,6 +17,7 @@ import msgspec
 from pmem.core.filters import Filter, judge_of
 from pmem.core.lifecycle.presence import OUT_OF_RECALL
 from pmem.core.outcomes import warns
+from pmem.core.record_keys import fixed_key, proven_key
 from pmem.core.retention import valid_at
 from pmem.core.retrieval.documents import entries
 from pmem.core.retrieval.forms import joined_words, likeness
@@ -42,7 +43,6 @@ from pmem.search.hits import (
     related_to,
 )
 from pmem.search.picking import SearchRequest, most_hits, pick
-from pmem.storage.backend import fixed_key, proven_key
 from pmem.values.bounds import QUERY_CHARACTERS
 from pmem.values.records import Chunk, Episode, Memory, Message
 

@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 
-from pmem.core.filters import EVERYTHING, Filter, cited_symbols, fold
-from pmem.core.lifecycle.neighbours import is_near
-from pmem.core.outcomes import FIXES
+from pmem.core.filters import EVERYTHING, Filter
+from pmem.core.record_keys import word_keys_of
 from pmem.core.selection import COLUMNS, Order, Portion, Selection
-from pmem.values.records import JUDGEMENTS, STORES, Memory, Record, RecordType, State
+from pmem.values.records import STORES, Record, RecordType
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import MemoryPool, Pool
 
-NEAR_KEY = "near"
-"""The key by which active memories are found that were linked as nearly the same as another one."""
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 Holders = Mapping[str, list[str]]
@@ -86,23 +83,9 @@ class Backend(Protocol):
         """
         ...
 
-    def some_of(
-        self,
-        type_: type[R],
-        selection: Selection,
-        parts: Sequence[Portion],
-        keys: Collection[str] = (),
-    ) -> list[R]:
-        """Return records that are selected, at least those of any part; without an index all.
-
-        Args:
-            type_: Which store.
-            selection: What all of them must be.
-            parts: Which of them are needed.
-            keys: And those with one of these twin keys.
-
-        Returns:
-            By ascending id.
+    def some_of(self, type_: type[R], selection: Selection, parts: Sequence[Portion]) -> list[R]:
+        """Return records that are selected by ascending id, at least those of any part; all
+        without an index.
         """
         ...
 
@@ -126,10 +109,6 @@ class Backend(Protocol):
 
     def mark(self, type_: type[Record], mark: str, ids: Collection[str]) -> None:
         """Mark records as they are; a mark is lost when its record changes, or any record goes."""
-        ...
-
-    def twins(self, type_: type[R], key: str) -> Iterator[R]:
-        """Yield the records whose `twin_keys` contain `key`."""
         ...
 
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
@@ -165,72 +144,6 @@ class Backend(Protocol):
             StorageRefused: The disk or a file refused; nothing changed.
         """
         ...
-
-
-def twin_keys(record: Record) -> tuple[str, ...]:
-    """Return what memories are found by: app, subject, content, that they are nearly what another
-    one says, whom they judge or fix, what proves them, and the symbols that they cite.
-    """
-    if isinstance(record, Memory) and record.state is State.ARCHIVED:
-        return (archived_key(record.content),)
-    if not isinstance(record, Memory) or record.state is not State.ACTIVE:
-        return ()
-    app = (app_key(record.scope.app),) if record.scope.app else ()
-    tied = {judged_key(link.target) for link in record.relationships if link.type in JUDGEMENTS}
-    tied |= {fixed_key(link.target) for link in record.relationships if link.type == FIXES}
-    tied |= set(map(proven_key, record.evidence)) | set(map(symbol_key, cited_symbols(record)))
-    subject = (subject_key(record.subject),) if record.subject else ()
-    near = (NEAR_KEY,) if any(map(is_near, record.relationships)) else ()
-    return (*app, *subject, content_key(record.content), *near, *sorted(tied))
-
-
-def subject_key(subject: str) -> str:
-    """Return the key by which active memories on a subject are found."""
-    return f"subject:{fold(subject)}"
-
-
-def content_key(content: str) -> str:
-    """Return the key by which active memories of a content are found."""
-    return f"content:{fold(content)}"
-
-
-def judged_key(identifier: str) -> str:
-    """Return the key by which active memories are found that judge another: update it, say."""
-    return f"judges:{identifier}"
-
-
-def fixed_key(identifier: str) -> str:
-    """Return the key by which active memories are found that fix another: a dead end."""
-    return f"fixes:{identifier}"
-
-
-def proven_key(evidence: str) -> str:
-    """Return the key by which active memories are found that name something as their evidence."""
-    return f"proven:{evidence}"
-
-
-def symbol_key(symbol: str) -> str:
-    """Return the key by which active memories are found that cite a symbol."""
-    return f"symbol:{symbol}"
-
-
-def archived_key(content: str) -> str:
-    """Return the key by which archived memories of a content are found."""
-    return f"archived:{fold(content)}"
-
-
-def app_key(app: str) -> str:
-    """Return the key by which the active memories of an app are found."""
-    return f"app:{app.casefold()}"
-
-
-def word_keys_of(record: Record) -> Sequence[str]:
-    """Return the words by which active memories are found alike: `core.lifecycle.candidates`."""
-    if not isinstance(record, Memory) or record.state is not State.ACTIVE:
-        return ()
-    from pmem.core.lifecycle.candidates import word_keys
-
-    return word_keys(record.content, record.scope)
 
 
 def holders_among(records: Iterable[Record], keys: Collection[str], most: int) -> Holders:

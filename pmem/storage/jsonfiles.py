@@ -11,16 +11,7 @@ import msgspec
 from pmem.core.filters import EVERYTHING, Filter, judge_of
 from pmem.core.selection import Order, Portion, Selection, selected_among
 from pmem.errors import Damaged, Refused
-from pmem.storage.backend import (
-    Change,
-    Holders,
-    Problem,
-    Tally,
-    holders_among,
-    pool_of,
-    tally_of,
-    twin_keys,
-)
+from pmem.storage.backend import Change, Holders, Problem, Tally, holders_among, pool_of, tally_of
 from pmem.storage.files import durable, safe_files
 from pmem.storage.files.lock import LOCK, writer_lock
 from pmem.storage.files.recordfile import (
@@ -150,15 +141,9 @@ class JsonFiles:
             return selected_among(self.scan(type_), selection, order, limit)
         return found[0]
 
-    def some_of(
-        self,
-        type_: type[R],
-        selection: Selection,
-        parts: Sequence[Portion],
-        keys: Collection[str] = (),
-    ) -> list[R]:
+    def some_of(self, type_: type[R], selection: Selection, parts: Sequence[Portion]) -> list[R]:
         def ask(index: "Index") -> list[R]:
-            found = index.records.some_of(STORES[type_], parts, keys)
+            found = index.records.some_of(STORES[type_], parts)
             return [self._decoded(type_, data) for data in found]
 
         found = self._current.ask((type_,), ask)
@@ -180,13 +165,6 @@ class JsonFiles:
         record = decode(data, type_)
         self._files.note_served(type_, record.id, data)
         return record
-
-    def twins(self, type_: type[R], key: str) -> Iterator[R]:
-        found = self._current.ask((type_,), lambda index: index.records.twins(STORES[type_], key))
-        for identifier in self.ids(type_) if found is None else found[0]:
-            record = self._files.usable(type_, identifier)
-            if record is not None and key in twin_keys(record):
-                yield record
 
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
         found = self._current.ask((type_,), lambda index: index.records.holders(keys, most))

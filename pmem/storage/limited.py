@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pmem.core.filters import EVERYTHING, Filter
-from pmem.core.policy import Reach
+from pmem.core.policy import Reach, app_of, category_of
 from pmem.core.selection import Order, Portion, Selection, selected_among
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
 from pmem.storage.backend import Backend, Change, Holders, Problem, Tally, pool_of, tally_of
@@ -75,12 +75,11 @@ class Limited(Unindexed):
         type_: type[R],
         selection: Selection,
         parts: Sequence[Portion],
-        keys: Collection[str] = (),
     ) -> list[R]:
         if self._today is not None:
             return self.select(type_, selection)
         seen = [replace(part, selection=self._within(part.selection)) for part in parts]
-        return self._backend.some_of(type_, self._within(selection), seen, keys)
+        return self._backend.some_of(type_, self._within(selection), seen)
 
     def tally(
         self, type_: type[Record], selection: Selection, columns: Sequence[str] = (), least: int = 1
@@ -91,9 +90,6 @@ class Limited(Unindexed):
 
     def _within(self, selection: Selection) -> Selection:
         return msgspec.structs.replace(selection, reach=self._reach)
-
-    def twins(self, type_: type[R], key: str) -> Iterator[R]:
-        return filter(self._admits, self._backend.twins(type_, key))
 
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
         found = self._backend.holders(type_, keys, most)
@@ -119,8 +115,6 @@ class Limited(Unindexed):
         self._backend.commit(changes)
 
     def _refuse(self, record: Record) -> None:
-        from pmem.core.policy import app_of, category_of
-
         app, category = app_of(record), category_of(record)
         where = f"in the category {category}" if self._reach.serves(app) else f"for the app {app}"
         raise Refused(f"{self._reach.who} may not write {where}", self._reach.hint)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from pmem.errors import Damaged, FileNotRead, Locked, NotFound, Refused, StorageRefused, TooLarge
 from pmem.storage.backend import Change, Problem
 from pmem.storage.files import durable
-from pmem.storage.files.listing import SUFFIX
+from pmem.storage.files.listing import SUFFIX, record_file
 from pmem.storage.files.lock import LOCK, writer_lock
 from pmem.storage.files.recordfile import Stamp, parse, read_within, serialise
 from pmem.values.bounds import RECORD_BYTES
@@ -134,7 +134,7 @@ class RecordFiles:
         if not is_id(change.id):
             raise Damaged(f"{change.id!r} is no id of a {KINDS[change.type]}")
         path = self.path(change.type, change.id)
-        relative = f"{STORES[change.type]}/{change.id}{SUFFIX}"
+        relative = record_file(STORES[change.type], change.id)
         seen = self.seen or {}
         previous = _unchanged(path, seen.get(path), self._most_bytes)
         if change.record is None:

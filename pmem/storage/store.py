@@ -6,9 +6,10 @@ from contextlib import suppress
 from typing import Generic, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, passes
+from pmem.core.record_keys import twin_keys, word_keys_of
 from pmem.core.selection import ALL, Order, Portion, Selection, in_order
 from pmem.errors import Damaged, NotFound
-from pmem.storage.backend import Backend, Change, Tally, tally_of, twin_keys, word_keys_of
+from pmem.storage.backend import Backend, Change, Tally, tally_of
 from pmem.values.ids import matches
 from pmem.values.records import KINDS, Record
 
@@ -75,13 +76,11 @@ class Store(Generic[R]):
         pending = filter(selection.judge(), filter(None, self._dirty.values()))
         return in_order(sorted((*left, *pending), key=lambda each: each.id), order)[:limit]
 
-    def some_of(
-        self, selection: Selection, parts: Sequence[Portion], keys: Collection[str] = ()
-    ) -> list[R]:
+    def some_of(self, selection: Selection, parts: Sequence[Portion]) -> list[R]:
         """Return records that are selected, at least those of any part; see `Backend.some_of`."""
         if self._dirty:
             return self.select(selection)
-        return self._backend.some_of(self.type, selection, parts, keys)
+        return self._backend.some_of(self.type, selection, parts)
 
     def tally(
         self, selection: Selection = ALL, columns: Sequence[str] = (), least: int = 1
@@ -99,9 +98,11 @@ class Store(Generic[R]):
         """Return how many records are selected, pending changes included."""
         return sum(self.tally(selection).values())
 
-    def twins(self, key: str) -> Iterator[R]:
-        """Yield the records that have a twin key (see `backend.twin_keys`)."""
-        for record in self._backend.twins(self.type, key):
+    def twins(self, key: str, limit: int | None = None) -> Iterator[R]:
+        """Yield records that have a twin key (see `core.record_keys`), by ascending id: so many
+        of those that are written, and all that are pending.
+        """
+        for record in self._backend.select(self.type, Selection(keys=(key,)), (), limit):
             if record.id not in self._dirty:
                 yield record
         for identifier in dict.fromkeys(self._pending_twins.get(key, ())):

@@ -1,26 +1,13 @@
-"""Backends without an index, and one without files."""
+"""What a backend without an index answers by scans of its records."""
 
-from _thread import allocate_lock
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
-from pmem.core.filters import EVERYTHING, Filter, passes
+from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.selection import Order, Portion, Selection, selected_among
-from pmem.errors import NotFound
-from pmem.storage.backend import (
-    Change,
-    Holders,
-    Problem,
-    Tally,
-    holders_among,
-    pool_of,
-    tally_of,
-    twin_keys,
-)
-from pmem.values.ids import matches
-from pmem.values.records import KINDS, STORES, Record
+from pmem.storage.backend import Holders, Tally, holders_among, pool_of, tally_of
+from pmem.values.records import Record
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import Pool
@@ -46,7 +33,6 @@ class Unindexed(ABC):
         type_: type[R],
         selection: Selection,
         parts: Sequence[Portion],  # noqa: ARG002 - the protocol's
-        keys: Collection[str] = (),  # noqa: ARG002
     ) -> list[R]:
         return self.select(type_, selection)
 
@@ -75,52 +61,8 @@ class Unindexed(ABC):
     ) -> None:
         """Keep no marks."""
 
-    def twins(self, type_: type[R], key: str) -> Iterator[R]:
-        return (record for record in self.scan(type_) if key in twin_keys(record))
-
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
         return holders_among(self.scan(type_), keys, most)
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
         return search(pool_of(self.scan))
-
-
-class InMemory(Unindexed):
-    """A backend without files, for tests and for what need not last; threads may share it."""
-
-    def __init__(self) -> None:
-        self._turn = allocate_lock()
-        self.problems: list[Problem] = []
-        self._records: dict[type[Record], dict[str, Record]] = {type_: {} for type_ in STORES}
-
-    def ids(self, type_: type[Record], reference: str = "") -> list[str]:
-        return sorted(id_ for id_ in list(self._records[type_]) if matches(reference, id_))
-
-    def read(self, type_: type[R], identifier: str) -> R:
-        try:
-            record = self._records[type_][identifier]
-        except KeyError:
-            raise NotFound(f"there is no {KINDS[type_]} {identifier}") from None
-        assert isinstance(record, type_)
-        return record
-
-    def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
-        for identifier in self.ids(type_):
-            record = self._records[type_].get(identifier)
-            if isinstance(record, type_) and passes(record, wanted):
-                yield record
-
-    def moment(self) -> AbstractContextManager[None]:
-        return nullcontext()
-
-    @contextmanager
-    def lock(self) -> Iterator[None]:
-        with self._turn:
-            yield
-
-    def commit(self, changes: Sequence[Change]) -> None:
-        for change in changes:
-            if change.record is None:
-                self._records[change.type].pop(change.id, None)
-            else:
-                self._records[change.type][change.id] = change.record

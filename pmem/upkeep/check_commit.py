@@ -24,7 +24,7 @@ from pmem.project.configuration import CONFIG_FILE
 from pmem.project.setup import IGNORE_FILE
 from pmem.project.views import seen_in
 from pmem.project.workspace import Workspace
-from pmem.storage.files.listing import SUFFIX
+from pmem.storage.files.listing import SUFFIX, record_file
 from pmem.storage.git.git_index import Staged
 from pmem.storage.git.repository import Repository, TreeEntry
 from pmem.storage.git.tracked import LOCAL
@@ -86,19 +86,13 @@ def check_staged(workspace: Workspace, request: NoArguments) -> Checked:  # noqa
 
 
 def _is_limited(workspace: Workspace) -> bool:
-    """Tell whether whoever asks may not see every record."""
     try:
         return workspace.reach is not None
     except PmemError:
         return True
 
 
-def _file(type_: RecordType, name: str) -> str:
-    return f"{STORES[type_]}/{name}{SUFFIX}"
-
-
 def _records_among(paths: Iterable[str]) -> Names:
-    """Return the records' names among paths, by store and in ascending order."""
     found: Names = {type_: [] for type_ in STORES}
     for path in sorted(paths):
         folder, _, name = path.partition("/")
@@ -137,12 +131,11 @@ def _of_transcripts(staged: Staged, kept: Iterable[str]) -> Iterator[Finding]:
 
 
 def _of_records(staged: Staged, root: str, changed: Names, now: datetime) -> Iterator[Finding]:
-    """Report what is wrong with the records that the commit changes."""
     times = Counter(id_ for type_ in STORES for id_ in staged.ids(type_))
     memories: dict[str, Memory] = {}
     for type_, names in changed.items():
         for record in staged.some(type_, names):
-            path = staged.where(_file(type_, record.id))
+            path = staged.where(record_file(STORES[type_], record.id))
             look = RecordCheck(path, record, staged.data)
             yield from look.dangling(times)
             yield from look.findings(now)
@@ -151,7 +144,7 @@ def _of_records(staged: Staged, root: str, changed: Names, now: datetime) -> Ite
         for name in names:
             if times[name] > 1:
                 sentence = f"the id {name} stands in {times[name]} stores"
-                yield Finding(staged.where(_file(type_, name)), "duplicate", sentence)
+                yield Finding(staged.where(record_file(STORES[type_], name)), "duplicate", sentence)
     yield from (of_problem(problem, staged.data) for problem in staged.problems)
     yield from _of_successors(staged, root, memories)
 
@@ -166,13 +159,12 @@ def _of_successors(staged: Staged, root: str, changed: Mapping[str, Memory]) -> 
         memories |= {memory.id: memory for memory in latest}
         if not latest:
             break
-    names = {staged.where(_file(Memory, id_)) for id_ in changed}
+    names = {staged.where(record_file(STORES[Memory], id_)) for id_ in changed}
     findings = find_unsound_successions(root, memories, known)
     yield from (found for found in findings if found.path in names)
 
 
 def _of_removals(staged: Staged) -> Iterator[Finding]:
-    """Report links to records that the commit removes, in records that it leaves alone."""
     removed = _records_among(path for path, left in staged.changes.items() if not left)
     held = {id_ for type_ in STORES for id_ in staged.ids(type_)}
     gone = {name for names in removed.values() for name in names if is_id(name)} - held
@@ -180,14 +172,18 @@ def _of_removals(staged: Staged) -> Iterator[Finding]:
         return
     wanted = {id_.encode() for id_ in gone}
     for type_ in STORES:
-        names = [name for name in staged.ids(type_) if _file(type_, name) not in staged.changes]
+        names = [
+            name
+            for name in staged.ids(type_)
+            if record_file(STORES[type_], name) not in staged.changes
+        ]
         held_in = [
             name
             for name, data in staged.bytes_of(type_, names)
             if data and not wanted.isdisjoint(_ID.findall(data))
         ]
         for record in staged.some(type_, held_in):
-            path = staged.where(_file(type_, record.id))
+            path = staged.where(record_file(STORES[type_], record.id))
             yield from RecordCheck(path, record, staged.data).left_by(gone)
 
 

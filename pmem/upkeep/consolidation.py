@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import timedelta
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -29,6 +29,7 @@ from pmem.core.lifecycle.plan import (
     text_of,
 )
 from pmem.core.lifecycle.presence import fading_rules, with_recalls
+from pmem.core.record_keys import content_key
 from pmem.core.retention import age_in_days, days_until
 from pmem.core.selection import Selection, ticks
 from pmem.errors import Damaged, NotFound, StorageRefused
@@ -36,7 +37,6 @@ from pmem.memory.proposals import drop_expired
 from pmem.memory.recalls import not_ahead, waiting
 from pmem.project.references import living_news
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import content_key
 from pmem.storage.store import Store
 from pmem.values.fields import DryRun
 from pmem.values.ids import short
@@ -55,6 +55,7 @@ REMOVING: Final = frozenset({Action.EXPIRE, Action.PURGE})
 _CATCHING_UP: Final = ("turn_facts", "episode", "chunk_summary", "same_fact", "procedure")
 """What a consolidation lets models do that was left."""
 
+K = TypeVar("K", bound=Kept)
 Outcome = Literal["planned", "done", "changed"]
 Planner = Callable[[Workspace, dict[str, Kept]], UpkeepPlan]
 
@@ -195,7 +196,10 @@ def _run(workspace: Workspace, planner: Planner, request: UpkeepRequest) -> Upke
     else:
         before = folded = _read_records(workspace)
     plan = planner(workspace, folded)
-    fold = _fold_step(before, folded)
+    pairs = [(record, folded[id_]) for id_, record in sorted(before.items())]
+    touched = tuple(Touched(old=old, new=new) for old, new in pairs if new is not old)
+    why = "recalls since the last time go into the records"
+    fold = [UpkeepStep(action=Action.FOLD, why=why, touched=touched)] if touched else []
     due = {step.name: step for step in plan.steps}
     steps = {name: step for name, step in due.items() if is_asked_for_all or name in asked}
     changed = set() if request.dry_run else _apply(workspace, steps)
@@ -250,21 +254,14 @@ def _fold_recalls(
     Unless it is a dry run, these are written into the records.
     """
     if dry_run:
-        before = _read_records(workspace)
-        return before, _with_recalls(before, waiting(workspace))
-    with workspace.own.access.folding() as taken:
-        recalls = not_ahead(workspace, taken)
-        before = _read_records(workspace)
-        _write_recalls(workspace, before, recalls)
-        workspace.own.access.keep(_elsewhere(workspace, recalls, before))
-    return before, _with_recalls(before, recalls)
-
-
-def _with_recalls(records: dict[str, Kept], recalls: dict[str, Access]) -> dict[str, Kept]:
-    return {
-        id_: with_recalls(record, recalls[id_]) if id_ in recalls else record
-        for id_, record in records.items()
-    }
+        before, recalls = _read_records(workspace), waiting(workspace)
+    else:
+        with workspace.own.access.folding() as taken:
+            recalls = not_ahead(workspace, taken)
+            before = _read_records(workspace)
+            _write_recalls(workspace, before, recalls)
+            workspace.own.access.keep(_elsewhere(workspace, recalls, before))
+    return before, {record.id: record for record in counted(before.values(), recalls)}
 
 
 def _write_recalls(
@@ -294,14 +291,6 @@ def _elsewhere(
         and access.last_at is not None
         and age_in_days(access.last_at, now) < days
     }
-
-
-def _fold_step(before: dict[str, Kept], folded: dict[str, Kept]) -> list[UpkeepStep]:
-    """Describe the folding as a step, if there is anything to fold."""
-    pairs = [(memory, folded[id_]) for id_, memory in sorted(before.items())]
-    touched = tuple(Touched(old=old, new=new) for old, new in pairs if new is not old)
-    why = "recalls since the last time go into the records"
-    return [UpkeepStep(action=Action.FOLD, why=why, touched=touched)] if touched else []
 
 
 def _apply(workspace: Workspace, steps: dict[str, UpkeepStep]) -> set[str]:
@@ -341,11 +330,9 @@ def _is_unchanged(workspace: Workspace, group: list[UpkeepStep]) -> bool:
     if any(_current(workspace, part.record) != part.old for part in first.values()):
         return False
     made = (part.record for part in first.values() if part.old is None)
-    for record in made:  # another process may have made one of the same content meanwhile
-        if isinstance(record, Memory) and any(
-            True for _ in workspace.memories.twins(content_key(record.content))
-        ):
-            return False
+    texts = (content_key(record.content) for record in made if isinstance(record, Memory))
+    if any(any(workspace.memories.twins(text)) for text in texts):  # made by another process
+        return False
     rest = (record for step in group for record in step.rests_on if record.id not in first)
     found = ((record, _current(workspace, record)) for record in rest)
     return all(now and _is_active(now) and text_of(now) == text_of(was) for was, now in found)
@@ -378,31 +365,23 @@ def _current(workspace: Workspace, record: Kept) -> Kept | None:
 
 
 def _report(name: str, step: UpkeepStep, outcome: Outcome) -> StepReport:
+    records = []
+    for part in step.touched:
+        one = part.record
+        about = {"id": one.id, "short": short(one.id), "kind": kind_of(one), "text": text_of(one)}
+        before, after = part.differences()
+        records.append(RecordChange(**about, before=before, after=after))
     return StepReport(
         id=name,
         action=step.action,
         outcome=outcome,
         why=step.why,
         advice=step.advice,
-        records=tuple(map(_change, step.touched)),
-    )
-
-
-def _change(part: Touched) -> RecordChange:
-    record = part.record
-    before, after = part.differences()
-    return RecordChange(
-        id=record.id,
-        short=short(record.id),
-        kind=kind_of(record),
-        text=text_of(record),
-        before=before,
-        after=after,
+        records=tuple(records),
     )
 
 
 def _counts(steps: list[UpkeepStep], fold: list[UpkeepStep]) -> dict[str, int]:
-    """Count the records that each action is about, and the tokens that recall saves."""
     counts = Counter({str(action): 0 for action in Action})
     counts[Action.FOLD] = sum(len(step.touched) for step in fold)
     saved = 0
@@ -451,9 +430,9 @@ def faded_memories(
     return faded(counted(found, recalled), now, rules, many)
 
 
-def counted(memories: Iterable[Memory], recalled: Mapping[str, Access]) -> list[Memory]:
-    """Return memories with the recalls that their records do not know yet."""
+def counted(records: Iterable[K], recalled: Mapping[str, Access]) -> list[K]:
+    """Return memories or episodes with the recalls that their records do not know yet."""
     return [
-        with_recalls(memory, recalled[memory.id]) if memory.id in recalled else memory
-        for memory in memories
+        with_recalls(record, recalled[record.id]) if record.id in recalled else record
+        for record in records
     ]

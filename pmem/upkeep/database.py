@@ -31,19 +31,12 @@ class DatabaseRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DatabaseStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a project stands.
+    """Where a project stands: on which server, under which key, and with how many records there and
+    in the folder, of those that `sync` keeps equal.
 
-    Attributes:
-        server: the server as people may see it; empty where no address is set.
-        project: the key of the project there; empty where it has none yet.
-        version: the version of the server's tables; 0 where there are none.
-        wanted: the version that this pmem knows.
-        is_known: whether the server knows the project.
-        is_stale: whether an older pmem read the texts by which its records are found there.
-        revision: how often the project has changed there.
-        records: how many records it has there, of those that `sync` keeps equal.
-        in_folder: how many of them the memory folder has.
-        roles: the roles of agents and apps, and whom they are for.
+    `version` is that of the server's tables, 0 where there are none, and `wanted` the one that this
+    pmem knows. `is_stale` says that an older pmem read the texts by which records are found there.
+    `roles` are those of agents and apps, each with whom it is for.
     """
 
     server: str
@@ -67,14 +60,7 @@ class DatabaseSetup(msgspec.Struct, frozen=True, kw_only=True):
 
 def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
     """Make the tables and the roles, and let the server know this project; safe to repeat."""
-    from pmem.storage.postgres.setting_up import (
-        add_project,
-        checked_key,
-        make_roles,
-        migrate,
-        new_key,
-        rewrite_stale,
-    )
+    from pmem.storage.postgres.setting_up import add_project, checked_key, make_roles, new_key
 
     settings = workspace.settings
     key = settings.database_project
@@ -83,13 +69,11 @@ def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
     apps = [checks.app_name(app) for app in request.apps]
 
     def set_up(connection: "Connection[Any]") -> tuple[int, ...]:
-        _check_not_newer(workspace, connection)
-        ran = migrate(connection)
-        rewrite_stale(connection)
+        ran = _migrated(workspace, connection)
         with connection.transaction():  # a project whose key nobody learns would stay there
             add_project(connection, key, name)
             make_roles(connection, key, settings.allowlists, apps)
-        return tuple(ran)
+        return ran
 
     migrated = _ask_server(workspace, set_up)
     if not settings.database_project:
@@ -102,15 +86,7 @@ def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
 
 def migrate_database(workspace: Workspace, _: NoArguments) -> DatabaseSetup:
     """Bring the tables up to date."""
-    from pmem.storage.postgres.setting_up import migrate, rewrite_stale
-
-    def bring_up(connection: "Connection[Any]") -> tuple[int, ...]:
-        _check_not_newer(workspace, connection)
-        ran = tuple(migrate(connection))
-        rewrite_stale(connection)
-        return ran
-
-    migrated = _ask_server(workspace, bring_up)
+    migrated = _ask_server(workspace, lambda connection: _migrated(workspace, connection))
     return DatabaseSetup(migrated=migrated, status=status(workspace, NoArguments()))
 
 
@@ -140,7 +116,6 @@ def status(workspace: Workspace, _: NoArguments) -> DatabaseStatus:
 def _project_on(
     connection: "Connection[Any]", key: str, stores: Sequence[str]
 ) -> Mapping[str, Any]:
-    """Return what a server knows of a project, with its records in some stores."""
     from pmem.storage.postgres.setting_up import is_stale, roles_of, version_of
 
     version = version_of(connection)
@@ -162,18 +137,21 @@ def _project_on(
     }  # fmt: skip
 
 
-def _check_not_newer(workspace: Workspace, connection: "Connection[Any]") -> None:
+def _migrated(workspace: Workspace, connection: "Connection[Any]") -> tuple[int, ...]:
+    """Bring a server's tables up to date, and return the migrations that ran."""
     from pmem.storage.postgres.server import VERSION, shown_address
-    from pmem.storage.postgres.setting_up import version_of
+    from pmem.storage.postgres.setting_up import migrate, rewrite_stale, version_of
 
     found = version_of(connection)
     if found > VERSION:
         name = shown_address(workspace.settings.database)
         raise NewerSchema(f"{name} has schema {found}, and this pmem knows {VERSION}")
+    ran = tuple(migrate(connection))
+    rewrite_stale(connection)
+    return ran
 
 
 def _ask_server(workspace: Workspace, question: "Callable[[Connection[Any]], T]") -> T:
-    """Ask a server that need not know anything of pmem."""
     from pmem.storage.postgres.server import Server
 
     settings = workspace.settings

@@ -54,7 +54,7 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Seen(NamedTuple):
-    """Whether a thing is well, what there is to say of it, and whether it was mended."""
+    """A diagnosis without its name."""
 
     ok: bool
     detail: str
@@ -67,32 +67,28 @@ _Look = Callable[[Workspace, bool], _Seen | None]
 
 def doctor(workspace: Workspace, request: DoctorRequest) -> Examination:
     """Look at everything that pmem needs around the records."""
-    found = ((name, _tried(look, workspace, request.fix)) for name, look in _LOOKS.items())
-    items = (Diagnosis(name=name, **seen._asdict()) for name, seen in found if seen is not None)
+    items = []
+    for name, look in _LOOKS.items():
+        try:
+            seen = look(workspace, request.fix)
+        except Damaged as error:  # what a link keeps from being mended is left, and told
+            if not request.fix or not any(link_findings(workspace.root)):
+                raise
+            seen = look(workspace, False)
+            seen = seen and seen._replace(detail=f"{seen.detail}; not fixed, as {error.message}")
+        if seen is not None:
+            items.append(Diagnosis(name=name, **seen._asdict()))
     return Examination(items=tuple(items))
 
 
-def _tried(look: _Look, workspace: Workspace, fix: bool) -> _Seen | None:
-    """Look at one thing; what a link keeps from being mended is left, and told."""
-    try:
-        return look(workspace, fix)
-    except Damaged as error:
-        if not fix or not any(link_findings(workspace.root)):
-            raise
-        left = look(workspace, False)
-        return left and left._replace(detail=f"{left.detail}; not fixed, as {error.message}")
-
-
 def _own(workspace: Workspace, fix: bool) -> _Seen | None:
-    """Look whether the memory of whoever runs this is there, and nobody else's to read."""
     environment = workspace.environment
     folder = own_folder(environment)
     if not os.path.isdir(folder):
         return None
     if is_private(environment):
-        return _Seen(
-            True, "this is your own memory, and nobody else's" if is_own(workspace) else folder
-        )
+        mine = "this is your own memory, and nobody else's"
+        return _Seen(True, mine if is_own(workspace) else folder)
     if fix:
         make_private(environment)
     detail = f"other users can read {os.path.dirname(folder)}"
@@ -100,7 +96,6 @@ def _own(workspace: Workspace, fix: bool) -> _Seen | None:
 
 
 def _vectors(workspace: Workspace, _: bool) -> _Seen | None:
-    """Look at the vectors, where a model is set."""
     if settings_findings(workspace) or not embeds(workspace.settings.vectors):
         return None
     from pmem.embedding.embedding import EmbeddingFailed, embedded_count
@@ -193,8 +188,8 @@ def _writable(workspace: Workspace, _: bool) -> _Seen:
 
 
 def _unfinished(workspace: Workspace, fix: bool) -> _Seen:
-    if not workspace.own.is_ours:
-        return _of_others(workspace)
+    if not workspace.own.is_ours:  # it came with the project
+        return _Seen(False, f"{foreign(workspace.root, workspace.environment)}; {HINT}")
     pending = durable.pending(os.path.join(workspace.root, LOCAL))
     if pending and fix:
         with workspace.transaction():
@@ -203,22 +198,15 @@ def _unfinished(workspace: Workspace, fix: bool) -> _Seen:
     return _Seen(not pending, detail)
 
 
-def _of_others(workspace: Workspace) -> _Seen:
-    """Say that what should be this clone's own came with the project."""
-    return _Seen(False, f"{foreign(workspace.root, workspace.environment)}; {HINT}")
-
-
 def _private(workspace: Workspace, fix: bool) -> _Seen:
-    """Look whether git would take in what is to stay out of it."""
-    found = exposed(workspace)
-    mended = bool(found) and fix
-    if mended:
+    found = left = exposed(workspace)
+    if found and fix:
         hide(workspace)
-    left = exposed(workspace) if mended else found
+        left = exposed(workspace)
     if lost := ignored(workspace):
         return _Seen(False, "; ".join(finding.message for finding in (*left, *lost)))
     detail = "; ".join(finding.message for finding in found) or "nothing private can reach git"
-    return _Seen(not left, detail, mended and not left)
+    return _Seen(not left, detail, bool(found) and not left)
 
 
 def _records(workspace: Workspace, fix: bool) -> _Seen:
@@ -243,7 +231,6 @@ def _git(workspace: Workspace, fix: bool) -> _Seen:
 
 
 def _commit_hook(workspace: Workspace, fix: bool) -> _Seen | None:
-    """Look whether commits are still checked, as was set up in this clone."""
     if not hooksetup.was_set(workspace):
         return None
     try:
@@ -258,7 +245,6 @@ def _commit_hook(workspace: Workspace, fix: bool) -> _Seen | None:
 
 
 def _recalls(workspace: Workspace, fix: bool) -> _Seen:
-    """Look at the recalls that wait to be folded into the records."""
     found = workspace.own.access.waiting()
     mended = fix and found.usable and not found.is_sound
     if mended:
@@ -266,10 +252,10 @@ def _recalls(workspace: Workspace, fix: bool) -> _Seen:
         found = workspace.own.access.waiting()
     detail = "every use of a record is saved"
     if found.recalls:
-        uses = "1 use" if found.recalls == 1 else f"{found.recalls} uses"
+        uses = "1 use of" if found.recalls == 1 else f"{found.recalls} uses of"
         records = "1 record" if found.records == 1 else f"{found.records} records"
-        is_one = "is" if found.recalls == 1 else "are"
-        detail = f"{uses} of {records} {is_one} not saved yet (`pmem consolidate`)"
+        are = "is" if found.recalls == 1 else "are"
+        detail = f"{uses} {records} {are} not saved yet (`pmem consolidate`)"
     if os.path.islink(os.path.join(workspace.root, LOCAL)):
         detail = "not known while their folder is a link"
     elif not found.usable:
@@ -282,12 +268,9 @@ def _recalls(workspace: Workspace, fix: bool) -> _Seen:
 
 def _upkeep(workspace: Workspace, _: bool) -> _Seen:
     """Tell when consolidation and a sweep ran last in this clone; nothing runs them by itself."""
-    last: dict[str, str] = {}
-    for entry in workspace.own.operations.all():
-        if entry.node == "worker" and entry.op in ("consolidate", "sweep"):
-            last[entry.op] = day(entry.ts).strip()
-    names = ("consolidate", "sweep")
-    told = [f"{name} ran {last[name]}" if name in last else f"{name} never ran" for name in names]
+    ran = [each for each in workspace.own.operations.all() if each.node == "worker"]
+    last = {each.op: f"ran {day(each.ts).strip()}" for each in ran}
+    told = [f"{name} {last.get(name, 'never ran')}" for name in ("consolidate", "sweep")]
     how = "(`pmem help life-cycle.md` shows how to run them once a day)"
     return _Seen(True, f"{', '.join(told)} {how}")
 
@@ -297,7 +280,7 @@ def _clone(workspace: Workspace, fix: bool) -> _Seen:
     if os.path.islink(os.path.join(workspace.root, LOCAL)):
         return _Seen(False, "not known while their folder is a link")
     if not workspace.own.is_ours:
-        return _of_others(workspace)
+        return _Seen(False, f"{foreign(workspace.root, workspace.environment)}; {HINT}")
     state = workspace.own.state
     wrong = state.wrong()
     if wrong is None:

@@ -117,14 +117,14 @@ def _to_check(workspace: Workspace, rivals: int) -> Iterator[Need]:
 
 
 def _to_consolidate(workspace: Workspace) -> Iterator[Need]:
-    until = (("purge_at", ticks(workspace.now()) + 1),)
-    gone = Selection(wanted=Filter(states=(State.SOFT_DELETED,)), below=until)
+    gone = Selection(
+        wanted=Filter(states=(State.SOFT_DELETED,)), below=_until(workspace, "purge_at")
+    )
     count = workspace.memories.count(gone) + workspace.episodes.count(gone)
     return _needs([("removed, to delete for good", count, "pmem consolidate --dry-run")])
 
 
 def _needs(found: Iterable[tuple[str, int, str]]) -> Iterator[Need]:
-    """Yield what there is at least one of."""
     for what, count, command in found:
         if count:
             said = _SINGLE.get(what, what) if count == 1 else what
@@ -228,18 +228,17 @@ def _citations(workspace: Workspace) -> Iterator[InboxItem]:
             ", ".join(what_became(item.place, item.state, item.sides) for item in items),
             memory.updated_at,
             " ".join(f"--uncite {shlex.quote(item.place)}" for item in items),
-            without="k" if any(_is_lost(memory, item) for item in items) else "",
+            # what is gone, or what the memory itself says, cannot be accepted as it is now
+            without="k"
+            * any(
+                it.state is CitationState.GONE
+                or (it.sides is not None and bool(it.sides.old_value_in(memory.content)))
+                for it in items
+            ),
         )
 
 
-def _is_lost(memory: Memory, item: BrokenCitation) -> bool:
-    """Tell whether what is cited cannot be accepted as it is now."""
-    is_told = item.sides is not None and bool(item.sides.old_value_in(memory.content))
-    return is_told or item.state is CitationState.GONE
-
-
 def _count_broken(workspace: Workspace) -> int:
-    """Count the memories whose citations do not hold in the project's files any more."""
     if not workspace.is_past:
         with suppress(PmemError):
             return len(find_broken_ids(workspace))
@@ -259,8 +258,7 @@ def _due(workspace: Workspace) -> Iterator[InboxItem]:
 
 
 def _expired(workspace: Workspace) -> Iterator[InboxItem]:
-    below = (("valid_until", ticks(workspace.now()) + 1),)
-    for memory in workspace.memories.select(msgspec.structs.replace(_ACTIVE, below=below)):
+    for memory in workspace.memories.select(_over(workspace, "valid_until")):
         assert memory.valid_until is not None  # else it is below nothing
         why = f"it was valid until {day(memory.valid_until)}"
         yield inbox_item(InboxKind.EXPIRED, memory.id, _text(memory), why, memory.valid_until)
@@ -292,10 +290,13 @@ def _fading(workspace: Workspace) -> Iterator[InboxItem]:
         yield inbox_item(InboxKind.FADING, memory.id, _text(memory), why, used)
 
 
-def _count_until(workspace: Workspace, column: str) -> int:
-    """Count the active memories for which a moment has come."""
-    until = ((column, ticks(workspace.now()) + 1),)
-    return workspace.memories.count(msgspec.structs.replace(_ACTIVE, below=until))
+def _until(workspace: Workspace, column: str) -> tuple[tuple[str, int], ...]:
+    """Return how records are selected for which a moment has come."""
+    return ((column, ticks(workspace.now()) + 1),)
+
+
+def _over(workspace: Workspace, column: str) -> Selection:
+    return msgspec.structs.replace(_ACTIVE, below=_until(workspace, column))
 
 
 class _Source(NamedTuple):
@@ -322,8 +323,12 @@ _SOURCES: Final = {
     ),
     InboxKind.FACT: _Source(_facts, "facts to review"),
     InboxKind.NOTED: _Source(_noted, "noted by agents, not confirmed"),
-    InboxKind.DUE: _Source(_due, "to look at again", lambda it: _count_until(it, "review_at")),
-    InboxKind.EXPIRED: _Source(_expired, "expired", lambda it: _count_until(it, "valid_until")),
+    InboxKind.DUE: _Source(
+        _due, "to look at again", lambda it: it.memories.count(_over(it, "review_at"))
+    ),
+    InboxKind.EXPIRED: _Source(
+        _expired, "expired", lambda it: it.memories.count(_over(it, "valid_until"))
+    ),
     InboxKind.SUBJECT: _Source(_subjects, "in disagreement on a subject"),
     InboxKind.DUPLICATE: _Source(_duplicates, "nearly the same as another one"),
     InboxKind.TRUST: _Source(_untrusted, "imported or merged, not reviewed"),

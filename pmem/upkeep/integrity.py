@@ -126,8 +126,6 @@ class _Names(Collection[str]):
 
 
 class _ReadRecords:
-    """What is found while the records are read, one after another."""
-
     def __init__(self, workspace: Workspace, ids: "_Names | None", *, full: bool) -> None:
         self._gave_way: dict[str, Memory] = {}
         self._said: dict[str, set[str]] = {}
@@ -232,7 +230,6 @@ def count_rivals(workspace: Workspace) -> int:
 
 
 def _with_successors(workspace: Workspace, memories: Mapping[str, Memory]) -> dict[str, Memory]:
-    """Return memories together with those that took their place, as far as they can be read."""
     found = dict(memories)
     for identifier in {id_ for memory in memories.values() for id_ in successors_of(memory)}:
         if identifier not in found:

@@ -102,7 +102,6 @@ class RecordCheck:
         return None
 
     def _conflicts(self) -> Iterator[Finding]:
-        """Yield what two branches said differently, until somebody settles it."""
         record = self._kept
         if record is None:
             return
@@ -164,7 +163,6 @@ class RecordCheck:
 
 
 def _texts_of(record: Memory | Episode) -> Iterator[tuple[str, str]]:
-    """Yield what a record says, field by field."""
     for name in SAID:
         value = getattr(record, name, None)
         if value:

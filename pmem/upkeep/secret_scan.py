@@ -67,18 +67,16 @@ def _staged(workspace: Workspace) -> Iterator[_File]:
     staged = Staged(repository, workspace.root, workspace.environment)
     kept = sorted(path for path, left in staged.changes.items() if left)
     contents = repository.blobs([staged.files[path].object for path in kept])
-    return (_File(staged.where(path), data) for path, data in zip(kept, contents, strict=True))
+    return map(_File, map(staged.where, kept), contents)
 
 
 def _reachable(workspace: Workspace) -> Iterator[_File]:
     repository = Repository(workspace.root, workspace.environment)
     versions = repository.versions()
     workspace.notes += limits_of_history(workspace.root)
-    contents = repository.blobs([name for name, _ in versions])
-    return (
-        _File(os.path.join(workspace.root, path), data, name)
-        for (name, path), data in zip(versions, contents, strict=True)
-    )
+    names = [name for name, _ in versions]
+    paths = (os.path.join(workspace.root, path) for _, path in versions)
+    return map(_File, paths, repository.blobs(names), names)
 
 
 def _scanned(workspace: Workspace, files: Iterable[_File]) -> Scanned:
@@ -111,7 +109,6 @@ def _findings(file: _File, allowed: tuple[str, ...]) -> Iterator[Finding]:
 
 
 def _paths(root: str) -> Iterator[str]:
-    """Yield the files of a memory folder that may be tracked, in their order."""
     for name in sorted(os.listdir(root)):
         path = os.path.join(root, name)
         if name in STORES.values():

@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from contextlib import suppress
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import accumulate, chain, islice
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -25,7 +26,7 @@ from pmem.upkeep.consolidation import UNPINNED, counted, faded_memories
 from pmem.upkeep.inbox import Need, list_needs
 from pmem.upkeep.integrity import count_rivals
 from pmem.values.fields import AtRequest
-from pmem.values.records import Access, Chunk, Conversation, Episode, Memory, State
+from pmem.values.records import Access, Chunk, Conversation, State
 from pmem.values.times import UNDATED, shifted
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Period(msgspec.Struct, frozen=True, kw_only=True):
     total: int
 
 
-class Growth(msgspec.Struct, frozen=True, kw_only=True):
+class Growth(NamedTuple):
     """A store's growth; `per` is how long a period is: a day, week, month or year."""
 
     per: str
@@ -86,72 +87,50 @@ def by_age(made_after: Callable[[datetime], int], made: int, now: datetime) -> d
     return {**counts, OLDER: made - younger}
 
 
-def growth(times: Iterable[datetime] | Mapping[datetime, int], now: datetime) -> Growth:
+def growth(days: Mapping[datetime, int], now: datetime) -> Growth:
     """Return how many things were made in each period from the first to the present.
 
-    What came without a time counts in the first period.
+    `days` says how many were made on a day, all in UTC. What came without a time counts in the
+    first period.
 
     Returns:
-        Periods of the shortest length of which there are no more than 60. Weeks begin on
-        Mondays, everything in UTC.
+        Periods of the shortest length of which there are no more than 60. Weeks begin on Mondays.
     """
-    counts = Counter(times)
-    given = sorted(map(_in_utc, counts))
-    dated = [at for at in given if at != UNDATED] or given
+    dated = [day for day in days if day != UNDATED] or [*days]
     if not dated:
         return Growth(per="day", periods=())
-    last = max(now, dated[-1])
-    first = dated[0]
+    first, last = min(dated), max(now, *dated)
     for per in _LONGEST:
-        starts = list(islice(_starts(first, last, per), MOST_PERIODS + 1))
+        most = None if per == "year" else MOST_PERIODS + 1
+        starts = list(islice(_starts(first, last, per), most))
         if len(starts) <= MOST_PERIODS:
             break
-    else:
-        starts = list(_starts(first, last, per))
     added: Counter[datetime] = Counter()
-    for at, many in counts.items():
-        made = _in_utc(at)
-        added[_start(first if made == UNDATED else made, per)] += many
+    for day, many in days.items():
+        added[_start(first if day == UNDATED else day, per)] += many
     totals = accumulate(added[start] for start in starts)
+    told = zip(starts, totals, strict=True)
     return Growth(
         per=per,
-        periods=tuple(
-            Period(start=start, added=added[start], total=total)
-            for start, total in zip(starts, totals, strict=True)
-        ),
+        periods=tuple(Period(start=at, added=added[at], total=total) for at, total in told),
     )
 
 
-def _in_utc(at: datetime) -> datetime:
-    try:
-        return at.astimezone(UTC)
-    except OverflowError:  # in UTC it would lie outside the calendar
-        return at.replace(tzinfo=UTC)
-
-
 def _starts(first: datetime, last: datetime, per: str) -> Iterator[datetime]:
-    start: datetime | None = _start(first, per)
-    while start is not None and start <= last:
-        yield start
-        start = _next(start, per)
+    start = _start(first, per)
+    with suppress(OverflowError):  # the calendar ends
+        while start <= last:
+            yield start
+            start = _start(start + timedelta(days=_LONGEST[per]), per)
 
 
 def _start(at: datetime, per: str) -> datetime:
-    """Return when the period began that a time lies in."""
-    day = datetime(at.year, at.month, at.day, tzinfo=UTC)
+    day = at.replace(hour=0, minute=0, second=0, microsecond=0)
     if per == "year":
         return day.replace(month=1, day=1)
     if per == "month":
         return day.replace(day=1)
     return day - timedelta(days=day.weekday()) if per == "week" else day  # the first is a Monday
-
-
-def _next(start: datetime, per: str) -> datetime | None:
-    """Return when the period after one begins; None at the calendar's end."""
-    try:
-        return _start(start + timedelta(days=_LONGEST[per]), per)
-    except OverflowError:
-        return None
 
 
 class Used(msgspec.Struct, frozen=True, kw_only=True):
@@ -315,7 +294,6 @@ def tallies(workspace: Workspace) -> Tallies:
 
 
 def _count_all(workspace: Workspace) -> Tallies:
-    """Count what depends on nothing but the memories."""
     memories = workspace.memories
     lengths = memories.tally(_ACTIVE, ("tokens",))
     return Tallies(
@@ -335,7 +313,6 @@ def _count_all(workspace: Workspace) -> Tallies:
 
 
 def _of_use(workspace: Workspace, recalled: Mapping[str, Access]) -> dict[str, Any]:
-    """List the memories that are recalled most, and of the others those recalled least."""
     memories, order = workspace.memories, ("accesses", "touched", "id")
     upwards = memories.select(_ACTIVE, order, 2 * LISTED + len(recalled))
     downwards = memories.select(_ACTIVE, tuple(f"-{name}" for name in order), LISTED)
@@ -346,23 +323,22 @@ def _of_use(workspace: Workspace, recalled: Mapping[str, Access]) -> dict[str, A
     most = [use for use in uses[-LISTED:] if use[0].count][::-1]
     least = uses[: max(0, min(LISTED, len(uses) - len(most)))]
     return {
-        "most_used": tuple(_use_of(*use) for use in most),
-        "least_used": tuple(_use_of(*use) for use in least),
+        name: tuple(
+            Used(id=it.id, count=use.count, last_at=use.last_at, text=one_line(it.content, _TEXT))
+            for use, it in uses
+        )
+        for name, uses in (("most_used", most), ("least_used", least))
     }
 
 
 def _of_help(workspace: Workspace) -> dict[str, Any]:
-    """List the memories that were of use to most sessions, and those that never were."""
     uses = counted_uses(workspace)
-    helped = sorted(
-        (-use.used, -use.shown, id_) for id_, use in uses.items() if use.used
-    )  # fmt: skip
-    never = sorted(
-        (-use.shown, id_) for id_, use in uses.items() if not use.used and use.shown >= LEAST_SHOWN
-    )
+    order = sorted(uses, key=lambda id_: (-uses[id_].used, -uses[id_].shown, id_))
+    helped = [id_ for id_ in order if uses[id_].used]
+    never = [id_ for id_ in order[len(helped) :] if uses[id_].shown >= LEAST_SHOWN]
     return {
-        "helped_most": tuple(_helped(workspace, uses, [id_ for *_, id_ in helped])),
-        "never_helped": tuple(_helped(workspace, uses, [id_ for *_, id_ in never])),
+        "helped_most": tuple(_helped(workspace, uses, helped[:_LOOKED_AT])),
+        "never_helped": tuple(_helped(workspace, uses, never[:_LOOKED_AT])),
     }
 
 
@@ -370,19 +346,11 @@ def _helped(
     workspace: Workspace, uses: "Mapping[str, UseCount]", order: Sequence[str]
 ) -> Iterator[Helped]:
     """Yield the first memories of an order that are active still."""
-    looked_at = order[:_LOOKED_AT]
-    if not looked_at:
-        return
-    active = workspace.memories.select(replace(_ACTIVE, ids=tuple(looked_at)))
+    active = workspace.memories.select(replace(_ACTIVE, ids=tuple(order))) if order else ()
     found = {memory.id: memory for memory in active}
-    for id_ in [id_ for id_ in looked_at if id_ in found][:LISTED]:
+    for id_ in [id_ for id_ in order if id_ in found][:LISTED]:
         text = one_line(found[id_].content, _TEXT)
         yield Helped(id=id_, **msgspec.structs.asdict(uses[id_]), text=text)
-
-
-def _use_of(access: Access, memory: Memory) -> Used:
-    text = one_line(memory.content, _TEXT)
-    return Used(id=memory.id, count=access.count, last_at=access.last_at, text=text)
 
 
 def _of_endings(workspace: Workspace) -> dict[str, Any]:
@@ -399,7 +367,10 @@ def _of_endings(workspace: Workspace) -> dict[str, Any]:
         ending = Selection(wanted=Filter(states=(state,)))
         later = replace(ending, least=((column, now + 1),))
         overdue += store.count(replace(ending, below=((column, now + 1),)))
-        coming += [_ending(record, what) for record in store.select(later, (column,), LISTED)]
+        for record in store.select(later, (column,), LISTED):
+            text = one_line(getattr(record, "title", None) or record.content, _TEXT)
+            when = getattr(record, column)
+            coming.append(Ending(id=record.id, what=what, when=when, text=text))
     coming.sort(key=lambda ending: (ending.when, ending.id))
     to_review = Selection(wanted=Filter(), below=(("review_at", now + 1),))
     return {
@@ -407,13 +378,6 @@ def _of_endings(workspace: Workspace) -> dict[str, Any]:
         "overdue": overdue,
         "to_review": workspace.memories.count(to_review),
     }
-
-
-def _ending(record: Memory | Episode, what: What) -> Ending:
-    text = record.content if isinstance(record, Memory) else record.title
-    when = record.purge_at if what == "purge" or isinstance(record, Episode) else record.valid_until
-    assert when is not None
-    return Ending(id=record.id, what=what, when=when, text=one_line(text, _TEXT))
 
 
 def _of_talk(conversations: list[Conversation], chunks: list[Chunk]) -> dict[str, Any]:
@@ -429,7 +393,6 @@ def _of_talk(conversations: list[Conversation], chunks: list[Chunk]) -> dict[str
 
 
 def _summed(counted: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """Add up what was counted by the same name."""
     found: Counter[str] = Counter()
     for name, many in counted:
         found[name] += many

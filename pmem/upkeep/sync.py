@@ -25,6 +25,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
 from pmem.storage.files import safe_files
 from pmem.storage.files.durable import FileChange
+from pmem.storage.files.listing import SUFFIX, record_file
 from pmem.storage.files.recordfile import decode, parse, read_within
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.local.state import LocalState
@@ -32,12 +33,11 @@ from pmem.storage.local.sync_base import RecordKey, SyncBase, UnfinishedBatch
 from pmem.storage.postgres.exchange import ServerSide, server_side
 from pmem.values.fields import DryRun, asked
 from pmem.values.ids import is_id
-from pmem.values.records import RECORD_TYPES, STORES, Chunk, Conversation, Episode, Memory
+from pmem.values.records import RECORD_TYPES, Chunk, Episode, Memory
+from pmem.vcs.ignoring import TRANSCRIPTS
 
 _BATCH: Final = 500
 """Records that are written together: more would keep other writers waiting."""
-_SUFFIX: Final = ".json"
-_TRANSCRIPTS: Final = (STORES[Conversation], STORES[Chunk])
 
 Fate = Literal["to_server", "to_folder", "merged", "removed"]
 
@@ -116,8 +116,6 @@ def sync(workspace: Workspace, request: SyncRequest) -> Synced:
 
 
 class _Sides:
-    """A folder and a server, and what they had in common."""
-
     def __init__(self, workspace: Workspace, server: ServerSide, base: SyncBase) -> None:
         self._root = workspace.root
         self._files: JsonFiles = workspace.files
@@ -175,7 +173,7 @@ class _Sides:
                 self._server.write(batch.name, to_server)
             if to_folder:
                 self._files.replace_files(
-                    [FileChange(f"{'/'.join(key)}{_SUFFIX}", it) for key, it in to_folder.items()]
+                    [FileChange(record_file(*key), it) for key, it in to_folder.items()]
                 )
             self._base.end({key: it.result for key, it in decided.items()})
         if written:
@@ -203,9 +201,8 @@ class _Sides:
         return decided
 
     def _read(self, key: RecordKey) -> bytes | None:
-        """Return what a record's file holds; None where there is none."""
         try:
-            return read_within(os.path.join(self._root, *key) + _SUFFIX, lambda: self._most)[0]
+            return read_within(os.path.join(self._root, *key) + SUFFIX, lambda: self._most)[0]
         except FileNotFoundError:
             return None
 
@@ -213,7 +210,6 @@ class _Sides:
 def _decide(
     key: RecordKey, base: bytes | None, ours: bytes | None, theirs: bytes | None
 ) -> _Decided:
-    """Merge one record."""
     if ours == theirs:
         return _Decided(ours, theirs, ours)
     store, identifier = key
@@ -221,7 +217,7 @@ def _decide(
         raise Damaged("its name is no id", "")
     for side in (ours, theirs):
         if side is not None:
-            parse(side, RECORD_TYPES[store], f"{store}/{identifier}{_SUFFIX}")
+            parse(side, RECORD_TYPES[store], record_file(store, identifier))
     shape = SHAPES[store]
     sides = [None if side is None else version(side, shape) for side in (base, ours, theirs)]
     done = decide(Versions(*sides), shape)
@@ -234,34 +230,25 @@ def _decide(
 
 
 def _as_told(decided: dict[RecordKey, _Decided]) -> list[SyncedRecord]:
-    return [
-        SyncedRecord(
-            store=store,
-            id=id_,
-            fate=it.fate,
-            text=_text(store, it.result),
-            conflicts=it.conflicts,
-        )
-        for (store, id_), it in decided.items()
-        if it.fate is not None
-    ]
-
-
-def _text(store: str, data: bytes | None) -> str:
-    """Return what a record says; nothing of one that was deleted for good."""
-    if data is None:
-        return ""
-    record = decode(data, RECORD_TYPES[store])
-    if isinstance(record, Memory | Episode | Chunk):
-        return shown_text(record)
-    return getattr(record, "title", None) or "(conversation)"
+    told = []
+    for (store, id_), it in decided.items():
+        text = ""  # of one that was deleted for good
+        if it.result is not None:
+            record = decode(it.result, RECORD_TYPES[store])
+            text = getattr(record, "title", None) or "(conversation)"
+            text = shown_text(record) if isinstance(record, Memory | Episode | Chunk) else text
+        if it.fate is not None:
+            told.append(
+                SyncedRecord(store=store, id=id_, fate=it.fate, text=text, conflicts=it.conflicts)
+            )
+    return told
 
 
 def shared_stores(workspace: Workspace, *, conversations: bool = False) -> list[str]:
     """Return the folders of the records that go along: transcripts only where git has them."""
     ignore = safe_files.text(os.path.join(workspace.root, IGNORE_FILE))
     shares = conversations or SHARE_CONVERSATIONS.strip() in split_lines(ignore)
-    return [store for store in RECORD_TYPES if shares or store not in _TRANSCRIPTS]
+    return [store for store in RECORD_TYPES if shares or store not in TRANSCRIPTS]
 
 
 def _send_checkpoints(workspace: Workspace, state: LocalState) -> int:

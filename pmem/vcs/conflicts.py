@@ -13,7 +13,7 @@ from pmem.core.threeway.history import SETTLED, open_conflicts
 from pmem.errors import InvalidValue
 from pmem.memory.changes import ChangedRecords, Removable, change_all
 from pmem.project.workspace import Workspace
-from pmem.storage.files.listing import SUFFIX
+from pmem.storage.files.listing import record_file
 from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.git.merge_stages import Placed, merge_state
 from pmem.values.fields import asked, refs
@@ -123,7 +123,7 @@ def _of_git(workspace: Workspace, record: Removable, *, ours: bool) -> dict[str,
 
 
 def _path(record: Removable) -> str:
-    return f"{STORES[type(record)]}/{record.id}{SUFFIX}"
+    return record_file(STORES[type(record)], record.id)
 
 
 def _rewritten(workspace: Workspace, references: Sequence[str], text: str) -> Memory:

@@ -9,8 +9,8 @@ import msgspec
 
 from pmem.core import rawjson
 from pmem.core.findings import Finding
-from pmem.core.lines import file_lines
-from pmem.core.threeway.redoing import Mismatch, Mistake, differences, redone
+from pmem.core.threeway.markers import apart
+from pmem.core.threeway.redoing import Mismatch, Mistake, mismatch, redone
 from pmem.core.threeway.shapes import SHAPES, checked
 from pmem.core.threeway.values import Doubt
 from pmem.project.workspace import Workspace
@@ -21,12 +21,7 @@ from pmem.values.fields import RangeRequest
 from pmem.values.ids import is_id, short
 from pmem.vcs.changelog import HEAD, ends
 
-_GROUP: Final = 50
-"""Merges that are looked at together: so many bring few processes, and little in memory."""
-_MARKERS: Final = (b"<<<<<<<", b"=======", b">>>>>>>")
-_SHOWN: Final = 5
-"""Fields and items that are named of one finding."""
-
+_NO_COMMIT: Final = ""
 Record = dict[str, Any]
 
 
@@ -45,28 +40,27 @@ class MergesChecked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Case(NamedTuple):
-    """One record in one merge: its entries in the parents, the bases and the result.
+    """One record in one merge: its entries in the bases, the parents and the result.
 
-    For each parent but the first there are the bases, and what several bases come from.
+    For each parent but the first the bases are what several of them come from, and these.
     """
 
     merge: Merge
     path: str
-    bases: tuple[tuple[TreeEntry | None, ...], ...]
-    roots: tuple[TreeEntry | None, ...]
-    sides: tuple[TreeEntry | None, ...]
+    bases: list[list[TreeEntry | None]]
+    sides: list[TreeEntry | None]
     result: TreeEntry | None
 
     def entries(self) -> Iterator[TreeEntry]:
         """Yield all entries that there are."""
-        several = (*self.bases, self.roots, self.sides, (self.result,))
+        several = (*self.bases, self.sides, [self.result])
         yield from (entry for entries in several for entry in entries if entry is not None)
 
     def is_one_sides(self) -> bool:
         """Tell by names alone whether the result is that of the only side that changed anything."""
         whole = self.sides[0]
-        for several, side in zip(self.bases, self.sides[1:], strict=True):
-            known = several or (None,)
+        for (_, *several), side in zip(self.bases, self.sides[1:], strict=True):
+            known = several or [None]
             if whole == side or side in known:
                 continue
             if whole not in known:
@@ -86,21 +80,20 @@ def check_merges(workspace: Workspace, request: RangeRequest) -> MergesChecked:
     merges = git.merges(start.commit or git.commit(HEAD), end.commit or git.commit(HEAD))
     workspace.notes += limits_of_history(workspace.root)
     place = git.place() if merges else ""
-    findings: list[MergeFinding] = []
-    records = 0
-    for number in range(0, len(merges), _GROUP):
-        group = merges[number : number + _GROUP]
-        differing = _differing(git, [(merge.id, side) for merge in group for side in merge.parents])
-        cases = [case for merge in group for case in _cases(git, merge, differing)]
-        records += len(cases)
-        objects = {it.object for case in cases for it in case.entries() if it.mode in FILES}
-        contents = dict(zip(objects, git.blobs([*objects]), strict=True))
-        findings += [
-            _merge_finding(case, found, workspace.root, place)
-            for case in cases
-            for found in _verify_case(case, contents)
-        ]
-    return MergesChecked(merges=len(merges), records=records, findings=tuple(findings))
+    known = _differing(git, [(merge.id, side) for merge in merges for side in merge.parents])
+    bases = {merge: _bases(git, merge) for merge in merges if _records_of(merge, known)}
+    commits = ((it.id, commit) for it in bases for several in bases[it] for commit in several)
+    known |= _differing(git, [pair for pair in commits if pair[1] != _NO_COMMIT])
+    cases = [case for merge in bases for case in _cases(merge, bases[merge], known)]
+    entries = (entry for case in cases for entry in case.entries())
+    objects = list({entry.object for entry in entries if entry.mode in FILES})
+    contents = dict(zip(objects, git.blobs(objects), strict=True))
+    findings = tuple(
+        _merge_finding(case, found, workspace.root, place)
+        for case in cases
+        if (found := _judge(case, contents)) is not None
+    )
+    return MergesChecked(merges=len(merges), records=len(cases), findings=findings)
 
 
 _Differing = dict[tuple[str, str], dict[str, tuple[TreeEntry | None, TreeEntry | None]]]
@@ -111,34 +104,34 @@ def _differing(git: Repository, pairs: list[tuple[str, str]]) -> _Differing:
     return dict(zip(pairs, git.differing(pairs, [*SHAPES]), strict=True))
 
 
-def _cases(git: Repository, merge: Merge, differing: _Differing) -> Iterator[_Case]:
+def _bases(git: Repository, merge: Merge) -> list[list[str]]:
+    """Return for each parent but the first what its bases come from, if several, and the bases."""
+    found = []
+    for number, side in enumerate(merge.parents[1:], 1):
+        bases = git.merge_bases(side, *merge.parents[:number])
+        root = git.merge_bases(*bases)[:1] if len(bases) > 1 else []
+        found.append([*(root or [_NO_COMMIT]), *bases])
+    return found
+
+
+def _records_of(merge: Merge, differing: _Differing) -> set[str]:
+    """Return the records' files that differ between a merge and one of its parents."""
+    paths = {path for side in merge.parents for path in differing[merge.id, side]}
+    return set(filter(_is_record, paths))
+
+
+def _cases(merge: Merge, bases: list[list[str]], differing: _Differing) -> Iterator[_Case]:
     """Yield a merge's records that cannot be judged by the names of their objects."""
-    changed = {path for side in merge.parents for path in differing[merge.id, side]}
-    paths = sorted(filter(_is_record, changed))
-    if not paths:
-        return
-    bases = [
-        git.merge_bases(side, *merge.parents[:number])
-        for number, side in enumerate(merge.parents)
-        if number
-    ]
-    roots = [
-        next(iter(git.merge_bases(several[0], *several[1:])), "") if len(several) > 1 else ""
-        for several in bases
-    ]
-    others = {commit for several in (*bases, roots) for commit in several if commit}
-    known = {(merge.id, side): differing[merge.id, side] for side in merge.parents}
-    known |= _differing(git, [(merge.id, other) for other in sorted(others)])
-    for path in paths:
-        pairs = {other: files.get(path) for (_, other), files in known.items()}
-        result = next(pair[1] for side in merge.parents if (pair := pairs[side]) is not None)
-        at = {other: result if pair is None else pair[0] for other, pair in pairs.items()}
+    commits = {*merge.parents, *(commit for several in bases for commit in several)}
+    files = {commit: differing[merge.id, commit] for commit in commits - {_NO_COMMIT}}
+    for path in sorted(_records_of(merge, differing)):
+        result = next(found[path][1] for found in files.values() if path in found)
+        at = {commit: found.get(path, (result,))[0] for commit, found in files.items()}
         case = _Case(
             merge,
             path,
-            bases=tuple(tuple(map(at.get, several)) for several in bases),
-            roots=tuple(map(at.get, roots)),  # no commit at all has nothing
-            sides=tuple(map(at.get, merge.parents)),
+            bases=[[at.get(commit) for commit in several] for several in bases],
+            sides=[at[side] for side in merge.parents],
             result=result,
         )
         if not case.is_one_sides():
@@ -154,7 +147,7 @@ class _Unreadable(Exception):
     """A version of a record that is none."""
 
 
-def _verify_case(case: _Case, contents: Mapping[str, bytes | None]) -> list[Mismatch]:
+def _judge(case: _Case, contents: Mapping[str, bytes | None]) -> Mismatch | None:
     shape = SHAPES[os.path.dirname(case.path)]
 
     def version(entry: TreeEntry | None) -> Record | None:
@@ -166,18 +159,17 @@ def _verify_case(case: _Case, contents: Mapping[str, bytes | None]) -> list[Mism
     try:
         result = _record(case.result, contents)
     except _Unreadable as error:
-        return [Mismatch(Mistake.UNREADABLE_MERGE, None, (str(error),))]
+        return Mismatch(Mistake.LOST, None, (str(error),))
     try:
-        sides = list(map(version, case.sides))
         bases = []
-        for several, root in zip(case.bases, map(version, case.roots), strict=True):
-            crossed = list(map(version, several))  # git merges several bases into one
-            bases.append(redone([root] * (len(crossed) - 1), crossed, shape) if crossed else None)
-        return differences(bases, sides, result, shape)
+        for root, *crossed in (map(version, several) for several in case.bases):
+            many = len(crossed) - 1  # git merges several bases into one
+            bases.append(redone([root] * many, crossed, shape) if crossed else None)
+        return mismatch(bases, [*map(version, case.sides)], result, shape)
     except (Doubt, _Unreadable):
-        return []  # a side that was not a record already is not this merge's doing
+        return None  # a side that was not a record already is not this merge's doing
     except RecursionError:
-        return [Mismatch(Mistake.UNREADABLE_MERGE, None, ("nested too deep",))]
+        return Mismatch(Mistake.LOST, None, ("nested too deep",))
 
 
 def _record(entry: TreeEntry | None, contents: Mapping[str, bytes | None]) -> Record | None:
@@ -189,35 +181,29 @@ def _record(entry: TreeEntry | None, contents: Mapping[str, bytes | None]) -> Re
     try:
         return rawjson.load(content)
     except rawjson.NotJson as error:
-        marked = any(line.startswith(_MARKERS) for line in file_lines(content))
-        raise _Unreadable("git's conflict markers" if marked else str(error)) from None
+        raise _Unreadable("git's conflict markers" if apart(content) else str(error)) from None
 
 
 def _merge_finding(case: _Case, found: Mismatch, root: str, prefix: str) -> MergeFinding:
     whole = f"{prefix}{case.path}".encode("utf-8", "backslashreplace").decode()
     commit = repository.short(case.merge.id)
     side = None if found.side is None else repository.short(case.merge.parents[found.side])
-    whose = side or "both sides"
-    what = ", ".join(found.what[:_SHOWN])
-    if len(found.what) > _SHOWN:
-        what += f" and {len(found.what) - _SHOWN} more"
-    shown = shlex.quote(f"{side or f'{commit}^'}:{whole}")
     record = short(os.path.basename(case.path).removesuffix(SUFFIX))
-    sentences = {
-        Mistake.LOST_RECORD: f"lost the record that {side} has: `git show {shown}` shows it",
-        Mistake.RESURRECTED_RECORD: f"brought back the record that {side} purged: `pmem purge"
-        f" {record}` purges it again",
-        Mistake.DROPPED_SIDE: f"dropped all that {side} changed: `git show {shown}` has it",
-        Mistake.DROPPED_FIELD: f"dropped {what} of {whose}: `git show {shown}` has it",
-        Mistake.DROPPED_ITEMS: f"dropped {what} of {whose}: `git show {shown}` has it",
-        Mistake.RESURRECTED_ITEMS: f"brought back {what}, which {side} had removed: `git show"
-        f" {shown}` is without",
-        Mistake.MIXED_RECORD: f"has {what} of neither side: `git show {shown}` has a side's",
-        Mistake.UNREADABLE_MERGE: f"left no record ({what}): `git show {shown}` has a side's",
-    }
+    what = ", ".join(found.what)
+    if found.mistake is Mistake.RESURRECTED:
+        said = f"brought back the record that {side} purged: `pmem purge {record}` purges it again"
+    else:
+        if found.mistake is Mistake.LOST:
+            said = f"left no record ({what})" if what else f"lost the record that {side} has"
+        elif what:
+            said = f"is not as merging its sides again makes it: {what}"
+        else:
+            said = f"dropped all that {side} changed"
+        shown = shlex.quote(f"{side or f'{commit}^'}:{whole}")
+        said += f": `git show {shown}` has a side's"
     return MergeFinding(
         commit=case.merge.id,
         path=os.path.join(root, case.path),
         code=found.mistake,
-        message=f"merge {commit} {sentences[found.mistake]}",
+        message=f"merge {commit} {said}",
     )

@@ -12,7 +12,7 @@ from pmem.errors import Ambiguous, Damaged, NotFound, PmemError
 from pmem.memory.journal import HistoryRequest
 from pmem.memory.reading import get
 from pmem.project.workspace import Workspace
-from pmem.storage.files.listing import SUFFIX
+from pmem.storage.files.listing import SUFFIX, record_file
 from pmem.storage.files.recordfile import parse
 from pmem.storage.git.objects import PartialClone
 from pmem.storage.git.repository import Commit, Repository, limits_of_history
@@ -83,7 +83,7 @@ def provenance(workspace: Workspace, request: HistoryRequest) -> Provenance:
         type_, identifier = type(now), now.id
     except (NotFound, Damaged) as missing:
         type_, identifier = _in_git(repository, head, request.reference, missing)
-    path = f"{STORES[type_]}/{identifier}{SUFFIX}"
+    path = record_file(STORES[type_], identifier)
     commits = repository.log(head, path, whole=now is None)
     workspace.notes += limits_of_history(workspace.root)
     states = _states(repository, type_, path, commits)

@@ -17,13 +17,13 @@ from pmem.core.filters import Filter
 from pmem.errors import InvalidValue, StorageRefused
 from pmem.model.tasks import CompactionGiven
 from pmem.storage.jsonfiles import JsonFiles
-from pmem.storage.unindexed import InMemory
 from pmem.upkeep.work.doing import count_waiting
 from pmem.values.ids import short
 from pmem.values.records import EventKind, Memory, State
 from tests.apps import fakes
 from tests.conftest import NOW
 from tests.effort import examples
+from tests.storage.in_memory import InMemory
 
 EVERY = Filter(states=())
 NUMBERS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath", "isle", "jade")

@@ -21,10 +21,10 @@ from pmem.assistants.harnesses import HARNESSES
 from pmem.assistants.tool_calls import touched
 from pmem.core.error_fingerprint import evidence_of
 from pmem.core.places import applies
+from pmem.core.record_keys import proven_key
 from pmem.core.trust import may_be_marked, may_stop
 from pmem.errors import Refused, StorageRefused
 from pmem.project.setup import initialise
-from pmem.storage.backend import proven_key
 from pmem.storage.index import applying
 from pmem.storage.local.shown_keys import MOST_TOUCHED
 from pmem.values.records import STORES, Memory, MemoryType

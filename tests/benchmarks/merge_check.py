@@ -56,14 +56,14 @@ def wrong(number: int, seed: int) -> dict[str, Counter[str]]:
     while any(count["planted"] < number for count in counts.values()):
         place += 1
         made = merged(place)
-        for kind, mistakes in WRONG.items():
+        for kind, (code, mistakes) in WRONG.items():
             changes = list(mistakes(made))
             if counts[kind]["planted"] < number and changes:
                 commit = plant(made, dice.choice(changes))
                 found = [
                     it for it in findings(made.base.tip, commit).findings if it.commit == commit
                 ]
-                named = kind in {finding.code for finding in found}
+                named = code in {finding.code for finding in found}
                 counts[kind] += Counter(planted=1, found=bool(found), named=named)
     return counts
 

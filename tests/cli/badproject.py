@@ -11,19 +11,7 @@ from typing import IO, Final
 
 from pmem.project.setup import initialise
 from pmem.storage.local.state import LocalState
-from pmem.values.records import (
-    STORES,
-    Chunk,
-    Conversation,
-    Episode,
-    EpisodeType,
-    Memory,
-    MemoryType,
-    Message,
-    Record,
-    Role,
-    dump,
-)
+from pmem.values import records
 
 THEN: Final = datetime(2026, 11, 1, tzinfo=UTC)
 ONE, TWO, EPISODE, TALK, CHUNK, SAID = (
@@ -32,10 +20,10 @@ ONE, TWO, EPISODE, TALK, CHUNK, SAID = (
 )
 
 
-def _memory(identifier: str, content: str) -> Memory:
-    return Memory(
+def _memory(identifier: str, content: str) -> records.Memory:
+    return records.Memory(
         id=identifier,
-        type=MemoryType.DECISION,
+        type=records.MemoryType.DECISION,
         content=content,
         category="project",
         valid_from=THEN,
@@ -44,23 +32,23 @@ def _memory(identifier: str, content: str) -> Memory:
     )
 
 
-def _message(content: str) -> Message:
-    return Message(id=SAID, role=Role.USER, content=content, created_at=THEN)
+def _message(content: str) -> records.Message:
+    return records.Message(id=SAID, role=records.Role.USER, content=content, created_at=THEN)
 
 
-RECORDS: Final[tuple[Record, ...]] = (
+RECORDS: Final[tuple[records.Record, ...]] = (
     _memory(ONE, "We use PostgreSQL"),
     _memory(TWO, "The queue is RabbitMQ"),
-    Episode(
+    records.Episode(
         id=EPISODE,
-        type=EpisodeType.PIVOT,
+        type=records.EpisodeType.PIVOT,
         title="Queue",
         summary="The queue is RabbitMQ",
         created_at=THEN,
         updated_at=THEN,
     ),
-    Conversation(id=TALK, started_at=THEN, updated_at=THEN, turns=1, chunks=(CHUNK,)),
-    Chunk(
+    records.Conversation(id=TALK, started_at=THEN, updated_at=THEN, turns=1, chunks=(CHUNK,)),
+    records.Chunk(
         id=CHUNK,
         conversation=TALK,
         number=1,
@@ -76,13 +64,15 @@ _KEPT: Final[list[TemporaryDirectory[str]]] = []
 
 @cache
 def _template() -> str:
-    """Return a folder with the project in it, made once."""
     _KEPT.append(TemporaryDirectory(prefix="pmem-bad-"))
     here = _KEPT[-1].name
     root = os.path.join(here, ".project-memory")
     initialise(root)
     for record in RECORDS:
-        _write(os.path.join(root, STORES[type(record)], f"{record.id}.json"), dump(record))
+        _write(
+            os.path.join(root, records.STORES[type(record)], f"{record.id}.json"),
+            records.dump(record),
+        )
     _write(os.path.join(here, "request.json"), b'{"query": "queue"}')
     _write(os.path.join(here, "binary"), b"\0\1\2")
     _write(os.path.join(here, "latin"), "Größe".encode("latin-1"))
@@ -91,12 +81,7 @@ def _template() -> str:
 
 
 def fill(root: str, wrong: str = "") -> None:
-    """Make the project, and some files beside it.
-
-    Args:
-        root: Its memory folder.
-        wrong: What is wrong with it, one of `WRONG`.
-    """
+    """Make the project, and some files beside it."""
     for held in _HELD:
         held.close()
     shutil.copytree(_template(), os.path.dirname(root), dirs_exist_ok=True)
@@ -137,7 +122,6 @@ def _broken_queue(root: str) -> None:
 
 
 def _another_writer(root: str) -> None:
-    """Hold the lock as another process does, until the next project is made."""
     _config("lock_timeout = 0.01\n")(root)
     os.makedirs(os.path.join(root, "local"), exist_ok=True)
     _HELD[:] = [open(os.path.join(root, "local", "lock"), "a")]  # noqa: SIM115 - it is held

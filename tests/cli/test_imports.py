@@ -34,10 +34,10 @@ main()
 """
 
 
-def imported(*arguments: str) -> set[str]:
-    """Run a command in a process of its own and return the modules that it ended with."""
+def imported(*arguments: str, stdin: str = "") -> set[str]:
+    command = [sys.executable, "-c", _SPY, *arguments]
     done = subprocess.run(
-        [sys.executable, "-c", _SPY, *arguments], capture_output=True, timeout=60, check=True
+        command, input=stdin.encode(), capture_output=True, timeout=60, check=True
     )
     return set(json.loads(done.stderr.splitlines()[-1]))
 
@@ -130,7 +130,6 @@ def test_what_git_runs_for_each_file_needs_no_record_library(project: str, recor
 
 @pytest.fixture
 def record(project: str) -> str:
-    """Put a memory with a known id into the project."""
     identifier = "mwqi8ls0-k3v9k3v9"
     value = {
         "id": identifier,
@@ -179,3 +178,16 @@ def test_a_message_loads_nothing_that_changes_memories(project: str) -> None:
     subprocess.run([sys.executable, "-m", "pmem", "conversation", "start"], check=True)
     names = imported("conversation", "say", "We use PostgreSQL because it keeps every row.")
     assert {"pmem.cli.changes", "pmem.cli.memory", "pmem.memory.lifecycle"} & names == set()
+
+
+def test_a_prompts_hook_loads_nothing_that_writes_a_sessions_start_or_reads_conversations(
+    project: str, record: str
+) -> None:
+    said = {"session_id": "s", "cwd": project, "prompt": "Which database do we use?"}
+    names = imported("hook", "prompt", "--harness", "claude-code", stdin=json.dumps(said))
+    assert "pmem.assistants.prompt_answers" in names
+    starting = {"pmem.assistants.start_text", "pmem.search.context_request"}
+    talking = {
+        name for name in names if name.startswith(("pmem.conversation", "pmem.core.pruning"))
+    }
+    assert starting & names | talking == set()

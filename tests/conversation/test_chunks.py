@@ -13,11 +13,11 @@ from pmem.core.summaries import summary
 from pmem.errors import Damaged
 from pmem.memory.conversations import MERGED_TOKENS, LookRequest
 from pmem.operations import table
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import Chunk, Status
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
+from tests.storage.in_memory import InMemory
 
 TOPICS = ("parser", "lexer", "linker", "loader", "editor", "viewer", "broker", "router")
 

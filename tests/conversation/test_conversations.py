@@ -19,7 +19,6 @@ from pmem.errors import Ambiguous, Damaged, InvalidValue, NotFound
 from pmem.memory.conversations import ConversationRequest, LookRequest, current
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.storage.unindexed import InMemory
 from pmem.upkeep.integrity import CheckRequest
 from pmem.values.ids import short
 from pmem.values.records import Conversation, EventKind, Message, Role, Status
@@ -27,6 +26,7 @@ from tests import strategies
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
+from tests.storage.in_memory import InMemory
 
 
 def in_memory(**overrides: Any) -> Workspace:

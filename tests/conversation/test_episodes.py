@@ -8,9 +8,9 @@ import pytest
 from pmem import Project
 from pmem.core.extraction.episodes import Arc
 from pmem.errors import Ambiguous, InvalidValue, NotFound
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import Episode, EpisodeType, Status, TurnRange
 from tests.conftest import NOW
+from tests.storage.in_memory import InMemory
 
 TROUBLE = "The build fails with a timeout on main."
 CURE = "Fixed: the cache key was wrong, the build works again."

@@ -20,7 +20,6 @@ from pmem.interchange import arrays
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Change
-from pmem.storage.unindexed import InMemory
 from pmem.upkeep.integrity import CheckRequest
 from pmem.values.records import (
     STORES,
@@ -40,6 +39,7 @@ from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
 from tests.faults.console import bytes_of, pmem
+from tests.storage.in_memory import InMemory
 
 Item = dict[str, Any]
 STAMP = "2026-02-03T10:15:00.000Z"

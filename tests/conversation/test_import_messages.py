@@ -23,13 +23,13 @@ from pmem.memory.conversations import LookRequest, Transcript
 from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import Role
 from tests import strategies
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
 from tests.faults.console import PROGRAM, bytes_of, pmem
+from tests.storage.in_memory import InMemory
 
 Line = dict[str, Any]
 

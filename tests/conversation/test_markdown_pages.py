@@ -9,9 +9,9 @@ from markdown_it import MarkdownIt
 
 from pmem import Project
 from pmem.errors import NotFound
-from pmem.storage.unindexed import InMemory
 from tests.cli.shell import pmem
 from tests.conftest import NOW
+from tests.storage.in_memory import InMemory
 
 HOSTILE = (
     "Plain start\n# heading\n- item\n1. item\n> quote\n```\nfence\n[x](http://evil.example)"

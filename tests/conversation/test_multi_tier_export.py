@@ -9,9 +9,9 @@ import pytest
 
 from pmem import Project
 from pmem.interchange import arrays
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import Chunk, Conversation, Episode, Memory
 from tests.conftest import NOW
+from tests.storage.in_memory import InMemory
 
 LONG_TERM = {"id", "type", "content", "category", "tags", "relationships", "validFrom", "metadata"}
 METADATA = {"source", "importance", "accessCount", "lastAccessedAt", "decayFactor", "tokens"}

@@ -10,10 +10,10 @@ from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory.undo import UndoRequest
 from pmem.operations import table
 from pmem.project.setup import initialise
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import EventKind, Message
 from tests.asking import ask
 from tests.conftest import NOW
+from tests.storage.in_memory import InMemory
 
 
 def talk(*said: str, **overrides: Any) -> tuple[Project, list[Message]]:

@@ -17,12 +17,12 @@ from pmem.core.context.parts import Format
 from pmem.errors import InvalidValue
 from pmem.memory.conversations import LookRequest
 from pmem.operations import table
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import Message
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
 from tests.faults.console import pmem
+from tests.storage.in_memory import InMemory
 
 MARKER = re.compile(r"\.\.\. \[([\d,]+) messages?, ([\d,]+) tokens? removed\] \.\.\.")
 PROMPT = "You are the assistant of a bakery."

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from pmem import Project
 from pmem.search.context_request import BuiltContext
-from pmem.storage.unindexed import InMemory
 from tests.conftest import NOW
 from tests.effort import examples
+from tests.storage.in_memory import InMemory
 
 
 def talked(count: int, **overrides: Any) -> Project:

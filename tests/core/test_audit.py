@@ -4,16 +4,15 @@ from datetime import timedelta
 from hashlib import sha256
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 
-from pmem.core.journal import AuditRow, Historic, digest, row, steps
+from pmem.core.journal import AuditRow, digest, row, steps
 from pmem.core.retention import changed, linked, unlinked
 from pmem.values.records import Event, EventKind, Memory, Relationship, State, dump_line
 from tests import strategies
 from tests.conftest import NOW
-from tests.core.test_journal import edited, historic, memory
+from tests.core.test_journal import edited, memory
 
 OTHER = "mjwaid1q-00000002"
 FIRST, THEN = digest("at first"), digest("then")
@@ -76,15 +75,6 @@ def test_a_row_says_who_did_what_when_to_which_and_how() -> None:
         "before": {"content": "at first"},
         "after": {"content": "then"},
     } == found.meta
-
-
-@given(historic)
-def test_any_history_makes_rows_of_their_own_ids(record: Historic) -> None:
-    rows = [row(step) for step in steps(record)]
-    assert len({found.id for found in rows}) == len(rows)
-    for found in rows:
-        assert found.id.startswith(f"{record.id}:")
-        assert msgspec.json.decode(dump_line(found))["meta"]["kind"] == found.meta["kind"]
 
 
 @given(strategies.memories)

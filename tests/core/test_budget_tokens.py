@@ -9,7 +9,6 @@ from pmem.core.tokens import (
     PREFERRED,
     Tokenizer,
     budget_counter,
-    count_tokens,
     count_with_reserve,
     counter,
 )
@@ -50,10 +49,6 @@ def test_the_reserve_covers_everyday_words_of_every_script(script: str) -> None:
     assert exact < count_with_reserve(text) < exact * MOST
 
 
-def test_the_scripts_are_more_than_twelve() -> None:
-    assert len(SCRIPTS) == 14
-
-
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_the_reserve_covers_a_name_on_every_line(name: str) -> None:
     assert NAMES[name] <= count_with_reserve(_with_name(name)) < NAMES[name] * MOST
@@ -71,11 +66,6 @@ def test_the_recorded_counts_are_the_vocabularys(monkeypatch: pytest.MonkeyPatch
         name: exact for name, (exact, _) in SCRIPTS.items()
     }
     assert {name: count(_with_name(name)) for name in NAMES} == NAMES
-
-
-@given(anything)
-def test_the_reserve_comes_on_top_of_the_estimate(text: str) -> None:
-    assert count_with_reserve(text) >= count_tokens(text)
 
 
 @given(anything, anything)
@@ -104,14 +94,6 @@ def test_with_the_library_a_budget_is_counted_exactly(monkeypatch: pytest.Monkey
     assert found.count(_with_name("Zeynep")) == NAMES["Zeynep"]
     assert budget_counter("estimate").name == "estimate"
     assert budget_counter("cl100k_base").name == "cl100k_base"
-
-
-@needs_the_library
-def test_what_a_record_keeps_is_the_estimate_with_the_library_as_without(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    bring_library_back(monkeypatch)
-    assert counter("auto") is count_tokens
 
 
 @EVERY_VOCABULARY

@@ -16,9 +16,7 @@ from pmem.core.citations import (
     FileRange,
     Hunt,
     each_once,
-    first_of,
     judged,
-    suffix_of,
 )
 from pmem.values.records import Citation
 
@@ -187,20 +185,6 @@ def test_what_text_weighs() -> None:
     assert content(["日本語"]).weight() == 9
 
 
-@pytest.mark.parametrize(
-    ("file", "suffix"),
-    [("a.py", ".py"), ("x/a.tar.gz", ".gz"), ("x.d/Makefile", ""), (".env", ""), ("", "")],
-)
-def test_the_suffix_of_a_file(file: str, suffix: str) -> None:
-    assert suffix_of(file) == suffix
-
-
-def test_a_made_up_digest_fits_nothing() -> None:
-    assert first_of("not hexadecimal") == -1
-    assert first_of("") == -1
-    assert list(content(LONG).places("zzzzzzzz", 1, 1)) == []
-
-
 def test_equal_lines_without_end_are_searched_in_one_pass() -> None:
     many = Content(b"}\n" * 300_000)
     missing = f"{content(['}'] * 1000).digest()[:16]}{'0' * 24}"
@@ -250,16 +234,6 @@ def test_a_file_that_looks_alike_everywhere_is_folded_a_few_times_only(
     spent = Content("\n".join(alike).encode(), Effort(len(alike)))
     assert judged(cited, spent) is None
     assert folded == []
-
-
-def test_no_folding_goes_beyond_its_effort() -> None:
-    effort = Effort(10)
-    assert [effort.spend(6), effort.spend(4), effort.spend(1), effort.spend(0)] == [
-        True,
-        True,
-        False,
-        False,
-    ]
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,3 @@ def test_a_line_is_one_line_and_no_longer_than_asked(text: str, most: int) -> No
     assert len(line) <= most
     assert line.splitlines() in ([], [line])
     assert one_line(line, most) == line
-
-
-def test_chinese_is_cut_where_it_must_be_and_not_at_its_only_space() -> None:
-    assert len(one_line(f"数据库 {'恢复' * 200}", 40)) == 40

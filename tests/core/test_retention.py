@@ -142,15 +142,6 @@ def test_validity_includes_its_start_and_not_its_end(
     assert end is None or not valid_at(memory, end)
 
 
-@given(strategies.times, st.integers(0, 10**9), strategies.times, st.floats(1e-3, 1e9))
-def test_decay_stays_between_0_and_1_whatever_the_clocks_say(
-    last: datetime, accesses: int, now: datetime, half_life: float
-) -> None:
-    value = decay(last, accesses, now, half_life)
-    assert 0 <= value <= 1
-    assert math.isfinite(value)
-
-
 @given(strategies.times, st.integers(0, 9), st.tuples(strategies.times, strategies.times))
 def test_without_access_a_memory_only_fades(
     last: datetime, accesses: int, when: tuple[datetime, datetime]

@@ -110,16 +110,6 @@ def test_printable_text_is_unchanged(text: str) -> None:
     assert visible(seen) == seen
 
 
-@given(st.text(st.characters(max_codepoint=127)))
-def test_writing_ascii_out_twice_changes_nothing_more(text: str) -> None:
-    assert visible(visible(text)) == visible(text)
-
-
-@given(texts)
-def test_the_length_is_bounded(text: str) -> None:
-    assert len(text) <= len(visible(text)) <= LONGEST * len(text)
-
-
 @given(texts.filter(lambda text: "\\" not in text))
 def test_nothing_is_lost(text: str) -> None:
     read = re.sub(r"\\u\{([0-9a-f]+)\}", lambda found: chr(int(found[1], 16)), visible(text))

@@ -10,7 +10,7 @@ from pmem.assistants.harnesses import HARNESSES
 from pmem.storage.files import durable
 from tests.effort import IS_THOROUGH
 from tests.faults import injection, powercuts, world
-from tests.faults.sweep import ACTS, Bench, swept
+from tests.faults.sweep import ACTS, INTERRUPT, Bench, swept
 from tests.faults.test_locked import WRITING
 from tests.faults.world import WRITES
 
@@ -37,16 +37,23 @@ def test_every_writing_command_is_swept() -> None:
     assert set(WRITING) - swept_ - twins == set()
 
 
+@pytest.mark.parametrize("fault", [INTERRUPT, *injection.FAULTS])
+def test_whatever_the_system_answers_leaves_all_or_nothing_of_several_files(
+    folder: str, fault: str
+) -> None:
+    assert swept(folder, "rm", [fault], stride=1 if IS_THOROUGH else 3).broken == []
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", FEW)
-@pytest.mark.parametrize("fault", ["KILL", "ENOSPC"])
+@pytest.mark.parametrize("fault", ACTS)
 def test_a_fault_at_any_call_leaves_all_or_nothing(folder: str, name: str, fault: str) -> None:
     bench = swept(folder, name, [fault], stride=1 if IS_THOROUGH else 3)
     assert bench.broken == []
     assert bench.calls >= 8
 
 
-def test_a_fault_in_every_fourth_call_of_the_most_manifold_command(folder: str) -> None:
+def test_an_interrupt_in_every_seventh_call_of_the_most_manifold_command(folder: str) -> None:
     assert swept(folder, "conversation say", ["INT"], stride=7).broken == []
 
 

@@ -33,7 +33,7 @@ from pmem.values.records import STORES, Episode, Memory, Record, RecordType
 from pmem.values.records import dump as written
 from pmem.vcs.gitmerge import _merge_versions as driver
 from pmem.vcs.gitmerge import readable
-from pmem.vcs.repair.cases import Unfit, key_of, marker_cases
+from pmem.vcs.repair.open_files import OpenFile, key_of, record_cases
 from tests.core.threeway.sides import sides
 from tests.fuzz.judging import Entry, told
 
@@ -145,7 +145,7 @@ def markers(store: str) -> Entry:
         if text is not None:
             assert has_markers(data)
             assert plain_lines(text.ours) <= lines
-        for case in marker_cases(path, data):
+        for case in record_cases([OpenFile(path, data, {})])[0]:
             decide(case.versions, case.key.shape)
         return version(data, key.shape)
 
@@ -154,7 +154,7 @@ def markers(store: str) -> Entry:
         base, ours, theirs = _sides(store, seed)
         examples += [_MARKED % (ours, theirs), base]
         examples.append(_MARKED % (ours + b"||||||| base\n" + base, theirs))
-    return Entry(f"conflict markers: {store}", run, tuple(examples), (Unfit, Doubt, NotJson))
+    return Entry(f"conflict markers: {store}", run, tuple(examples), (Doubt, NotJson))
 
 
 def _textconv(data: bytes) -> str:

@@ -23,7 +23,6 @@ from pmem.project.configuration import parse_config
 from pmem.search.evaluation import _accepted
 from pmem.search.picking import SearchRequest
 from pmem.storage.files.durable import _plan
-from pmem.storage.unindexed import InMemory
 from pmem.values.config import from_environment, resolve
 from pmem.values.ids import short
 from pmem.values.records import STORES, Memory, Scope, dump, dump_line
@@ -33,6 +32,7 @@ from tests.fuzz.commands import FILES, _done, _project, _template
 from tests.fuzz.files import NOW, SEPARATOR
 from tests.fuzz.judging import Entry
 from tests.fuzz.requests import _ARRAYS, _CAMEL, _CONFIG, _MESSAGES, _VARIABLES, _Lines
+from tests.storage.in_memory import InMemory
 
 _OPTIONS: Final = (
     *("--since", "--until", "--type", "--category", "--tag", "--subject", "--app", "--user"),

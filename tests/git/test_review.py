@@ -366,7 +366,10 @@ def test_a_rule_names_so_many_files_and_no_more(
     for number in range(MOST_PLACES + 5):
         write(f"src/new{number:02}.py", f"x  =  {number}\n")
     assert items() == []
-    monkeypatch.setattr(review, "COMPARED_BYTES", 20)
+    write("src/new07.py", "x = 1\n")
+    monkeypatch.setattr(review, "MOST_FILES", 7)
+    assert items() == []
+    monkeypatch.setattr(review, "MOST_FILES", 8)
     assert [each["kind"] for each in items()] == ["applies"]
 
 

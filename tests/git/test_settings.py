@@ -15,7 +15,7 @@ from pmem.errors import Unresolved
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.vcs import gitsetup
-from pmem.vcs.repair import cases, service
+from pmem.vcs.repair import open_files, service
 from tests.faults.console import pmem
 from tests.git.branches import ROOT, begin, git, ok
 
@@ -322,14 +322,14 @@ def test_repair_writes_no_settings_over_those_that_changed_since_it_looked(
     root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(MARKED)
-    looked = cases.settings_case
+    looked = open_files.find_open_files
 
     def edited_since(*arguments: Any) -> Any:
         found = looked(*arguments)
         write("chunk_size = 40\n")
         return found
 
-    monkeypatch.setattr(service, "settings_case", edited_since)
+    monkeypatch.setattr(service, "find_open_files", edited_since)
     done = pmem("resolve", "--json")
     assert (done.code, done.error["code"]) == (6, "locked")
     assert "changed by another program" in done.error["message"]

@@ -14,6 +14,7 @@ HOSTS: Final[dict[str | None, bool]] = {
     "localhost": True,
     "LOCALHOST:7636": True,
     "[::1]:7636": True,
+    "[localhost]": False,
     "evil.example": False,
     "127.0.0.1.evil.example": False,
     "localhost@evil.example": False,

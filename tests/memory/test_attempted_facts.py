@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from pmem import Project
-from pmem.storage.unindexed import InMemory
+from tests.storage.in_memory import InMemory
 
 TOLD = "The issue is that `flock` is not honoured on NFS. Use a lease file instead."
 

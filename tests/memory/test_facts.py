@@ -9,10 +9,10 @@ import pytest
 from pmem import Project
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory.facts import FactsRequest, Promotion, Stated
-from pmem.storage.unindexed import InMemory
 from pmem.values.ids import short
 from pmem.values.records import Fact, MemoryType, Message, Standing
 from tests.conftest import NOW
+from tests.storage.in_memory import InMemory
 
 CERTAIN = "Remember that the staging port is 8443."
 FACT = "the staging port is 8443"

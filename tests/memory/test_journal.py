@@ -23,7 +23,6 @@ from pmem.operations import table
 from pmem.project.setup import write_setting
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Change
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import Chunk, EventKind
 from tests import strategies
 from tests.asking import ask
@@ -37,6 +36,7 @@ from tests.model.scripted import data_of
 from tests.once import Once
 from tests.policy.paths import PARTS
 from tests.storage.folders import contradict
+from tests.storage.in_memory import InMemory
 
 LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "add": (("One more",), ["ADD"]),

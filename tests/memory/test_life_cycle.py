@@ -20,11 +20,11 @@ from pmem.core.retention import decay
 from pmem.errors import InvalidValue, Refused
 from pmem.memory.changes import Removable
 from pmem.operations import table
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import Access, Event, EventKind, Memory, State
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
+from tests.storage.in_memory import InMemory
 
 TEXTS = (
     "We use PostgreSQL for the ledger.",

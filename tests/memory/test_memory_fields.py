@@ -4,8 +4,8 @@ import pytest
 
 from pmem import Project
 from pmem.errors import InvalidValue
-from pmem.storage.unindexed import InMemory
 from tests.conftest import NOW
+from tests.storage.in_memory import InMemory
 
 IMPORTANCE = {
     "fact": 0.5,

@@ -20,11 +20,11 @@ from pmem.core.retention import valid_at
 from pmem.errors import InvalidValue
 from pmem.operations import table
 from pmem.storage.store import Store
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import EventKind, Memory, State
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
+from tests.storage.in_memory import InMemory
 
 TEXTS = (
     "The ledger keeps its entries in PostgreSQL",

@@ -6,8 +6,8 @@ from typing import Final
 import pytest
 
 from pmem import Project
-from pmem.storage.unindexed import InMemory
 from tests.conftest import NOW
+from tests.storage.in_memory import InMemory
 
 FORMS: Final = {
     "cs": (

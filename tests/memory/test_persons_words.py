@@ -42,6 +42,20 @@ def test_an_agents_change_waits_and_is_made_once_a_person_agrees(root: str, memo
     assert opened(root).waiting().total == 0
 
 
+def test_what_an_agent_would_change_is_told_in_words(root: str, memory: Memory) -> None:
+    agent = opened(root, "bot")
+    with pytest.raises(Withheld):
+        agent.edit(
+            memory.id, pinned=True, add_tags=["mail", "team"], valid_until="2027-01-01T00:00:00Z"
+        )
+    with pytest.raises(Withheld):
+        agent.outcome(memory.id, "good", "nobody waited")
+    assert {item.content for item in opened(root).waiting().items} == {
+        "valid until: 2027-01-01T00:00:00Z; pinned: yes; tags: mail, team",
+        f"outcomes: good {NOW:%Y-%m-%d}: nobody waited",
+    }
+
+
 def test_an_agents_removal_waits_and_is_made_once_a_person_agrees(
     root: str, memory: Memory
 ) -> None:

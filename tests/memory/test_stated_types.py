@@ -3,9 +3,9 @@
 import pytest
 
 from pmem import Project
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import Fact
 from tests.conftest import NOW
+from tests.storage.in_memory import InMemory
 
 
 def stated(text: str) -> tuple[Fact, ...]:

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from pmem import Project
-from pmem.storage.unindexed import InMemory
 from tests.conftest import NOW
+from tests.storage.in_memory import InMemory
 
 
 @pytest.mark.row("S2.4.5", "S2.11.6")

@@ -11,6 +11,7 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 import pmem.model.tasks
+from pmem.model import tasks
 from pmem.model.checks import (
     CheckRules,
     check_founded,
@@ -19,25 +20,18 @@ from pmem.model.checks import (
     source_of,
 )
 from pmem.model.models import AnswerRefused
-from pmem.model.tasks import (
-    TASKS,
-    ChunkGiven,
-    SaidMessage,
-    TurnGiven,
-    prompt_version,
-    task_key,
-    write_prompt,
-)
 from pmem.upkeep.work.trying import EXAMPLES
 
-SOURCE = ChunkGiven(
+SOURCE = tasks.ChunkGiven(
     messages=(
-        SaidMessage(
+        tasks.SaidMessage(
             who="Ada",
             text="We'll use PostgreSQL 16.2 for orders: MySQL lost 1,200 rows in March, see"
             " src/db/pool.py:12 and `make_pool()`. Port 5432, three retries.",
         ),
-        SaidMessage(who="Ben", text="Jean-Luc's team in São Paulo agrees; I deploy on Monday."),
+        tasks.SaidMessage(
+            who="Ben", text="Jean-Luc's team in São Paulo agrees; I deploy on Monday."
+        ),
     ),
     most_characters=400,
 )
@@ -82,8 +76,10 @@ def test_what_the_source_does_not_say_is_not_founded(text: str, why: str) -> Non
 
 
 def test_an_answer_in_the_language_of_the_source_is_founded() -> None:
-    said = SaidMessage(who="李", text="我们决定使用 PostgreSQL 作为数据库，因为 MySQL 丢失了数据。")
-    given = ChunkGiven(messages=(said,), most_characters=300)
+    said = tasks.SaidMessage(
+        who="李", text="我们决定使用 PostgreSQL 作为数据库，因为 MySQL 丢失了数据。"
+    )
+    given = tasks.ChunkGiven(messages=(said,), most_characters=300)
     check_founded("团队决定使用 PostgreSQL 数据库，因为 MySQL 丢失数据。", source_of(given), "it")
 
 
@@ -100,12 +96,12 @@ def test_a_reason_may_be_in_words_of_its_own(reason: str) -> None:
 
 @drawn(st.text(max_size=300), st.text(max_size=300))
 def test_every_text_is_either_founded_or_refused(text: str, said: str) -> None:
-    given = ChunkGiven(messages=(SaidMessage(who="a", text=said),), most_characters=300)
+    given = tasks.ChunkGiven(messages=(tasks.SaidMessage(who="a", text=said),), most_characters=300)
     with suppress(AnswerRefused):
         check_founded(text, source_of(given), "it")
 
 
-@drawn(st.sampled_from(sorted(TASKS)), st.text(max_size=200) | st.binary(max_size=200))
+@drawn(st.sampled_from(sorted(tasks.TASKS)), st.text(max_size=200) | st.binary(max_size=200))
 def test_no_text_does_more_than_be_refused(kind: Any, said: Any) -> None:
     with suppress(AnswerRefused):
         answer = read_model_answer(kind, said)
@@ -131,7 +127,7 @@ def test_nonsense_is_refused(said: str) -> None:
     ],
 )
 def test_a_fact_stands_alone(content: str, why: str) -> None:
-    given = TurnGiven(who="Ada", text="We will use PostgreSQL for all orders, he said; ok.")
+    given = tasks.TurnGiven(who="Ada", text="We will use PostgreSQL for all orders, he said; ok.")
     fact = {"content": content, "type": "fact", "importance": 3}
     answer = read_model_answer("turn_facts", {"facts": [fact]})
     with pytest.raises(AnswerRefused, match=why):
@@ -146,7 +142,7 @@ def test_an_episode_is_told_in_the_past() -> None:
 
 
 def test_what_is_said_of_a_person_needs_consent() -> None:
-    said = SaidMessage(who="Ada", text="I live in Hamburg, and orders go to PostgreSQL.")
+    said = tasks.SaidMessage(who="Ada", text="I live in Hamburg, and orders go to PostgreSQL.")
     from pmem.model.tasks import ConversationGiven
 
     given = ConversationGiven(app="mail", messages=(said,), most_characters=200)
@@ -156,10 +152,10 @@ def test_what_is_said_of_a_person_needs_consent() -> None:
 
 
 def test_a_question_has_one_key_and_every_other_one_another() -> None:
-    keys = {task_key(kind, "1.1", EXAMPLES[kind]) for kind in TASKS}
-    assert len(keys) == len(TASKS)
-    assert task_key("episode", "1.1", EXAMPLES["episode"]) in keys
-    assert task_key("episode", "1.2", EXAMPLES["episode"]) not in keys
+    keys = {tasks.task_key(kind, "1.1", EXAMPLES[kind]) for kind in tasks.TASKS}
+    assert len(keys) == len(tasks.TASKS)
+    assert tasks.task_key("episode", "1.1", EXAMPLES["episode"]) in keys
+    assert tasks.task_key("episode", "1.2", EXAMPLES["episode"]) not in keys
 
 
 VERSIONS = dict(
@@ -178,10 +174,10 @@ def test_a_prompt_that_changes_has_another_version() -> None:
     assert found == VERSIONS, "raise `version:` in the file, and write down its digest"
 
 
-@pytest.mark.parametrize("kind", TASKS)
+@pytest.mark.parametrize("kind", tasks.TASKS)
 def test_every_prompt_has_its_data_and_its_schema(kind: Any) -> None:
-    prompt = write_prompt(kind, EXAMPLES[kind])
-    assert prompt.version == prompt_version(kind)
+    prompt = tasks.write_prompt(kind, EXAMPLES[kind])
+    assert prompt.version == tasks.prompt_version(kind)
     assert "{data}" not in prompt.text
     assert prompt.text.count("```json\n") == 1
     assert '"additionalProperties":false' in prompt.text

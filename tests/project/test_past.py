@@ -16,7 +16,6 @@ from pmem.core.retention import valid_at
 from pmem.errors import Ambiguous, NotFound, PmemError
 from pmem.search.hits import SearchKind
 from pmem.storage.backend import Change
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import (
     STORES,
     Conversation,
@@ -29,6 +28,7 @@ from pmem.values.records import (
 )
 from tests.conftest import NOW
 from tests.effort import examples
+from tests.storage.in_memory import InMemory
 
 SMALL: Final[dict[str, Any]] = {
     "max_recent_messages": 4,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.storage.unindexed import InMemory
 from tests.conftest import NOW
+from tests.storage.in_memory import InMemory
 
 PORTS = (
     "The port of the search service is 8443.",

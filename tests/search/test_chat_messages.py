@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.storage.unindexed import InMemory
 from tests.conftest import NOW
 from tests.core.secrets.drawing import token
 from tests.effort import examples
+from tests.storage.in_memory import InMemory
 
 NAME = re.compile(r"[^\s<|\\/>]{1,64}")
 TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")

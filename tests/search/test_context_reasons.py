@@ -17,12 +17,12 @@ from pmem.project.workspace import Workspace
 from pmem.search.context_memories import LINE_TOKENS
 from pmem.search.contexts import SMALL_BUDGET
 from pmem.storage.backend import Change
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import Memory
 from pmem.values.rules import ContextRules
 from tests.conftest import NOW
 from tests.effort import examples
 from tests.search.test_context_selection import NONE, built, drawn
+from tests.storage.in_memory import InMemory
 
 TASKS = (
     "the parser and its cache",

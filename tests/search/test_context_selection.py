@@ -16,12 +16,12 @@ from pmem.project.workspace import Workspace
 from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import BuiltContext, ContextRequest
 from pmem.storage.backend import Change
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import Memory, MemoryType, Relationship, Scope, State
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
 from tests.storage.folders import json_files, memory
+from tests.storage.in_memory import InMemory
 
 WORDS = "parser cache gateway index billing queue router deploy test changelog".split()
 CATEGORIES = ("knowledge", "constraints", "procedural", "profile", "event", "secretive")

@@ -23,11 +23,11 @@ from pmem.search.golden import Golden, Question, QuestionAdded, QuestionRequest,
 from pmem.search.hits import SearchHit, SearchKind
 from pmem.search.picking import SearchRequest
 from pmem.search.search import SearchResult
-from pmem.storage.unindexed import InMemory
 from pmem.values.ids import short
 from pmem.values.records import Memory, dump_line
 from tests.asking import ask
 from tests.conftest import NOW
+from tests.storage.in_memory import InMemory
 
 Ranking = Callable[..., None]
 YEARS_AGO = NOW - timedelta(days=1000)

@@ -18,10 +18,10 @@ from pmem.project.workspace import Workspace
 from pmem.search.hits import Expectation, SearchKind, Stage
 from pmem.search.picking import SearchRequest
 from pmem.search.search import SearchResult
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import Memory, MemoryType, State
 from tests.asking import ask
 from tests.conftest import NOW
+from tests.storage.in_memory import InMemory
 
 WORDS = ("parser", "webhook", "refund", "gear")
 

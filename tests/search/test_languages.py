@@ -11,10 +11,10 @@ from pmem.project.workspace import Workspace
 from pmem.search.hits import SearchHit
 from pmem.search.picking import SearchRequest
 from pmem.search.search import SearchResult
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import Conversation, Message, Role
 from tests.asking import ask
 from tests.conftest import NOW
+from tests.storage.in_memory import InMemory
 
 MEMORIES: Final[dict[str, str]] = {
     # Chinese

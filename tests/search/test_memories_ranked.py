@@ -18,13 +18,13 @@ from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
 from pmem.search.hits import SearchKind
 from pmem.search.search import FILL
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import Source
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.core.retrieval.stores import add, store_of
 from tests.effort import examples
 from tests.search.test_search import crowd, find, in_memory, keep, texts
+from tests.storage.in_memory import InMemory
 
 
 def at(workspace: Workspace, moment: datetime) -> Workspace:

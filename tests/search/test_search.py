@@ -27,10 +27,10 @@ from pmem.search.context_request import ContextRequest
 from pmem.search.hits import SearchKind
 from pmem.search.picking import SearchRequest
 from pmem.search.search import SearchResult
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import Chunk, Episode, EpisodeType, Memory, MemoryType, State
 from tests.asking import ask
 from tests.conftest import NOW
+from tests.storage.in_memory import InMemory
 from tests.vocabulary import bring_library_back, needs_the_library
 
 

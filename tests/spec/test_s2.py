@@ -9,11 +9,11 @@ import pytest
 
 from pmem import Project
 from pmem.core.retrieval.factors import Weights
-from pmem.storage.unindexed import InMemory
 from pmem.values.json_layout import fold_lists
 from pmem.values.records import STORES
 from tests.conftest import NOW
 from tests.storage.folders import tree
+from tests.storage.in_memory import InMemory
 from tests.work import WITHIN, calls
 
 

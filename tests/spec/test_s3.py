@@ -5,9 +5,9 @@ from unittest import mock
 import pytest
 
 from pmem import Project
-from pmem.storage.unindexed import InMemory
 from tests.cli.shell import pmem
 from tests.conftest import NOW
+from tests.storage.in_memory import InMemory
 from tests.work import WITHIN, calls
 
 

@@ -10,7 +10,9 @@ from datetime import datetime
 from typing import Any
 from unittest import mock
 
+from pmem.core.selection import Selection
 from pmem.project.workspace import Workspace
+from pmem.storage.backend import Backend
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.values.records import STORES, Memory
 from tests.conftest import NOW
@@ -114,3 +116,8 @@ def contradict(root: str, identifier: str) -> None:
         "detail": {"conflict": ["content"]},
     }
     write(path, json.dumps({**record, "history": [*record["history"], event]}).encode())
+
+
+def twins(backend: Backend, key: str) -> list[Memory]:
+    """Return the memories that a key finds."""
+    return backend.select(Memory, Selection(keys=(key,)))

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.filters import EVERYTHING, Filter, passes
+from pmem.core.record_keys import twin_keys, word_keys_of
 from pmem.errors import NotFound
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import Backend, Change, twin_keys, word_keys_of
+from pmem.storage.backend import Backend, Change
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.server import Server
 from pmem.storage.store import Store
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import (
     KINDS,
     STORES,
@@ -35,7 +35,8 @@ from pmem.values.records import (
 )
 from tests import strategies
 from tests.conftest import NOW
-from tests.storage.folders import fixed_chance, json_files, memory
+from tests.storage.folders import fixed_chance, json_files, memory, twins
+from tests.storage.in_memory import InMemory
 
 Make = Callable[[], Backend]
 
@@ -77,7 +78,7 @@ def test_an_empty_backend_has_nothing(backend: Backend) -> None:
     for type_ in STORES:
         assert backend.ids(type_) == []
         assert list(backend.scan(type_)) == []
-    assert list(backend.twins(Memory, "content:x")) == []
+    assert list(twins(backend, "content:x")) == []
     assert not backend.problems
 
 
@@ -165,12 +166,12 @@ def test_an_empty_commit_changes_nothing(backend: Backend) -> None:
 def test_several_commits_fit_under_one_lock(backend: Backend) -> None:
     with backend.lock():
         backend.commit([Change(Memory, id_of(1), memory(id_of(1), "first"))])
-        assert [found.content for found in backend.twins(Memory, "content:first")] == ["first"]
+        assert [found.content for found in twins(backend, "content:first")] == ["first"]
         backend.commit([Change(Memory, id_of(2), memory(id_of(2), "second"))])
-        assert [found.content for found in backend.twins(Memory, "content:second")] == ["second"]
+        assert [found.content for found in twins(backend, "content:second")] == ["second"]
         backend.read(Memory, id_of(1))
         backend.commit([Change(Memory, id_of(1), memory(id_of(1), "third"))])
-        assert list(backend.twins(Memory, "content:first")) == []
+        assert list(twins(backend, "content:first")) == []
     assert [found.content for found in backend.scan(Memory)] == ["third", "second"]
 
 
@@ -281,7 +282,7 @@ def test_twins_are_what_a_look_at_every_record_finds(
         put(backend, *[item for item in changes.values() if isinstance(item, Memory)])
         for key in ("subject:tabs", "subject:spaces", "content:use tabs.", "content:"):
             expected = [record for record in backend.scan(Memory) if key in twin_keys(record)]
-            assert expected == list(backend.twins(Memory, key))
+            assert expected == list(twins(backend, key))
 
 
 @given(
@@ -326,7 +327,7 @@ def test_what_is_pending_is_alike_as_if_it_were_written(
 
 def test_only_active_memories_have_twins(backend: Backend) -> None:
     put(backend, memory(id_of(1), "same", state=State.SUPERSEDED), memory(id_of(2), "same"))
-    assert [id_of(2)] == [found.id for found in backend.twins(Memory, "content:same")]
+    assert [id_of(2)] == [found.id for found in twins(backend, "content:same")]
 
 
 def test_a_store_shows_what_is_pending_and_forgets_it(backend: Backend) -> None:

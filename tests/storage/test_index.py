@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pmem.core.record_keys import twin_keys, word_keys_of
 from pmem.core.selection import Portion, Selection
-from pmem.storage.backend import Change, twin_keys, word_keys_of
+from pmem.storage.backend import Change
 from pmem.storage.files.listing import FolderListing
 from pmem.storage.files.recordfile import stamp_of
 from pmem.storage.index import database, records, schema
@@ -25,7 +26,7 @@ from pmem.storage.record_files import RecordFiles
 from pmem.values.records import Memory, State, dump
 from tests.effort import examples
 from tests.storage.faults import in_a_child
-from tests.storage.folders import contents, json_files, memory, path_of, write
+from tests.storage.folders import contents, json_files, memory, path_of, twins, write
 
 KEYS = ("content:one", "content:two", "subject:s")
 TWICE = ("one", "two")
@@ -50,7 +51,7 @@ def check(files: JsonFiles, root: str) -> None:
     assert there == list(files.scan(Memory))
     for key in KEYS:
         expected = [found.id for found in there if key in twin_keys(found)]
-        assert expected == [found.id for found in files.twins(Memory, key)]
+        assert expected == [found.id for found in twins(files, key)]
     holders = {word: [found.id for found in there if word in word_keys_of(found)] for word in WORDS}
     assert holders == files.holders(Memory, WORDS, 99)
 
@@ -162,7 +163,7 @@ def test_an_edit_while_a_slow_writer_holds_the_lock_is_noticed(filled: str) -> N
     files = json_files(filled)
     with files.lock():
         with clock_at(written):
-            assert [found.id for found in files.twins(Memory, "content:two")] == [id_of(1)]
+            assert [found.id for found in twins(files, "content:two")] == [id_of(1)]
         edit_without_a_trace(path)
         with clock_at(written + 10**9):
             files.commit([Change(Memory, id_of(4), memory(id_of(4), "six"))])
@@ -185,7 +186,7 @@ def test_an_old_file_is_not_read_again(filled: str) -> None:
         os.utime(path_of(filled, id_of(number)), ns=(1, 1_600_000_000_123_456_789))
     check_indexed(filled)
     with mock.patch.object(RecordFiles, "read_file", side_effect=AssertionError("read again")):
-        found = [record.id for record in json_files(filled).twins(Memory, "content:one")]
+        found = [record.id for record in twins(json_files(filled), "content:one")]
     assert found == [id_of(0), id_of(2)]
 
 
@@ -282,12 +283,15 @@ def test_a_stamp_beyond_what_the_database_holds_changes_no_answer(filled: str, a
     """Inodes have 64 bits without a sign; times beyond 2262 need more in nanoseconds."""
     listing = FolderListing.of({id_of(0): (at, 1, at)})
     record = memory(id_of(0), "one")
-    read = records.ReadRecord(record, dump(record))
+    held = dump(record)
+    read = records.ReadRecord(record, held)
     kept = open_index(os.path.dirname(index_of(filled)))
     assert kept is not None
     for _ in range(2):
         kept.update(["long-term-memory"], lambda _: listing, lambda *_: read, post=True)
-        assert kept.records.twins("long-term-memory", KEYS[0]) == [id_of(0)]
+        assert [held] == kept.records.select(
+            "long-term-memory", Selection(keys=(KEYS[0],)), (), None
+        )
     kept.close()
     check(json_files(filled), filled)
 
@@ -345,7 +349,7 @@ def test_a_process_killed_while_it_updates_leaves_no_wrong_answer(filled: str) -
                 return ("content:wrong",)
 
             with mock.patch.object(records, "twin_keys", keys):
-                list(json_files(filled).twins(Memory, "content:two"))
+                list(twins(json_files(filled), "content:two"))
 
         assert in_a_child(dies) == 137
         assert os.path.exists(f"{index_of(filled)}-journal")
@@ -396,7 +400,7 @@ def test_an_index_in_use_is_waited_for_once_in_a_moment(filled: str) -> None:
         other.execute("begin exclusive")
         with files.moment(), mock.patch("pmem.storage.index.index.connect", asked):
             for _ in range(3):
-                assert [found.id for found in files.twins(Memory, "content:one")] == [
+                assert [found.id for found in twins(files, "content:one")] == [
                     id_of(0), id_of(2), id_of(3)
                 ]  # fmt: skip
         other.execute("rollback")

@@ -4,9 +4,9 @@ from hashlib import blake2b
 from typing import Any
 
 from pmem.core.filters import cited_files
+from pmem.core.record_keys import twin_keys, word_keys_of
 from pmem.core.retrieval.documents import entries
 from pmem.core.selection import column_values
-from pmem.storage.backend import twin_keys, word_keys_of
 from pmem.storage.index.schema import VERSION
 from pmem.values.records import Citation, Episode, EpisodeType, Scope, State
 from tests.conftest import NOW

@@ -18,12 +18,12 @@ from pmem.project.workspace import Workspace
 from pmem.search.picking import SearchRequest
 from pmem.search.search import SearchResult
 from pmem.storage.backend import Backend, Change
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import Conversation, Memory, Record, State
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
 from tests.storage.folders import json_files, memory
+from tests.storage.in_memory import InMemory
 from tests.storage.searches import conversation, link_to, message
 
 WORDS = ("apple", "apple river", "stone", "the apple and the stone")

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from pmem.errors import Damaged, NotFound, Refused
 from pmem.storage.backend import Change
 from pmem.storage.past import PastBackend, begun
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import STORES, Conversation, Episode, Event, EventKind, Memory, Record
 from tests import strategies
 from tests.conftest import NOW
 from tests.storage.folders import memory
+from tests.storage.in_memory import InMemory
 
 
 def backend_of(*records: Record) -> InMemory:

@@ -479,12 +479,14 @@ def test_a_conversation_is_deleted_with_what_was_said(filled: str) -> None:
     assert len(asks(filled, " ".join(TEXTS), kinds=(SearchKind.MESSAGE,))) == 3
 
 
-def test_a_mistake_in_ranking_is_told(filled: str) -> None:
-    """It is no reason to search on in silence."""
+@pytest.mark.parametrize(
+    "called", ["pmem.search.picking.rank", "pmem.storage.index.search.SearchIndex.statistics"]
+)
+def test_a_mistake_in_a_search_is_told_and_leaves_an_index(filled: str, called: str) -> None:
+    """It is no reason to search on in silence, without an index."""
     request = SearchRequest(query="cats")
     ask(opened(filled), table.SEARCH, request)
-    with (
-        mock.patch("pmem.search.picking.rank", side_effect=TypeError("a slip")),
-        pytest.raises(TypeError, match="a slip"),
-    ):
+    slip = mock.patch(called, side_effect=TypeError("a slip"))
+    with slip, pytest.raises(TypeError, match="a slip"):
         ask(opened(filled), table.SEARCH, request)
+    assert os.path.isfile(index_of(filled))

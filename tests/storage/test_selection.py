@@ -8,17 +8,18 @@ import pytest
 
 from pmem.core.filters import Filter
 from pmem.core.policy import Reach
+from pmem.core.record_keys import judged_key, twin_keys
 from pmem.core.selection import COLUMNS, Order, Portion, Selection, selected_among
 from pmem.core.trust import Trust
-from pmem.storage.backend import Backend, Change, judged_key, tally_of, twin_keys
+from pmem.storage.backend import Backend, Change, tally_of
 from pmem.storage.limited import Limited
 from pmem.storage.store import Store
-from pmem.storage.unindexed import InMemory
 from pmem.values.records import Conversation, Memory, MemoryType, State
 from tests.conftest import NOW
 from tests.effort import examples
 from tests.search.test_context_selection import drawn, id_of
 from tests.storage.folders import json_files
+from tests.storage.in_memory import InMemory
 from tests.storage.searches import conversation, message
 
 SELECTIONS = (
@@ -82,10 +83,12 @@ def test_portions_bring_at_least_what_was_asked_for_and_nothing_else(root: str, 
     files, plain = both(root, seed)
     base = Selection(wanted=Filter(), holding_at=NOW)
     narrow = Selection(wanted=Filter(types=(MemoryType.FACT,)), holding_at=NOW)
-    portions = [Portion(narrow, ("tokens",), 3)]
-    keys = [judged_key(id_of(number)) for number in range(60)]
-    all_of_base = {each.id for each in plain.some_of(Memory, base, portions, keys)}
-    found = files.some_of(Memory, base, portions, keys)
+    keys = tuple(judged_key(id_of(number)) for number in range(60))
+    keyed = msgspec.structs.replace(base, keys=keys)
+    portions = [Portion(narrow, ("tokens",), 3), Portion(keyed)]
+    all_of_base = {each.id for each in plain.some_of(Memory, base, portions)}
+    found = files.some_of(Memory, base, portions)
+    assert files.select(Memory, keyed) == plain.select(Memory, keyed)
     assert found == sorted(found, key=lambda each: each.id)
     assert {each.id for each in plain.select(Memory, narrow, ("tokens",), 3)} <= {
         each.id for each in found

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from pmem.conversation.conversations import SayRequest, StartRequest
+from pmem.core.record_keys import twin_keys
 from pmem.errors import InvalidValue, Locked, NotFound, PmemError
 from pmem.memory import conversations
 from pmem.memory.changes import RecordsRequest, RestoreRequest
@@ -24,9 +25,8 @@ from pmem.memory.requests import AddAllRequest, AddRequest, EditRequest, LinkReq
 from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import twin_keys
 from pmem.storage.files.recordfile import parse, serialise
-from pmem.values.records import LATER, Memory, Record, dump, dump_line
+from pmem.values.records import LATER, Record, dump, dump_line
 from tests.asking import ask
 from tests.effort import examples
 from tests.storage import faults
@@ -38,6 +38,7 @@ from tests.storage.folders import (
     path_of,
     strays,
     tree,
+    twins,
     write,
 )
 
@@ -270,7 +271,7 @@ class Folder(RuleBasedStateMachine):
             records = list(workspace.memories.find())
             for key in ("content:use tabs.", "content:ship on friday."):
                 expected = [record.id for record in records if key in twin_keys(record)]
-                found = workspace.backend.twins(Memory, key)
+                found = twins(workspace.backend, key)
                 assert expected == [record.id for record in found]
 
 

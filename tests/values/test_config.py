@@ -2,10 +2,11 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,6 @@ DEFAULTS: dict[str, Any] = {
     "min_recent_messages": 10,
 }
 SECRET = "-".join(("kW9!m", "q27X"))
-MUCH_OLDER = {"PMEM_NOW": "2026-01-01"}
 NOW = {"PMEM_NOW": "2026-11-21"}
 
 
@@ -338,100 +338,58 @@ def test_flatten_names_nested_tables_with_dots() -> None:
     assert flatten({"a": 1, "b": {"c": {"d": 2}}}) == {"a": 1, "b.c.d": 2}
 
 
-def say(count: int, text: str = "Message {} on the parser") -> None:
-    data("conversation", "start", "Live")
-    for number in range(count):
-        pmem("conversation", "say", text.format(number), environment=NOW)
+Look = Callable[..., Any]
 
 
-def _sections(text: str = "parser", *options: str, **environment: Any) -> dict[str, list[str]]:
-    built = data("context", text, *options, **environment)
-    return {part["name"]: [item["text"] for item in part["items"]] for part in built["sections"]}
+def look(at: str, usual: dict[str, str], lines: list[str]) -> Look:
+    """Run lines with a setting; return the last one's code, or `out`, `err` or a part of its data.
+
+    A part is named as in `sections.*.name`: the name of each section. `3 * add {n}` is three lines.
+    """
+
+    def run(**environment: Any) -> Any:
+        around = NOW | {known(name).variable: value for name, value in usual.items()} | environment
+        *before, last = map(shlex.split, repeated(lines))
+        for words in before:
+            pmem(*words, environment=around)
+        is_plain = at in ("code", "out", "err")
+        done = pmem(*last, *["--json"] * (not is_plain), environment=around)
+        return getattr(done, at) if is_plain else part_of(done.data, at.split("."))
+
+    return run
 
 
-def _recent(**environment: Any) -> list[str]:
-    return _sections("parser", "--budget", "4000", **environment).get("recent", [])
+def repeated(lines: list[str]) -> Iterator[str]:
+    for line in lines:
+        times, star, text = line.partition(" * ")
+        for number in range(int(times) if star else 1):
+            yield (text if star else line).replace("{n}", str(number))
 
 
-def _shown(**environment: Any) -> int:
-    found: int = data("conversation", "stats", **environment)["usage"]["messages_in_context"]
+def part_of(value: Any, names: list[str]) -> Any:
+    if not names:
+        return value
+    first, *rest = names
+    if first == "*":
+        return [part_of(one, rest) for one in value]
+    return part_of(value[int(first) if first.isdigit() else first], rest)
+
+
+def effects() -> dict[str, tuple[str, str, Look]]:
+    """Return the table of `effects.txt`."""
+    text = Path(__file__).with_name("effects.txt").read_text(encoding="utf-8")
+    found = {}
+    for row in text.replace("{secret}", SECRET).splitlines()[1:]:
+        name, one, other, at, usual, lines = map(str.strip, row.split("|"))
+        beside = dict(part.split("=", maxsplit=1) for part in usual.split())
+        found[name] = (one, other, look(at, beside, lines.split("; ")))
     return found
-
-
-def _memory_dir(**environment: Any) -> Any:
-    return data("init", **environment)["path"]
-
-
-def _budget(**environment: Any) -> Any:
-    return data("context", **environment)["budget"]
 
 
 def _chunks(**environment: Any) -> Any:
     lines = b"".join(json.dumps({"content": f"m{n}"}).encode() + b"\n" for n in range(30))
     data("import", "messages", "-", stdin=lines, **environment)
     return data("conversation", "list", **environment)["items"][0]["chunks"]
-
-
-def _recent_share(**environment: Any) -> Any:
-    for number in range(30):
-        data("add", f"The parser reads part {number} of the archive", "--force")
-    say(12, "Message {} " + "word " * 40)
-    return _sections("parser", "--budget", "620", **environment).get("recent")
-
-
-def _max_messages(**environment: Any) -> Any:
-    say(12)
-    return _shown(PMEM_MIN_RECENT_MESSAGES="1", **environment)
-
-
-def _max_tokens(**environment: Any) -> Any:
-    say(12)
-    return _shown(PMEM_MIN_RECENT_MESSAGES="2", **environment)
-
-
-def _min_recent(**environment: Any) -> Any:
-    say(12)
-    return _shown(PMEM_MAX_MESSAGES="1", **environment)
-
-
-def _strategy(**environment: Any) -> Any:
-    data("conversation", "start")
-    for text in ("The build failed", *["Thanks"] * 8):
-        pmem("conversation", "say", text, environment=NOW)
-    return _recent(PMEM_MAX_MESSAGES="3", PMEM_MIN_RECENT_MESSAGES="1", **environment)
-
-
-def _summaries(**environment: Any) -> Any:
-    data("conversation", "start", "Live")
-    for number in range(40):
-        text = f"Step {number}: the parser reads file {number} of the archive " + "slowly " * 20
-        pmem("conversation", "say", text, environment=NOW)
-    found = _sections("parser file 3", "--budget", "400", PMEM_RECENT_SHARE="0", **environment)
-    return [len(found.get("summaries", [])), len(found.get("earlier", []))]
-
-
-def _merged(**environment: Any) -> Any:
-    settings = {"PMEM_MAX_RECENT_MESSAGES": "2", "PMEM_CHUNK_SIZE": "2"}
-    data("conversation", "start")
-    for number in range(8):
-        environment_ = NOW | settings | environment
-        pmem("conversation", "say", f"Step {number} is done", environment=environment_)
-    return data("conversation", "show", **environment)["merged_chunks"]
-
-
-def _facts(**environment: Any) -> Any:
-    data("conversation", "start")
-    pmem("conversation", "say", "We decided to use PostgreSQL.", environment=NOW | environment)
-    facts = data("inbox", "facts", "--all", **environment)["items"]
-    return [(fact["content"], fact["standing"]) for fact in facts]
-
-
-def _episodes(**environment: Any) -> Any:
-    data("conversation", "start")
-    said = "The outage is fixed: the root cause was a full disk, and the release is deployed."
-    for text in ("The shop is down, nobody can pay!", said):
-        pmem("conversation", "say", text, environment=NOW | environment)
-    return data("episode", "list", **environment)["total"]
 
 
 def _tokens(**environment: Any) -> Any:
@@ -464,108 +422,12 @@ def _scored(**environment: Any) -> Any:
     return [(item["text"], item["importance"]) for item in done["pruned"]]
 
 
-def _due(**environment: Any) -> Any:
-    pmem("add", "Old and faint", "--importance", "0.4", environment=MUCH_OLDER)
-    now = {"PMEM_NOW": "2026-02-05", "PMEM_DECAY": "s2"}  # 35 days later
-    return pmem("stats", "--json", environment=now | environment).data["due"]
-
-
-def _faded(type_: str) -> Callable[..., Any]:
-    """Count what is due of a type 200 days later, however few there are."""
-
-    def look(**environment: Any) -> Any:
-        pmem("add", "Old and faint", "--type", type_, environment=MUCH_OLDER)
-        now = {"PMEM_NOW": "2026-07-20"}
-        return pmem("stats", "--json", environment=now | environment).data["due"]
-
-    return look
-
-
-def _swept(**environment: Any) -> Any:
-    """Plan a sweep over two old memories and a newer pair that is alike."""
-    pmem("add", "Old and faint", "--importance", "0.25", environment=MUCH_OLDER)
-    pmem("add", "Old and clear", "--importance", "0.8", environment=MUCH_OLDER)
-    for minute, text in enumerate(ALIKE):
-        then = {"PMEM_NOW": f"2026-02-04T10:0{minute}:00Z", "PMEM_LINK_ON_ADD": "false"}
-        pmem("add", text, "--subject", "port", "--force", environment=then)
-    given = {name.removeprefix("PMEM_").lower(): value for name, value in environment.items()}
-    settings = {"decay": "s2", **{name: msgspec.json.decode(v) for name, v in given.items()}}
-    later = Project(".project-memory", now=datetime(2026, 2, 5, tzinfo=UTC), **settings)
-    return [(step.action, step.records[0].text) for step in later.sweep(dry_run=True).steps]
-
-
-def _links(**environment: Any) -> Any:
-    data("add", ALIKE[0])
-    return len(data("add", ALIKE[1], **environment)["links"])
-
-
 def _insights(**environment: Any) -> Any:
     ref = added("The port is one")
     for text in ("The port is two", "The port is three", "The port is four"):
         assert pmem("edit", ref, text, "--subject", "port").code == 0
     done = data("consolidate", "--dry-run", **environment)
     return [step["action"] for step in done["steps"]]
-
-
-def _episodes_limit(**environment: Any) -> Any:
-    return data("stats", **environment)["episodes_limit"]
-
-
-def _recalls(**environment: Any) -> Any:
-    data("show", added("The parser reads the archive"), **environment)
-    (found,) = (
-        item for item in data("check", "setup")["setup"]["items"] if item["name"] == "recalls"
-    )
-    return found["detail"]
-
-
-def _hits(**environment: Any) -> Any:
-    for number in range(4):
-        data("add", f"parser {number}", "--force")
-    return len(data("search", "parser", **environment)["hits"])
-
-
-def _below(**environment: Any) -> Any:
-    data("add", "parser speed")
-    data("add", "one parser among very many other words")
-    environment["PMEM_RANKING"] = "weighted_sum"
-    built = data("context", "parser speed", "--budget", "500", **environment)
-    return sorted({item["reason"] for item in built["omitted"]})
-
-
-def _for_a_task(**environment: Any) -> Any:
-    data("add", "Water the garden", "--type", "preference")
-    data("add", "The parser is fast")
-    data("conversation", "start", "Before")
-    data("conversation", "say", "How is the parser?")
-    data("conversation", "end")
-    built = data("context", "parser", "--budget", "200", **environment)
-    return [(part["name"], len(part["items"])) for part in built["sections"]]
-
-
-def _scores(**environment: Any) -> Any:
-    pmem("add", "parser old", "--importance", "0.9", environment=MUCH_OLDER)
-    pmem("add", "parser new", "--importance", "0.1", environment=NOW)
-    return [round(hit["score"], 6) for hit in data("search", "parser", **environment)["hits"]]
-
-
-def _sums(**environment: Any) -> Any:
-    return _scores(**environment, PMEM_RANKING="weighted_sum")
-
-
-def _embedded(**environment: Any) -> Any:
-    """What `consolidate` says of a memory that is to be embedded."""
-    added("We use Go")
-    chosen = {"PMEM_VECTORS_MODEL": "made-up", **environment}
-    return pmem("consolidate", environment=chosen).err
-
-
-def _purge_at(**environment: Any) -> Any:
-    return data("rm", added("x"), **environment)["purge_at"]
-
-
-def _code(*arguments: str) -> Callable[..., Any]:
-    return lambda **environment: pmem(*arguments, environment=environment).code
 
 
 def _masked(**environment: Any) -> Any:
@@ -578,20 +440,6 @@ def _large_record(**environment: Any) -> Any:
     path = Path(f".project-memory/conversations/{id_}.json")
     path.write_bytes(path.read_bytes().ljust(RECORD_BYTES + 1))
     return pmem("conversation", "show", id_, environment=environment).code
-
-
-def _strict(**environment: Any) -> Any:
-    return pmem("add", "x", "--category", "odd", environment=environment).code
-
-
-def _names(**environment: Any) -> Any:
-    return _strict(PMEM_CATEGORIES_STRICT="true", **environment)
-
-
-def _app_memories(**environment: Any) -> Any:
-    for text in ("Meetings after two", "Lunch at noon", "Reports on Friday"):
-        data("app", "remember", "calendar", text, **environment)
-    return data("app", "list", "calendar", **environment)["total"]
 
 
 def _app_energy(**environment: Any) -> Any:
@@ -607,23 +455,10 @@ def _app_energy(**environment: Any) -> Any:
     return data("app", "stats", **around | {"PMEM_NOW": "2026-11-21T01:00:00Z"})["energy"]
 
 
-def _by_agent(*arguments: str) -> Callable[..., Any]:
-    def look(**environment: Any) -> Any:
-        done = pmem("add", *arguments, "--agent", "planner", environment=NOW | environment)
-        return done.code, "better" in done.err
-
-    return look
-
-
 def _changed(**environment: Any) -> Any:
     name = data("add", "The door is open.")["memory"]["id"]
     line = ("edit", name, "The door is shut.", "--agent", "planner")
     return pmem(*line, environment=NOW | environment).code
-
-
-def _operations(**environment: Any) -> Any:
-    pmem("add", "Something", environment=NOW | environment)
-    return data("log", "--operations")["total"]
 
 
 def _lock_timeout(**environment: Any) -> Any:
@@ -636,35 +471,6 @@ def _lock_timeout(**environment: Any) -> Any:
         with mock.patch("time.sleep", wraps=time.sleep) as waited:
             assert pmem("add", "y", environment=environment).code == 6
         return waited.called
-
-
-ALIKE = (
-    "The service listens on port 8080",
-    "The service listens on port 9090",
-    "The service listens on port 9090, please note",
-    "The health check asks the port of the service",
-    "The service listens on one port behind the firewall",
-)
-
-
-def _listed(**environment: Any) -> Any:
-    data("add", "The parser is ready")
-    return _sections("", **environment)
-
-
-def _met(**environment: Any) -> Any:
-    for number in range(3):
-        data("add", f"The parser met case {number}", "--category", "event", "--force")
-    return len(_sections("parser case", **environment)["recalled"])
-
-
-def _seen(**environment: Any) -> Any:
-    added("Ship the parser", "--category", "tasks")
-    return len(data("list", "--agent", "planner", **environment)["items"])
-
-
-def _placed(**environment: Any) -> Any:
-    return pmem("db", "status", "--json", environment=environment).out
 
 
 def _safe(**environment: Any) -> Any:
@@ -700,16 +506,6 @@ def _stopped_edit(**environment: Any) -> Any:
     words = ("hook", "pre-tool", "--harness", "codex")
     done = pmem(*words, stdin=json.dumps(told).encode(), environment=environment)
     return b"deny" in done.out
-
-
-def _of_mine(**environment: Any) -> Any:
-    pmem("add", "--mine", "I prefer small commits", "--type", "preference", environment=NOW)
-    return data("context", "commits", "--budget", "1000", **environment)["sections"]
-
-
-def _agent_of_mine(**environment: Any) -> Any:
-    pmem("add", "--mine", "I prefer small commits", "--type", "preference", environment=NOW)
-    return pmem("list", "--mine", "--agent", "planner", environment=environment).code
 
 
 def _tried_model(mode: str, *more: str, **usual: str) -> Callable[..., Any]:
@@ -748,58 +544,30 @@ def _ignored(**environment: Any) -> Any:
     return pmem("check", "records", environment=environment).code
 
 
-EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
-    "memory_dir": (".project-memory", ".other", _memory_dir),
+TABLE = effects()
+ENTRIES: dict[str, tuple[str, str, Look]] = {
+    **{
+        f"importance.{field.name}": (f"{field.name}={field.default}", f"{field.name}=0", _scored)
+        for field in msgspec.structs.fields(Scoring)
+    },
+    **{name: effect for name, effect in TABLE.items() if name.startswith("fading.")},
+}
+"""For every entry of the tables that have entries by themselves two values, and what differs."""
+EFFECTS: dict[str, tuple[str, str, Look]] = {
+    **{name: effect for name, effect in TABLE.items() if name not in ENTRIES},
     "safe_folders": ("/elsewhere", "*", _safe),
-    "database": ("", "host=/nowhere", lambda **env: pmem("db", "status", environment=env).code),
-    "database_project": ("a-0123456789abcdef", "", _placed),
     "ignored_by_git": ("false", "true", _ignored),
-    "project_name": ("A", "B", lambda **env: data("context", **env)["text"]),
-    "max_context_tokens": ("128000", "64000", _budget),
-    "working_memory_tokens": ("8000", "10", _budget),
-    "system_prompt_tokens": ("2000", "10", _budget),
-    "recent_share": ("0.6", "0.1", _recent_share),
     "chunk_size": ("10", "2", _chunks),
     "max_recent_messages": ("20", "3", _chunks),
-    "max_messages": ("50", "3", _max_messages),
-    "max_tokens": ("0", "30", _max_tokens),
-    "pruning_strategy": ("rolling_window", "importance", _strategy),
-    "min_recent_messages": ("10", "2", _min_recent),
-    "short_term_retention_turns": ("50", "1", _summaries),
-    "max_chunks": ("50", "1", _merged),
-    "extract_facts": ("true", "false", _facts),
-    "promotion_threshold": ("0.5", "1", _facts),
-    "detect_episodes": ("true", "false", _episodes),
     "hooks.enabled": ("true", "false", _hook),
     "hooks.session_tokens": ("1500", "200", _hook),
     "hooks.deny": ("false", "true", _stopped_edit),
     "capture": ("ask", "off", _asked),
     "tokenizer": ("auto", "cl100k_base", _tokens),
     "importance": ("error=0.3", "error=0", _scored),
-    "consolidation_threshold_days": ("30", "90", _due),
-    "decay": ("by_type", "s2", _due),
-    "link_on_add": ("true", "false", _links),
     "note_insights": ("true", "false", _insights),
-    "ttl_days": ("20", "60", _swept),
-    "max_episodic_memories": ("100", "5", _episodes_limit),
-    "record_access": ("true", "false", _recalls),
-    "record_operations": ("true", "false", _operations),
-    "retrieval_top_k": ("10", "2", _hits),
-    "relevance_threshold": ("0", "0.9", _below),
-    "context.standing": ("zebra", "garden", _for_a_task),
-    "context.said_share": ("0.25", "0", _for_a_task),
-    "ranking": ("structure", "weighted_sum", _scores),
-    "recency_weight": ("0.3", "1", _scores),
-    "importance_weight": ("0.4", "0", _scores),
-    "prior_share": ("0.1", "0.5", _scores),
     "lock_timeout": ("0", "0.3", _lock_timeout),
-    "purge_days": ("30", "3", _purge_at),
-    "fading": ("facts=180,least=0", "facts=9000,least=0", _faded("fact")),
-    "mine.contexts": ("true", "false", _of_mine),
-    "mine.agents": ("planner", "other", _agent_of_mine),
-    "vectors.model": ("", "other", _embedded),
-    "vectors.command": ("/nowhere/a", "", _embedded),
-    "vectors.url": ("/nowhere", "", _embedded),
+    "purge_days": ("30", "3", lambda **env: data("rm", added("x"), **env)["purge_at"]),
     "model.use": ("", "ollama", _tried_model("good", PMEM_MODEL_COMMAND="")),
     "model.name": ("one", "two", _tried_model("good")),
     "model.command": ("/nowhere/a", "/nowhere/b", _tried_model("good")),
@@ -821,37 +589,12 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "model.timeout": ("0.2", "0.3", _tried_model("hang")),
     "model.calls_per_day": ("200", "0", _learnt("good")),
     "model.strict": ("false", "true", _learnt("half")),
-    "limits.app_memory": ("200", "4", _code("app", "remember", "calendar", "hello")),
-    "apps.limit": ("10", "1", _app_memories),
     "apps.energy": ("100", "0.5", _app_energy),
-    "limits.memory": ("4000", "4", _code("add", "hello")),
     "limits.record": (str(RECORD_BYTES), str(2 * RECORD_BYTES), _large_record),
-    "limits.agent": ("500", "9", _by_agent("The door is open.")),
-    "consent.fields": ("city,health", "health", _by_agent("The user lives in Graz.")),
-    "consent.two_signals": ("tone", "goals", _by_agent("The door is open.", "--tag", "tone")),
     "consent.changes": ("true", "false", _changed),
-    "writing.lint": ("off", "everyone", _by_agent("We like it.")),
-    "categories.names": ("odd,even", "even", _names),
-    "categories.context": ("knowledge=all", "knowledge=none", _listed),
-    "categories.rag_length": ("event=3", "event=2", _met),
-    "allowlists": ("planner=goals", "planner=tasks", _seen),
-    "categories.strict": ("false", "true", _strict),
-    "secrets.gate": ("refuse", "redact", _code("add", f"pwd: {SECRET}")),
     "secrets.mask": ("true", "false", _masked),
-    "secrets.allow": ("x", SECRET, _code("add", f"pwd: {SECRET}")),
 }
-"""For every setting two values and something that differs between them."""
-ENTRIES: dict[str, tuple[str, str, Callable[..., Any]]] = {
-    **{
-        f"importance.{field.name}": (f"{field.name}={field.default}", f"{field.name}=0", _scored)
-        for field in msgspec.structs.fields(Scoring)
-    },
-    "fading.facts": ("facts=180,least=0", "facts=9000,least=0", _faded("fact")),
-    "fading.entities": ("entities=180,least=0", "entities=9000,least=0", _faded("entity")),
-    "fading.insights": ("insights=90,least=0", "insights=9000,least=0", _faded("insight")),
-    "fading.least": ("least=0", "least=1", _faded("fact")),
-}
-"""The same for every entry of the tables that have entries by themselves."""
+"""The same for every setting."""
 
 
 def test_no_setting_is_left_without_a_test_of_its_effect() -> None:

@@ -12,12 +12,7 @@ from hypothesis import strategies as st
 
 from pmem.storage.files.recordfile import parse, serialise
 from pmem.values.records import (
-    KINDS,
     LATER,
-    STORES,
-    Chunk,
-    Conversation,
-    Episode,
     Event,
     EventKind,
     Memory,
@@ -184,12 +179,6 @@ def test_a_number_of_an_unknown_key_comes_out_as_it_is(number: int) -> None:
     assert json.loads(rewritten)["new_number"] == number
 
 
-def test_numbers_inside_texts_are_no_numbers() -> None:
-    memory = _memory(content='"' + "9" * 30)
-    previous = json.dumps(json.loads(dump_line(memory)) | {"new_number": 2**64 - 1}).encode()
-    assert memory == parse(serialise(memory, previous, _path(memory)), Memory, _path(memory))
-
-
 @given(st.datetimes(timezones=st.just(UTC)))
 def test_times_are_kept_to_the_millisecond(at: datetime) -> None:
     memory = _memory(created_at=at)
@@ -251,11 +240,6 @@ def test_the_bytes_of_a_memory_are_these() -> None:
 }
 """
     assert expected == dump(memory).decode()
-
-
-def test_every_record_type_has_a_store_and_a_name() -> None:
-    assert {Memory, Episode, Conversation, Chunk} == set(STORES) == set(KINDS)
-    assert len(STORES) == len(set(STORES.values()))
 
 
 def test_what_has_no_json_form_is_refused() -> None:

@@ -7,18 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pmem.cli.apps import figure_lines
-from pmem.cli.screens.drawing import (
-    LABEL,
-    NARROW,
-    WIDEST,
-    ScreenView,
-    all_hung,
-    bar,
-    figure,
-    panel,
-    sparkline,
-    wrapped,
-)
+from pmem.cli.screens import drawing
 from pmem.cli.session import Line
 from pmem.upkeep.statistics import AGES, Period
 from pmem.values.ids import short
@@ -30,7 +19,7 @@ if TYPE_CHECKING:
     from pmem.upkeep.statistics import Ending, Helped, MemoryFigures, Used
 
 _LABEL = 18
-_row = partial(figure, width=_LABEL)
+_row = partial(drawing.figure, width=_LABEL)
 _PARTS = {
     "system": "system prompt",
     "memory": "memory",
@@ -49,11 +38,11 @@ def stats_note(figures: "MemoryFigures") -> str:
     return "" if kept else "no memory yet; `pmem add` keeps the first"
 
 
-def stats_screen(figures: "MemoryFigures", view: ScreenView) -> Iterator[Line]:
+def stats_screen(figures: "MemoryFigures", view: drawing.ScreenView) -> Iterator[Line]:
     """Draw a project's figures part by part, in frames on a terminal of 60 cells or more."""
-    is_framed = view.width >= NARROW and not (view.is_pipe or stats_note(figures))
-    inner = min(WIDEST, view.width) - 4 if is_framed else max(4, view.width)
-    for title, lines in _parts(figures, inner, min(inner, WIDEST) - LABEL - 8):
+    is_framed = view.width >= drawing.NARROW and not (view.is_pipe or stats_note(figures))
+    inner = min(drawing.WIDEST, view.width) - 4 if is_framed else max(4, view.width)
+    for title, lines in _parts(figures, inner, min(inner, drawing.WIDEST) - drawing.LABEL - 8):
         rows = list(lines)
         if rows:
             yield from _framed(title, rows, view.width, is_framed=is_framed)
@@ -61,8 +50,8 @@ def stats_screen(figures: "MemoryFigures", view: ScreenView) -> Iterator[Line]:
 
 def _framed(title: str, rows: list[Line], width: int, *, is_framed: bool) -> Iterator[Line]:
     if is_framed:
-        return panel(title, rows, width)
-    return all_hung([[(title, "bold")], *rows], width)
+        return drawing.panel(title, rows, width)
+    return drawing.all_hung([[(title, "bold")], *rows], width)
 
 
 def _parts(figures: "MemoryFigures", inner: int, room: int) -> Iterator[tuple[str, Iterable[Line]]]:
@@ -92,14 +81,14 @@ def _needs(figures: "MemoryFigures", inner: int) -> Iterator[Line]:
     for need in figures.needs:
         command = (f"{need.command:<{commands}}  ", "cyan")
         line: Line = [(f"{need.count:>4,}  ", "red"), command, (need.what, "")]
-        yield from wrapped(line, inner, hang=min(commands + 8, inner // 2))
+        yield from drawing.wrapped(line, inner, hang=min(commands + 8, inner // 2))
 
 
 def _memory_figures(figures: "MemoryFigures", inner: int, room: int) -> Iterator[Line]:
     most = max(figures.by_type.values(), default=0) or 1
     for name, count in figures.by_type.items():
-        full = bar(count / most, room).replace("░", " ")
-        yield [(f"  {name:<{LABEL - 2}}", ""), (full, "cyan"), (f" {count:,}", "")]
+        full = drawing.bar(count / most, room).replace("░", " ")
+        yield [(f"  {name:<{drawing.LABEL - 2}}", ""), (full, "cyan"), (f" {count:,}", "")]
     states = figures.by_state if len(figures.by_state) > 1 else {}
     share = f"{figures.budget_share:.1%}".replace("%", " %")
     for name, told in (
@@ -111,7 +100,9 @@ def _memory_figures(figures: "MemoryFigures", inner: int, room: int) -> Iterator
         ("episodes", f"{figures.episodes} of {figures.episodes_limit}" * bool(figures.episodes)),
     ):
         if told:
-            yield from wrapped(figure(name, told), inner, hang=min(LABEL, inner // 2))
+            yield from drawing.wrapped(
+                drawing.figure(name, told), inner, hang=min(drawing.LABEL, inner // 2)
+            )
 
 
 def _counted(counts: dict[str, int]) -> str:
@@ -137,9 +128,9 @@ def _growth(figures: "MemoryFigures", room: int) -> Iterator[Line]:
         ),
         ("in all", [group[-1].total for group in groups]),
     ):
-        drawn = (sparkline(values), "green")
-        yield [(f"{name:<{LABEL}}", "bold"), drawn, (f" {values[-1]:,}", "")]
-    yield figure("since", day(figures.growth[0].start))
+        drawn = (drawing.sparkline(values), "green")
+        yield [(f"{name:<{drawing.LABEL}}", "bold"), drawn, (f" {values[-1]:,}", "")]
+    yield drawing.figure("since", day(figures.growth[0].start))
 
 
 def _gathered(periods: Sequence[Period], most: int) -> list[Sequence[Period]]:
@@ -166,20 +157,21 @@ def _counted_line(counted: str, item: "Used | Helped | Ending", at: datetime | N
 
 def _talk_lines(figures: "MemoryFigures") -> Iterator[Line]:
     statuses = ", ".join(f"{n} {key}" for key, n in figures.by_status.items())
-    yield figure("conversations", f"{figures.conversations} ({statuses})")
+    yield drawing.figure("conversations", f"{figures.conversations} ({statuses})")
     said = f"{figures.messages}, {figures.message_tokens} tokens, {figures.chunks} chunks"
-    yield figure("messages", said)
+    yield drawing.figure("messages", said)
 
 
-def usage_screen(found: "ContextUsage", view: ScreenView) -> Iterator[Line]:
+def usage_screen(found: "ContextUsage", view: drawing.ScreenView) -> Iterator[Line]:
     """Draw what a conversation holds, in a frame where a terminal has the room."""
     title = f"Conversation: {found.usage.title or short(found.usage.conversation)}"
     lines = list(_usage_lines(found, max(6, min(20, view.width - _LABEL - 30))))
-    return _framed(title, lines, view.width, is_framed=view.width >= NARROW and not view.is_pipe)
+    return _framed(
+        title, lines, view.width, is_framed=view.width >= drawing.NARROW and not view.is_pipe
+    )
 
 
 def _usage_lines(found: "ContextUsage", cells: int) -> Iterator[Line]:
-    """Yield what there is and what a context sees of it, with bars of so many cells."""
     usage = found.usage
     yield _row("status", usage.status)
     parts = [f"{usage.messages_in_context} outside chunks"]
@@ -193,7 +185,7 @@ def _usage_lines(found: "ContextUsage", cells: int) -> Iterator[Line]:
     hot = "red" if share >= usage.prune_hard_at else "yellow"
     colour = hot if share >= usage.prune_at else "green"
     said = f" {usage.tokens_in_context:,} of {usage.token_limit:,} tokens"
-    yield [*_row("outside chunks", ""), (bar(share, cells), colour), (said, "")]
+    yield [*_row("outside chunks", ""), (drawing.bar(share, cells), colour), (said, "")]
     yield _row("", f"{usage.percent_used:g} %, pruned from {usage.prune_at:.0%} on")
     yield from _bars(usage.tokens_by_role, usage.tokens_in_context, cells)
     yield _row("next context", f"{found.used:,} of {found.budget:,} tokens, before any recall")
@@ -207,5 +199,5 @@ def _usage_lines(found: "ContextUsage", cells: int) -> Iterator[Line]:
 
 def _bars(counts: dict[str, int], whole: int, cells: int) -> Iterator[Line]:
     for name, tokens in counts.items():
-        drawn = (bar(tokens / max(1, whole), cells), "cyan")
+        drawn = (drawing.bar(tokens / max(1, whole), cells), "cyan")
         yield [*_row(f"  {name}", ""), drawn, (f" {tokens:>7,} tokens", "")]

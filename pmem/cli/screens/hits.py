@@ -3,15 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from pmem.cli.recall import (
-    RELATED_WORDS,
-    by_conversation,
-    expected_lines,
-    lines_elsewhere,
-    marked_words,
-    marks_in,
-    tie_of,
-)
+from pmem.cli import recall
 from pmem.cli.screens.drawing import Row, ScreenView, drawn_rows, folded
 from pmem.cli.screens.lists import legend, marks_of
 from pmem.cli.session import Line
@@ -33,9 +25,9 @@ def hit_screen(
 ) -> Iterator[Line]:
     """Draw the hits by rank; `around` shows messages that are only next to one, too."""
     asked = set(terms(found.query))
-    marks = marks_in(found)
+    marks = recall.marks_in(found)
     rows: list[Row] = []
-    for best, *others in by_conversation(found.hits):
+    for best, *others in recall.by_conversation(found.hits):
         kept = [hit for hit in others if around or asked & set(terms(hit.text))]
         rows += _hit_rows(best, asked, view, marks.get(best.id), explain=explain)
         for hit in kept:
@@ -48,8 +40,8 @@ def hit_screen(
         rows += _hit_rows(hit, asked, view, marks[hit.id], explain=explain and hit.score > 0)
     yield from drawn_rows(rows, view)
     yield from legend((row.cells[2] for row in rows), view)
-    yield from lines_elsewhere(found)
-    yield from expected_lines(found.expected)
+    yield from recall.lines_elsewhere(found)
+    yield from recall.expected_lines(found.expected)
 
 
 def _hit_rows(
@@ -61,7 +53,6 @@ def _hit_rows(
     explain: bool,
     indent: str = "",
 ) -> Iterator[Row]:
-    """Yield what a hit is and says, and below it the parts of its score."""
     said = [(f"{folded(hit.speaker)}: " if hit.speaker else "", "bold")]
     yield Row(
         [
@@ -70,7 +61,7 @@ def _hit_rows(
             marks_of(hit, view.now, stale=bool(hit.stale)),
             (hit.kind, "dim"),
         ],
-        [*said, *marked_words(snippet(hit.text.split(), asked, _WORDS), asked)],
+        [*said, *recall.marked_words(snippet(hit.text.split(), asked, _WORDS), asked)],
         [*_tail(hit, view), *([(f"  {mark}", "magenta")] if mark else [])],
     )
     if explain:
@@ -90,9 +81,9 @@ def _tail(hit: SearchHit, view: ScreenView) -> Line:
 
 
 def _related_row(related: Related, asked: set[str]) -> Row:
-    text = snippet(related.text.split(), asked, RELATED_WORDS)
+    text = snippet(related.text.split(), asked, recall.RELATED_WORDS)
     head = [("  " + short(related.id), "cyan"), *[("", "")] * 3]
-    return Row(head, [(f"{tie_of(related)}: ", "dim"), (text, "")])
+    return Row(head, [(f"{recall.tie_of(related)}: ", "dim"), (text, "")])
 
 
 def _dots(score: float) -> str:

@@ -33,7 +33,6 @@ def memory_screen(found: "MemoryListing", view: ScreenView) -> Iterator[Line]:
 
 
 def _memory_tail(memory: Memory, at: datetime, view: ScreenView) -> Line:
-    """Tell a memory's tags, its age, and what has no sign of its own."""
     tags = [f"#{folded(tag)}" for tag in memory.tags]
     trust = shown(Trust.MEDIUM).strip(" ()") if trust_of(memory) is Trust.MEDIUM else ""
     told = "  ".join(filter(None, (*tags, view.when(memory.created_at), trust)))

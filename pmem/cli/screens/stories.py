@@ -5,17 +5,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Final
 
-from pmem.cli.screens.drawing import (
-    Row,
-    ScreenView,
-    aligned,
-    all_hung,
-    drawn_rows,
-    folded,
-    hung,
-    pieces,
-    wrapped,
-)
+from pmem.cli.screens import drawing
 from pmem.cli.session import Line, Span
 from pmem.core.history_values import PROSE, is_citation, say_link, say_place, say_value
 from pmem.core.journal import JournalEntry, entry, one_line, steps
@@ -59,8 +49,8 @@ _MOST_WORDS: Final = 2000
 
 def memory_text(memory: Memory) -> Line:
     """Return what a memory says on one line, its subject first."""
-    content = folded(memory.content)
-    return [(subject_before(folded(memory.subject or ""), content), "bold"), (content, "")]
+    content = drawing.folded(memory.content)
+    return [(subject_before(drawing.folded(memory.subject or ""), content), "bold"), (content, "")]
 
 
 def who_did(actor: str, agent: str, source: str) -> str:
@@ -69,24 +59,26 @@ def who_did(actor: str, agent: str, source: str) -> str:
     return f"{who} ({agent})" if actor and agent else who
 
 
-def story_screen(entries: Sequence[JournalEntry], view: ScreenView) -> Iterator[Line]:
+def story_screen(entries: Sequence[JournalEntry], view: drawing.ScreenView) -> Iterator[Line]:
     """Draw a block for each event of one record: who did it, and below it what changed."""
-    heads = aligned(
+    heads = drawing.aligned(
         [(view.when(event.at), "dim"), (event.event, COLOURS[event.event])] for event in entries
     )
     for head, event in zip(heads, entries, strict=True):
         who = who_did(event.actor, event.agent, event.source)
-        yield from hung([*head, (who, "cyan")], view.width)
+        yield from drawing.hung([*head, (who, "cyan")], view.width)
         if event.event is EventKind.ADD and event.text:
-            yield from wrapped([(_INDENT, ""), (event.text, "")], view.width, hang=len(_INDENT))
+            yield from drawing.wrapped(
+                [(_INDENT, ""), (event.text, "")], view.width, hang=len(_INDENT)
+            )
         for name in event.before:
             yield from change_screen(name, event.before, event.after, view.width)
         for said in _details_of(event.detail, _WHOLE):
-            yield from wrapped([(_INDENT, ""), (said, "")], view.width, hang=_HANG)
+            yield from drawing.wrapped([(_INDENT, ""), (said, "")], view.width, hang=_HANG)
 
 
 def edit_screen(
-    memory: Memory, view: ScreenView, *, is_changed: bool, below: Sequence[Line] = ()
+    memory: Memory, view: drawing.ScreenView, *, is_changed: bool, below: Sequence[Line] = ()
 ) -> Iterator[Line]:
     """Draw what an edit has changed, and further lines below it."""
     last = entry(steps(memory)[-1])
@@ -95,10 +87,10 @@ def edit_screen(
     if is_changed and "content" in last.before:
         yield head
     else:
-        yield from wrapped([*head, ("  ", ""), *told], view.width, hang=_HANG, most=2)
+        yield from drawing.wrapped([*head, ("  ", ""), *told], view.width, hang=_HANG, most=2)
     for name in last.before if is_changed else ():
         yield from change_screen(name, last.before, last.after, view.width)
-    yield from all_hung(below, view.width)
+    yield from drawing.all_hung(below, view.width)
 
 
 def change_screen(
@@ -106,7 +98,9 @@ def change_screen(
 ) -> Iterator[Line]:
     """Draw a change of a field behind its name."""
     label: Line = [(_INDENT, ""), field_label(name)]
-    return iter(wrapped([*label, *change_line(name, before, after, _VALUE)], width, hang=_HANG))
+    return iter(
+        drawing.wrapped([*label, *change_line(name, before, after, _VALUE)], width, hang=_HANG)
+    )
 
 
 def field_label(name: str) -> Span:
@@ -128,7 +122,7 @@ def change_line(name: str, before: dict[str, Any], after: dict[str, Any], most: 
     ]
 
 
-def log_screen(entries: Sequence[JournalEntry], view: ScreenView) -> Iterator[Line]:
+def log_screen(entries: Sequence[JournalEntry], view: drawing.ScreenView) -> Iterator[Line]:
     """Draw the log, the newest first: when, what, which record, and what that was about."""
     names = [who_did(entry.actor, entry.agent, entry.source) for entry in entries]
     is_one = not view.is_pipe and len(entries) > 1 and len(set(names)) == 1
@@ -136,10 +130,12 @@ def log_screen(entries: Sequence[JournalEntry], view: ScreenView) -> Iterator[Li
     for each, name in zip(entries, names, strict=True):
         head = [(view.when(each.at), "dim"), (each.event, COLOURS[each.event])]
         head.append((short(each.id), "cyan"))
-        rows.append(Row(head, list(_about(each)), [] if is_one else [(f"by {name}", "dim")]))
-    yield from drawn_rows(rows, view)
+        rows.append(
+            drawing.Row(head, list(_about(each)), [] if is_one else [(f"by {name}", "dim")])
+        )
+    yield from drawing.drawn_rows(rows, view)
     if is_one:
-        yield from hung([(f"all by {names[0]}", "dim")], view.width)
+        yield from drawing.hung([(f"all by {names[0]}", "dim")], view.width)
 
 
 def _about(entry: JournalEntry) -> Iterator[Span]:
@@ -196,7 +192,7 @@ def _confirmed_places(was: Any, became: Any) -> list[str]:
 
 def _excerpt(text: str, other: str, most: int) -> str:
     """Return a text from shortly before the place where it begins to differ from another."""
-    one, two = folded(text), folded(other)
+    one, two = drawing.folded(text), drawing.folded(other)
     if max(len(one), len(two)) <= most:
         return one
     pairs = enumerate(zip(one, two, strict=False))
@@ -234,7 +230,7 @@ def word_difference(was: str, became: str) -> Line | None:
 
 def _words(text: str) -> list[str]:
     """Return the words of a text, each with the space behind it."""
-    found = "\0".join(pieces(visible(folded(text)))).replace("\0 ", " ")
+    found = "\0".join(drawing.pieces(visible(drawing.folded(text)))).replace("\0 ", " ")
     return re.findall("[^\0]+", f"{found} " if found else "")
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 from pmem.core.consent import sensitive
 from pmem.core.filters import fold
 from pmem.core.text.speech import TALK, speech_of
+from pmem.core.text.terms import terms
 from pmem.values.defaults import DEFAULT_IMPORTANCE
 from pmem.values.records import Message
 
@@ -95,7 +96,6 @@ def _best(said: Sequence[Message]) -> "list[Piece]":
     from pmem.core.summaries.clauses import called, pieces
     from pmem.core.summaries.summary import ordered
     from pmem.core.summaries.worth import everyday_terms, worths
-    from pmem.core.text.terms import terms
 
     names = called(said)
     found = _up_to_date([piece for piece in pieces(said, names) if _states(piece)])

@@ -20,7 +20,7 @@ from pmem.core.duplicates.lexicon import (
     stem,
 )
 from pmem.core.text.terms import fold
-from pmem.core.text.words import spelled_out
+from pmem.core.text.words import GIVEN_NAMES, spelled_out
 
 MOST_READ: Final = 6000
 """Characters that are read word by word; of what follows only whether it is the same counts."""
@@ -210,8 +210,6 @@ def _as_we(words: list[str]) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _given_names() -> frozenset[str]:
-    from pmem.core.text.words import GIVEN_NAMES  # few memories need them
-
     return frozenset(map(str.casefold, GIVEN_NAMES))
 
 

@@ -38,6 +38,7 @@ _EMPTY: Final = (
     BREAKS | STOP_WORDS
     | frozenset((*NUMBER_WORDS, *MONTHS, *WEEKDAYS))
     | frozenset("ago day days week weeks month months year years morning evening night".split())
+    | frozenset("earlier last today yesterday".split())
 )  # fmt: skip
 """Words that say nothing of what was decided."""
 _ANNOUNCED: Final = ([":"], ["-"], ["–"], ["—"])

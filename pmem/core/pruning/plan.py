@@ -1,13 +1,11 @@
 """Which messages of a conversation a context still shows, and how important each is.
 
-Pruning hides messages, it deletes none. `rolling_window` and `hybrid` look at single messages, and
-so does every strategy where a task has ended (see `talk_first`). `importance` takes whole units
-(see `segments.units`), finished tasks before anything else, and stops as soon as no limit is
-passed; its order depends on the messages alone, so a higher limit never prunes more. Pruning again
-prunes nothing more.
+Pruning hides messages, it deletes none. A strategy says which messages stay or go together, and
+what each is worth beside others; what is worth most takes room first (see `talk_first`). Pruning
+again prunes nothing more.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
 
@@ -15,6 +13,13 @@ import msgspec
 
 from pmem.core.pruning.kinds import Kinds, kinds_of
 from pmem.core.pruning.segments import Task, tasks, units
+from pmem.core.pruning.talk_first import (
+    MessageGroup,
+    choose_kept,
+    choose_unfinished,
+    message_groups,
+    unit_group,
+)
 from pmem.values.records import Message, Role
 from pmem.values.rules import Scoring
 
@@ -76,11 +81,25 @@ Strategy = Literal["rolling_window", "importance", "hybrid"]
 Reason = Literal["finished_task", "oldest", "least_important", "hybrid", "no_room", "earlier"]
 Trigger = Literal["normal", "aggressive", "messages", "task_boundary", "session_start"]
 
-_REASONS: Final[dict[Strategy, Reason]] = {
-    "rolling_window": "oldest",
-    "importance": "least_important",
-    "hybrid": "hybrid",
+
+class _Worth(NamedTuple):
+    """Why a strategy lets messages go, and what one is worth by its importance and its place."""
+
+    reason: Reason
+    merit: Callable[[float, float], float]
+
+
+_STRATEGIES: Final[dict[Strategy, _Worth]] = {
+    "rolling_window": _Worth("oldest", lambda importance, place: place),
+    "importance": _Worth("least_important", lambda importance, place: importance),
+    "hybrid": _Worth("hybrid", lambda importance, place: round((importance + place) / 2, _DIGITS)),
 }
+
+NORMAL: Final = 0.8
+"""Share of the token limit from which pruning is due."""
+AGGRESSIVE: Final = 0.9
+_AIMS: Final[dict[Trigger, float]] = {"normal": 0.7, "aggressive": 0.5}
+"""Shares of the token limit down to which pruning goes."""
 
 
 class PruningRules(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,18 +115,6 @@ class PruningRules(msgspec.Struct, frozen=True, kw_only=True):
     strategy: Strategy = "rolling_window"
     scoring: Scoring = Scoring()
     finished_only: bool = False
-
-
-class Thresholds(msgspec.Struct, frozen=True, kw_only=True):
-    """Shares of the token limit: from which pruning is due, and down to which it goes."""
-
-    normal: float = 0.8
-    aggressive: float = 0.9
-    normal_aim: float = 0.7
-    aggressive_aim: float = 0.5
-
-
-THRESHOLDS: Final = Thresholds()
 
 
 class Pruned(msgspec.Struct, frozen=True):
@@ -131,39 +138,49 @@ class PruningPlan(msgspec.Struct, frozen=True, kw_only=True):
     tokens_after: int
 
 
-class _Survey(NamedTuple):
-    """What one reading of the messages finds; `live` are the indices not pruned earlier."""
-
-    messages: Sequence[Message]
-    live: list[int]
-    tasks: list[Task]
-    task_of: list[int]
-    scores: list[float]
-
-
 def plan(
     messages: Sequence[Message], rules: PruningRules, now: datetime, gone: Collection[str] = ()
 ) -> PruningPlan:
     """Decide which messages leave the context.
 
     System messages, pinned ones, the last `keep` messages and, unless `keep` is 0, the last
-    message of the user never leave, nor does what goes with one of them. The others leave message
-    by message, tools before talk (see `talk_first`), of a class the older first, or by `hybrid`
-    those with the lower mean of importance and age. By `importance` they leave unit by unit until
-    neither limit is passed: first finished tasks, each as a whole, the oldest first; then the unit
-    whose most important message is the least important; of equals, the older.
-
-    What was pruned earlier (`gone`) stays pruned and counts for nothing.
+    message of the user never leave, nor does what goes with one of them. What was pruned earlier
+    (`gone`) stays pruned and counts for nothing.
     """
-    seen = _survey(messages, rules, now, frozenset(gone))
-    by_units = rules.strategy == "importance" and not rules.finished_only
-    reasons = _by_units(seen, rules) if by_units else _by_messages(seen, rules)
-    before = sum(messages[i].tokens for i in seen.live)
+    earlier = frozenset(gone)
+    live = {i: one.tokens for i, one in enumerate(messages) if one.id not in earlier}
+    found, latest = tasks(messages), len(messages) - 1
+    finished = [task.finished for task in found for _ in range(task.first, task.last + 1)]
+    scores = [
+        score(message, latest - i, now, rules.scoring, finished[i])
+        for i, message in enumerate(messages)
+    ]
+    requests = [_request(messages, task) for task in found]
+    groups = _groups(messages, rules, finished, scores, requests)
+    protected = _protected(messages, live, rules.keep)
+    if rules.finished_only:
+        done = {place for place in requests if finished[place]}
+        kept = choose_unfinished(groups, protected, live, done)
+    else:
+        kept = choose_kept(groups, protected, live, rules.most_messages, rules.most_tokens)
+    standing = {place for group in groups if group.is_standing for place in group.places}
+
+    def reason(place: int) -> Reason:
+        if place not in live:
+            return "earlier"
+        if finished[place]:
+            return "finished_task"
+        return "no_room" if place in standing else _STRATEGIES[rules.strategy].reason
+
     return PruningPlan(
-        kept=tuple(messages[i].id for i in seen.live if i not in reasons),
-        pruned=tuple(_list_pruned(seen, reasons)),
-        tokens_before=before,
-        tokens_after=before - sum(messages[i].tokens for i in reasons),
+        kept=tuple(one.id for i, one in enumerate(messages) if i in kept),
+        pruned=tuple(
+            Pruned(one.id, one.tokens, scores[i], reason(i))
+            for i, one in enumerate(messages)
+            if i not in kept
+        ),
+        tokens_before=sum(live.values()),
+        tokens_after=sum(live[i] for i in kept),
     )
 
 
@@ -172,7 +189,6 @@ def due(
     gone: Collection[str],
     limit_tokens: int,
     rules: PruningRules,
-    thresholds: Thresholds = THRESHOLDS,
 ) -> Trigger | None:
     """Tell whether a conversation is to be pruned now that its last message was said.
 
@@ -184,72 +200,51 @@ def due(
     left = frozenset(gone)
     live = [message for message in messages if message.id not in left]
     tokens = sum(message.tokens for message in live)
-    if limit_tokens and tokens >= thresholds.aggressive * limit_tokens:
+    if limit_tokens and tokens >= AGGRESSIVE * limit_tokens:
         return "aggressive"
-    if limit_tokens and tokens >= thresholds.normal * limit_tokens:
+    if limit_tokens and tokens >= NORMAL * limit_tokens:
         return "normal"
     if len(live) > rules.most_messages:
         return "messages"
     return "task_boundary" if _has_ended(messages, left, rules.keep) else None
 
 
-def rules_for(
-    trigger: Trigger,
-    rules: PruningRules,
-    limit_tokens: int,
-    thresholds: Thresholds = THRESHOLDS,
-) -> PruningRules:
+def rules_for(trigger: Trigger, rules: PruningRules, limit_tokens: int) -> PruningRules:
     """Return the rules to plan by when a trigger was pulled.
 
     `limit_tokens` is what the aims are shares of; 0 for no such limit.
     """
     if trigger in ("task_boundary", "session_start"):
         return msgspec.structs.replace(rules, finished_only=True)
-    if trigger == "messages" or not limit_tokens:
+    if trigger not in _AIMS or not limit_tokens:
         return rules
-    share = thresholds.normal_aim if trigger == "normal" else thresholds.aggressive_aim
-    most = min(rules.most_tokens, int(share * limit_tokens))
+    most = min(rules.most_tokens, int(_AIMS[trigger] * limit_tokens))
     return msgspec.structs.replace(rules, most_tokens=most)
 
 
-def _survey(
-    messages: Sequence[Message], rules: PruningRules, now: datetime, gone: frozenset[str]
-) -> _Survey:
-    found, latest = tasks(messages), len(messages) - 1
-    task_of = [n for n, task in enumerate(found) for _ in range(task.first, task.last + 1)]
-    return _Survey(
-        messages=messages,
-        live=[i for i, message in enumerate(messages) if message.id not in gone],
-        tasks=found,
-        task_of=task_of,
-        scores=[
-            score(message, latest - i, now, rules.scoring, found[task_of[i]].finished)
-            for i, message in enumerate(messages)
-        ],
-    )
+def _groups(
+    messages: Sequence[Message],
+    rules: PruningRules,
+    finished: Sequence[bool],
+    scores: Sequence[float],
+    requests: Sequence[int],
+) -> list[MessageGroup]:
+    """Return what stays or goes together, what is worth most first.
 
-
-def _by_messages(seen: _Survey, rules: PruningRules) -> dict[int, Reason]:
-    """Return what leaves message by message, and why."""
-    from pmem.core.pruning.talk_first import choose_kept, choose_unfinished, message_groups
-
-    finished = [seen.tasks[number].finished for number in seen.task_of]
-    requests = [_request(seen.messages, task) for task in seen.tasks]
-    opening = requests[-1] if requests else 0
-    length = len(seen.messages)
-    ages = [place / length for place in range(length)]
-    if rules.strategy == "hybrid":
-        ages = [round((seen.scores[i] + ages[i]) / 2, 9) for i in range(length)]
-    groups = message_groups(seen.messages, finished, ages, opening)
-    tokens = {i: seen.messages[i].tokens for i in seen.live}
-    protected = _protected(seen, rules.keep)
-    if rules.finished_only:
-        done = {place for place in requests if finished[place]}
-        kept = choose_unfinished(groups, protected, tokens, done)
+    By importance that is whole units (see `segments.units`), and nothing else counts.
+    """
+    if rules.strategy == "importance" and not rules.finished_only:
+        known = [unit_group(unit, finished) for unit in units(messages)]
     else:
-        kept = choose_kept(groups, protected, tokens, rules.most_messages, rules.most_tokens)
-    standing = {place for group in groups if group.is_standing for place in group.places}
-    return {i: _reason(i, finished, standing, rules) for i in sorted(tokens.keys() - kept)}
+        known = message_groups(messages, finished, opening=requests[-1] if requests else 0)
+    merit, length = _STRATEGIES[rules.strategy].merit, len(messages)
+    merits = [merit(importance, place / length) for place, importance in enumerate(scores)]
+
+    def order(group: MessageGroup) -> tuple[int, bool, float, int]:
+        best = max(merits[place] for place in group.places)
+        return -group.worth, group.finished, -best, -group.places[-1]
+
+    return sorted(known, key=order)
 
 
 def _request(messages: Sequence[Message], task: Task) -> int:
@@ -258,62 +253,13 @@ def _request(messages: Sequence[Message], task: Task) -> int:
     return next((i for i in places if messages[i].role is Role.USER), task.first)
 
 
-def _reason(
-    place: int, finished: Sequence[bool], standing: Collection[int], rules: PruningRules
-) -> Reason:
-    if finished[place]:
-        return "finished_task"
-    return "no_room" if place in standing else _REASONS[rules.strategy]
-
-
-def _by_units(seen: _Survey, rules: PruningRules) -> dict[int, Reason]:
-    """Return what leaves in whole units, and why."""
-    tokens, count = sum(seen.messages[i].tokens for i in seen.live), len(seen.live)
-    reasons: dict[int, Reason] = {}
-    for reason, places in _steps(seen, rules.keep):
-        if count <= rules.most_messages and tokens <= rules.most_tokens:
-            break
-        reasons.update(dict.fromkeys(places, reason))
-        count -= len(places)
-        tokens -= sum(seen.messages[i].tokens for i in places)
-    return reasons
-
-
-def _steps(seen: _Survey, keep: int) -> Iterator[tuple[Reason, Sequence[int]]]:
-    """Yield what leaves together and why, in its order, whatever the limits are."""
-    ending: dict[int, list[int]] = {}
-    others: list[list[int]] = []
-    protected, live = _protected(seen, keep), set(seen.live)
-    for unit in units(seen.messages):
-        left = [i for i in unit if i in live]
-        numbers = {seen.task_of[i] for i in unit}
-        if not left or not protected.isdisjoint(unit):
-            continue
-        if all(seen.tasks[number].finished for number in numbers):
-            ending.setdefault(max(numbers), []).extend(left)
-        else:
-            others.append(left)
-    for number in sorted(ending):
-        yield "finished_task", ending[number]
-    for left in sorted(others, key=lambda left: (max(seen.scores[i] for i in left), left[-1])):
-        yield "least_important", left
-
-
-def _protected(seen: _Survey, keep: int) -> set[int]:
-    roles = [message.role for message in seen.messages]
-    protected = {i for i in seen.live if roles[i] is Role.SYSTEM or seen.messages[i].pinned}
+def _protected(messages: Sequence[Message], live: Collection[int], keep: int) -> set[int]:
+    places = list(live)
+    protected = {i for i in places if messages[i].role is Role.SYSTEM or messages[i].pinned}
     if keep > 0:
-        protected.update(seen.live[-keep:])
-        protected.update([i for i in seen.live if roles[i] is Role.USER][-1:])
+        protected.update(places[-keep:])
+        protected.update([i for i in places if messages[i].role is Role.USER][-1:])
     return protected
-
-
-def _list_pruned(seen: _Survey, reasons: dict[int, Reason]) -> Iterator[Pruned]:
-    live = set(seen.live)
-    for i, message in enumerate(seen.messages):
-        if i in reasons or i not in live:
-            reason = reasons.get(i, "earlier")
-            yield Pruned(message.id, message.tokens, seen.scores[i], reason)
 
 
 def _has_ended(messages: Sequence[Message], gone: frozenset[str], keep: int) -> bool:

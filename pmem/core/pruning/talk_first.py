@@ -58,33 +58,26 @@ class MessageGroup(NamedTuple):
 
 
 def message_groups(
-    messages: Sequence[Message],
-    finished: Sequence[bool],
-    merits: Sequence[float],
-    opening: int,
+    messages: Sequence[Message], finished: Sequence[bool], opening: int
 ) -> list[MessageGroup]:
-    """Return the groups of a conversation, those that are worth most first.
-
-    `merits` say what each is worth within its class, such as its place.
-    """
+    """Return the groups of a conversation, of which `opening` opens the task at hand."""
     said = [speech_of(message) for message in messages]
     kinds = [kinds_of(message) for message in messages]
     worths = dict(_worths(said, kinds, opening))
     links = [*call_links(messages), *_answer_links(messages, said)]
-    groups = [
-        MessageGroup(
-            places,
-            max(worths[place] for place in places),
-            all(finished[place] for place in places),
-        )
+    return [
+        MessageGroup(places, max(map(worths.__getitem__, places)), _all_of(finished, places))
         for places in connect(len(messages), links)
     ]
 
-    def order(group: MessageGroup) -> tuple[int, bool, float, int]:
-        best = max(merits[place] for place in group.places)
-        return -group.worth, group.finished, -best, -group.places[-1]
 
-    return sorted(groups, key=order)
+def unit_group(places: tuple[int, ...], finished: Sequence[bool]) -> MessageGroup:
+    """Return a group of messages whose class does not count."""
+    return MessageGroup(places, _PERSON, _all_of(finished, places))
+
+
+def _all_of(finished: Sequence[bool], places: Iterable[int]) -> bool:
+    return all(finished[place] for place in places)
 
 
 def choose_kept(
@@ -99,7 +92,7 @@ def choose_kept(
     Protected talk stays whatever the limits are, then come directives. Protected messages of
     tools take half of the limits at the most before others.
     """
-    groups = list(_shown_groups(groups, protected, tokens))
+    groups = list(_shown_groups(groups, tokens))
     bound = [group for group in groups if not protected.isdisjoint(group.places)]
     kept = {place for group in bound if not group.is_of_tools for place in group.places}
     used = sum(tokens[place] for place in kept)
@@ -132,7 +125,7 @@ def choose_unfinished(
     with_tools = any(group.is_of_tools for group in groups)  # pruned earlier or not
     return {
         place
-        for group in _shown_groups(groups, protected, live)
+        for group in _shown_groups(groups, live)
         if not group.finished
         or (group.is_standing and done.isdisjoint(group.places))
         or (with_tools and not group.is_of_tools)
@@ -141,13 +134,11 @@ def choose_unfinished(
     }
 
 
-def _shown_groups(
-    groups: Iterable[MessageGroup], protected: Set[int], live: Container[int]
-) -> Iterator[MessageGroup]:
-    """Yield the groups of which nothing was pruned earlier, and of others the protected talk."""
+def _shown_groups(groups: Iterable[MessageGroup], live: Container[int]) -> Iterator[MessageGroup]:
+    """Yield what was not pruned earlier of each group; of a tool's call all or nothing."""
     for group in groups:
         places = tuple(place for place in group.places if place in live)
-        if places == group.places or (not group.is_of_tools and not protected.isdisjoint(places)):
+        if places and (places == group.places or not group.is_of_tools):
             yield group._replace(places=places)
 
 

@@ -10,6 +10,7 @@ these are there.
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
+from pmem.core.patterns import lazily
 from pmem.core.secrets.rules import (
     BASIC,
     COMMANDS,
@@ -18,28 +19,13 @@ from pmem.core.secrets.rules import (
     Secret,
     SecretShape,
     alternatives,
-    lazily,
 )
 
 DIGEST: Final = "sha256:"
-_WORDS: Final = alternatives(
-    "pass|pwd|secret|token|key|credential|kennwort|pw|clave|chiave|psk|wachtwoord|wagwoord|"
-    "adgangskode|kodeord|contrasen|contrasin|mot de|mdp|senha|palavra|parol|hesl|geslo|"
-    "lozink|zaporka|jelsz|parool|sifre|kata |nenosiri|pasahitza|salasana|identified by|chave|"
-    "sleutel|nyckel|avain|klucz|kulcs|anahtar|cheie|securestring|zugangscode|auth:|auth =|"
-    "auth="
+_WITHOUT_OPTIONS: Final = alternatives(
+    "sqlplus |expdp |impdp |rabbitmqctl |vault login |schtasks |signtool "
 )
-"""What stands in every text in lower case that has one of the words for secrets."""
-_PROGRAMS: Final = alternatives(
-    "altool|notarytool|security |wandb login|mysql|mariadb|mycli|xtrabackup|7z| login |s-cli|"
-    "y-cli|ldap|mongo|cqlsh|rdesktop|psexec|sqlcmd|bcp|ipmitool|mosquitto|zip |plink|pscp|"
-    "psftp|keytool|jarsigner|smb|rpcclient|openssl|lftp|htpasswd|stdin|sudo -s|with-token|"
-    "passphrase-fd"
-)
-"""What stands in a text in lower case that has a command line with a password."""
-_OTHER_PROGRAMS: Final = alternatives(
-    "sqlplus |expdp |impdp |rabbitmqctl |nmcli |vault login |schtasks |signtool "
-)
+"""Programs that take a password as a plain word, or after a slash."""
 LOGINS: Final = alternatives(
     "login|log in|log-in|sign in|signin|creds|credential|account|user|zugang|anmeld|auth(|"
     "auth =|auth=|authenticate|logon|admin|root|identifiant|usuario|acceso"
@@ -187,8 +173,7 @@ def _candidates(text: str) -> Iterator[Secret]:
         from pmem.core.secrets import commands
 
         yield from commands.in_addresses(text)
-    has_options = " -" in lowered and any(map(lowered.__contains__, _PROGRAMS))
-    if has_options or any(map(lowered.__contains__, _OTHER_PROGRAMS)):
+    if " -" in lowered or any(map(lowered.__contains__, _WITHOUT_OPTIONS)):
         from pmem.core.secrets import commands
 
         yield from commands.in_commands(text)
@@ -219,14 +204,10 @@ def _find_labelled(text: str, lowered: str) -> Iterator[Secret]:
 
 def _has_words(lowered: str) -> bool:
     """Tell whether a text speaks of secrets in one of the languages known."""
-    if any(map(lowered.__contains__, _WORDS)):
-        return True
-    if lowered.isascii():
-        return False
-    from pmem.core.secrets.words import PASSWORDS as WORDS
-    from pmem.core.secrets.words import TOKENS as MORE
+    from pmem.core.secrets import words
 
-    return any(map(lowered.__contains__, (*WORDS, *MORE)))
+    stems = words.ASCII_STEMS if lowered.isascii() else words.STEMS
+    return any(map(lowered.__contains__, stems))
 
 
 def _may_be_drawn(word: str) -> bool:

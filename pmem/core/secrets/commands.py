@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from pmem.core.patterns import lazily
 from pmem.core.secrets.false_positives import is_password, is_token, is_usual
-from pmem.core.secrets.rules import Secret, lazily
+from pmem.core.secrets.rules import Secret
 
 
 class Options(NamedTuple):
@@ -44,10 +45,8 @@ _OPTIONS: Final = (
     ("altool notarytool security", Options(apart="-p --password -w")),
     ("schtasks signtool", Options(apart="/rp /p /RP /P")),
     ("openssl", Options(apart="-k -K")),
-    ("lftp", Options(named="-u", parted=",")),
     ("htpasswd", Options(last="-b -nb -cb -bc -bn -bB -nbB -nbm")),
     ("rabbitmqctl", Options(last="add_user change_password")),
-    ("nmcli", Options(apart="password")),
 )
 _PROGRAMS: Final = {name: options for names, options in _OPTIONS for name in names.split()}
 _SAYING: Final = ("echo", "printf")

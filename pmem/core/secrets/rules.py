@@ -4,7 +4,9 @@ The shapes are what their issuers publish, as of 2026-11-22. One of them is look
 its prefix, or for a pattern its mark, stands in the text, and is compiled only then.
 """
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pmem.core.patterns import lazily
 
 if TYPE_CHECKING:
     import re
@@ -25,26 +27,6 @@ class Secret(NamedTuple):
     kind: str
     start: int
     end: int
-
-
-class _LazyPattern:
-    """Stands for a pattern until something is asked of it: most texts need few of them."""
-
-    def __init__(self, pattern: str, flags: int) -> None:
-        self.pattern = pattern
-        self._flags = flags
-
-    def __getattr__(self, name: str) -> Any:
-        import re
-
-        found = getattr(re.compile(self.pattern, self._flags), name)
-        setattr(self, name, found)
-        return found
-
-
-def lazily(pattern: str, flags: int = 0) -> "re.Pattern[str]":
-    """Return a pattern that is compiled at its first use."""
-    return cast("re.Pattern[str]", _LazyPattern(pattern, flags))
 
 
 class Token(NamedTuple):

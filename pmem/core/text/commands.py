@@ -19,6 +19,11 @@ MOST_ERRORS: Final = 3
 MOST_FILES: Final = 8
 LOOKED_AT: Final = 20_000
 """Characters of a result that are looked at: one half at its beginning, one at its end."""
+LEAST_SHOWN: Final = 400
+"""So many characters of a tool's output are shown, whatever the budget."""
+SHOWN_SHARE: Final = 0.1
+"""Of a large budget, so many characters for each of its tokens."""
+RAN: Final = "ran: "
 
 _COMMANDS: Final = ("command", "cmd", "script", "query", "pattern", "url", "prompt", "summary")
 _FILES: Final = ("file_path", "filename", "target_file", "notebook_path", "path", "file", "glob")
@@ -43,6 +48,7 @@ _EDITS: Final = frozenset(
 )
 _MOVE = re.compile(r"\Acd \S{1,200} && ")
 _TAG = re.compile(r"</?[\w-]{1,40}>")
+_WORD = re.compile(r"[^\W_]+")
 
 
 class ToolOutcome(NamedTuple):
@@ -113,58 +119,10 @@ def edited_files(message: Message) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))[:MOST_FILES]
 
 
-def _calls(message: Message) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the name and the arguments of each of the first calls."""
-    calls = islice(recorded_calls(message.tool_call), MOST_FILES)
-    return ((call.name, call.arguments) for call in calls)
-
-
-def _in_one_line(name: str, given: Mapping[str, Any]) -> str:
-    for keys in (_COMMANDS[:3], _FILES[:4], _COMMANDS[3:], _FILES[4:]):
-        for key in keys:
-            if given.get(key) and isinstance(given[key], str | int):
-                line = first_line(str(given[key]))
-                is_whole = key in _COMMANDS[:3] or key == "summary" or not name
-                return line if is_whole else f"{name}: {line}"
-    other = next((first_line(each) for each in given.values() if isinstance(each, str)), "")
-    return f"{name}: {other}" if name and other else other
-
-
 def first_line(text: str) -> str:
     """Return the first line that says something, without the move to a folder before a command."""
     lines = (" ".join(line.split()) for line in text[:LOOKED_AT].splitlines())
     return _MOVE.sub("", next(filter(None, lines), ""))
-
-
-def _told(text: str) -> tuple[str, ...]:
-    """Return the lines of a failed call that tell why; if none does, its first one."""
-    return error_lines(text) or tuple(map(_shown, islice(_heads(text), 1)))
-
-
-def _heads(text: str) -> Iterator[str]:
-    heads = (_TAG.sub("", line[: 2 * LONGEST_ERROR]).strip() for line in text.splitlines())
-    return iter(dict.fromkeys(head for head in heads if not _NO_LINE.match(head)))
-
-
-def _is_error(head: str) -> bool:
-    return _ERROR.search(head) is not None and _NO_ERROR.search(head) is None
-
-
-def _shown(head: str) -> str:
-    return shortened(" ".join(head.split()), LONGEST_ERROR)
-
-
-def _changed(text: str) -> tuple[str, ...]:
-    names = (next(filter(None, match.groups()), "") for match in _CHANGED.finditer(text))
-    return tuple(dict.fromkeys(filter(None, names)))[:MOST_FILES]
-
-
-LEAST_SHOWN: Final = 400
-"""So many characters of a tool's output are shown, whatever the budget."""
-SHOWN_SHARE: Final = 0.1
-"""Of a large budget, so many characters for each of its tokens."""
-RAN: Final = "ran: "
-_WORD = re.compile(r"[^\W_]+")
 
 
 def shown_of_tools(budget: int) -> int:
@@ -224,6 +182,46 @@ def repeats_calls(message: Message) -> bool:
     calls = recorded_calls(message.tool_call)
     known = {word for call in calls for text in call.texts() for word in _words(text)}
     return known.issuperset(_words(message.content))
+
+
+def _calls(message: Message) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the name and the arguments of each of the first calls."""
+    calls = islice(recorded_calls(message.tool_call), MOST_FILES)
+    return ((call.name, call.arguments) for call in calls)
+
+
+def _in_one_line(name: str, given: Mapping[str, Any]) -> str:
+    for keys in (_COMMANDS[:3], _FILES[:4], _COMMANDS[3:], _FILES[4:]):
+        for key in keys:
+            if given.get(key) and isinstance(given[key], str | int):
+                line = first_line(str(given[key]))
+                is_whole = key in _COMMANDS[:3] or key == "summary" or not name
+                return line if is_whole else f"{name}: {line}"
+    other = next((first_line(each) for each in given.values() if isinstance(each, str)), "")
+    return f"{name}: {other}" if name and other else other
+
+
+def _told(text: str) -> tuple[str, ...]:
+    """Return the lines of a failed call that tell why; if none does, its first one."""
+    return error_lines(text) or tuple(map(_shown, islice(_heads(text), 1)))
+
+
+def _heads(text: str) -> Iterator[str]:
+    heads = (_TAG.sub("", line[: 2 * LONGEST_ERROR]).strip() for line in text.splitlines())
+    return iter(dict.fromkeys(head for head in heads if not _NO_LINE.match(head)))
+
+
+def _is_error(head: str) -> bool:
+    return _ERROR.search(head) is not None and _NO_ERROR.search(head) is None
+
+
+def _shown(head: str) -> str:
+    return shortened(" ".join(head.split()), LONGEST_ERROR)
+
+
+def _changed(text: str) -> tuple[str, ...]:
+    names = (next(filter(None, match.groups()), "") for match in _CHANGED.finditer(text))
+    return tuple(dict.fromkeys(filter(None, names)))[:MOST_FILES]
 
 
 def _writes_out(message: Message) -> bool:

@@ -12,32 +12,23 @@ from pmem.core.threeway.values import MISSING, Doubt, Object, canonical, moment,
 Record = dict[str, Any]
 _HISTORY: Final = "history"
 _CHUNKS: Final = "chunks"
-_MESSAGES: Final = "recent_messages"
-_LINKS: Final = "relationships"
 _RECALLS: Final = "access"
 """They may grow after the merge, and leave no events."""
-_NAMED: Final = 60
-"""Characters of an item's name that are shown."""
 
 
 class Mistake(StrEnum):
     """What a merge did to a record: the codes of `pmem check merges --range`."""
 
-    LOST_RECORD = "lost_record"
-    RESURRECTED_RECORD = "resurrected_record"
-    DROPPED_SIDE = "dropped_side"
-    DROPPED_FIELD = "dropped_field"
-    DROPPED_ITEMS = "dropped_items"
-    RESURRECTED_ITEMS = "resurrected_items"
-    MIXED_RECORD = "mixed_record"
-    UNREADABLE_MERGE = "unreadable_merge"
+    LOST = "lost_record"
+    RESURRECTED = "resurrected_record"
+    DIFFERS = "differing_record"
 
 
 class Mismatch(NamedTuple):
     """Something that a merge did wrong.
 
-    `side` is the number of the parent that had it right; None where it is no single one's.
-    `what` names fields and items.
+    `side` is the number of a parent that has it right, if one has. `what` names fields, or says
+    why something is no record; it is empty where all that a side changed is missing.
     """
 
     mistake: Mistake
@@ -61,12 +52,12 @@ def redone(
     return whole
 
 
-def differences(
+def mismatch(
     bases: Sequence[Record | None],
     sides: Sequence[Record | None],
     result: Record | None,
     shape: RecordShape,
-) -> list[Mismatch]:
+) -> Mismatch | None:
     """Compare what a merge made of a record with what merging it again makes of it.
 
     What was changed with pmem after the merge, and before it was committed, has events of its own
@@ -77,115 +68,59 @@ def differences(
     """
     wanted = redone(bases, sides, shape)
     starts = (bases[0], *bases)
-    changed = [n for n, side in enumerate(sides) if not same(side, starts[n])]
     having = [n for n, side in enumerate(sides) if side is not None]
+    changed = [n for n in having if not same(sides[n], starts[n])]
     if result is None:
-        lost = [n for n in having if n in changed] or having
-        return [] if wanted is None else [Mismatch(Mistake.LOST_RECORD, lost[0])]
+        return None if wanted is None else Mismatch(Mistake.LOST, (changed or having)[0])
     if wanted is None:
         is_new = not having and not any(bases)
-        return [] if is_new else [Mismatch(Mistake.RESURRECTED_RECORD, sides.index(None))]
+        return None if is_new else Mismatch(Mistake.RESURRECTED, sides.index(None))
     if same(wanted, result):
-        return []
+        return None
     if any(same(result, version) for version in (bases[-1], *sides)):
-        dropped = [n for n in having if n in changed and not same(sides[n], result)]
-        return [Mismatch(Mistake.DROPPED_SIDE, number) for number in dropped]
-    versions = [version or {} for version in (bases[-1], *sides)]
-    return _compared(versions, wanted, result, shape)
-
-
-def _compared(
-    versions: Sequence[Object], wanted: Record, result: Record, shape: RecordShape
-) -> list[Mismatch]:
+        dropped = next((n for n in changed if not same(sides[n], result)), None)
+        return None if dropped is None else Mismatch(Mistake.DIFFERS, dropped)
     try:
         checked(result, shape)
     except Doubt as doubt:
-        return [Mismatch(Mistake.UNREADABLE_MERGE, None, (str(doubt),))]
-    if result["id"] != wanted["id"]:
-        return [Mismatch(Mistake.MIXED_RECORD, None, ("id",))]
-    named: dict[tuple[Mistake, int | None], dict[str, None]] = {}
-    for mistake, side, what in _Comparison(shape, versions, wanted, result).all():
-        named.setdefault((mistake, side), {}).update(dict.fromkeys(what))
-    return [Mismatch(mistake, side, tuple(what)) for (mistake, side), what in named.items()]
+        return Mismatch(Mistake.LOST, None, (str(doubt),))
+    what = tuple(_differing_fields(wanted, result, (bases[-1], *sides), shape))
+    right = (n for n in changed if any(same((sides[n] or {}).get(f), wanted.get(f)) for f in what))
+    return Mismatch(Mistake.DIFFERS, next(right, None), what) if what else None
 
 
-class _Comparison:
-    """A merged record beside its versions (the base first), and the same merge done again."""
-
-    def __init__(
-        self, shape: RecordShape, versions: Sequence[Object], wanted: Object, result: Object
-    ) -> None:
-        self._shape = shape
-        self._versions, self._wanted, self._result = versions, wanted, result
-        is_conversation = _CHUNKS in shape.rules  # it goes on without events
-        self._goes_on = is_conversation and moment(result[shape.time]) > moment(wanted[shape.time])
-        known = set(map(canonical, wanted.get(_HISTORY, ())))
-        events = [it for it in result.get(_HISTORY, ()) if canonical(it) not in known]
-        own = [it for it in events if it.get("source") != SOURCE]
-        self._edited = {field for it in own for field in it.get("before", ())}
-        if any(it.get("event") in ("LINK", "UNLINK") for it in own):
-            self._edited.add(_LINKS)
-
-    def all(self) -> Iterator[Mismatch]:
-        """Yield what differs, in the order of the record's fields."""
-        for field in dict.fromkeys((*self._wanted, *self._result)):
-            then, now = (it.get(field, MISSING) for it in (self._wanted, self._result))
-            if same(then, now) or self._may_differ(field):
-                continue
-            before = [version.get(field, MISSING) for version in self._versions]
-            if all(isinstance(value or [], list) for value in (then, now, *before)):
-                yield from self._list(field, before, then or [], now or [])
-            else:
-                yield from self._value(field, before, then, now)
-
-    def _may_differ(self, field: str) -> bool:
-        """Tell whether a field may have changed since, or comes with one that has."""
-        if field in (_RECALLS, self._shape.time) or field in self._shape.derived:
-            return True
-        if field == _MESSAGES and not same(
-            *(it.get(_CHUNKS) for it in (self._wanted, self._result))
-        ):
-            return self._goes_on
-        return field in self._edited or self._shape.follows.get(field) in self._edited
-
-    def _list(self, field: str, before: list[Any], then: Any, now: Any) -> Iterator[Mismatch]:
-        wanted, held, *versions = (
-            self._by_name(field, value or []) for value in (then, now, *before)
-        )
-        for key in dict.fromkeys((*wanted, *held)):
-            was = [version.get(key, MISSING) for version in versions]
-            name = f"{field} {_name(key, held.get(key, wanted.get(key)))[:_NAMED]!r}"
-            if key not in held:
-                side = next((n for n, it in enumerate(was[1:]) if it is not MISSING), None)
-                alone = sum(it is not MISSING for it in was[1:]) == 1
-                yield Mismatch(Mistake.DROPPED_ITEMS, side if alone else None, (name,))
-            elif key in wanted:
-                if not same(wanted[key], held[key]):
-                    yield from self._value(name, was, wanted[key], held[key])
-            elif was[0] is not MISSING and MISSING in was:
-                side = was[1:].index(MISSING)
-                yield Mismatch(Mistake.RESURRECTED_ITEMS, side, (name,))
-            elif field != _HISTORY and not self._goes_on:
-                yield Mismatch(Mistake.MIXED_RECORD, None, (name,))
-
-    def _by_name(self, field: str, items: Any) -> dict[Any, Any]:
-        shape = self._shape.inside.get(field, UNKNOWN)
-        if shape.identity:
-            return {shape.identity_of(item): item for item in items}
-        return dict(zip(numbered(map(canonical, items)), items, strict=True))
-
-    def _value(self, what: str, before: list[Any], then: Any, now: Any) -> Iterator[Mismatch]:
-        base, *sides = before
-        if not any(same(now, value) for value in before):
-            if not self._goes_on:
-                yield Mismatch(Mistake.MIXED_RECORD, None, (what,))
-            return
-        having = (n for n, value in enumerate(sides) if same(value, then) and not same(value, base))
-        yield Mismatch(Mistake.DROPPED_FIELD, next(having, None), (what,))
+def _differing_fields(
+    wanted: Object, result: Object, versions: Sequence[Object | None], shape: RecordShape
+) -> Iterator[str]:
+    """Yield the fields that differ and were not changed since."""
+    is_conversation = _CHUNKS in shape.rules  # it goes on without events
+    goes_on = is_conversation and moment(result[shape.time]) > moment(wanted[shape.time])
+    excused = {_RECALLS, shape.time, *shape.derived, *_edited_fields(wanted, result)}
+    if goes_on and not same(wanted.get(_CHUNKS), result.get(_CHUNKS)):
+        excused.add("recent_messages")  # some of them moved into a chunk
+    for field in dict.fromkeys((*wanted, *result)):
+        then, now = wanted.get(field, MISSING), result.get(field, MISSING)
+        if field in excused or shape.follows.get(field) in excused or same(then, now):
+            continue
+        if isinstance(then or [], list) and isinstance(now or [], list):
+            inside = shape.inside.get(field, UNKNOWN) if goes_on else UNKNOWN
+            left, found = (_names(items or [], inside) for items in (then, now))
+            if left - found or (field != _HISTORY and not goes_on):
+                yield field
+        elif not goes_on or any(same(now, (it or {}).get(field, MISSING)) for it in versions):
+            yield field
 
 
-def _name(key: tuple[Any, ...], item: Any) -> str:
-    """Return how people tell an item: its text, what happened and when, or what identifies it."""
-    if isinstance(item, dict) and "event" in item:
-        return f"{item['event']} of {item.get('at')}"
-    return item if isinstance(item, str) else " ".join(map(str, key))
+def _edited_fields(wanted: Object, result: Object) -> set[str]:
+    """Return the fields that events of a person changed since the merge."""
+    known = set(map(canonical, wanted.get(_HISTORY, ())))
+    events = [it for it in result.get(_HISTORY, ()) if canonical(it) not in known]
+    own = [it for it in events if it.get("source") != SOURCE]
+    links = {"relationships"} if any(it.get("event") in ("LINK", "UNLINK") for it in own) else set()
+    return links.union(*(it.get("before", {}) for it in own))
+
+
+def _names(items: Sequence[Any], shape: RecordShape) -> set[Any]:
+    if shape.identity:
+        return set(map(shape.identity_of, items))
+    return set(numbered(map(canonical, items)))

@@ -42,8 +42,7 @@ _NO_PAGE: Final = (
 
 def all_endpoints() -> list[Endpoint]:
     """Return the whole table of endpoints."""
-    rooms = (memory_api, operation_api)
-    return [endpoint for room in rooms for endpoint in room.endpoints()]
+    return [*memory_api.ENDPOINTS, *operation_api.endpoints()]
 
 
 class HttpServer:
@@ -63,20 +62,17 @@ class HttpServer:
         self._streams = event_stream.EventStreams(self._desk, self._watch, tokens)
         self._mcp = McpEndpoint(self._desk, offer, rules)
         self._desk.on_write(self._watch.nudge)
-        self.application = self._guarded(tokens, rules)
-
-    def end_streams(self) -> None:
-        """End what would go on for as long as its client stays."""
-        self._streams.close()
-
-    def _guarded(self, tokens: Tokens, rules: GuardRules) -> ASGIApp:
         application = Starlette(
             routes=list(self._routes()),
             lifespan=self._life,
             exception_handlers={HTTPException: _no_route, Exception: self._bug},
         )
         application.router.redirect_slashes = False
-        return Guard(application, tokens, rules)
+        self.application: ASGIApp = Guard(application, tokens, rules)
+
+    def end_streams(self) -> None:
+        """End what would go on for as long as its client stays."""
+        self._streams.close()
 
     @asynccontextmanager
     async def _life(self, _: Starlette) -> AsyncIterator[None]:

@@ -12,7 +12,7 @@ import asyncio
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
@@ -86,8 +86,8 @@ def change_of(
     )
 
 
-Stamps = dict[str, tuple[int, int, int]]
-"""What the files of a store look like, by record."""
+Stamps = dict[tuple[RecordType, str], tuple[int, int, int]]
+"""What the files of a memory look like, by record."""
 
 
 class FolderChanges:
@@ -95,34 +95,27 @@ class FolderChanges:
 
     def __init__(self, opened: Callable[[], Workspace]) -> None:
         self._opened = opened
-        self._folders: tuple[int, ...] = ()
+        self._times: list[int] = []
         self._looked = 0.0
         self._known = _stamps_of(opened().root)
 
     def look(self) -> list[StreamedChange]:
-        """Return what has changed since the last look."""
+        """Return what has changed since the last look, the oldest record first."""
         try:
             workspace = self._opened()
-            if self._is_surely_same(workspace.root):
+            times = [_time_of(os.path.join(workspace.root, name)) for name in STORES.values()]
+            if times == self._times and time.monotonic() - self._looked < THOROUGH_SECONDS:
                 return []
+            self._times, self._looked = times, time.monotonic()
             now = _stamps_of(workspace.root)
         except PmemError:  # the folder is gone for now: the next look tells
             return []
         before, self._known = self._known, now
+        changed = {key for key, _ in before.items() ^ now.items()}
         return [
-            change
-            for type_ in STORES
-            for change in _differences(workspace, type_, before[type_], now[type_])
+            change_of(workspace, *key, key in before, key in now)
+            for key in sorted(changed, key=lambda key: key[1])
         ]
-
-    def _is_surely_same(self, root: str) -> bool:
-        """Tell whether no folder has changed, and every file was looked at not long ago."""
-        folders = tuple(_time_of(os.path.join(root, name)) for name in STORES.values())
-        is_recent = time.monotonic() - self._looked < THOROUGH_SECONDS
-        if folders == self._folders and is_recent:
-            return True
-        self._folders, self._looked = folders, time.monotonic()
-        return False
 
 
 def _time_of(folder: str) -> int:
@@ -132,25 +125,12 @@ def _time_of(folder: str) -> int:
         return 0
 
 
-def _stamps_of(root: str) -> dict[RecordType, Stamps]:
+def _stamps_of(root: str) -> Stamps:
     return {
-        type_: {
-            row[0].removesuffix(".json"): row[1:] for row in look(os.path.join(root, folder)).rows()
-        }
+        (type_, row[0].removesuffix(".json")): row[1:]
         for type_, folder in STORES.items()
+        for row in look(os.path.join(root, folder)).rows()
     }
-
-
-def _differences(
-    workspace: Workspace, type_: RecordType, before: Stamps, now: Stamps
-) -> Iterator[StreamedChange]:
-    """Yield the records of one type whose files differ, the oldest record first."""
-    if before == now:
-        return
-    for identifier in sorted(before.keys() | now.keys()):
-        if before.get(identifier) == now.get(identifier):
-            continue
-        yield change_of(workspace, type_, identifier, identifier in before, identifier in now)
 
 
 class ServerChanges:
@@ -186,27 +166,22 @@ class ServerChanges:
         self._is_over.set()
 
     def _listen(self) -> None:
+        from pmem.storage.postgres.exchange import follow_changes
+
         reached: int | None = None
         while not self._is_over.is_set():
             try:
-                for found in self._followed(reached):
-                    reached = found[-1].revision if found else reached
+                for found in follow_changes(self._server, reached, wait=WAIT_SECONDS):
+                    self._begun.set()
+                    if self._is_over.is_set():
+                        return
+                    for change in found:
+                        reached = change.revision
+                        self._found.put(change)
+                    if found:
+                        self._told()
             except PmemError:  # it may be put right, and what comes meanwhile is told then
                 self._is_over.wait(WAIT_SECONDS)
-
-    def _followed(self, reached: int | None) -> Iterator[list["ChangedRecord"]]:
-        """Yield what is written until nobody listens any more; whoever looks finds it then."""
-        from pmem.storage.postgres.exchange import follow_changes
-
-        for found in follow_changes(self._server, reached, wait=WAIT_SECONDS):
-            self._begun.set()
-            if self._is_over.is_set():
-                return
-            for change in found:
-                self._found.put(change)
-            if found:
-                self._told()
-            yield found
 
 
 class ChangeWatch:

@@ -6,6 +6,7 @@ import socket
 import stat
 from typing import Final
 
+import h11
 import msgspec
 import uvicorn
 from starlette.types import ASGIApp
@@ -48,13 +49,21 @@ class ListeningPlace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _ClosedWhenIdle(H11Protocol):
-    """A connection that ends where its client asks nothing; uvicorn waits for a first request."""
+    """A connection that ends where its client asks nothing, or never ends to ask."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.timeout_keep_alive_task = self.loop.call_later(
             self.timeout_keep_alive, self.timeout_keep_alive_handler
         )
+
+    def data_received(self, data: bytes) -> None:
+        timer, self.timeout_keep_alive_task = self.timeout_keep_alive_task, None
+        super().data_received(data)
+        if timer is not None and self.conn.their_state is h11.IDLE:
+            self.timeout_keep_alive_task = timer  # the headers are not whole yet
+        elif timer is not None:
+            timer.cancel()
 
 
 def listen(place: ListeningPlace) -> socket.socket:

@@ -28,8 +28,8 @@ PAGE: Final = "/"
 """The page for people, which holds nothing of the memory until somebody gives it a token."""
 _OPEN: Final = frozenset({HEALTH, PAGE})
 """The addresses that need no token."""
-_NAME: Final = re.compile(r"\[?([^\[\]]+?)\]?(?::\d+)?")
-"""A host, without the brackets and the port of `[::1]:7636`."""
+_NAME: Final = re.compile(r"(\[[^\[\]]+\]|[^\[\]:]+)(?::\d+)?")
+"""A host, without the port of `[::1]:7636`."""
 _HEADERS: Final = {
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
@@ -53,7 +53,7 @@ class Guard:
 
     def __init__(self, application: ASGIApp, tokens: Tokens, rules: GuardRules) -> None:
         self._application, self._tokens, self._rules = application, tokens, rules
-        self._hosts = frozenset(map(str.lower, rules.hosts))
+        self._hosts = {f"[{one}]" if ":" in one else one for one in map(str.lower, rules.hosts)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request as ASGI has it."""

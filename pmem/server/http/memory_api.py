@@ -4,7 +4,7 @@ The shapes are those that agents' frameworks know, so nothing stands around them
 memory's id is its short one, and what belongs to an app is seen by that app alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
@@ -15,7 +15,7 @@ from pmem.apps.reading import AppListRequest
 from pmem.apps.remembering import AppDeleteRequest
 from pmem.core.journal import AuditRow, row
 from pmem.core.queries import Bullet, Full, QueryRequest
-from pmem.core.retention import MemoryVersion, version_number, versions
+from pmem.core.retention import version_number, versions
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.app_memories import AppMemory, AppRequest
 from pmem.memory.changes import RecordsRequest
@@ -48,6 +48,7 @@ MemoryCategory = Literal["person", "preference", "context", "project"]
 _ID: Final = (AddressValue("id", "The memory's id, or the beginning of one"),)
 _ALL: Final = "/api/memory/"
 _ONE: Final = "/api/memory/{id}"
+_OF_APP: Final = "/apps/{appId}/memories"
 USUAL_EVENTS: Final = 50
 MOST_EVENTS: Final = 1000
 
@@ -55,10 +56,7 @@ _LIMIT: Final = AddressValue(
     "limit", "Only the latest so many", "query",
     {"type": "integer", "minimum": 1, "maximum": MOST_EVENTS, "default": USUAL_EVENTS},
 )  # fmt: skip
-
-
-_APP: Final = AddressValue("appId", "The app's name")
-_OF_APP: Final = AddressValue("memoryId", "The memory's id, or the beginning of one")
+_APP: Final = (AddressValue("appId", "The app's name"),)
 
 
 class CreateMemoryRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,47 +122,31 @@ class MemoryRemoved(msgspec.Struct, frozen=True, kw_only=True):
     message: str
 
 
-def endpoints() -> Iterator[Endpoint]:
-    """Yield the endpoints of memories, of what agents ask for, and of apps."""
-    yield Endpoint(
-        method="GET", path=_ALL, name="list_memories", group="memory", answer=_list,
-        says="List all active memories", answers={200: (MemoryListResponse,)},
-    )  # fmt: skip
-    yield Endpoint(
-        method="POST", path=_ALL, name="create_memory", group="memory", answer=_create,
-        says="Create a memory, or name the one to update instead", writes=True,
-        body=CreateMemoryRequest, answers={201: (MemoryResponse,), 202: ()},
-    )  # fmt: skip
-    yield Endpoint(
-        method="GET", path=_ONE, name="get_memory", group="memory", answer=_show,
-        says="Get a memory with its version history", places=_ID,
-        answers={200: (MemoryWithVersions,)},
-    )  # fmt: skip
-    yield Endpoint(
-        method="PUT", path=_ONE, name="update_memory", group="memory", answer=_update,
-        says="Update a memory: a new version, with the same id", writes=True, places=_ID,
-        body=UpdateMemoryRequest, answers={200: (MemoryUpdated,)},
-    )  # fmt: skip
-    yield Endpoint(
-        method="DELETE", path=_ONE, name="delete_memory", group="memory", answer=_delete,
-        says="Remove a memory; it can be restored until it is purged", writes=True, places=_ID,
-        answers={200: (MemoryRemoved,)},
-    )  # fmt: skip
-    yield Endpoint(
-        method="GET", path="/memory/{id}/history", name="memory_history", group="recall",
-        says="Show what happened to a record, the newest event first", answer=_history,
-        places=(AddressValue("id", "The record's id, or the beginning of one"), _LIMIT),
-        answers={200: (list[AuditRow],)},
-    )  # fmt: skip
-    yield Endpoint(
-        method="POST", path="/api/query", name="memory.query", group="recall",
-        says="Answer an agent's request, within its allowlist and its budget", answer=_query,
-        body=body_of(QueryRequest), answers={200: (list[Bullet], list[Full])},
-    )  # fmt: skip
-    yield from _app_endpoints()
+ENDPOINTS: Final[list[Endpoint]] = []
 
 
-def _list(call: HttpCall) -> Reply:
+def _answers(
+    method: str, path: str, group: str, answers: dict[int, tuple[Any, ...]], **more: Any
+) -> Callable[[Callable[[HttpCall], Reply]], Callable[[HttpCall], Reply]]:
+    """Put a function into the table; its name is the endpoint's, its sentence what it says."""
+
+    def note(answer: Callable[[HttpCall], Reply]) -> Callable[[HttpCall], Reply]:
+        told = {"name": answer.__name__, "writes": method != "GET", **more}
+        says = (answer.__doc__ or "").removesuffix(".")
+        ENDPOINTS.append(
+            Endpoint(
+                method=method, path=path, group=group, answers=answers, says=says, answer=answer,
+                **told,
+            )
+        )  # fmt: skip
+        return answer
+
+    return note
+
+
+@_answers("GET", _ALL, "memory", {200: (MemoryListResponse,)})
+def list_memories(call: HttpCall) -> Reply:
+    """List all active memories."""
     found = call.run(table.LIST, ListRequest()).result.items
     offered = [memory for memory in found if _is_offered(call, memory)]
     offered.sort(key=lambda memory: (memory.category, memory.created_at, memory.id))
@@ -172,13 +154,9 @@ def _list(call: HttpCall) -> Reply:
     return shaped(MemoryListResponse(memories=items, total=len(items)))
 
 
-def _show(call: HttpCall) -> Reply:
-    memory = _find_active(call)
-    found = tuple(_version(call.masked_struct(each)) for each in versions(memory))
-    return shaped(MemoryWithVersions(**_fields(call, memory), versions=found))
-
-
-def _create(call: HttpCall) -> Reply:
+@_answers("POST", _ALL, "memory", {201: (MemoryResponse,), 202: ()}, body=CreateMemoryRequest)
+def create_memory(call: HttpCall) -> Reply:
+    """Create a memory, or name the one to update instead."""
     wanted = read_body(CreateMemoryRequest, call.body)
     is_preference = wanted.category == "preference"
     request = AddRequest(
@@ -201,7 +179,25 @@ def _create(call: HttpCall) -> Reply:
     return refused(error, suggestion="update_memory", memory=known)
 
 
-def _update(call: HttpCall) -> Reply:
+@_answers("GET", _ONE, "memory", {200: (MemoryWithVersions,)}, places=_ID)
+def get_memory(call: HttpCall) -> Reply:
+    """Get a memory with its version history."""
+    memory = _find_active(call)
+    found = tuple(
+        MemoryVersionResponse(
+            version_number=one.number,
+            content=one.content,
+            source_conversation_id=one.conversation,
+            created_at=one.created_at,
+        )
+        for one in map(call.masked_struct, versions(memory))
+    )
+    return shaped(MemoryWithVersions(**_fields(call, memory), versions=found))
+
+
+@_answers("PUT", _ONE, "memory", {200: (MemoryUpdated,)}, places=_ID, body=UpdateMemoryRequest)
+def update_memory(call: HttpCall) -> Reply:
+    """Update a memory: a new version, with the same id."""
     wanted = read_body(UpdateMemoryRequest, call.body)
     reference = _find_active(call).id
     content = _without_blanks(wanted.content)
@@ -224,7 +220,9 @@ def _without_blanks(content: str) -> str:
     return told
 
 
-def _delete(call: HttpCall) -> Reply:
+@_answers("DELETE", _ONE, "memory", {200: (MemoryRemoved,)}, places=_ID)
+def delete_memory(call: HttpCall) -> Reply:
+    """Remove a memory; it can be restored until it is purged."""
     memory = _find_active(call)
     call.run(table.REMOVE, RecordsRequest(references=(memory.id,)))
     content = call.masked_struct(memory).content
@@ -265,22 +263,23 @@ def _fields(call: HttpCall, memory: Memory) -> dict[str, Any]:
     }
 
 
-def _version(version: MemoryVersion) -> MemoryVersionResponse:
-    return MemoryVersionResponse(
-        version_number=version.number,
-        content=version.content,
-        source_conversation_id=version.conversation,
-        created_at=version.created_at,
-    )
-
-
-def _history(call: HttpCall) -> Reply:
+@_answers(
+    "GET", "/memory/{id}/history", "recall", {200: (list[AuditRow],)},
+    places=(AddressValue("id", "The record's id, or the beginning of one"), _LIMIT),
+)  # fmt: skip
+def memory_history(call: HttpCall) -> Reply:
+    """Show what happened to a record, the newest event first."""
     most = number_in(call, "limit", USUAL_EVENTS, MOST_EVENTS)
     found = call.run(table.HISTORY, HistoryRequest(reference=call.path["id"])).result.steps
     return shaped(call.masked(tuple(map(row, reversed(found[-most:])))))
 
 
+@_answers(
+    "POST", "/api/query", "recall", {200: (list[Bullet], list[Full])},
+    name="memory.query", body=body_of(QueryRequest), writes=False,
+)  # fmt: skip
 def _query(call: HttpCall) -> Reply:
+    """Answer an agent's request, within its allowlist and its budget."""
     return shaped(call.run(table.QUERY, read_query(call.body)).plain)
 
 
@@ -324,33 +323,17 @@ class AppMemoryDeletedResponse(msgspec.Struct, frozen=True, kw_only=True):
     success: Literal[True] = True
 
 
-def _app_endpoints() -> Iterator[Endpoint]:
-    """Yield the endpoints of apps."""
-    yield Endpoint(
-        method="GET", path="/apps/{appId}/memories", name="list_app_memories", group="apps",
-        says="List memories for an app", answer=_list_of_app, places=(_APP,),
-        answers={200: (AppMemoriesResponse,)},
-    )  # fmt: skip
-    yield Endpoint(
-        method="DELETE", path="/apps/{appId}/memories", name="purge_app_memories", group="apps",
-        says="Purge all memories of an app, for good", answer=_purge_app, writes=True,
-        places=(_APP,), answers={200: (AppPurgedResponse,)},
-    )  # fmt: skip
-    yield Endpoint(
-        method="DELETE", path="/apps/{appId}/memories/{memoryId}", name="delete_app_memory",
-        says="Delete one memory of an app; it can be restored until it is purged", group="apps",
-        answer=_delete_of_app, places=(_APP, _OF_APP), writes=True,
-        answers={200: (AppMemoryDeletedResponse,)},
-    )  # fmt: skip
-
-
-def _list_of_app(call: HttpCall) -> Reply:
+@_answers("GET", _OF_APP, "apps", {200: (AppMemoriesResponse,)}, places=_APP)
+def list_app_memories(call: HttpCall) -> Reply:
+    """List memories for an app."""
     found = call.run(table.APP_MEMORIES, AppListRequest(app=call.path["appId"])).result
     shown = map(_response, map(call.masked_struct, found.items))
     return shaped(AppMemoriesResponse(memories=tuple(shown)))
 
 
-def _purge_app(call: HttpCall) -> Reply:
+@_answers("DELETE", _OF_APP, "apps", {200: (AppPurgedResponse,)}, places=_APP)
+def purge_app_memories(call: HttpCall) -> Reply:
+    """Purge all memories of an app, for good."""
     try:
         gone = call.run(table.APP_PURGE, AppRequest(app=call.path["appId"])).result
     except NotFound:  # purged already: the second time is no error here
@@ -358,7 +341,12 @@ def _purge_app(call: HttpCall) -> Reply:
     return shaped(AppPurgedResponse(deleted_count=gone.active))
 
 
-def _delete_of_app(call: HttpCall) -> Reply:
+@_answers(
+    "DELETE", f"{_OF_APP}/{{memoryId}}", "apps", {200: (AppMemoryDeletedResponse,)},
+    places=(*_APP, AddressValue("memoryId", "The memory's id, or the beginning of one")),
+)  # fmt: skip
+def delete_app_memory(call: HttpCall) -> Reply:
+    """Delete one memory of an app; it can be restored until it is purged."""
     request = AppDeleteRequest(app=call.path["appId"], reference=call.path["memoryId"])
     call.run(table.APP_DELETE, request)
     return shaped(AppMemoryDeletedResponse())

@@ -40,10 +40,14 @@ _ANSWER: Final[Mapping[str, Any]] = {
 def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
     """Return the description of an API."""
     known = list(endpoints)
-    types = [one.body for one in known if one.body is not None]
-    types += [type_ for one in known for several in one.answers.values() for type_ in several]
+    bodies = [one.body for one in known if one.body is not None]
+    types = [type_ for one in known for several in one.answers.values() for type_ in several]
+    asked, closed = msgspec.json.schema_components(bodies, ref_template=_REF)
     found, components = msgspec.json.schema_components(types, ref_template=_REF)
-    schemas = dict(zip(map(id, types), found, strict=True))
+    schemas = dict(zip(map(id, [*types, *bodies]), [*found, *asked], strict=True))
+    for schema in closed.values():  # no room for keys that it does not name
+        if "properties" in schema:
+            schema["additionalProperties"] = False
     paths: dict[str, Any] = {}
     for one in known:
         paths.setdefault(one.path, {})[one.method.lower()] = _operation(one, schemas)
@@ -55,7 +59,8 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
             "schemas": {
-                **_closed(components, [one.body for one in known]),
+                **components,
+                **closed,
                 "Error": _ERROR,
                 "Answer": _ANSWER,
             },
@@ -98,30 +103,6 @@ def _reference_to(name: str) -> dict[str, str]:
 
 def _response(says: str, schema: Any) -> dict[str, Any]:
     return {"description": says, "content": {JSON: {"schema": schema}}}
-
-
-def _closed(components: Mapping[str, Any], bodies: Iterable[Any]) -> dict[str, Any]:
-    """Return the schemas, those of bodies without room for keys that they do not name."""
-    asked = _reached({one.__name__ for one in bodies if one is not None}, components)
-    return {
-        name: {**schema, "additionalProperties": False}
-        if name in asked and "properties" in schema
-        else schema
-        for name, schema in components.items()
-    }
-
-
-def _reached(names: set[str], components: Mapping[str, Any]) -> set[str]:
-    """Return the names of schemas, and of all that they refer to."""
-    found: set[str] = set()
-    waiting = list(names & components.keys())
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            text = msgspec.json.encode(components[name]).decode()
-            waiting += [other for other in components if f'"{_REF.format(name=other)}"' in text]
-    return found
 
 
 def _server_paths() -> dict[str, Any]:

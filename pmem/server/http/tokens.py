@@ -115,8 +115,6 @@ class Tokens:
             )
         self.path = path
         self._given = () if given is None else (AccessToken(PERSON, given),)
-        self._stamp: tuple[int, ...] = ()
-        self._known: tuple[AccessToken, ...] = ()
 
     def holder_of(self, presented: str) -> TokenHolder | None:
         """Return whom a token is for; None where there is none like it.
@@ -185,33 +183,25 @@ class Tokens:
         return token
 
     def _all(self) -> tuple[AccessToken, ...]:
-        """Return the tokens of the file, read again where it has changed.
+        """Return the tokens of the file.
 
         Raises:
             Refused: Others may read it.
             Damaged: It is none of pmem's.
-            StorageRefused: It cannot be read.
+            FileNotRead: It cannot be read.
         """
         try:
-            found = os.stat(self.path)
-            stamp = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode)
-            if stamp != self._stamp:
-                self._known = self._read(found)
-                self._stamp = stamp
+            with open(self.path, "rb") as file:
+                mode, data = os.fstat(file.fileno()).st_mode, file.read()
         except FileNotFoundError:
-            self._known, self._stamp = (), ()
+            return ()
         except OSError as error:
             raise FileNotRead(f"{self.path} cannot be read: {error.strerror}") from None
-        return self._known
-
-    def _read(self, found: os.stat_result) -> tuple[AccessToken, ...]:
-        if os.name != "nt" and found.st_mode & _FOR_OTHERS:
+        if os.name != "nt" and mode & _FOR_OTHERS:
             raise Refused(
                 f"others may read the tokens in {self.path}",
                 f"chmod 600 {self.path}, and revoke them",
             )
-        with open(self.path, "rb") as file:
-            data = file.read()
         try:
             return msgspec.json.decode(data, type=tuple[AccessToken, ...])
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

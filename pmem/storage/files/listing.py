@@ -78,6 +78,11 @@ class FolderListing(NamedTuple):
         return zip(self.files, parts[0::3], parts[1::3], parts[2::3], strict=True)
 
 
+def record_file(store: str, name: str) -> str:
+    """Return where a record's file is in the memory folder, with a slash."""
+    return f"{store}/{name}{SUFFIX}"
+
+
 def look(folder: str) -> FolderListing:
     """List the record files of a folder by name; a missing folder has none.
 

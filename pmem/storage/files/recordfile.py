@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 import orjson
 
+from pmem.core import exactjson
 from pmem.core.exactjson import InexactJson
 from pmem.core.exactjson import read as read_exactly
 from pmem.errors import (
@@ -201,7 +202,6 @@ def _wrong_shape(data: bytes, path: str, error: Exception) -> Damaged:
     schema = value.get("schema", SCHEMA)
     if schema != SCHEMA:
         return _other_schema(schema, path)
-    from pmem.core import exactjson
 
     return Damaged(f"{path} is not a record: {exactjson.sentence(error)}")
 

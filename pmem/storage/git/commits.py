@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from pmem.core.lines import file_lines, split_lines
-from pmem.errors import InvalidValue
+from pmem.core.lines import split_lines
+from pmem.errors import InvalidValue, NotFound
 from pmem.storage.git import git
-from pmem.storage.git.repository import UNSHALLOW, oldest_of_shallow
+from pmem.storage.git.repository import INIT, NO_REPOSITORY, UNSHALLOW, oldest_of_shallow
 
 HEAD: Final = "HEAD"
 LONGEST: Final = 20_000
@@ -43,7 +43,8 @@ def read_commits(top: str, environment: Mapping[str, str], revisions: str) -> It
     The range is a branch, a commit or such as `v1.0..HEAD`.
 
     Raises:
-        InvalidValue: Git knows no such range, or there is no repository.
+        InvalidValue: Git knows no such range.
+        NotFound: There is no repository.
         NoGit: There is no git.
     """
     asked = [*_LOG, "--end-of-options", revisions, "--"]
@@ -65,6 +66,8 @@ def read_commits(top: str, environment: Mapping[str, str], revisions: str) -> It
     if running.returncode and not is_unborn:
         if git.DISTRUSTS in told:
             raise git.Distrusted(top)
+        if "not a git repository" in said:
+            raise NotFound(f"{top} {NO_REPOSITORY}", INIT)
         why = said.removeprefix("fatal: ")
         why = "git knows no such commits" if not why or "revision" in why else why
         hint = "write it as main or v1.0..HEAD"
@@ -115,7 +118,7 @@ def _moment(seconds: str) -> datetime:
         return datetime.fromtimestamp(0, UTC)
 
 
-_HEAD: Final = "HEAD"
+_NOT_YET: Final = "not committed yet"
 
 
 class LineOrigin(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,25 +139,21 @@ def origin_of(
 
     Lines are counted from one; `now` is what the file holds.
     """
+    asked = ["blame", "--no-textconv", "--porcelain", "-L", f"{line},{line}", "--contents", "-"]
     try:
-        found = git.run(top, ["cat-file", "blob", f"{_HEAD}:{file}"], environment)
-        place = None if found.code else earlier_line(_lines(found.out), _lines(now), line)
-        if place is None:
-            return "not committed yet"
-        asked = ["blame", "--no-textconv", "--porcelain", "-L", f"{place},{place}", _HEAD, "--"]
-        told = git.run(top, [*asked, file], environment)
+        plain = git.without_filters(top, environment)
+        told = git.run(top, [*asked, "--", file], environment, stdin=now, settings=plain)
     except git.UNAVAILABLE:
         return "git cannot be run"
     except git.Distrusted as error:
         return error.message
     if told.code:
-        return "git lacks a part of its history in this clone"
+        is_new = "no such path" in told.err or "no such ref" in told.err
+        return _NOT_YET if is_new else "git lacks a part of its history in this clone"
     origin = _parse_blame(told.out.decode("utf-8", "replace"))
+    if not origin.commit.strip("0"):
+        return _NOT_YET
     return "older than this shallow clone" if origin.commit in oldest_of_shallow(top) else origin
-
-
-def _lines(data: bytes) -> list[bytes]:
-    return [line.rstrip(b"\r") for line in file_lines(data)]
 
 
 def _parse_blame(porcelain: str) -> LineOrigin:
@@ -167,31 +166,3 @@ def _parse_blame(porcelain: str) -> LineOrigin:
         at=datetime.fromtimestamp(int(fields.get("author-time", 0)), UTC),
         subject=fields.get("summary", ""),
     )
-
-
-_MOST_LINES: Final = 5000
-"""Where more lines differ, no line between them is looked for."""
-
-
-def earlier_line(before: Sequence[bytes], after: Sequence[bytes], line: int) -> int | None:
-    """Return where a line stood before, or None where it is new or was changed.
-
-    Lines count from one.
-    """
-    shared = min(len(before), len(after))
-    head = next((n for n in range(shared) if before[n] != after[n]), shared)
-    if line <= head:
-        return line
-    rest = shared - head
-    tail = next((n for n in range(rest) if before[-1 - n] != after[-1 - n]), rest)
-    if line > len(after) - tail:
-        return line - len(after) + len(before)
-    old, new = before[head : len(before) - tail], after[head : len(after) - tail]
-    if max(len(old), len(new)) > _MOST_LINES:
-        return None
-    from difflib import SequenceMatcher
-
-    for start, place, size in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
-        if place <= line - 1 - head < place + size:
-            return head + start + line - head - place
-    return None

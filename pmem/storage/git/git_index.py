@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Final
 
 from pmem.errors import Damaged, NotFound, PmemError
-from pmem.storage.files.listing import SUFFIX
+from pmem.storage.files.listing import record_file
 from pmem.storage.files.worktree import top_of
 from pmem.storage.git.repository import Repository
 from pmem.storage.git.revision import Tree
@@ -56,7 +56,7 @@ class Staged(Tree):
             return b""
 
     def _parsed(self, type_: RecordType, name: str, data: bytes | None) -> Record | PmemError:
-        self._data[self.where(f"{STORES[type_]}/{name}{SUFFIX}")] = data or b""
+        self._data[self.where(record_file(STORES[type_], name))] = data or b""
         return super()._parsed(type_, name, data)
 
     def _index_file(self, environment: Mapping[str, str]) -> str:
@@ -114,4 +114,4 @@ class HeldByGit:
 
 
 def _path(record: Record) -> str:
-    return f"{STORES[type(record)]}/{record.id}{SUFFIX}"
+    return record_file(STORES[type(record)], record.id)

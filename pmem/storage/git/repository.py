@@ -39,8 +39,8 @@ _CHANGES: Final = (
 )
 
 
-_NO_REPOSITORY: Final = "is not in a git repository"
-_INIT: Final = "run `git init` around it"
+NO_REPOSITORY: Final = "is not in a git repository"
+INIT: Final = "run `git init` around it"
 _NO_ANCESTOR: Final = "the two revisions have no common ancestor"
 _SHALLOW: Final = "this clone is shallow"
 UNSHALLOW: Final = (
@@ -55,7 +55,7 @@ class NoRevision(InvalidValue):
     default_hint = "give a branch, a tag or a commit such as main, v1.0 or HEAD~3"
 
     def __init__(self, name: str, reason: str) -> None:
-        hints = {_NO_REPOSITORY: _INIT, _SHALLOW: UNSHALLOW}
+        hints = {NO_REPOSITORY: INIT, _SHALLOW: UNSHALLOW}
         hint = next((hint for end, hint in hints.items() if reason.endswith(end)), "")
         super().__init__(f"{name!r} is no git revision: {reason}", hint)
         self.reason = reason
@@ -195,7 +195,7 @@ class Repository:
         """Return the top folder of the work tree."""
         found = self._run("rev-parse", "--show-toplevel")
         if found.code:
-            raise NotFound(f"{self._folder} is in no git work tree", "run `git init` around it")
+            raise NotFound(f"{self._folder} is in no git work tree", INIT)
         return os.fsdecode(found.out.removesuffix(b"\n"))
 
     def own_folder(self) -> str:
@@ -296,7 +296,7 @@ class Repository:
         found = self._run(*arguments, stdin=stdin, index=index)
         if found.code:
             why = self._why_not(found, "git cannot read the repository")
-            raise NotFound(why, _INIT) if why.endswith(_NO_REPOSITORY) else StorageRefused(why)
+            raise NotFound(why, INIT) if why.endswith(NO_REPOSITORY) else StorageRefused(why)
         return found.out
 
     def _run(self, *arguments: str, stdin: bytes = b"", index: str = "") -> git.GitResult:
@@ -305,7 +305,7 @@ class Repository:
     def _why_not(self, failed: git.GitResult, otherwise: str) -> str:
         """Say why git failed: in its own words, unless it has none."""
         if "not a git repository" in failed.err:
-            return f"{self._folder} {_NO_REPOSITORY}"
+            return f"{self._folder} {NO_REPOSITORY}"
         words = failed.err.partition("\n")[0].removeprefix("fatal: ").removeprefix("error: ")
         return f"{otherwise}: {words.strip()}" if words.strip() else otherwise
 

@@ -1,29 +1,23 @@
 """The records that git keeps in a tree, to read and to search without a checkout."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from threading import RLock
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.errors import Damaged, NotFound, PmemError, Refused
-from pmem.storage.backend import (
-    Change,
-    Problem,
-    pool_of,
-)
-from pmem.storage.files.listing import SUFFIX, FolderListing
+from pmem.storage.backend import Change, Problem
+from pmem.storage.files.listing import SUFFIX, record_file
 from pmem.storage.files.recordfile import parse
 from pmem.storage.git.repository import FILES, Repository, TreeEntry
 from pmem.storage.unindexed import Unindexed
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import is_id, matches
-from pmem.values.records import KINDS, RECORD_TYPES, STORES, Record, RecordType, dump
+from pmem.values.records import KINDS, STORES, Record, RecordType
 
 if TYPE_CHECKING:
-    from pmem.core.retrieval.pool import Pool
-    from pmem.storage.index.index import Index
-    from pmem.storage.index.records import ReadRecord
+    pass
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -45,7 +39,6 @@ class Tree(Unindexed):
         self._found: dict[tuple[RecordType, str], Record | PmemError] = {}
         self._listed: dict[RecordType, list[str]] = {}
         self._problems: dict[str, Problem] = {}
-        self._index: Index | None = None
         self._place: str | None = None
         self._turn = RLock()
 
@@ -83,22 +76,6 @@ class Tree(Unindexed):
             record = self._usable(type_, name)
             if isinstance(record, type_):
                 yield record
-
-    def searched(self, search: "Callable[[Pool], T]") -> T:
-        from pmem.storage.index.database import NONSENSE
-        from pmem.storage.index.index import passing_index
-
-        for type_ in STORES:
-            self._load(type_, self._names(type_))
-        with self._turn:
-            try:
-                if self._index is None:
-                    self._index = passing_index()
-                    self._index.update(list(RECORD_TYPES), self._listing, self._readable, post=True)
-                with self._index.searching() as pool:
-                    return search(pool)
-            except NONSENSE:
-                return search(pool_of(self.scan))
 
     def moment(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -165,7 +142,7 @@ class Tree(Unindexed):
                     self._found[type_, name] = self._odd_one(type_, name, files[name])
 
     def _parsed(self, type_: RecordType, name: str, data: bytes | None) -> Record | PmemError:
-        path = f"{STORES[type_]}/{name}{SUFFIX}"
+        path = record_file(STORES[type_], name)
         if data is None:
             return Damaged(
                 f"{self.where(path)} is not in this clone, damaged,"
@@ -181,7 +158,7 @@ class Tree(Unindexed):
             return error.with_traceback(None)
 
     def _odd_one(self, type_: RecordType, name: str, entry: TreeEntry) -> Damaged:
-        where = self.where(f"{STORES[type_]}/{name}{SUFFIX}")
+        where = self.where(record_file(STORES[type_], name))
         if not is_id(name):
             return Damaged(f"{where} has a name that is no id")
         return Damaged(f"{where} is {'a link' if entry.mode == _LINK else 'no file'}, not a record")
@@ -189,21 +166,10 @@ class Tree(Unindexed):
     def _usable(self, type_: RecordType, name: str) -> Record | None:
         found = self._found[type_, name]
         if isinstance(found, PmemError):
-            path = self.where(f"{STORES[type_]}/{name}{SUFFIX}")
+            path = self.where(record_file(STORES[type_], name))
             self._problems.setdefault(path, Problem(path, found.code, found.message))
             return None
         return found
-
-    def _listing(self, store: str) -> FolderListing:
-        return FolderListing.of(dict.fromkeys(self._names(RECORD_TYPES[store]), (0, 0, 0)))
-
-    def _readable(self, store: str, name: str) -> "ReadRecord | Problem | None":
-        from pmem.storage.index.records import ReadRecord
-
-        record = self._usable(RECORD_TYPES[store], name)
-        if record is not None:
-            return ReadRecord(record, dump(record))
-        return self._problems.get(self.where(f"{store}/{name}{SUFFIX}"))
 
 
 class Revision(Tree):

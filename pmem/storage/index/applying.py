@@ -9,7 +9,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import Final, TypeVar
+from typing import Final
 
 from pmem.core.lines import composed
 from pmem.core.places import fits
@@ -23,7 +23,7 @@ _STORE: Final = "long-term-memory"
 PATIENCE: Final = 0.5
 """Seconds after which no further place is compared: a project can hold any number of them."""
 PROVEN: Final = "proven:"
-"""What `backend.proven_key` puts before evidence."""
+"""What `record_keys.proven_key` puts before evidence."""
 _CITED: Final = "select number from cited where file = ?"
 _PLACED: Final = "select number from place where patterns = ?"
 _PROVEN: Final = "select number from twin where key = ?"
@@ -34,7 +34,6 @@ _ACTIVE: Final = (
 
 Found = dict[str, bytes]
 """What memories' files hold, by id."""
-T = TypeVar("T")
 
 
 def applying(folder: str, files: Sequence[str]) -> Found | None:

@@ -1,6 +1,7 @@
 """The index of a memory folder, brought up to date whenever it is asked."""
 
 import os
+import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -180,7 +181,7 @@ class CurrentIndex:
         question: "Callable[[Index], T]",
         prepare: "Callable[[Index], object]",
     ) -> tuple[T] | None:
-        for _ in range(2):  # a broken index is made again, once
+        for is_new in (False, True):  # a broken index is made again, once
             index = self._taken()
             if index is None:
                 return None
@@ -188,6 +189,8 @@ class CurrentIndex:
                 prepare(index)
                 return (question(index),)
             except NONSENSE as error:
+                if is_new and not isinstance(error, sqlite3.Error):
+                    raise  # pmem is wrong, not what it has just written
                 self._looked.clear()
                 self._indexes.expire()
                 if not index.give_up(error):

@@ -22,7 +22,7 @@ NONSENSE: Final = (
     TypeError,
     ValueError,
 )
-"""What reading an index raises that holds nonsense; where pmem is wrong, a scan raises it again."""
+"""What reading an index raises that holds nonsense; where pmem is wrong, a new one raises it."""
 _NOT_OURS: Final = (
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_CANTOPEN,

@@ -24,7 +24,7 @@ from pmem.storage.index.database import (
     snapshot,
 )
 from pmem.storage.index.records import Look, Reader, ReadRecord
-from pmem.storage.index.selecting import AMONG, expression, json_array, ordered, where
+from pmem.storage.index.selecting import AMONG, expression, ordered, where
 
 if TYPE_CHECKING:
     from pmem.storage.index.search import SearchIndex
@@ -140,11 +140,6 @@ def open_index(local: str) -> Index | None:
     return None
 
 
-def passing_index() -> Index:
-    """Make an empty index in memory, for searches of one process."""
-    return Index(":memory:", connect(":memory:"))
-
-
 class IndexedRecords:
     """The records as an index has them.
 
@@ -189,16 +184,13 @@ class IndexedRecords:
             query = "select data from body where number = ?"
             return [self._connection.execute(query, row).fetchone()[0] for row in found]
 
-    def some_of(self, store: str, parts: Sequence[Portion], keys: Collection[str]) -> list[bytes]:
-        """Return the bytes of the records of any part, or with one of some twin keys, by id.
+    def some_of(self, store: str, parts: Sequence[Portion]) -> list[bytes]:
+        """Return the bytes of the records of any part, by id.
 
         What no column answers is not looked at.
         """
         with snapshot(self._connection):
             numbers = {number for part in parts for (number,) in self._numbers(store, part)}
-            query = f"select number from twin where key {AMONG}"
-            found = self._connection.execute(query, (json_array(keys),))
-            numbers.update(number for (number,) in found)
             query = f"select data from record join body using (number) where number {AMONG}"
             asked = (f"[{','.join(map(str, sorted(numbers)))}]",)
             return [data for (data,) in self._connection.execute(f"{query} order by id", asked)]
@@ -233,14 +225,6 @@ class IndexedRecords:
         """Keep a figure that depends on a store's records alone, and on all of them."""
         query = "insert or replace into figure values (?, ?, ?, ?)"
         self._connection.execute(query, (store, name, revision, value))
-
-    def twins(self, store: str, key: str) -> list[str]:
-        """Return the ids of a store's records that have a key, in ascending order."""
-        query = (
-            "select id from twin cross join record using (number)"
-            " where key = ? and store = ? order by id"
-        )
-        return [found for (found,) in self._connection.execute(query, (key, store))]
 
     def holders(self, keys: Iterable[str], most: int) -> dict[str, list[str]]:
         """Return the ids of the memories that hold words; see `Backend.holders`."""

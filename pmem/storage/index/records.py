@@ -12,9 +12,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from pmem.core.filters import cited_files
+from pmem.core.record_keys import twin_keys, word_keys_of
 from pmem.core.selection import STORED, column_values
 from pmem.errors import StorageRefused, TooLarge
-from pmem.storage.backend import Problem, twin_keys, word_keys_of
+from pmem.storage.backend import Problem
 from pmem.storage.files.listing import NOTHING, FolderListing, changes, last_look
 from pmem.storage.files.recordfile import Stamp
 from pmem.values.ids import is_id

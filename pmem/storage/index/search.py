@@ -2,11 +2,12 @@
 question is asked.
 """
 
-import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from datetime import datetime
-from typing import Any, Final
+from functools import cache, cached_property
+from typing import Any, Final, Self
 
 import msgspec
 
@@ -21,6 +22,7 @@ from pmem.core.retrieval.collection import (
 from pmem.core.retrieval.documents import Facts
 from pmem.core.retrieval.evidence import Scorer, bm25_scores
 from pmem.core.retrieval.pool import ACTIVE_MEMORIES, DocumentKey, holds_at
+from pmem.core.text.terms import terms
 from pmem.storage.files.recordfile import decode
 from pmem.storage.index.documents import read_postings, terms_beginning
 from pmem.values.records import RECORD_TYPES, STORES, Memory
@@ -29,33 +31,45 @@ _BODIES: Final = """
 select document.number, document.store, document.record, document.id, data from document
     join record on record.store = document.store and record.id = document.record
     join body on body.number = record.number
-    where document.number in (select value from json_each(?))
+    where document.number among :numbers
 """
 _LINKS: Final = """
-with asked as (select number, id from document
-               where number in (select value from json_each(:asked)) and label = :label)
+with asked as (select number, id from @document
+               where number among :asked and label = :label)
 select asked.number, far.number, link.type, link.strength, 1 from asked
-    cross join link on link.source = asked.number
-    cross join document as far on far.store = :store and far.record = link.target
+    cross join @link on link.source = asked.number
+    cross join @document as far on far.store = :store and far.record = link.target
     where far.label = :label and far.number != asked.number
 union all
 select asked.number, far.number, link.type, link.strength, 0 from asked
-    cross join link on link.target = asked.id
-    cross join document as far on far.number = link.source
+    cross join @link on link.target = asked.id
+    cross join @document as far on far.number = link.source
     where far.label = :label and far.number != asked.number
 """
 """Links of memories, first those that start at them, then those that lead to them."""
-DOCUMENT_COLUMNS: Final = (
+_DOCUMENT: Final = (
     "number, label, length, peak, traits, session, speaker, at, importance, accesses, about"
 )
 """What `Document` is made of, in its order."""
-FACTS: Final = msgspec.json.Decoder(Facts)
+_SMALL: Final = (
+    "select value from each of :keys where not exists (select 1 from @document"
+    " where session = value and label among :labels limit 1 offset :most)"
+)
+_FACTS: Final = msgspec.json.Decoder(Facts)
 
 
 class SearchIndex:
-    """What an index holds of all documents, as of one moment; a pool to search."""
+    """What a database holds of all documents, as of one moment; a pool to search.
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    What is asked is written once for SQLite and for a server (`postgres.search`): `@document` is
+    the table of one project, `among :numbers` compares with any of several values, and `each of`
+    has them as rows. Of `cross join` SQLite begins with the left side.
+    """
+
+    bodies = _BODIES
+    """What asks for a document's number, store, record and id, and the bytes of its record."""
+
+    def __init__(self, connection: Any) -> None:
         self._connection = connection
         self._reach = EVERYTHING
 
@@ -63,7 +77,7 @@ class SearchIndex:
     def scorer(self) -> Scorer:
         return bm25_scores
 
-    def within(self, reach: Reach) -> "SearchIndex":
+    def within(self, reach: Reach) -> Self:
         limited = copy(self)
         limited._reach = reach
         return limited
@@ -72,124 +86,143 @@ class SearchIndex:
         if self._reach == EVERYTHING:
             return ()
         named, apps = self._reach.categories, self._reach.apps
-        outside = "category not in (select value from json_each(:named))"
-        of_others = "app is not null and app not in (select value from json_each(:apps))"
-        either = [outside] * (named is not None) + ["procedural"] * (not self._reach.procedures)
-        beyond = [" or ".join(either)] * bool(either) + [of_others] * (apps is not None)
-        asked = {"named": _texts(named), "apps": _texts(apps)}
-        query = "select number from document where "
+        either = ["category not among :named"] * (named is not None)
+        either += ["procedural"] * (not self._reach.procedures)
+        beyond = [" or ".join(either)] * bool(either)
+        beyond += ["app is not null and app not among :apps"] * (apps is not None)
+        asked = {"named": sorted(named or ()), "apps": sorted(apps or ())}
         return {
             number
             for condition in beyond
-            for (number,) in self._connection.execute(query + condition, asked)
+            for (number,) in self.rows(f"select number from @document where {condition}", **asked)
         }
 
     def statistics(self, labels: Collection[str]) -> CollectionStatistics:
-        return _Statistics(self._connection, tuple(sorted(labels)))
+        return _Statistics(self, sorted(labels))
 
     def facts(self, numbers: Collection[int]) -> Mapping[int, Facts]:
-        rows = _select(self._connection, "number, facts", numbers)
-        return {number: FACTS.decode(facts) for number, facts in rows}
+        rows = self.documents("number, facts", numbers)
+        return {number: _FACTS.decode(facts) for number, facts in rows}
 
     def invalid(self, at: datetime) -> Collection[int]:
-        rows = self._connection.execute("select number, facts from document where bounded")
-        return {number for number, facts in rows if not holds_at(FACTS.decode(facts), at)}
+        rows = self.rows("select number, facts from @document where bounded")
+        return {number for number, facts in rows if not holds_at(_FACTS.decode(facts), at)}
 
     def places(self, numbers: Collection[int]) -> Mapping[int, DocumentKey]:
-        rows = _select(self._connection, "number, store, record, id", numbers)
+        rows = self.documents("number, store, record, id", numbers)
         return {
             number: DocumentKey(RECORD_TYPES[store], record, id_)
             for number, store, record, id_ in rows
         }
 
     def newest(self, labels: Collection[str], names: Collection[str]) -> Sequence[int]:
-        query = "select number from document where label in (select value from json_each(:labels))"
-        query += " and speaker in (select value from json_each(:names))" if names else ""
-        asked = {"labels": _texts(labels), "names": _texts(names)}
-        rows = self._connection.execute(query + " order by at desc, number", asked)
+        query = "select number from @document where label among :labels"
+        query += " and speaker among :names" if names else ""
+        asked = {"labels": sorted(labels), "names": sorted(names)}
+        rows = self.rows(f"{query} order by at desc, number", **asked)
         return [number for (number,) in rows]
 
     def links(self, numbers: Collection[int]) -> Iterable[SeenLink]:
-        if self._connection.execute("select 1 from link limit 1").fetchone() is None:
+        if not numbers or not self.rows("select 1 from @link limit 1"):
             return []
-        asked = {"asked": _array(numbers), "label": ACTIVE_MEMORIES, "store": STORES[Memory]}
-        rows = self._connection.execute(_LINKS, asked)
+        asked = {"asked": list(numbers), "label": ACTIVE_MEMORIES, "store": STORES[Memory]}
+        rows = self.rows(_LINKS, **asked)
         return [
             SeenLink(near, far, type_, strength, bool(forward))
             for near, far, type_, strength, forward in rows
         ]
 
+    def rows(self, query: str, **asked: Any) -> list[Any]:
+        """Return the rows of a query, written as the class says; what is asked has names."""
+        values = {
+            name: msgspec.json.encode(value).decode() if isinstance(value, list) else value
+            for name, value in asked.items()
+        }
+        found: list[Any] = self._connection.execute(_of_sqlite(query), values).fetchall()
+        return found
+
+    def documents(self, columns: str, numbers: Iterable[int]) -> list[Any]:
+        """Return columns of documents, by ascending number."""
+        asked = list(numbers)
+        query = f"select {columns} from @document where number among :numbers order by number"
+        return self.rows(query, numbers=asked) if asked else []
+
+    def postings(self, labels: Sequence[str], term: str) -> Mapping[int, float]:
+        """Return how often a term occurs in the documents that hold it, by ascending number."""
+        return read_postings(self._connection, labels, term)
+
+    def beginning(self, labels: Sequence[str], starts: Sequence[str]) -> Sequence[str]:
+        """Return the terms that begin with one of some starts, in any order."""
+        return terms_beginning(self._connection, labels, starts)
+
+
+@cache
+def _of_sqlite(query: str) -> str:
+    query = re.sub(r"among (:\w+)", r"in (select value from json_each(\1))", query)
+    return re.sub(r"each of (:\w+)", r"json_each(\1)", query).replace("@", "")
+
 
 class _Statistics:
     """The documents with some labels, as ranking sees them."""
 
-    def __init__(self, connection: sqlite3.Connection, labels: tuple[str, ...]) -> None:
-        self._connection = connection
+    def __init__(self, pool: SearchIndex, labels: Sequence[str]) -> None:
+        self._pool = pool
         self._labels = labels
-        self._marks = ", ".join("?" * len(labels))
 
     def totals(self) -> Totals:
-        query = f"select * from total where label in ({self._marks}) order by label"
-        rows = self._connection.execute(query, self._labels).fetchall()
-        return totals_of(rows)
+        return self._totals
+
+    @cached_property
+    def _totals(self) -> Totals:
+        query = (
+            "select label, documents, length, sessions, said, said_length from @total"
+            " where label among :labels order by label"
+        )
+        return _totals_of(self._pool.rows(query, labels=self._labels))
 
     def postings(self, term: str) -> Mapping[int, float]:
-        return read_postings(self._connection, self._labels, term)
+        return self._pool.postings(self._labels, term) if self._totals.documents else {}
 
     def beginning(self, starts: Sequence[str]) -> Sequence[str]:
-        return terms_beginning(self._connection, self._labels, starts)
+        return self._pool.beginning(self._labels, starts) if self._totals.documents else ()
 
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
-        return documents_of(_select(self._connection, DOCUMENT_COLUMNS, list(numbers)))
+        rows = self._pool.documents(_DOCUMENT, numbers)
+        return {row[0]: Document(row[0], row[1].rstrip("!"), *row[2:]) for row in rows}
 
     def sessions(
         self, keys: Iterable[int], most: int | None = None
     ) -> Mapping[int, SessionDocuments]:
+        small, labels = list(keys), self._labels
+        if small and most is not None:
+            found = self._pool.rows(_SMALL, keys=small, labels=labels, most=most)
+            small = [key for (key,) in found]
         query = (
-            "select session, number, length, speaker from document where session in"
-            f" (select value from json_each(?)) and label in ({self._marks})"
-            " order by session, place, number"
+            "select session, number, length, speaker from @document where session among :keys"
+            " and label among :labels order by session, place, number"
         )
-        asked = (_array(self._small(keys, most)), *self._labels)
-        return sessions_of(self._connection.execute(query, asked))
-
-    def _small(self, keys: Iterable[int], most: int | None) -> Iterable[int]:
-        """Those of these sessions that hold no more than so many documents."""
-        if most is None:
-            return keys
-        query = (
-            "select value from json_each(?) where not exists (select 1 from document"
-            f" where session = value and label in ({self._marks}) limit 1 offset ?)"
-        )
-        asked = (_array(keys), *self._labels, most)
-        return [key for (key,) in self._connection.execute(query, asked)]
+        return _sessions_of(self._pool.rows(query, keys=small, labels=labels) if small else [])
 
     def speakers(self) -> Mapping[str, Sequence[str]]:
-        query = f"select name, terms from speaker where label in ({self._marks}) order by name"
+        query = "select distinct name from @speaker where label among :labels order by name"
         found: dict[str, list[str]] = {}
-        for name, words in self._connection.execute(query, self._labels):
-            for term in words.split():
+        for (name,) in self._pool.rows(query, labels=self._labels):
+            for term in terms(name):
                 found.setdefault(term, []).append(name)
         return found
 
     def texts(self, numbers: Iterable[int]) -> Mapping[int, str]:
-        return texts_of(self._connection.execute(_BODIES, (_array(numbers),)))
+        asked = list(numbers)
+        found = {}
+        for number, store, record, id_, data in (
+            self._pool.rows(self._pool.bodies, numbers=asked) if asked else ()
+        ):
+            place = DocumentKey(RECORD_TYPES[store], record, id_)
+            found[number] = place.text_in(decode(data, place.type))
+        return found
 
 
-def texts_of(rows: Iterable[Any]) -> dict[int, str]:
-    """Return what documents say, as far as searches look at it, by number.
-
-    Args:
-        rows: For each its number, the type and the id of its record, its own id, and the record.
-    """
-    found = {}
-    for number, store, record, id_, data in rows:
-        place = DocumentKey(RECORD_TYPES[store], record, id_)
-        found[number] = place.text_in(decode(data, place.type))
-    return found
-
-
-def totals_of(rows: Sequence[Any]) -> Totals:
+def _totals_of(rows: Sequence[Any]) -> Totals:
     """Add up aggregates.
 
     Args:
@@ -209,12 +242,7 @@ def totals_of(rows: Sequence[Any]) -> Totals:
     )
 
 
-def documents_of(rows: Iterable[Any]) -> dict[int, Document]:
-    """Return documents by number."""
-    return {row[0]: Document(row[0], row[1].rstrip("!"), *row[2:]) for row in rows}
-
-
-def sessions_of(rows: Iterable[Any]) -> dict[int, SessionDocuments]:
+def _sessions_of(rows: Iterable[Any]) -> dict[int, SessionDocuments]:
     """Return sessions by number.
 
     Args:
@@ -227,21 +255,3 @@ def sessions_of(rows: Iterable[Any]) -> dict[int, SessionDocuments]:
         session.lengths.append(length)
         session.speakers[speaker] = None
     return found
-
-
-def _select(
-    connection: sqlite3.Connection, columns: str, numbers: Collection[int]
-) -> Iterator[Any]:
-    query = (
-        f"select {columns} from document where number in (select value from json_each(?))"
-        " order by number"
-    )
-    return iter(connection.execute(query, (_array(numbers),)))
-
-
-def _texts(names: Iterable[str] | None) -> str:
-    return msgspec.json.encode(sorted(names or ())).decode()
-
-
-def _array(numbers: Iterable[int]) -> str:
-    return f"[{','.join(map(str, numbers))}]"

@@ -32,6 +32,8 @@ COVERS: Final = (
 )
 """A slash comes right before a zero: between them lies what is in a folder."""
 
+KEYED: Final = f"number in (select number from twin where key {AMONG})"
+
 _Part = tuple[str, list[Any]]
 """A condition and its values."""
 
@@ -47,8 +49,10 @@ class Condition(msgspec.Struct, frozen=True):
 def where(store: str, selection: Selection) -> Condition:
     """Return the condition for the records of a store that can be selected."""
     found: list[_Part] = [("store = ?", [store]), *_of_filter(selection.wanted)]
-    if selection.ids or selection.subjects:
+    if selection.ids or selection.subjects or selection.keys:
         found = [(condition.replace("type in", "+type in"), values) for condition, values in found]
+    if selection.keys:
+        found = [("+store = ?", [store]), *found[1:], (KEYED, [json_array(selection.keys)])]
     found += _of_reach(selection.reach)
     if selection.holding_at is not None:
         at = ticks(selection.holding_at)

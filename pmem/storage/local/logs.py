@@ -4,13 +4,13 @@ Both are lines of JSON, each appended with one write that waits for nothing. A l
 large is put aside in place of the one before it, so that two files are the most. Neither has any
 text of a record. By the second, commands can be taken back: of each record it has which events a
 command left in its history, by digests. A command that was killed before it was noted is not in
-it. Nothing that goes wrong with the first reaches whoever ran something.
+it. Nothing that goes wrong with a log reaches whoever ran something.
 """
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
-from typing import Final, Literal
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Literal, TypeVar
 
 import msgspec
 
@@ -23,9 +23,16 @@ OPERATIONS_FILE: Final = "operations.log"
 OPERATIONS_BEFORE: Final = "operations.1.log"
 MOST_BYTES: Final = 1_000_000
 """Size from which whoever writes next begins a new log."""
+COMMANDS_FILE: Final = "commands.log"
+_COMMANDS_BEFORE: Final = "commands.1.log"
+_DIGEST_BYTES: Final = 8
+_FEW_BYTES: Final = 4096
+"""A log that is larger has commands that changed records; a smaller one is quick to read."""
 _FOLDER: Final = "local"
 _SAFELY: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _SAFELY
+
+T = TypeVar("T")
 
 
 class LineLog:
@@ -59,9 +66,14 @@ class LineLog:
         paths = (self._before, self._path)
         return sum(os.path.getsize(path) for path in paths if os.path.isfile(path))
 
-    def lines(self) -> list[bytes]:
-        """Return the lines, the latest last."""
-        return [line for path in (self._before, self._path) for line in self._read(path)]
+    def values(self, type_: type[T]) -> Iterator[T]:
+        """Yield what the lines say, the latest last; lines that cannot be used are left out."""
+        for path in (self._before, self._path):
+            for line in self._read(path):
+                try:
+                    yield msgspec.json.decode(line, type=type_)
+                except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                    continue
 
     def _read(self, path: str) -> list[bytes]:
         if os.path.islink(self._local):
@@ -86,20 +98,7 @@ class Operations:
 
     def all(self) -> list[LoggedOperation]:
         """Return what ran, the latest last; lines that cannot be used are left out."""
-        found = []
-        for line in self._log.lines():
-            try:
-                found.append(msgspec.json.decode(line, type=LoggedOperation))
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                continue
-        return found
-
-
-COMMANDS_FILE: Final = "commands.log"
-_COMMANDS_BEFORE: Final = "commands.1.log"
-_DIGEST_BYTES: Final = 8
-_FEW_BYTES: Final = 4096
-"""A log that is larger has commands that changed records; a smaller one is quick to read."""
+        return list(self._log.values(LoggedOperation))
 
 
 class LoggedChange(Part, frozen=True, kw_only=True):
@@ -161,7 +160,7 @@ class Commands:
     """The commands of one clone."""
 
     def __init__(self, root: str) -> None:
-        self._log = LineLog(os.path.join(root, "local"), COMMANDS_FILE, _COMMANDS_BEFORE)
+        self._log = LineLog(os.path.join(root, _FOLDER), COMMANDS_FILE, _COMMANDS_BEFORE)
 
     def note(self, command: LoggedCommand) -> None:
         """Note a command; where that fails, nothing happens."""
@@ -174,15 +173,7 @@ class Commands:
 
     def all(self) -> Sequence[LoggedCommand]:
         """Return the commands, the latest last; lines that cannot be used are left out."""
-        found = []
-        for line in self._log.lines():
-            try:
-                command = msgspec.json.decode(line, type=LoggedCommand)
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                continue
-            if not command.is_empty:
-                found.append(command)
-        return found
+        return [one for one in self._log.values(LoggedCommand) if not one.is_empty]
 
 
 def digest_of(event: Event) -> str:

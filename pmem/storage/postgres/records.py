@@ -10,7 +10,7 @@ from pmem.core.filters import EVERYTHING, Filter, judge_of
 from pmem.core.places import applies_within
 from pmem.core.selection import Order, Portion, Selection
 from pmem.errors import Damaged, NotFound
-from pmem.storage.backend import Change, Holders, Problem, Tally, tally_of, twin_keys
+from pmem.storage.backend import Change, Holders, Problem, Tally, tally_of
 from pmem.storage.files.recordfile import decode, parse
 from pmem.storage.index.selecting import Condition
 from pmem.storage.postgres.selecting import (
@@ -18,7 +18,6 @@ from pmem.storage.postgres.selecting import (
     column,
     condition,
     ordering,
-    twin_digest,
 )
 from pmem.storage.postgres.server import Server
 from pmem.storage.postgres.turn import WriterTurn, place_of, writers_turn
@@ -84,16 +83,8 @@ class ServerRecords:
         found = self._usable(type_, self._rows(query, *values))
         return list(filter(selection.judge(), found))[:limit]
 
-    def some_of(
-        self,
-        type_: type[R],
-        selection: Selection,
-        parts: Sequence[Portion],
-        keys: Collection[str] = (),
-    ) -> list[R]:
-        project = self.server.number
-        queries = ["select record from pmem.twin where key = any(%s)"]
-        values: list[Any] = [[twin_digest(project, key) for key in keys]]
+    def some_of(self, type_: type[R], selection: Selection, parts: Sequence[Portion]) -> list[R]:
+        project, queries, values = self.server.number, [], list[Any]()
         for part in parts:
             query, more = self._query("number", type_, part)
             queries.append(f"({query})")
@@ -158,15 +149,6 @@ class ServerRecords:
         )
         if ids and not self._read_only:
             self._write(query, mark, self.server.number, STORES[type_], list(ids))
-
-    def twins(self, type_: type[R], key: str) -> Iterator[R]:
-        project = self.server.number
-        query = (
-            "select id, data from pmem.twin join pmem.record on record.number = twin.record"
-            " where key = %s and project = %s and store = %s order by id"
-        )
-        found = self._rows(query, twin_digest(project, key), project, STORES[type_])
-        return (record for record in self._usable(type_, found) if key in twin_keys(record))
 
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
         project, given = self.server.number, {clean(key): key for key in keys}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from pmem.core.selection import COLUMNS, Order, Selection
-from pmem.storage.index.selecting import AMONG, COVERS, Condition, expression, where
+from pmem.storage.index.selecting import AMONG, COVERS, KEYED, Condition, expression, where
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -22,6 +22,7 @@ _COVERS: Final = (
     "(number in (select record from pmem.cited where project = %s and path = %s)"
     " or number in (select record from pmem.place where project = %s and patterns = any(%s)))"
 )
+_KEYED: Final = "number in (select record from pmem.twin where key = any(%s))"
 _ORDERS: Final = {"id": "id", "-id": "id desc"}
 """Of what is never nothing: an index has it in either order."""
 _PLUS: Final = re.compile(r"\+(?=[a-z])")
@@ -54,12 +55,15 @@ def condition(project: int, store: str, selection: Selection, placed: Sequence[s
     text = _PLUS.sub("", found.text)
     values: list[Any] = [project]
     given = iter(found.values)
-    parts = re.split(f"({re.escape(COVERS)}|{re.escape(AMONG)}|\\?)", text)
+    parts = re.split(f"({'|'.join(map(re.escape, (COVERS, KEYED, AMONG, '?')))})", text)
     for place, part in enumerate(parts):
         if part == COVERS:
             path, *_ = islice(given, COVERS.count("?"))
             parts[place] = _COVERS
             values += [project, digest_of_key(path), project, list(placed)]
+        elif part == KEYED:
+            parts[place] = _KEYED
+            values.append([twin_digest(project, key) for key in msgspec.json.decode(next(given))])
         elif part == AMONG:
             among = [clean(each) for each in msgspec.json.decode(next(given))]
             is_one = len(among) == 1  # an index has the rows of one in order

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 import msgspec
 
 from pmem.core.filters import cited_files
+from pmem.core.record_keys import twin_keys, word_keys_of
 from pmem.core.retrieval.documents import IndexedDocument, entries
 from pmem.core.retrieval.pool import label_of
 from pmem.core.selection import STORED, column_values
-from pmem.storage.backend import twin_keys, word_keys_of
 from pmem.storage.files.recordfile import decode
 from pmem.storage.index.documents import document_row
 from pmem.storage.postgres.selecting import clean, digest_of_key, folders_of, twin_digest

@@ -2,35 +2,19 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Annotated, Any, Final, Literal, cast
 
 import msgspec
 
-from pmem.core.operations import operation
+from pmem.apps.remembering import catch_up
 from pmem.errors import Damaged, InvalidValue, NotFound, PmemError, Refused
-from pmem.model.asking import (
-    ModelAnswered,
-    NoAnswer,
-    ask,
-    check_rules,
-    clean_given,
-    key_of,
-    models_of,
-    origin,
-    unquoted,
-)
+from pmem.memory.app_memories import state_of
+from pmem.model import asking
 from pmem.model.checks import checked_answer
 from pmem.model.models import AnswerRefused
-from pmem.model.tasks import (
-    TASKS,
-    Given,
-    Kinds,
-    PairsAnswer,
-    PairsGiven,
-    TaskKind,
-    write_prompt,
-)
+from pmem.model.tasks import TASKS, Given, Kinds, TaskKind, write_prompt
 from pmem.project.workspace import Workspace
 from pmem.storage.local.model_answers import SettledWork, WorkState
 from pmem.upkeep.work.of_memories import KINDS_OF_MEMORIES
@@ -79,7 +63,7 @@ class WaitingWork(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkListing(msgspec.Struct, frozen=True, kw_only=True):
-    """The work that waits, and how many pieces it is."""
+    """The work that waits."""
 
     items: tuple[WaitingWork, ...]
     total: int
@@ -187,8 +171,6 @@ def count_waiting(workspace: Workspace) -> int:
 
     A decision that was put off is found as any other.
     """
-    from pmem.memory.app_memories import state_of
-
     found = sum(1 for _ in islice(_waiting_work(workspace), MOST_LISTED))
     return found + sum(work.work == "create" for work in state_of(workspace).waiting())
 
@@ -200,16 +182,19 @@ def hand_out(workspace: Workspace, request: WorkRequest) -> WorkHandedOut:
 
 
 def find_work(workspace: Workspace, kind: TaskKind, name: str) -> FoundWork | None:
-    """Return a piece of work as the records are now; None where there is none."""
-    _ = workspace.settings  # broken settings are an error, and no work that is gone
-    try:
+    """Return a piece of work as the records are now; None where there is none.
+
+    A record that is gone or damaged is no work. Settings that cannot be read are damage, too, and
+    an error: they are read first.
+    """
+    workspace.settings  # noqa: B018 - raises what must not be taken for a damaged record
+    raw = None
+    with suppress(NotFound, Damaged):
         raw = _KINDS[kind].given(workspace, name)
-    except (NotFound, Damaged):
-        raw = None
     if raw is None:
         return None
-    given = clean_given(workspace, raw)
-    digest = key_of(kind, given)
+    given = asking.clean_given(workspace, raw)
+    digest = asking.key_of(kind, given)
     settled = _settled_before(workspace, digest)
     return FoundWork(kind=kind, name=name, given=given, digest=digest, settled=settled)
 
@@ -227,7 +212,7 @@ def do_work(workspace: Workspace, kinds: Sequence[TaskKind], about: str | None =
     Nobody may hold the writers' lock. With `about`, only what one conversation leads to is done.
     """
     try:
-        models = models_of(workspace)
+        models = asking.models_of(workspace)
     except PmemError as error:
         workspace.notes.append(f"model: {error.message}; {error.hint}")
         workspace.model_failures.append(error.message)
@@ -243,19 +228,17 @@ def do_work(workspace: Workspace, kinds: Sequence[TaskKind], about: str | None =
                 break
             if found.settled is None or found.settled.times < MOST_REFUSALS:
                 done.append(_do_one(workspace, found))
-    except NoAnswer as none:
+    except asking.NoAnswer as none:
         if none.waits:
             workspace.notes.append(f"model: {none.reason}; the rest waits")
     except PmemError as error:
         workspace.notes.append(f"model: {error.message}; the rest waits")
-    workspace.notes += _applied_note([one for one in done if one.status == "applied"], models.name)
+    if applied := [one for one in done if one.status == "applied"]:
+        workspace.notes.append(_applied_note(applied, models.name))
 
 
 def catch_up_apps(workspace: Workspace) -> None:
     """Do what was put off for apps, as far as there is energy for it by now."""
-    from pmem.apps.remembering import catch_up
-    from pmem.memory.app_memories import state_of
-
     try:
         for app in dict.fromkeys(work.app for work in state_of(workspace).waiting()):
             catch_up(workspace, app)
@@ -275,52 +258,40 @@ def _waiting_work(
 
 
 def _apply_one(workspace: Workspace, given: WorkAnswer) -> AnsweredWork:
-    kind, _, name = given.id.partition(":")
-    if kind not in TASKS:
+    """Apply one answer, in any form that a model gives, to the work that had this digest."""
+    word, _, name = given.id.partition(":")
+    if word not in TASKS:
         known = ", ".join(TASKS)
         reason = f"there is no work {given.id[:_QUOTED]!r}: its kind is one of {known}"
         return AnsweredWork(id=given.id, status="refused", reason=reason)
-    task = cast("TaskKind", kind)
+    kind, digest = cast("TaskKind", word), given.digest
     who = given.model or workspace.caller.agent or workspace.actor
-    return _apply_answer(workspace, task, name, given.digest, given.answer, who)
-
-
-def _apply_answer(
-    workspace: Workspace, kind: TaskKind, name: str, digest: str, answer: Any, who: str
-) -> AnsweredWork:
-    """Apply one answer, in any form that a model gives, to the work that had this digest."""
-    identifier = f"{kind}:{name}"
+    told = partial(AnsweredWork, id=given.id)
     try:
         with workspace.transaction():
             settled = _settled_before(workspace, digest)
             if settled is not None and settled.state != "refused":
-                return AnsweredWork(id=identifier, status="known", reason="it is done already")
+                return told(status="known", reason="it is done already")
             found = find_work(workspace, kind, name)
             if found is None:
-                reason = "there is no such work, or no longer"
-                return AnsweredWork(id=identifier, status="moved", reason=reason)
+                return told(status="moved", reason="there is no such work, or no longer")
             if found.digest != digest:
                 reason = "what it rests on has changed since it was handed out"
-                return AnsweredWork(
-                    id=identifier, status="moved", reason=reason, next=found.piece()
-                )
-            checked = checked_answer(kind, found.given, answer, check_rules(workspace))
-            made_by = Origin(**origin(kind, digest, who))
+                return told(status="moved", reason=reason, next=found.piece())
+            checked = checked_answer(kind, found.given, given.answer, asking.check_rules(workspace))
+            made_by = Origin(**asking.origin(kind, digest, who))
             records = _KINDS[kind].apply(workspace, name, checked, made_by)
     except (AnswerRefused, InvalidValue, Refused) as error:
         reason = error.message if isinstance(error, PmemError) else str(error)
         _settle_work(workspace, digest, "refused", reason)
-        if workspace.settings.record_operations:
-            told = {"status": "error", "reason": unquoted(reason)}
-            workspace.own.operations.note([operation(workspace.now(), "model", kind, told)])
-        return AnsweredWork(id=identifier, status="refused", reason=reason)
+        asking.log_failure(workspace, kind, reason)
+        return told(status="refused", reason=reason)
     status: WorkState = "applied" if records else "nothing"
     _settle_work(workspace, digest, status, who)
-    return AnsweredWork(id=identifier, status=status, records=records)
+    return told(status=status, records=records)
 
 
 def _settled_before(workspace: Workspace, digest: str) -> SettledWork | None:
-    """Return what became of a piece of work; None where that is not known."""
     with suppress(PmemError):
         return workspace.own.model_answers.settled(digest)
     return None
@@ -341,39 +312,19 @@ def _do_one(workspace: Workspace, found: FoundWork) -> AnsweredWork:
         NoAnswer: There is no use in asking for any other.
     """
     try:
-        answered = _whole_answer(workspace, found)
-    except NoAnswer as none:
+        answered = asking.ask(workspace, found.kind, found.given)
+    except asking.NoAnswer as none:
         if none.is_down or none.waits:
             raise
         _settle_work(workspace, found.digest, "refused", none.reason)
         return AnsweredWork(id=found.id, status="refused", reason=none.reason)
     who = answered.made_by["model"]
-    return _apply_answer(workspace, found.kind, found.name, found.digest, answered.answer, who)
+    answer = WorkAnswer(id=found.id, digest=found.digest, answer=answered.answer, model=who)
+    return _apply_one(workspace, answer)
 
 
-def _whole_answer(workspace: Workspace, found: FoundWork) -> ModelAnswered:
-    """Ask, and ask once more about each pair that an answer left out."""
-    answered = ask(workspace, found.kind, found.given)
-    if not isinstance(found.given, PairsGiven):
-        return answered
-    verdicts = list(answered.answer.pairs)
-    told = {verdict.id for verdict in verdicts}
-    for pair in found.given.pairs if len(found.given.pairs) > 1 else ():
-        if pair.id not in told:
-            try:
-                verdicts += ask(workspace, "same_fact", PairsGiven(pairs=(pair,))).answer.pairs
-            except NoAnswer as none:
-                if none.is_down:
-                    raise
-    answer = PairsAnswer(pairs=tuple(verdicts))
-    return answered._replace(answer=answer)
-
-
-def _applied_note(applied: Sequence[AnsweredWork], model: str) -> Iterator[str]:
-    """Say how many answers were applied, and to which records; nothing where there is none."""
-    if not applied:
-        return
+def _applied_note(applied: Sequence[AnsweredWork], model: str) -> str:
     said = f"{len(applied)} answer{'s were' if len(applied) > 1 else ' was'} applied"
     names = list(dict.fromkeys(short(record) for one in applied for record in one.records))
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    yield f"model: {said}, from {model}: {', '.join(names[:MOST_NAMED])}{more}"
+    return f"model: {said}, from {model}: {', '.join(names[:MOST_NAMED])}{more}"

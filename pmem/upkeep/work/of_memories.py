@@ -21,32 +21,12 @@ from pmem.memory.app_limit import carry_out
 from pmem.memory.app_memories import members
 from pmem.memory.app_questions import crowd_given, decision_of
 from pmem.memory.proposals import needs_leave
-from pmem.model.tasks import (
-    CompactionAnswer,
-    CompactionGiven,
-    FoundInsight,
-    GivenPair,
-    InsightGiven,
-    InsightsAnswer,
-    PairsAnswer,
-    PairsGiven,
-    TaskKind,
-)
+from pmem.model import tasks
 from pmem.project.workspace import Workspace
 from pmem.upkeep.work.of_talk import Changed, WorkKind
+from pmem.values import records
 from pmem.values.defaults import DEFAULT_IMPORTANCE
 from pmem.values.ids import derived_id, short
-from pmem.values.records import (
-    Episode,
-    EventKind,
-    Memory,
-    MemoryType,
-    Origin,
-    Relationship,
-    Scope,
-    Source,
-    State,
-)
 from pmem.values.times import iso
 
 MOST_PAIRS_A_DAY: Final = 50
@@ -68,7 +48,7 @@ MOST_SAID: Final = 1000
 PERIOD: Final = timedelta(days=30)
 """How far back insights look."""
 
-_Pair = tuple[Memory, Memory]
+_Pair = tuple[records.Memory, records.Memory]
 
 
 # what apps let go that have more memories than they may; a name is an app's
@@ -81,12 +61,14 @@ def _apps(workspace: Workspace, about: str | None) -> list[str]:
     return sorted(filter(None, found))
 
 
-def _crowd(workspace: Workspace, name: str) -> CompactionGiven | None:
+def _crowd(workspace: Workspace, name: str) -> tasks.CompactionGiven | None:
     kept = members(workspace, name)
     return crowd_given(workspace, name, kept) if len(kept) > workspace.settings.apps.limit else None
 
 
-def _let_go(workspace: Workspace, name: str, answer: CompactionAnswer, made_by: Origin) -> Changed:
+def _let_go(
+    workspace: Workspace, name: str, answer: tasks.CompactionAnswer, made_by: records.Origin
+) -> Changed:
     kept = members(workspace, name)
     decision = decision_of(answer, kept, " ".join(astuple(made_by)))
     named = [one for one in kept if one.id in (decision.target, decision.merged)]
@@ -112,19 +94,17 @@ def _pairs(workspace: Workspace, about: str | None) -> Iterator[str]:
         yield ",".join(batch)
 
 
-def _pairs_given(workspace: Workspace, name: str) -> PairsGiven:
-    made: list[GivenPair] = []
-    for pair in name.split(","):
-        older, newer = _pair_named(workspace, pair)
-        made.append(GivenPair(id=pair, older=older.content, newer=newer.content))
-    return PairsGiven(pairs=tuple(made))
+def _pairs_given(workspace: Workspace, name: str) -> tasks.PairsGiven:
+    named = ((pair, *_pair_named(workspace, pair)) for pair in name.split(","))
+    made = (tasks.GivenPair(id=pair, older=a.content, newer=b.content) for pair, a, b in named)
+    return tasks.PairsGiven(pairs=tuple(made))
 
 
 def _judge_pairs(
     workspace: Workspace,
     name: str,  # noqa: ARG001
-    answer: PairsAnswer,
-    made_by: Origin,
+    answer: tasks.PairsAnswer,
+    made_by: records.Origin,
 ) -> Changed:
     """Merge what says the same, link what takes another's place, and ask about none again."""
     changed: dict[str, None] = {}
@@ -140,7 +120,7 @@ def _judge_pairs(
         elif told.verdict == "update":
             older, newer = both
             at = workspace.now()
-            link = Relationship(
+            link = records.Relationship(
                 target=older.id, type="updates", strength=LEAST_SCORE, created_at=at
             )
             workspace.memories.put(linked(newer, link, workspace.actor, at))
@@ -173,7 +153,6 @@ def _pair_name(both: _Pair) -> str:
 
 
 def _fingerprint(both: _Pair) -> str:
-    """Return what tells a pair, as both are written, from all others."""
     said = "\0".join(one.content for one in both)
     return f"{_PREFIX}{_pair_name(both)} {blake2b(said.encode(), digest_size=8).hexdigest()}"
 
@@ -190,13 +169,13 @@ def _pair_named(workspace: Workspace, pair: str) -> _Pair:
         for identifier in workspace.memories.ids(name)
         if short(identifier) == name
     ]
-    active = [one for one in found if one.state is State.ACTIVE]
+    active = [one for one in found if one.state is records.State.ACTIVE]
     if len(found) != 2 or len(active) != 2:
         raise NotFound(f"there are no two active memories {pair}", "look at what there is")
     return active[0], active[1]
 
 
-def _merge(workspace: Workspace, both: _Pair, made_by: Origin) -> Iterator[str]:
+def _merge(workspace: Workspace, both: _Pair, made_by: records.Origin) -> Iterator[str]:
     if any(needs_leave(workspace, one) for one in both):
         raise Refused("a person wrote one of both", "let a person do this work")
     survivor, other = sorted(both, key=rank)
@@ -212,8 +191,7 @@ def _merge(workspace: Workspace, both: _Pair, made_by: Origin) -> Iterator[str]:
             workspace.memories.put(new)
 
 
-def _signed(memory: Memory, made_by: Origin) -> Memory:
-    """Say in the last event of a history whose verdict it was."""
+def _signed(memory: records.Memory, made_by: records.Origin) -> records.Memory:
     *earlier, last = memory.history
     told = replace(last, detail={**last.detail, **asdict(made_by)})
     return replace(memory, history=(*earlier, told))
@@ -226,7 +204,7 @@ def _insights(workspace: Workspace, about: str | None) -> tuple[str, ...]:  # no
     return (LATEST,) if about is None else ()
 
 
-def _lately(workspace: Workspace, name: str) -> InsightGiven | None:
+def _lately(workspace: Workspace, name: str) -> tasks.InsightGiven | None:
     """Return what happened lately; None where too little did, or insights are young."""
     now, active = workspace.now(), list(workspace.memories.find(Filter()))
     is_early = any(is_insight(one) and now - one.created_at < PAUSE for one in active)
@@ -235,7 +213,7 @@ def _lately(workspace: Workspace, name: str) -> InsightGiven | None:
     activity, learned = _latest_episodes(workspace), _latest_memories(workspace)
     if len(activity) + len(learned) < 2:
         return None
-    return InsightGiven(
+    return tasks.InsightGiven(
         activity=tuple(f"{one.title}: {one.summary}" for one in activity),
         memories=tuple(one.content for one in learned),
         said=_said_last(workspace),
@@ -245,72 +223,74 @@ def _lately(workspace: Workspace, name: str) -> InsightGiven | None:
 def _add_insights(
     workspace: Workspace,
     name: str,  # noqa: ARG001
-    answer: InsightsAnswer,
-    made_by: Origin,
+    answer: tasks.InsightsAnswer,
+    made_by: records.Origin,
 ) -> Changed:
-    """Add the insights, linked to the memories that they were made of."""
-    seen_in: list[Memory | Episode] = [*_latest_episodes(workspace), *_latest_memories(workspace)]
+    seen_in: list[records.Memory | records.Episode] = [
+        *_latest_episodes(workspace),
+        *_latest_memories(workspace),
+    ]
     made = [_insight(workspace, found, seen_in, made_by) for found in answer.insights]
     return tuple(workspace.memories.put(memory).id for memory in made)
 
 
 def _insight(
-    workspace: Workspace, found: FoundInsight, seen_in: list[Memory | Episode], made_by: Origin
-) -> Memory:
+    workspace: Workspace,
+    found: tasks.FoundInsight,
+    seen_in: list[records.Memory | records.Episode],
+    made_by: records.Origin,
+) -> records.Memory:
     now = workspace.now()
     detail = {**inherited(*seen_in), **asdict(made_by)}
     links = tuple(
-        Relationship(target=one.id, type="derived_from", created_at=now)
+        records.Relationship(target=one.id, type="derived_from", created_at=now)
         for one in seen_in
-        if isinstance(one, Memory)
+        if isinstance(one, records.Memory)
     )
-    return Memory(
+    return records.Memory(
         id=derived_id(now, SOURCE, found.summary, iso(now)),
-        type=MemoryType.INSIGHT,
+        type=records.MemoryType.INSIGHT,
         content=found.summary,
         category=CATEGORY,
         tags=tuple(dict.fromkeys(found.tags)),
-        importance=DEFAULT_IMPORTANCE[MemoryType.INSIGHT],
+        importance=DEFAULT_IMPORTANCE[records.MemoryType.INSIGHT],
         valid_from=now,
         relationships=links,
-        source=Source(kind=SOURCE),
+        source=records.Source(kind=SOURCE),
         created_at=now,
         updated_at=now,
         tokens=workspace.count(found.summary),
-        history=(replace(workspace.event(EventKind.ADD, **detail), source=SOURCE),),
+        history=(replace(workspace.event(records.EventKind.ADD, **detail), source=SOURCE),),
     )
 
 
-def _latest_episodes(workspace: Workspace) -> list[Episode]:
-    """Return the latest episodes that are no app's."""
+def _latest_episodes(workspace: Workspace) -> list[records.Episode]:
     now, every = workspace.now(), workspace.episodes.find(Filter())
     found = [one for one in every if one.app is None and now - one.created_at < PERIOD]
     return sorted(found, key=lambda one: (one.created_at, one.id))[-MOST_ACTIVITY:]
 
 
-def _latest_memories(workspace: Workspace) -> list[Memory]:
-    """Return the latest memories that concern everybody."""
+def _latest_memories(workspace: Workspace) -> list[records.Memory]:
     now = workspace.now()
     found = [
         one
         for one in workspace.memories.find(Filter())
-        if one.scope == Scope() and not is_insight(one) and now - one.created_at < PERIOD
+        if one.scope == records.Scope() and not is_insight(one) and now - one.created_at < PERIOD
     ]
     return sorted(found, key=lambda one: (one.created_at, one.id))[-MOST_MEMORIES:]
 
 
 def _said_last(workspace: Workspace) -> str:
-    """Return the end of the latest conversation that is no app's."""
     for identifier in reversed(workspace.conversations.ids()):
         conversation = workspace.conversations.get(identifier)
         if conversation.app is None:
-            said = (f"{one.speaker or one.role}: {one.content}"
-                    for one in conversation.recent_messages)  # fmt: skip
-            return "\n".join(said)[-MOST_SAID:]
+            every = conversation.recent_messages
+            said = "\n".join(f"{one.speaker or one.role}: {one.content}" for one in every)
+            return said[-MOST_SAID:]
     return ""
 
 
-KINDS_OF_MEMORIES: Final[Mapping[TaskKind, WorkKind]] = {
+KINDS_OF_MEMORIES: Final[Mapping[tasks.TaskKind, WorkKind]] = {
     "compaction": WorkKind(_apps, _crowd, _let_go),
     "same_fact": WorkKind(_pairs, _pairs_given, _judge_pairs),
     "insight": WorkKind(_insights, _lately, _add_insights),

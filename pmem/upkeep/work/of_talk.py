@@ -17,39 +17,11 @@ from pmem.memory.facts import promoted_at_once
 from pmem.memory.memories import put_new
 from pmem.memory.proposals import check_leave
 from pmem.memory.requests import AddRequest
+from pmem.model import tasks
 from pmem.model.models import AnswerRefused
-from pmem.model.tasks import (
-    ChunkGiven,
-    ConversationGiven,
-    EpisodeAnswer,
-    EpisodeGiven,
-    FactsAnswer,
-    FoundFact,
-    Given,
-    ProcedureAnswer,
-    ProcedureGiven,
-    SummaryAnswer,
-    TaskKind,
-    TurnGiven,
-)
 from pmem.project.workspace import Workspace
+from pmem.values import records
 from pmem.values.ids import derived_id, short
-from pmem.values.records import (
-    Chunk,
-    Conversation,
-    Episode,
-    EpisodeType,
-    EventKind,
-    Fact,
-    Memory,
-    MemoryType,
-    Message,
-    Origin,
-    Source,
-    Standing,
-    State,
-    Status,
-)
 
 SHORTEST_SUMMARY: Final = 80
 """Characters below which there is no use in asking for a summary."""
@@ -80,18 +52,16 @@ class WorkKind(NamedTuple):
     """
 
     waiting: Callable[[Workspace, str | None], Iterable[str]]
-    given: Callable[[Workspace, str], Given | None]
-    apply: Callable[[Workspace, str, Any, Origin], Changed]
+    given: Callable[[Workspace, str], tasks.Given | None]
+    apply: Callable[[Workspace, str, Any, records.Origin], Changed]
 
 
-def _talks(workspace: Workspace, about: str | None) -> Iterator[Conversation]:
-    """Yield the conversations, the latest first, or the one that is meant."""
+def _talks(workspace: Workspace, about: str | None) -> Iterator[records.Conversation]:
     for identifier in reversed([about] if about else workspace.conversations.ids()):
         yield workspace.conversations.get(identifier)
 
 
-def _is_by_model(record: Memory | Episode) -> bool:
-    """Tell whether a model has written what a record says, or helped to."""
+def _is_by_model(record: records.Memory | records.Episode) -> bool:
     return any("digest" in event.detail for event in record.history)
 
 
@@ -102,7 +72,7 @@ def _ended_talks(workspace: Workspace, about: str | None) -> Iterator[str]:
     return (talk.id for talk in _talks(workspace, about) if _is_over(talk))
 
 
-def _ended_talk(workspace: Workspace, name: str) -> ConversationGiven | None:
+def _ended_talk(workspace: Workspace, name: str) -> tasks.ConversationGiven | None:
     conversation = workspace.conversations.get(name)
     left = left_before(workspace, _app_memory(conversation)) if _is_over(conversation) else None
     if left is None or _is_by_model(left):
@@ -111,7 +81,7 @@ def _ended_talk(workspace: Workspace, name: str) -> ConversationGiven | None:
 
 
 def _renew_app_memory(
-    workspace: Workspace, name: str, answer: SummaryAnswer, made_by: Origin
+    workspace: Workspace, name: str, answer: tasks.SummaryAnswer, made_by: records.Origin
 ) -> Changed:
     if not answer.summary:  # the rules' one stays
         return ()
@@ -120,12 +90,12 @@ def _renew_app_memory(
     return () if done.memory is None or done.action == "known" else (done.memory.id,)
 
 
-def _is_over(conversation: Conversation) -> bool:
-    return conversation.app is not None and conversation.status is Status.ENDED
+def _is_over(conversation: records.Conversation) -> bool:
+    return conversation.app is not None and conversation.status is records.Status.ENDED
 
 
-def _app_memory(conversation: Conversation, content: str = "") -> AddRequest:
-    source = Source(kind=KIND, conversation=conversation.id)
+def _app_memory(conversation: records.Conversation, content: str = "") -> AddRequest:
+    source = records.Source(kind=KIND, conversation=conversation.id)
     return AddRequest(content=content, app=conversation.app, source=source)
 
 
@@ -137,13 +107,13 @@ def _chunks(workspace: Workspace, about: str | None) -> Iterator[str]:
         yield from _chunks_of_their_own(conversation)
 
 
-def _chunks_of_their_own(conversation: Conversation) -> tuple[str, ...]:
+def _chunks_of_their_own(conversation: records.Conversation) -> tuple[str, ...]:
     """Return the chunks whose summaries are of their messages alone."""
     merged = conversation.merged_chunks
     return conversation.chunks[merged + 1 if merged else 0 :]
 
 
-def _chunk(workspace: Workspace, name: str) -> ChunkGiven | None:
+def _chunk(workspace: Workspace, name: str) -> tasks.ChunkGiven | None:
     chunk = workspace.chunks.get(name)
     conversation = workspace.conversations.get(chunk.conversation)
     if chunk.made_by is not None or name not in _chunks_of_their_own(conversation):
@@ -157,11 +127,11 @@ def _chunk(workspace: Workspace, name: str) -> ChunkGiven | None:
     characters = int(most) * CHARACTERS_A_TOKEN
     if characters < SHORTEST_SUMMARY:
         return None
-    return ChunkGiven(messages=told_messages(messages), most_characters=characters)
+    return tasks.ChunkGiven(messages=told_messages(messages), most_characters=characters)
 
 
 def _summarise_chunk(
-    workspace: Workspace, name: str, answer: SummaryAnswer, made_by: Origin
+    workspace: Workspace, name: str, answer: tasks.SummaryAnswer, made_by: records.Origin
 ) -> Changed:
     chunk, text = workspace.chunks.get(name), answer.summary
     tokens = workspace.count(text)
@@ -177,18 +147,18 @@ def _episodes(workspace: Workspace, about: str | None) -> Iterator[str]:
     return (one.id for one in reversed(found) if about in (None, one.conversation))
 
 
-def _episode(workspace: Workspace, name: str) -> EpisodeGiven | None:
+def _episode(workspace: Workspace, name: str) -> tasks.EpisodeGiven | None:
     episode = workspace.episodes.get(name)
     told = any({"title", "summary"} & event.before.keys() for event in episode.history)
-    if episode.state is not State.ACTIVE or told or _is_by_model(episode):
+    if episode.state is not records.State.ACTIVE or told or _is_by_model(episode):
         return None
     stretch = _stretch(workspace, episode)
     if not stretch:
         return None
-    return EpisodeGiven(type=episode.type, messages=told_messages(stretch, MOST_OF_EPISODE))
+    return tasks.EpisodeGiven(type=episode.type, messages=told_messages(stretch, MOST_OF_EPISODE))
 
 
-def _stretch(workspace: Workspace, episode: Episode) -> tuple[Message, ...]:
+def _stretch(workspace: Workspace, episode: records.Episode) -> tuple[records.Message, ...]:
     """Return the messages of an episode; none where no conversation made it."""
     if episode.turns is None or episode.conversation is None:
         return ()
@@ -197,11 +167,11 @@ def _stretch(workspace: Workspace, episode: Episode) -> tuple[Message, ...]:
 
 
 def _tell_episode(
-    workspace: Workspace, name: str, answer: EpisodeAnswer, made_by: Origin
+    workspace: Workspace, name: str, answer: tasks.EpisodeAnswer, made_by: records.Origin
 ) -> Changed:
     episode = workspace.episodes.get(name)
     check_leave(workspace, episode, "let a person do this work")
-    event = replace(workspace.event(EventKind.UPDATE, **asdict(made_by)), source="model")
+    event = replace(workspace.event(records.EventKind.UPDATE, **asdict(made_by)), source="model")
     fields = {"title": answer.title, "summary": answer.summary}
     tokens = workspace.count(answer.summary)
     workspace.episodes.put(changed(episode, event, tokens=tokens, **fields))
@@ -215,27 +185,30 @@ def _finished_tasks(workspace: Workspace, about: str | None) -> Iterator[str]:
     found = [
         one.id
         for one in workspace.episodes.find(Filter())
-        if one.type is EpisodeType.TASK_COMPLETED
+        if one.type is records.EpisodeType.TASK_COMPLETED
         and one.significance >= LEAST_SIGNIFICANCE
         and about in (None, one.conversation)
     ]
     return reversed(found)
 
 
-def _finished_task(workspace: Workspace, name: str) -> ProcedureGiven | None:
+def _finished_task(workspace: Workspace, name: str) -> tasks.ProcedureGiven | None:
     episode = workspace.episodes.get(name)
     stretch = _stretch(workspace, episode)
     is_written = any(
-        memory.type is MemoryType.PROCEDURE and memory.source.conversation == episode.conversation
+        memory.type is records.MemoryType.PROCEDURE
+        and memory.source.conversation == episode.conversation
         for memory in workspace.memories.find(Filter())
     )
     if len(stretch) < FEWEST_TURNS or is_written:
         return None
-    return ProcedureGiven(task=episode.title, messages=told_messages(stretch, MOST_OF_PROCEDURE))
+    return tasks.ProcedureGiven(
+        task=episode.title, messages=told_messages(stretch, MOST_OF_PROCEDURE)
+    )
 
 
 def _add_procedure(
-    workspace: Workspace, name: str, answer: ProcedureAnswer, made_by: Origin
+    workspace: Workspace, name: str, answer: tasks.ProcedureAnswer, made_by: records.Origin
 ) -> Changed:
     if not answer.steps:
         return ()
@@ -246,9 +219,9 @@ def _add_procedure(
         raise AnswerRefused("the steps are longer than a memory may be")
     request = AddRequest(
         content=content,
-        type=MemoryType.PROCEDURE,
+        type=records.MemoryType.PROCEDURE,
         app=episode.app,
-        source=Source(kind="conversation", conversation=episode.conversation),
+        source=records.Source(kind="conversation", conversation=episode.conversation),
     )
     added = put_new(workspace, request, **asdict(made_by))
     return (added.record.id,) if added.action == "added" and added.record is not None else ()
@@ -260,13 +233,13 @@ def _add_procedure(
 class _Place(NamedTuple):
     """Where a message stands, and what was said before it there."""
 
-    conversation: Conversation
-    chunk: Chunk | None
-    message: Message
+    conversation: records.Conversation
+    chunk: records.Chunk | None
+    message: records.Message
     before: str
 
     @property
-    def facts(self) -> tuple[Fact, ...]:
+    def facts(self) -> tuple[records.Fact, ...]:
         return self.conversation.facts if self.chunk is None else self.chunk.facts
 
 
@@ -279,7 +252,7 @@ def _long_messages(workspace: Workspace, about: str | None) -> Iterator[str]:
                     yield f"{talk.id}/{message.id}"
 
 
-def _long_message(workspace: Workspace, name: str) -> TurnGiven | None:
+def _long_message(workspace: Workspace, name: str) -> tasks.TurnGiven | None:
     place = _place_of(workspace, name)
     if place is None or not workspace.settings.extract_facts:
         return None
@@ -288,10 +261,12 @@ def _long_message(workspace: Workspace, name: str) -> TurnGiven | None:
         return None
     said = told_message(place.message)
     known = tuple(sorted(fact.content for fact in stated))
-    return TurnGiven(who=said.who, text=said.text, before=place.before, known=known)
+    return tasks.TurnGiven(who=said.who, text=said.text, before=place.before, known=known)
 
 
-def _note_facts(workspace: Workspace, name: str, answer: FactsAnswer, made_by: Origin) -> Changed:
+def _note_facts(
+    workspace: Workspace, name: str, answer: tasks.FactsAnswer, made_by: records.Origin
+) -> Changed:
     """Note the facts that are new; the surest of a recent message become memories, as by rules."""
     place = _place_of(workspace, name)
     assert place is not None
@@ -305,7 +280,7 @@ def _note_facts(workspace: Workspace, name: str, answer: FactsAnswer, made_by: O
         workspace.chunks.put(replace(place.chunk, facts=facts))
         return (place.chunk.id,)
     before = sum(
-        fact.message == place.message.id and fact.standing is Standing.PROMOTED
+        fact.message == place.message.id and fact.standing is records.Standing.PROMOTED
         for fact in place.facts
     )
     grown = replace(place.conversation, facts=facts)
@@ -314,11 +289,13 @@ def _note_facts(workspace: Workspace, name: str, answer: FactsAnswer, made_by: O
     return (done.id, *(item.memory.id for item in promoted.items))
 
 
-def _noted_fact(fact: FoundFact, message: Message, made_by: Origin) -> Fact:
-    return Fact(
+def _noted_fact(
+    fact: tasks.FoundFact, message: records.Message, made_by: records.Origin
+) -> records.Fact:
+    return records.Fact(
         id=derived_id(message.created_at, "fact", key(fact.content)),
         content=fact.content,
-        type=MemoryType(fact.type),
+        type=records.MemoryType(fact.type),
         confidence=round(_LEAST + _PER_POINT * fact.importance, 2),
         user=message.speaker,
         message=message.id,
@@ -327,7 +304,7 @@ def _noted_fact(fact: FoundFact, message: Message, made_by: Origin) -> Fact:
     )
 
 
-def _messages_of(workspace: Workspace, chunk: str) -> tuple[Message, ...]:
+def _messages_of(workspace: Workspace, chunk: str) -> tuple[records.Message, ...]:
     try:
         return workspace.chunks.get(chunk).messages
     except (NotFound, Damaged):
@@ -348,7 +325,7 @@ def _place_of(workspace: Workspace, name: str) -> _Place | None:
     return None
 
 
-KINDS_OF_TALK: Final[Mapping[TaskKind, WorkKind]] = {
+KINDS_OF_TALK: Final[Mapping[tasks.TaskKind, WorkKind]] = {
     "conversation_summary": WorkKind(_ended_talks, _ended_talk, _renew_app_memory),
     "turn_facts": WorkKind(_long_messages, _long_message, _note_facts),
     "episode": WorkKind(_episodes, _episode, _tell_episode),

@@ -7,30 +7,14 @@ from typing import Any, Final
 import msgspec
 
 from pmem.errors import InvalidValue
+from pmem.model import tasks
 from pmem.model.asking import ask_once, check_rules, models_of
 from pmem.model.checks import checked_answer, read_model_answer
 from pmem.model.models import AnswerRefused, Models, ModelUnreachable
-from pmem.model.tasks import (
-    TASKS,
-    ChunkGiven,
-    CompactionGiven,
-    ConversationGiven,
-    EpisodeGiven,
-    Given,
-    GivenPair,
-    InsightGiven,
-    KeptMemory,
-    Kinds,
-    PairsGiven,
-    ProcedureGiven,
-    SaidMessage,
-    TaskKind,
-    TurnGiven,
-)
 from pmem.project.workspace import Workspace
 
 _TALK: Final = tuple(
-    SaidMessage(who=who, text=text)
+    tasks.SaidMessage(who=who, text=text)
     for who, text in (
         ("Ada", "Orders go to PostgreSQL from now on: SQLite locked up twice last week."),
         ("Ben", "Agreed. I moved the tables with `make migrate` and set the pool to 20."),
@@ -40,42 +24,42 @@ _TALK: Final = tuple(
         ("Ben", "Yes, all 42 tests passed and the new pool is deployed."),
     )
 )
-EXAMPLES: Final[Mapping[TaskKind, Given]] = {
-    "chunk_summary": ChunkGiven(messages=_TALK, most_characters=400),
-    "conversation_summary": ConversationGiven(
+EXAMPLES: Final[Mapping[tasks.TaskKind, tasks.Given]] = {
+    "chunk_summary": tasks.ChunkGiven(messages=_TALK, most_characters=400),
+    "conversation_summary": tasks.ConversationGiven(
         app="orders", messages=_TALK, outcome="Orders are in PostgreSQL.", most_characters=200
     ),
-    "compaction": CompactionGiven(
+    "compaction": tasks.CompactionGiven(
         app="calendar",
         memories=(
-            KeptMemory(id="aaaaaaaa", content="Ada prefers meetings after 14:00.",
+            tasks.KeptMemory(id="aaaaaaaa", content="Ada prefers meetings after 14:00.",
                        created="2026-01-05", worth=0.6),
-            KeptMemory(id="bbbbbbbb", content="The office was closed on 2026-01-06.",
+            tasks.KeptMemory(id="bbbbbbbb", content="The office was closed on 2026-01-06.",
                        created="2026-01-06", worth=0.1),
-            KeptMemory(id="cccccccc", content="Ben shares the calendar of the team.",
+            tasks.KeptMemory(id="cccccccc", content="Ben shares the calendar of the team.",
                        created="2026-02-01", worth=0.5),
         ),
         limit=2,
         most_characters=200,
     ),
-    "turn_facts": TurnGiven(who="Ada", text=f"{_TALK[0].text} {_TALK[2].text}"),
-    "episode": EpisodeGiven(type="task_completed", messages=_TALK),
-    "insight": InsightGiven(
+    "turn_facts": tasks.TurnGiven(who="Ada", text=f"{_TALK[0].text} {_TALK[2].text}"),
+    "episode": tasks.EpisodeGiven(type="task_completed", messages=_TALK),
+    "insight": tasks.InsightGiven(
         activity=(
             "Locked tables: SQLite locked up while orders were written.",
             "Slow report: SQLite was slow while the report read the orders.",
         ),
         memories=("Orders are in PostgreSQL.",),
     ),
-    "same_fact": PairsGiven(
+    "same_fact": tasks.PairsGiven(
         pairs=(
-            GivenPair(id="aaaaaaaa-bbbbbbbb", older="The pool has 10 connections.",
+            tasks.GivenPair(id="aaaaaaaa-bbbbbbbb", older="The pool has 10 connections.",
                       newer="The pool has 20 connections."),
-            GivenPair(id="cccccccc-dddddddd", older="Orders are in PostgreSQL.",
+            tasks.GivenPair(id="cccccccc-dddddddd", older="Orders are in PostgreSQL.",
                       newer="Reports are sent on Mondays."),
         )
     ),
-    "procedure": ProcedureGiven(task="Move the orders to PostgreSQL", messages=_TALK),
+    "procedure": tasks.ProcedureGiven(task="Move the orders to PostgreSQL", messages=_TALK),
 }  # fmt: skip
 """Nothing of a memory is in them."""
 
@@ -83,13 +67,13 @@ EXAMPLES: Final[Mapping[TaskKind, Given]] = {
 class ModelTestRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which tasks to try; all when empty."""
 
-    kinds: Kinds = ()
+    kinds: tasks.Kinds = ()
 
 
 class ModelTrial(msgspec.Struct, frozen=True, kw_only=True):
     """What a model made of one example, whether that would be used, and what it took, if known."""
 
-    kind: TaskKind
+    kind: tasks.TaskKind
     passed: bool
     reason: str = ""
     answer: Any = None
@@ -113,12 +97,12 @@ def test_model(workspace: Workspace, request: ModelTestRequest) -> ModelTested:
             "set model.use, model.command or model.url in your own config.toml;"
             " `pmem help models` explains it",
         )
-    kinds = [kind for kind in TASKS if kind in (request.kinds or TASKS)]
+    kinds = [kind for kind in tasks.TASKS if kind in (request.kinds or tasks.TASKS)]
     trials = tuple(_try(workspace, models, kind) for kind in kinds)
     return ModelTested(model=models.name, items=trials)
 
 
-def _try(workspace: Workspace, models: Models, kind: TaskKind) -> ModelTrial:
+def _try(workspace: Workspace, models: Models, kind: tasks.TaskKind) -> ModelTrial:
     started = time.monotonic()
     answer: Any = None
     tokens: int | None = None

@@ -9,7 +9,7 @@ from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.memory.conversations import put_whole, read_once
 from pmem.project.references import leads, living
 from pmem.project.workspace import Workspace
-from pmem.storage.files.listing import SUFFIX
+from pmem.storage.files.listing import record_file
 from pmem.values.ids import short
 from pmem.values.records import STORES, Chunk, Conversation, RecordType, Status
 
@@ -30,7 +30,7 @@ class Mended(NamedTuple):
     @property
     def path(self) -> str:
         """Where its file is in the memory folder."""
-        return f"{STORES[self.type]}/{self.id}{SUFFIX}"
+        return record_file(STORES[self.type], self.id)
 
 
 def mend(workspace: Workspace, *, dry_run: bool = False) -> list[Mended]:

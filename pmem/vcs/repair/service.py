@@ -3,36 +3,23 @@
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
-from pmem.errors import PmemError
+from pmem.errors import Locked, PmemError
 from pmem.project.configuration import CONFIG_FILE
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
 from pmem.storage.files import durable
-from pmem.storage.git.merge_stages import OURS, THEIRS, MergeState, Placed, merge_state
+from pmem.storage.git.merge_stages import MergeState, Placed, merge_state
 from pmem.storage.git.tracked import LOCAL
-from pmem.storage.jsonfiles import JsonFiles
+from pmem.storage.jsonfiles import JsonFiles, scratch
 from pmem.values.config import Settings
 from pmem.vcs import rule_files
-from pmem.vcs.repair.cases import (
-    SettingsRepair,
-    Unfit,
-    Unmerged,
-    carry_out,
-    check_unchanged,
-    in_tree,
-    marked_files,
-    marker_cases,
-    settings_case,
-    stage_cases,
-)
 from pmem.vcs.repair.mending import mend
-from pmem.vcs.repair.plan import RepairPlan, planned
-
-_MODE: Final = "100644"
+from pmem.vcs.repair.open_files import MODE, Unfit, find_open_files, in_tree
+from pmem.vcs.repair.plan import RepairOutcome, RepairPlan, planned
 
 
 class Repaired(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,13 +80,10 @@ def repair(workspace: Workspace, request: RepairRequest) -> Repair:
     """
     state = merge_state(workspace.root, workspace.environment)
     with nullcontext() if request.dry_run else _lock(workspace.root):
-        plan, unmerged, merged = _plan(workspace, state)
+        plan = planned(workspace.root, *find_open_files(workspace.root, state))
         if not request.dry_run:
-            if merged is not None:
-                carry_out(workspace.root, state, merged)
-                workspace.configuration.forget()
-            _carry_out(workspace, state, plan, unmerged)
-    repaired = list(_decided(workspace.root, plan, merged))
+            _carry_out(workspace, state, plan)
+    repaired = [_describe(workspace.root, outcome) for outcome in plan.outcomes]
     is_open = bool(plan.outcomes or plan.left) or (state is not None and state.is_merging)
     if not is_open and _has_settings(workspace):
         repaired += _mended(workspace, dry_run=request.dry_run)
@@ -140,53 +124,26 @@ def _has_settings(workspace: Workspace) -> bool:
         return False
 
 
-def _plan(
-    workspace: Workspace, state: MergeState | None
-) -> tuple[RepairPlan, Unmerged, SettingsRepair | None]:
-    """Return what is to be done, what git has as unmerged, and what becomes of the settings."""
-    root = workspace.root
-    unmerged = {} if state is None else state.unmerged()
-    of_settings = unmerged.pop(CONFIG_FILE, {})
-    cases, left = ([], {}) if state is None else stage_cases(state, unmerged)
-    keys = {case.key for case in cases}
-    for path, data in marked_files(root, {*unmerged, *(key.path for key in keys)}).items():
-        try:
-            found = marker_cases(path, data)
-        except Unfit as unfit:
-            left[path] = str(unfit)
-            continue
-        if keys & {case.key for case in found}:
-            left[path] = "a record in it is in another conflict too: run `pmem resolve` again"
-            continue
-        keys |= {case.key for case in found}
-        cases += found
-    merged = None
-    try:
-        merged = settings_case(root, state, of_settings)
-    except Unfit as unfit:
-        left[CONFIG_FILE] = str(unfit)
-    return planned(cases, left, lambda path: in_tree(root, path)), unmerged, merged
-
-
-def _carry_out(
-    workspace: Workspace, state: MergeState | None, plan: RepairPlan, unmerged: Unmerged
-) -> None:
+def _carry_out(workspace: Workspace, state: MergeState | None, plan: RepairPlan) -> None:
     """Write the files, and tell git.
 
     Of what has no stages any more git is told before the files change, of the others after
     that: so a run that is killed finds in its next life what it has not finished.
     """
-    before, after = ({}, {}) if state is None else _for_index(state, plan, unmerged)
+    root = workspace.root
+    before, after = ({}, {}) if state is None else _for_index(state, plan)
     if state is not None:
         state.place_all(before)
-    changes = [
-        durable.FileChange(path, data)
-        for path, data in sorted(plan.files.items())
-        if plan.seen.get(path) != data
-    ]
-    for change in changes:
-        check_unchanged(workspace.root, change.path, plan.seen.get(change.path))
-    durable.apply(workspace.root, os.path.join(workspace.root, LOCAL), changes)
+    files = {path: data for path, data in plan.files.items() if plan.seen.get(path) != data}
+    for path in files:
+        _check_unchanged(root, path, plan.seen.get(path))
+    settings = files.pop(CONFIG_FILE, None)
+    if settings is not None:
+        with durable.refusals(root):
+            durable.write_file(os.path.join(root, CONFIG_FILE), settings, scratch(root))
+        workspace.configuration.forget()
+    changes = [durable.FileChange(path, data) for path, data in sorted(files.items())]
+    durable.apply(root, os.path.join(root, LOCAL), changes)
     if state is not None:
         state.place_all(after)
         placed = {**before, **after}
@@ -194,53 +151,50 @@ def _carry_out(
         state.take_as_they_are(sorted(alike))
 
 
-def _for_index(
-    state: MergeState, plan: RepairPlan, unmerged: Unmerged
-) -> tuple[dict[str, Placed], dict[str, Placed]]:
+def _check_unchanged(root: str, path: str, seen: bytes | None) -> None:
+    """See that nobody changed a file since it was read to decide about it."""
+    try:
+        is_as_seen = in_tree(root, path) == seen
+    except Unfit:
+        is_as_seen = False
+    if not is_as_seen:
+        raise Locked(f"{path} was changed by another program meanwhile")
+
+
+def _for_index(state: MergeState, plan: RepairPlan) -> tuple[dict[str, Placed], dict[str, Placed]]:
     """Return what git's index is to hold: for files without stages, and in place of stages.
 
     What it does not track at all stays so.
     """
-    loose = [it.case for it in plan.outcomes if not it.case.staged]
-    known = state.tracked(sorted({path for it in loose for path in (it.key.path, *it.paths)}))
+    loose = [it for it in plan.outcomes if not it.is_staged]
+    known = state.tracked(sorted({path for it in loose for path in (it.path, *it.paths)}))
     before: dict[str, Placed] = {}
     after: dict[str, Placed] = {}
-    for case, _, data in plan.outcomes:
-        stages = unmerged.get(case.key.path, {})
-        mode = next((stages[number].mode for number in (OURS, THEIRS) if number in stages), _MODE)
-        if case.staged:
-            after[case.key.path] = _index_file(mode, data)
-        elif case.paths & known.keys():
-            entry = known.get(case.key.path)
-            before[case.key.path] = _index_file(entry.mode if entry else _MODE, data)
-    before |= {path: Placed(_MODE, None) for path in plan.emptied if path in known}
-    after |= {path: Placed(_MODE, None) for path in plan.emptied if path in unmerged}
+    staged: set[str] = set()
+    for outcome in plan.outcomes:
+        modes = {file.path: file.mode for file in outcome.files}
+        # lines end in the index as they do in commits
+        data = None if outcome.data is None else outcome.data.replace(b"\r\n", b"\n")
+        if outcome.is_staged:
+            after[outcome.path] = Placed(modes.get(outcome.path, MODE), data)
+            staged |= outcome.paths
+        elif outcome.paths & known.keys():
+            entry = known.get(outcome.path)
+            before[outcome.path] = Placed(entry.mode if entry else MODE, data)
+    before |= {path: Placed(MODE, None) for path in plan.emptied if path in known}
+    after |= {path: Placed(MODE, None) for path in plan.emptied if path in staged}
     return before, after
 
 
-def _index_file(mode: str, data: bytes | None) -> Placed:
-    """Return a file for the index, its lines ending as they do in commits."""
-    return Placed(mode, None if data is None else data.replace(b"\r\n", b"\n"))
-
-
-def _decided(root: str, plan: RepairPlan, merged: SettingsRepair | None) -> Iterator[Repaired]:
-    """Yield what became of the settings and of each record."""
-    if merged is not None:
-        yield Repaired(
-            path=os.path.join(root, CONFIG_FILE),
-            id="",
-            decision=merged.decision,
-            detail=merged.why,
-            conflicts=merged.conflicts,
-        )
-    for case, decided, _ in plan.outcomes:
-        yield Repaired(
-            path=os.path.join(root, case.key.path),
-            id=case.key.id,
-            decision=decided.decision,
-            detail=f"{decided.why} ({case.origin})",
-            conflicts=decided.conflicts,
-        )
+def _describe(root: str, outcome: RepairOutcome) -> Repaired:
+    decided = outcome.decided
+    return Repaired(
+        path=os.path.join(root, outcome.path),
+        id=outcome.id,
+        decision=decided.decision,
+        detail=f"{decided.why} ({outcome.origin})",
+        conflicts=decided.conflicts,
+    )
 
 
 def _mended(workspace: Workspace, *, dry_run: bool) -> Iterator[Repaired]:

@@ -92,10 +92,6 @@ def test_other_lines_with_the_name_give_none(line: str) -> None:
     assert values(line, "X", ".py") == []
 
 
-def test_all_values_of_the_outermost_lines_count() -> None:
-    assert values("X = 1\nif y:\n    X = 2\nX = 3", "X", ".py") == [("1-1", "1"), ("4-4", "3")]
-
-
 @pytest.mark.parametrize(
     ("one", "other", "wanted"),
     [

@@ -1,7 +1,6 @@
 """Where names are defined in programs of several languages, and how far that reaches."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 
 from pmem.core.code.definitions import (
     MOST_CHARACTERS,
-    MOST_LINES,
     MOST_MENTIONS,
     Definition,
     defining,
@@ -21,10 +19,9 @@ from pmem.core.code.definitions import (
     parse_symbol,
     unqualified,
 )
-from pmem.core.code.languages import UNKNOWN, Language, language_of
+from pmem.core.code.languages import Language, language_of
 from pmem.storage.git import function_lines as asking
 from pmem.storage.git.function_lines import function_lines
-from tests.core.code.programs import PROGRAMS
 
 LANGUAGES = [language_of(suffix) for suffix in (".py", ".ts", ".go", ".rs", ".sh", ".php", ".md")]
 
@@ -45,14 +42,13 @@ def found(source: str, name: str, suffix: str) -> list[Definition]:
     return [one for one in definitions if one.has_body] or definitions
 
 
-def cases() -> Iterator[tuple[str, str, str]]:
-    for suffix, (_, wanted) in PROGRAMS.items():
-        yield from ((suffix, name, places) for name, places in wanted.items())
+PROGRAMS = Path(__file__).parent / "programs"
+CASES = [line.split("\t") for line in (PROGRAMS / "defined.tsv").read_text().splitlines()]
 
 
-@pytest.mark.parametrize(("suffix", "name", "places"), list(cases()))
+@pytest.mark.parametrize(("suffix", "name", "places"), CASES)
 def test_a_name_is_found_with_its_whole_definition(suffix: str, name: str, places: str) -> None:
-    source, _ = PROGRAMS[suffix]
+    source = (PROGRAMS / f"{suffix[1:]}.txt").read_text()
     assert " ".join(f"{one.first}-{one.last}" for one in found(source, name, suffix)) == places
 
 
@@ -109,11 +105,6 @@ def test_a_file_full_of_one_name_is_looked_at_near_where_it_was() -> None:
     assert found[0] > MOST_MENTIONS
 
 
-def test_a_definition_has_so_many_lines_and_no_more() -> None:
-    lines = [b"def settle():", *[b"    pass"] * (2 * MOST_LINES)]
-    assert definition_at(lines, 0, language_of(".py")).last == MOST_LINES
-
-
 def test_git_reads_no_attributes_and_no_configuration_but_ours(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -153,9 +144,3 @@ def test_git_is_shown_one_short_line_for_each(monkeypatch: pytest.MonkeyPatch) -
 
 def test_without_git_nothing_is_known(tmp_path: Path) -> None:
     assert function_lines([("python", [b"def a():"])], {"PATH": str(tmp_path)}) is None
-
-
-def test_a_file_of_no_known_kind_is_read_by_its_indentation() -> None:
-    assert language_of(".unheard") is UNKNOWN is language_of("")
-    (one,) = found("settle = {\n  a\n}\nother\n", "settle", ".unheard")
-    assert (one.first, one.last) == (1, 3)

@@ -49,14 +49,6 @@ def test_the_pieces_of_a_text_are_the_text(text: bytes, language: Language) -> N
     assert all(start < end for _, start, end in found)
 
 
-@given(any_text, languages)
-def test_only_white_space_commas_and_brackets_are_left_out(text: bytes, language: Language) -> None:
-    kept = fold(text, language)
-    if language in (SCRIPT, GO, RUST):
-        leave = b" \t\r\n\f\v,\\()"
-        assert kept.translate(None, leave) == text.translate(None, leave)
-
-
 @given(code, st.data())
 def test_white_space_between_signs_means_nothing_in_a_free_layout(
     tokens: list[str], data: st.DataObject
@@ -70,14 +62,6 @@ def test_any_other_sign_is_a_change(tokens: list[str], at: int, sign: str) -> No
     place = min(at, len(tokens))
     more = [*tokens[:place], sign, *tokens[place:]]
     assert folded(" ".join(tokens), ".rs") != folded(" ".join(more), ".rs")
-
-
-@given(st.lists(words, min_size=2, max_size=6), st.integers(0, 4))
-def test_words_that_grow_together_are_a_change(names: list[str], at: int) -> None:
-    place = min(at, len(names) - 2)
-    together = [*names[:place], names[place] + names[place + 1], *names[place + 2 :]]
-    for suffix in (".py", ".ts", ".toml"):
-        assert folded(" ".join(names), suffix) != folded(" ".join(together), suffix)
 
 
 def program(steps: list[int], width: str, *, apart: bool) -> str:
@@ -102,15 +86,6 @@ def test_python_may_be_indented_by_any_width_and_broken_in_brackets(
     other = program(depths, width, apart=True)
     moved = "".join(margin + line + "\n" for line in other.split("\n"))
     assert folded(plain) == folded(other) == folded(moved)
-
-
-@given(steps, st.integers(1, 12))
-def test_a_line_of_python_that_leaves_its_block_is_a_change(depths: list[int], at: int) -> None:
-    lines = program(depths, "    ", apart=False).split("\n")
-    if at < len(lines) and lines[at].startswith("    "):
-        before = "\n".join(lines)
-        lines[at] = lines[at][4:]
-        assert folded(before) != folded("\n".join(lines))
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,13 @@ def is_same(kind: str) -> bool:
 
 def read(name: str) -> list[Labelled]:
     """Return the pairs of a set."""
+    return [Labelled(*fields) for fields in read_fields(name)]
+
+
+def read_fields(name: str) -> list[list[str]]:
+    """Return the fields of each line of a file."""
     lines = Path(__file__).with_name(f"{name}.tsv").read_text(encoding="utf-8").splitlines()
-    return [Labelled(*line.split("\t")) for line in lines]
+    return [line.split("\t") for line in lines]
 
 
 SETS: Final = {name: read(name) for name in ("tuning", "heldout", "third", "fourth")}
@@ -34,3 +39,5 @@ LOOKALIKES: Final = read("lookalikes")
 """Near misses only, written to be taken for duplicates."""
 CHANGES: Final = read("changes")
 """Corrections and changes of what is known, and near misses written to be taken for them."""
+RULES: Final = read_fields("rules")
+"""What holds each rule: its name, what two memories are to each other, and these."""

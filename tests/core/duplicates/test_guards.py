@@ -100,87 +100,6 @@ def test_a_name_in_a_duplicate_makes_it_none(labelled: Labelled, place: int, wor
     assert verdict(labelled.one, changed).relation is not Relation.DUPLICATE
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("disabled", "enabled"),
-        ("optional", "required"),
-        ("forbidden", "allowed"),
-        ("private", "public"),
-        ("asynchronous", "synchronous"),
-        ("the minimum", "the maximum"),
-        ("excluded", "included"),
-        ("decreased", "increased"),
-        ("before the build", "after the build"),
-        ("invalid", "valid"),
-        ("stopped", "started"),
-        ("the last", "the first"),
-        ("never loaded", "always loaded"),
-    ],
-)
-def test_opposites_are_no_duplicates(one: str, other: str) -> None:
-    texts = (f"The setting is {one} in the parser.", f"The setting is {other} in the parser.")
-    assert verdict(*texts).relation is not Relation.DUPLICATE
-    assert verdict(*texts[::-1]).relation is not Relation.DUPLICATE
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("The worker calls the gateway.", "The gateway calls the worker."),
-        ("The worker is called by the gateway.", "The worker calls the gateway."),
-        ("Copy it from disk to memory.", "Copy it from memory to disk."),
-        ("We moved from Jira to Linear.", "We moved from Linear to Jira."),
-        ("Anna is Tom's manager.", "Tom is Anna's manager."),
-        ("Redis replaced Memcached.", "Redis was replaced by Memcached."),
-        ("Replace Redis with Memcached.", "Replace Memcached with Redis."),
-        ("Use tabs instead of spaces.", "Use spaces instead of tabs."),
-        ("Two hosts run five jobs.", "Five hosts run two jobs."),
-        (
-            "The cache is in Oslo and the queue in Rome.",
-            "The queue is in Oslo and the cache in Rome.",
-        ),
-        ("If it rains, the demo moves.", "If the demo moves, it rains."),
-        ("All admins are users.", "All users are admins."),
-        ("Lint before you test.", "Test before you lint."),
-        ("x = a - b", "x = b - a"),
-        ("Run `cp a b`.", "Run `cp b a`."),
-        (
-            "The client retries, the server never does.",
-            "The server retries, the client never does.",
-        ),
-        ("Max has 2 dogs and 3 cats.", "Max has 3 dogs and 2 cats."),
-        ("Use B for A.", "Use A for B."),
-        ("The gateway uses the proxy.", "The proxy uses the gateway."),
-        ("Build with Bazel, deploy with Helm.", "Build with Helm, deploy with Bazel."),
-    ],
-)
-def test_other_roles_are_no_duplicates(one: str, other: str) -> None:
-    assert verdict(one, other).relation is not Relation.DUPLICATE
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Authorization is required.", "The author is required."),
-        ("The organ is new.", "The organisation is new."),
-        ("News are cached.", "The new is cached."),
-        ("The policy is strict.", "The police are strict."),
-        ("Use http for the link.", "Use https for the link."),
-        ("The university is large.", "The universe is large."),
-        ("Import the module.", "Important is the module."),
-    ],
-)
-def test_words_with_one_stem_are_not_the_same(one: str, other: str) -> None:
-    assert verdict(one, other).relation is not Relation.DUPLICATE
-
-
-def test_a_place_counts_behind_other_words_as_well() -> None:
-    sentence = "We deploy the billing service of the shop to {} on Friday."
-    one, other = sentence.format("west staging"), sentence.format("east production")
-    assert verdict(one, other).relation is Relation.NEIGHBOUR
-
-
 @pytest.mark.parametrize("scope", SCOPES, ids=min)
 def test_the_same_of_another_place_or_person_is_no_update(scope: frozenset[str]) -> None:
     sentence = "We deploy the billing service to {} on Friday."
@@ -188,29 +107,6 @@ def test_the_same_of_another_place_or_person_is_no_update(scope: frozenset[str])
     for one, other in combinations(sorted(scope), 2):
         related = verdict(sentence.format(one), sentence.format(other)).relation
         assert related not in (Relation.UPDATE, Relation.DUPLICATE), (one, other)
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("The tests have passed.", "The tests passed."),
-        ("The build has been moved.", "The build was moved."),
-        ("The plugin has stored sessions.", "The plugin stored sessions."),
-    ],
-)
-def test_what_is_done_now_is_not_what_was_done_then(one: str, other: str) -> None:
-    assert verdict(one, other).relation is not Relation.DUPLICATE
-
-
-def test_a_word_that_stays_elsewhere_did_not_become_another() -> None:
-    related = verdict("The gateway calls the gateway.", "The gateway calls the proxy.")
-    assert related.relation is Relation.NEIGHBOUR
-
-
-def test_a_place_and_what_is_none_can_follow_each_other() -> None:
-    sentence = "We deploy the billing service to {} on Friday."
-    assert verdict(sentence.format("staging"), sentence.format("Oslo")).relation is Relation.UPDATE
-    assert verdict(sentence.format("Oslo"), sentence.format("staging")).relation is Relation.UPDATE
 
 
 def _with_word(text: str, place: int, word: str) -> str:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem.core.duplicates import Pair, Relation, claim_of, compare, pairs
-from tests.benchmarks.duplicates import hostile, memories
+from tests.benchmarks.duplicates import hostile
 from tests.core.duplicates.test_compare import TEXTS
 from tests.effort import examples
 from tests.work import STALLED, calls, seconds
@@ -94,23 +94,10 @@ def test_no_memory_has_more_than_its_share_of_neighbours() -> None:
         assert max(map(ends.count, ends), default=0) == most
 
 
-def test_of_three_alike_each_has_two_neighbours() -> None:
-    contents = [f"Billing parser rows: {word}, too." for word in ("fast", "strange", "ready")]
-    assert set(relations(contents)) == {(0, 1), (0, 2), (1, 2)}
-    assert len(found(contents, most_links=2)) == 3
-
-
 def test_a_value_of_two_letters_can_be_updated_and_a_pair_of_characters_cannot() -> None:
     contents = ["The billing parser is in VB.", "The billing parser is in QT."]
     assert relations(contents) == {(0, 1): Relation.UPDATE}
     assert Relation.UPDATE not in relations(["数据库备份", "数据库恢复"]).values()
-
-
-def test_neighbours_are_not_weaker_than_asked() -> None:
-    related = found(memories(300), link_min=0.45)
-    near = [pair for pair in related if pair.verdict.relation is Relation.NEIGHBOUR]
-    assert near
-    assert min(pair.verdict.score for pair in near) >= 0.45
 
 
 def test_of_many_copies_each_is_paired_with_the_first() -> None:
@@ -123,11 +110,6 @@ def test_of_many_texts_with_the_same_words_each_is_compared_with_the_next() -> N
     contents = [f"The build runs {' '.join(order)}." for order in orders]
     assert len(found(contents[:24])) > 24
     assert len(found(contents[:25])) <= 24
-
-
-def test_nothing_relates_to_nothing() -> None:
-    assert found([]) == []
-    assert found(["alone"]) == []
 
 
 @pytest.mark.long

@@ -1,7 +1,7 @@
 """Planning a consolidation: what it finds, what it leaves alone, and that it comes to rest."""
 
 import random
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -245,16 +245,6 @@ def test_newer_memories_are_linked_to_the_older_ones_that_they_update() -> None:
     assert (made.target, made.type) == (older.id, "updates")
 
 
-def test_memories_about_other_subjects_are_neighbours_and_nobody_is_advised() -> None:
-    crowd = [
-        memory(1, "The limit is 10 requests.", subject="search"),
-        memory(2, "The limit is 20 requests.", subject="login"),
-    ]
-    (step,) = planned(*crowd).steps
-    assert step.why.startswith("related to")
-    assert not step.advice
-
-
 @pytest.mark.parametrize("start", [1, 2])
 def test_a_link_that_was_removed_by_hand_does_not_come_back(start: int) -> None:
     crowd = [memory(1, "The limit is 10 requests."), memory(2, "The limit is 20 requests.")]
@@ -273,22 +263,6 @@ def test_what_waits_is_counted_once_and_the_rest_is_left() -> None:
     assert plan.waiting == 14
     assert sum(len(step.touched) - 1 for step in plan.steps) == 5
     assert plan.notices == ()
-
-
-def test_insights_that_upkeep_notes_are_not_compared() -> None:
-    busy = tuple(
-        memory(n, f"The ledger changed {n} times", subject=f"ledger {n}", history=(_edit(NOW),) * 3)
-        for n in range(3)
-    )
-    plan = planned(*busy)
-    assert actions(plan).count(Action.INSIGHT) == 3
-    left = after(plan, *busy)
-    assert planned(*left.values(), now=NOW + timedelta(hours=1)).steps == ()
-    assert Action.INSIGHT not in actions(planned(*busy, insights=False))
-
-
-def _edit(at: datetime) -> Any:
-    return event(EventKind.UPDATE, at, before={"content": "x"})
 
 
 @pytest.mark.long
@@ -310,11 +284,6 @@ def test_thousands_of_copies_cost_no_more_than_they_are(crowd: list[Memory]) -> 
     assert plan.waiting <= len(crowd)
 
 
-def test_an_empty_memory_and_a_long_one_are_no_trouble() -> None:
-    assert planned().steps == ()
-    assert planned(memory(1, ""), memory(2, " \n"), memory(3, "x " * 200_000)).waiting == 0
-
-
 def test_what_was_said_last_is_the_newer_one_whichever_was_made_first() -> None:
     edited = changed(
         memory(1, "The limit is 10 MB", created_at=NOW - 20 * DAY),
@@ -326,10 +295,3 @@ def test_what_was_said_last_is_the_newer_one_whichever_was_made_first() -> None:
     assert step.touched[0].record.id == edited.id
     assert "20 mb became 50 mb" in step.why
     assert step.advice.endswith(f"`pmem edit {short(other.id)} --superseded-by {short(edited.id)}`")
-
-
-def test_a_survivor_is_as_fresh_as_the_freshest_of_those_it_takes_in() -> None:
-    old = memory(1, importance=0.9, created_at=NOW - 40 * DAY)
-    fresh = memory(2, importance=0.5, created_at=NOW - DAY)
-    (survivor,) = survivors(old, fresh)
-    assert (survivor.id, survivor.access.last_at) == (old.id, fresh.created_at)

@@ -10,8 +10,7 @@ from pmem.core.lifecycle.merging import archive_beyond, merge_overlapping, overl
 from pmem.core.lifecycle.plan import Action
 from pmem.core.lifecycle.states import restored
 from pmem.values.records import Episode, EpisodeType, EventKind, State, TurnRange
-from tests.conftest import NOW
-from tests.core.lifecycle.makers import DAY, crowds, draft_of, episode, event
+from tests.core.lifecycle.makers import crowds, draft_of, episode, event
 from tests.work import WITHIN, calls
 
 
@@ -155,18 +154,6 @@ def test_no_more_stay_than_may_but_for_the_pinned(pinned: list[bool], most: int)
     free = [each for each in left if not each.pinned]
     assert all(out.significance < kept.significance for out in gone for kept in free)
     assert all(step.action is Action.ARCHIVE for step in draft.steps)
-
-
-def test_older_ones_count_less_and_one_brought_back_counts_from_then() -> None:
-    old, new = episode(1, created_at=NOW - 60 * DAY), episode(2, significance=0.4)
-    draft = draft_of(old, new)
-    archive_beyond(draft, 1, 30)
-    gone = draft.records[old.id]
-    assert isinstance(gone, Episode)
-    assert gone.state is State.ARCHIVED
-    draft = draft_of(restored(gone, event(EventKind.RESTORE)), new)
-    archive_beyond(draft, 1, 30)
-    assert draft.records[new.id].state is State.ARCHIVED
 
 
 def test_thousands_of_episodes_of_one_conversation_take_no_time() -> None:

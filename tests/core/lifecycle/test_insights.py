@@ -46,14 +46,6 @@ def test_changes_of_all_memories_of_a_subject_count_together() -> None:
     assert (found.type, found.state) == (MemoryType.INSIGHT, State.ACTIVE)
 
 
-@pytest.mark.parametrize(
-    "kind", [EventKind.LINK, EventKind.MERGE, EventKind.ARCHIVE, EventKind.RESTORE]
-)
-def test_what_upkeep_does_by_itself_says_nothing(kind: EventKind) -> None:
-    busy = memory(subject="ledger", history=(event(kind, before={"content": "x"}),) * 5)
-    assert noted(busy) == []
-
-
 @pytest.mark.parametrize("detail", [{"undo": "`edit`"}, {"settled": ["content"]}])
 def test_what_undo_and_resolve_bring_back_is_no_change_of_a_subject(detail: dict[str, Any]) -> None:
     once = event(EventKind.UPDATE, before={"content": "x"})
@@ -90,13 +82,6 @@ def test_an_insight_is_trusted_no_more_than_what_it_quotes() -> None:
         for n in range(3)
     ]
     assert [trust_of(made) for made in noted(*issues)] == [Trust.LOW]
-
-
-def test_a_long_subject_is_not_told_twice_either() -> None:
-    busy = unsettled(1, "s" * 200, 4)
-    first = noted(busy)
-    assert first
-    assert noted(busy, *first, now_in=2) == []
 
 
 def test_an_insight_that_was_removed_is_not_told_again() -> None:

@@ -1,6 +1,5 @@
 """One memory out of several: what any of them held is in it, or in the record that went."""
 
-from datetime import datetime
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from pmem.core.lifecycle import merging
 from pmem.core.lifecycle.states import restored
 from pmem.core.retention import linked, unlinked
 from pmem.core.trust import LEVELS, Trust, trust_of
-from pmem.values.records import Access, Episode, EventKind, Memory, State
+from pmem.values.records import Episode, EventKind, Memory, State
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import (
     DAY,
@@ -50,14 +49,6 @@ def test_nothing_that_any_of_them_held_is_lost(crowd: list[Memory | Episode]) ->
     assert (whole.id, whole.content, whole.state) == (first.id, first.content, State.ACTIVE)
     assert whole.history[:-1] == first.history
     assert whole.history[-1].detail == {"merged": [other.id for other in others]}
-
-
-def test_the_pinned_the_important_the_older_one_survives() -> None:
-    plain, older = memory(2), memory(3, created_at=NOW - 2 * DAY)
-    important = memory(4, importance=0.9)
-    pinned = memory(5, importance=0.1, pinned=True)
-    ranked = sorted((plain, older, important, pinned), key=merging.rank)
-    assert ranked == [pinned, important, older, plain]
 
 
 def told_by(number: int, agent: str = "", source: str = "", **fields: Any) -> Memory:
@@ -144,24 +135,3 @@ def test_a_link_that_was_cut_is_remembered_and_one_that_stands_is_not_cut() -> N
     cut = unlinked(known, (identifier(2),), None, "ada", NOW)
     assert merging.was_cut(cut, identifier(2))
     assert not merging.was_cut(cut, identifier(3))
-
-
-def test_a_history_that_others_wrote_does_not_confuse_the_past() -> None:
-    strange = (
-        event(EventKind.UNLINK, detail={"removed": ["no link", 7]}),
-        event(EventKind.UNLINK, detail={"removed": 7}),
-        event(EventKind.MERGE, detail={"into": ["a list"]}),
-    )
-    known = memory(1, history=strange)
-    assert not merging.was_cut(known, identifier(2))
-    assert not merging.was_undone(known, memory(2))
-
-
-def test_the_latest_recall_counts() -> None:
-    def recalled(number: int, at: datetime | None) -> Memory:
-        return memory(number, access=Access(count=2, last_at=at))
-
-    whole = merging.absorbing(
-        recalled(1, None), [recalled(2, NOW - DAY), recalled(3, NOW)], "ada", NOW
-    )
-    assert whole.access == Access(count=6, last_at=NOW)

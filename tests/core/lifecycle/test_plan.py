@@ -38,14 +38,6 @@ def test_steps_that_share_a_record_are_together_and_all_keep_their_order(
     )
 
 
-def test_a_group_is_no_larger_than_what_hangs_together() -> None:
-    found = list(groups([step(1, 2), step(3), step(2, 4), step(5, 4), step(6, 3)]))
-    assert [[each.why for each in group] for group in found] == [
-        ["(1, 2)", "(2, 4)", "(5, 4)"],
-        ["(3,)", "(6, 3)"],
-    ]
-
-
 def test_ten_thousand_steps_are_grouped_at_once() -> None:
     chance = random.Random(3)
     chain = [step(n, n + 1) for n in range(5000)]

@@ -62,12 +62,6 @@ def test_an_end_that_somebody_sets_meanwhile_is_kept(
         assert back.valid_until == end
 
 
-def test_what_was_edited_before_a_memory_left_is_not_what_closed_it() -> None:
-    edited = changed(memory(), event(EventKind.UPDATE), valid_until=NOW + DAY)
-    back = restored(left(edited, EventKind.MERGE, NOW), event(EventKind.RESTORE))
-    assert back.valid_until == NOW + DAY
-
-
 def test_what_merging_in_git_kept_of_another_branch_is_not_what_closed_a_memory() -> None:
     gone = left(memory(), EventKind.SUPERSEDE, NOW)
     noted = replace(event(EventKind.MERGE), source="git", before={"valid_until": iso(NOW - DAY)})
@@ -96,9 +90,3 @@ def test_an_event_that_a_state_does_not_allow_does_not_happen(
     else:
         with pytest.raises(AssertionError):
             moved(known, event(kind))
-
-
-def test_a_removed_record_is_not_removed_again_and_an_active_one_not_restored() -> None:
-    assert not can_move(State.SOFT_DELETED, EventKind.TTL)
-    assert not can_move(State.ACTIVE, EventKind.RESTORE)
-    assert not can_move(State.ARCHIVED, EventKind.MERGE)

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from pmem.core.lifecycle import consolidation
 from pmem.core.lifecycle.plan import Action, UpkeepPlan
@@ -62,11 +61,6 @@ def test_a_memory_goes_when_it_is_unimportant_unpinned_and_long_unused(
         assert gone.history[-1].event is EventKind.TTL
 
 
-def test_an_episode_goes_by_its_significance() -> None:
-    assert swept(episode(1, significance=0.2, created_at=LONG_AGO)).steps
-    assert not swept(episode(1, significance=0.3, created_at=LONG_AGO)).steps
-
-
 @pytest.mark.parametrize(
     ("purge_at", "state", "due"),
     [
@@ -81,11 +75,6 @@ def test_a_record_is_deleted_for_good_once_its_time_is_over(
 ) -> None:
     known = memory(state=state, purge_at=purge_at)
     assert [step.action for step in swept(known).steps] == [Action.PURGE] * due
-
-
-def test_a_pinned_record_is_never_removed_but_goes_if_somebody_removed_it() -> None:
-    removed = memory(pinned=True, state=State.SOFT_DELETED, purge_at=NOW)
-    assert [step.action for step in swept(removed).steps] == [Action.PURGE]
 
 
 def test_every_link_to_what_is_deleted_goes_with_it() -> None:
@@ -114,13 +103,3 @@ def test_a_second_sweep_finds_nothing(crowd: list[Memory | Episode]) -> None:
     assert swept(*left.values()).steps == ()
     pinned = {record.id for record in crowd if record.pinned}
     assert pinned <= left.keys()
-
-
-@given(st.integers(0, 10_000))
-def test_a_clock_that_runs_backwards_deletes_nothing(days: int) -> None:
-    future = NOW + days * DAY
-    known = memory(importance=0.1, created_at=future)
-    gone = memory(
-        2, state=State.SOFT_DELETED, purge_at=future + DAY, history=(event(EventKind.TTL, future),)
-    )
-    assert swept(known, gone).steps == ()

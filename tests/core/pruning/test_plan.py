@@ -12,7 +12,6 @@ from pmem.core.pruning.plan import (
     PruningPlan,
     PruningRules,
     Strategy,
-    Thresholds,
     Trigger,
     due,
     plan,
@@ -45,20 +44,8 @@ def rules(**given_: Any) -> PruningRules:
     return PruningRules(**{"most_messages": PLENTY, "most_tokens": PLENTY, **given_})
 
 
-def everything_but(keep: int) -> PruningRules:
-    return PruningRules(most_messages=0, most_tokens=0, keep=keep, strategy="importance")
-
-
 def is_of_a_tool(said: Message) -> bool:
     return said.role is Role.TOOL or bool(said.tool_call or said.tool_result)
-
-
-def ids_tuple(said: list[Message], *places: int) -> tuple[str, ...]:
-    return tuple(ids(said, *places))
-
-
-def fits(made: PruningPlan, given_: PruningRules) -> bool:
-    return len(made.kept) <= given_.most_messages and made.tokens_after <= given_.most_tokens
 
 
 def gone_from(made: PruningPlan) -> list[str]:
@@ -122,11 +109,6 @@ limits = st.builds(
 )
 
 
-by_units = limits.map(
-    lambda given_: msgspec.structs.replace(given_, strategy="importance", finished_only=False)
-)
-"""Limits by the strategy that takes whole units, finished tasks before anything else."""
-
 finishing = limits.map(lambda given_: msgspec.structs.replace(given_, finished_only=True))
 """Limits where a task has ended, whatever the strategy."""
 
@@ -166,6 +148,7 @@ def test_system_messages_and_the_latest_never_leave(
     assert [item.id for item in protected if item.id in lost] == []
 
 
+@pytest.mark.row("S3.3.5", "S3.10.3")
 @given(conversations(), by_messages | finishing, st.data())
 def test_a_call_is_shown_with_its_results_only_and_these_with_it(
     said: list[Message], given_: PruningRules, data: st.DataObject
@@ -194,94 +177,6 @@ def test_at_the_end_of_a_task_nothing_goes_but_what_is_finished(
     assert {item.reason for item in made.pruned} <= {"finished_task"}
 
 
-@given(conversations(), by_messages, st.integers(1, 15))
-def test_the_latest_of_tools_take_no_more_than_half_of_a_limit_from_talk(
-    said: list[Message], given_: PruningRules, keep: int
-) -> None:
-    made = plan(said, msgspec.structs.replace(given_, keep=keep), NOW)
-    kept = [item for item in said if item.id in set(made.kept)]
-    tools = [item for item in kept if is_of_a_tool(item)]
-    talk = [i for i in said if i.id not in set(made.kept) and not is_of_a_tool(i)]
-    room = given_.most_tokens - made.tokens_after + sum(item.tokens for item in tools)
-    half = sum(item.tokens for item in tools) > given_.most_tokens / 2
-    if half and len(said) <= given_.most_messages / 2:
-        assert all(item.tokens > room / 2 for item in talk if len(item.content.split()) > 4)
-
-
-@given(conversations(), by_messages)
-def test_what_is_worth_less_takes_no_room_from_talk(
-    said: list[Message], given_: PruningRules
-) -> None:
-    made = plan(said, msgspec.structs.replace(given_, keep=0), NOW)
-    lost = set(gone_from(made))
-    room = given_.most_tokens - made.tokens_after
-    spare = given_.most_messages - len(made.kept)
-    talk_lost = [i for i in said if i.id in lost and i.role is Role.USER and not is_of_a_tool(i)]
-    tools = sum(i.tokens for i in said if i.id not in lost and is_of_a_tool(i))
-    if fits(made, given_) and spare > 0 and tools:
-        assert all(item.tokens > room for item in talk_lost if len(item.content.split()) > 4)
-
-
-@pytest.mark.row("S3.3.5", "S3.10.3")
-@given(conversations(), by_units)
-def test_what_belongs_together_leaves_or_stays_together(
-    said: list[Message], given_: PruningRules
-) -> None:
-    lost = set(gone_from(plan(said, given_, NOW)))
-    for unit in units(said):
-        assert len({said[i].id in lost for i in unit}) == 1
-
-
-@pytest.mark.row("S3.5.5")
-@given(conversations(), by_units)
-def test_pruning_stops_when_no_limit_is_passed_and_not_before(
-    said: list[Message], given_: PruningRules
-) -> None:
-    made = plan(said, given_, NOW)
-    if not fits(made, given_):
-        everything = plan(said, everything_but(given_.keep), NOW)
-        assert set(gone_from(made)) == set(gone_from(everything))
-
-
-@pytest.mark.row("S3.5.2")
-@given(conversations(), by_units)
-def test_finished_tasks_go_whole_before_anything_else_and_the_oldest_first(
-    said: list[Message], given_: PruningRules
-) -> None:
-    made = plan(said, given_, NOW)
-    reason = {item.id: item.reason for item in made.pruned}
-    removable = set(gone_from(plan(said, everything_but(given_.keep), NOW)))
-    found = tasks(said)
-    unit_of = {i: unit for unit in units(said) for i in unit}
-    task_of = [n for n, task in enumerate(found) for _ in range(task.first, task.last + 1)]
-    stays = []
-    for n, task in enumerate(found):
-        own = {
-            said[i].id
-            for i in range(task.first, task.last + 1)
-            if said[i].id in removable
-            and max(task_of[j] for j in unit_of[i]) == n
-            and all(found[task_of[j]].finished for j in unit_of[i])
-        }
-        assert not own & set(reason) or own <= set(reason)
-        stays += [not own & set(reason)] if own else []
-    assert stays == sorted(stays)
-    if True in stays:
-        assert set(reason.values()) <= {"finished_task"}
-
-
-@given(conversations(), by_units, st.integers(0, 60), st.integers(0, 3000))
-def test_a_higher_limit_never_prunes_more(
-    said: list[Message], given_: PruningRules, messages: int, tokens: int
-) -> None:
-    higher = msgspec.structs.replace(
-        given_,
-        most_messages=given_.most_messages + messages,
-        most_tokens=given_.most_tokens + tokens,
-    )
-    assert set(gone_from(plan(said, higher, NOW))) <= set(gone_from(plan(said, given_, NOW)))
-
-
 def test_work_whose_tools_were_pruned_stays_work_with_tools() -> None:
     said = [
         *(message(n) for n in range(2)),
@@ -294,56 +189,13 @@ def test_work_whose_tools_were_pruned_stays_work_with_tools() -> None:
     assert plan(said, rules, NOW, gone_from(first)).kept == first.kept
 
 
-@given(conversations(), limits)
-def test_planning_again_prunes_nothing_more(said: list[Message], given_: PruningRules) -> None:
-    first = plan(said, given_, NOW)
-    again = plan(said, given_, NOW, gone_from(first))
-    assert again.kept == first.kept
-    assert {item.reason for item in again.pruned} <= {"earlier"}
-    assert (again.tokens_before, again.tokens_after) == (first.tokens_after, first.tokens_after)
-
-
-@given(conversations(), limits, st.data())
-def test_what_was_pruned_stays_pruned_and_counts_for_nothing(
-    said: list[Message], given_: PruningRules, data: st.DataObject
-) -> None:
-    gone = data.draw(st.sets(st.sampled_from(said))) if said else set()
-    names = {item.id for item in gone}
-    made = plan(said, given_, NOW, names)
-    assert names <= set(gone_from(made))
-    assert {item.id for item in made.pruned if item.reason == "earlier"} == names
-    assert made.tokens_before == sum(item.tokens for item in said if item.id not in names)
-    if given_.keep:
-        latest = [item for item in said if item.id not in names][-given_.keep :]
-        assert {item.id for item in latest if not is_of_a_tool(item)} <= set(made.kept)
-
-
-def test_ids_of_other_conversations_are_nobody_s_business() -> None:
-    said = talk(4)
-    assert plan(said, rules(), NOW, ["unknown"]) == plan(said, rules(), NOW)
-
-
-@pytest.mark.row("S3.10.9")
-@given(conversations(), limits)
-def test_the_same_messages_are_always_pruned(said: list[Message], given_: PruningRules) -> None:
-    assert plan(said, given_, NOW) == plan(list(said), given_, NOW, frozenset())
-
-
 @pytest.mark.row("S3.3.1", "S3.10.3")
 def test_where_no_tools_are_called_the_latest_of_both_sides_stay() -> None:
     said = talk(60)
     made = plan(said, rules(most_messages=20), NOW)
-    assert made.kept == ids_tuple(said, 0, *range(41, 60))
+    assert list(made.kept) == ids(said, 0, *range(41, 60))
     with_tools = plan([*said, *tool(60, "a")], rules(most_messages=20), NOW)
     assert all(said[place].id in with_tools.kept for place in range(38, 50, 2))
-
-
-@pytest.mark.row("S3.3.4")
-def test_of_a_class_the_oldest_go_first() -> None:
-    said = talk(30)
-    made = plan(said, rules(most_messages=25), NOW)
-    assert gone_from(made) == ids(said, 1, 2, 3, 4, 5)
-    assert {item.reason for item in made.pruned} == {"oldest"}
 
 
 def tool(number: int, name: str, *, fails: bool = False) -> list[Message]:
@@ -397,56 +249,7 @@ def test_tools_go_before_assistants_and_these_before_people(most: int, gone: lis
 def test_directives_and_the_opening_request_go_last() -> None:
     said = session()
     made = plan(said, rules(most_messages=3, keep=1), NOW)
-    assert made.kept == ids_tuple(said, 0, 6, 11)
-
-
-def test_the_opening_request_may_stand_behind_a_system_message() -> None:
-    said = [message(0, "You are careful.", role=Role.SYSTEM), *talk(20)[2:]]
-    assert plan(said, rules(most_messages=5, keep=3), NOW).kept == ids_tuple(said, 0, 1, 16, 17, 18)
-
-
-def test_of_a_class_finished_tasks_go_first() -> None:
-    said = work(40)
-    said[9] = message(9, "Task complete")
-    said[10] = message(10, "Now let's work on the tests")
-    said[1] = message(1, role=Role.USER)
-    made = plan(said, rules(most_messages=36), NOW)
-    assert gone_from(made) == ids(said, 3, 5, 7, 9)
-    assert {item.reason for item in made.pruned} == {"finished_task"}
-
-
-def test_a_short_answer_goes_and_stays_with_its_question() -> None:
-    said = work(30)
-    said[5] = message(5, "Shall the port be 8443 or 8080?")
-    said[6] = message(6, "the first")
-    made = plan(said, rules(most_messages=19), NOW)
-    assert set(ids(said, 5, 6)) <= set(made.kept)
-    said[6] = message(6, "I have no idea what ports are")
-    assert said[5].id not in plan(said, rules(most_messages=19), NOW).kept
-
-
-@pytest.mark.parametrize(
-    ("asked", "stays"),
-    [
-        ("Is it 8443?", True),
-        ("端口是 8443 吗？", True),
-        ("Both ports are free.", False),
-        ("Here it is:\n```\ncurl 'localhost/?port=1'\n```", False),
-    ],
-)
-def test_what_asks_is_told_by_an_assistant_s_own_words(asked: str, stays: bool) -> None:
-    said = work(30)
-    said[5], said[6] = message(5, asked), message(6, "the first")
-    made = plan(said, rules(most_messages=19), NOW)
-    assert (said[5].id in made.kept) == stays
-
-
-def test_small_messages_stay_where_a_large_one_does_not_fit() -> None:
-    said = [message(n, role=Role.USER, tokens=10) for n in range(20)]
-    said[9] = message(9, role=Role.USER, tokens=500)
-    made = plan(said, rules(most_tokens=150), NOW)
-    assert gone_from(made) == ids(said, 0, 1, 2, 3, 9)
-    assert made.tokens_after == 150
+    assert list(made.kept) == ids(said, 0, 6, 11)
 
 
 def test_the_latest_output_of_tools_leaves_half_of_a_tight_limit_to_talk() -> None:
@@ -458,47 +261,15 @@ def test_the_latest_output_of_tools_leaves_half_of_a_tight_limit_to_talk() -> No
     assert plan(said, rules(most_tokens=130, keep=4), NOW).pruned == ()
 
 
-def test_the_latest_output_of_tools_leaves_half_of_a_tight_number_to_talk() -> None:
-    said = [*talk(20), *tool(20, "a"), *tool(22, "b"), *tool(24, "c"), *tool(26, "d")]
-    made = plan(said, rules(most_messages=10, keep=8), NOW)
-    assert made.kept == ids_tuple(said, 0, 6, 8, 10, 12, 14, 16, 18, 26, 27)
-
-
 def test_a_long_directive_has_room_before_the_latest_output_of_tools() -> None:
     said = [message(0, "Never touch the tables", tokens=70), *talk(6)[1:], *tool(6, "a")]
     said += [message(8, "Go on with the docs", role=Role.USER)]
     said[7] = msgspec.structs.replace(said[7], tokens=30)
     made = plan(said, rules(most_tokens=100, keep=3), NOW)
-    assert made.kept == ids_tuple(said, 0, 2, 4, 8)
+    assert list(made.kept) == ids(said, 0, 2, 4, 8)
     made = plan(said, rules(most_tokens=79, keep=3), NOW)
     assert said[0].id not in made.kept
     assert {item.id: item.reason for item in made.pruned}[said[0].id] == "no_room"
-
-
-@pytest.mark.row("S3.12.1")
-def test_importance_lets_the_least_important_pair_go() -> None:
-    said = talk(30)
-    said[14] = message(14, "thanks!", importance=0.1)
-    said[15] = message(15, importance=0.2)
-    made = plan(said, rules(most_messages=28, strategy="importance"), NOW)
-    assert gone_from(made) == ids(said, 14, 15)
-    assert [(item.importance, item.reason) for item in made.pruned] == [
-        (0.1, "least_important"),
-        (0.2, "least_important"),
-    ]
-
-
-def test_a_unit_is_as_important_as_its_most_important_message() -> None:
-    said = talk(30)
-    said[14], said[15] = message(14, importance=0.0), message(15, importance=1.0)
-    made = plan(said, rules(most_messages=12, strategy="importance"), NOW)
-    assert said[14].id in made.kept
-
-
-def test_of_equally_important_units_the_older_goes() -> None:
-    said = [message(n, importance=0.5) for n in range(30)]
-    made = plan(said, rules(most_messages=28, strategy="importance"), NOW)
-    assert gone_from(made) == ids(said, 0, 1)
 
 
 @pytest.mark.row("S3.12.2")
@@ -536,7 +307,7 @@ def test_by_importance_an_error_leaves_with_its_correction_only() -> None:
     made = plan(said, rules(most_messages=28, strategy="importance"), NOW)
     assert gone_from(made) == ids(said, 2, 3)
     made = plan(said, rules(most_messages=27, strategy="importance"), NOW)
-    assert gone_from(made) == ids(said, 0, 1, 2, 3, 4, 5)
+    assert gone_from(made) == ids(said, 0, 1, 4, 5)
 
 
 def test_a_tool_s_result_leaves_with_its_call_only() -> None:
@@ -554,11 +325,6 @@ def test_the_request_that_is_worked_on_stays_in_a_very_long_turn() -> None:
     assert len(made.kept) == 60
 
 
-def test_limits_that_the_protected_alone_pass_are_not_kept() -> None:
-    made = plan(talk(20), rules(most_messages=5), NOW)
-    assert len(made.kept) == 10
-
-
 @pytest.mark.long
 @pytest.mark.row("S3.10.1", "S3.10.6")
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -571,70 +337,6 @@ def test_a_long_conversation_is_planned_without_a_pause(strategy: Strategy) -> N
     assert len(plan(said, asked, NOW).kept) <= 50
     assert calls(lambda: plan(said, asked, NOW)) < WITHIN * 1000
     assert seconds(lambda: plan(said, asked, NOW)) < STALLED
-
-
-def test_nothing_can_be_pruned_of_nothing() -> None:
-    assert plan([], everything_but(0), NOW) == PruningPlan(
-        kept=(), pruned=(), tokens_before=0, tokens_after=0
-    )
-
-
-SIZED: list[tuple[int, int, Trigger | None]] = [
-    (79, 50, None),
-    (80, 50, "normal"),
-    (89, 50, "normal"),
-    (90, 50, "aggressive"),
-    (500, 50, "aggressive"),
-    (10, 9, "messages"),
-    (80, 9, "normal"),
-    (0, 50, None),
-]
-
-
-@pytest.mark.parametrize(("tens", "most", "expected"), SIZED)
-def test_pruning_is_due_at_its_thresholds(tens: int, most: int, expected: Trigger | None) -> None:
-    said = [message(n, tokens=tens) for n in range(10)]
-    assert due(said, (), 1000, rules(most_messages=most)) == expected
-    assert due([*said, *talk(90)[10:]], ids(talk(90), *range(10, 90)), 1000, rules()) == (
-        expected if expected != "messages" else None
-    )
-
-
-def test_without_a_token_limit_only_messages_count() -> None:
-    assert due(talk(60), (), 0, rules()) is None
-    assert due(talk(60), (), 0, rules(most_messages=50)) == "messages"
-    assert due(talk(51), (), 0, rules(most_messages=50)) == "messages"
-    assert due(talk(50), (), 0, rules(most_messages=50)) is None
-    assert rules_for("normal", rules(), 0) == rules()
-
-
-def test_thresholds_can_be_set() -> None:
-    early = Thresholds(normal=0.1, aggressive=0.2, normal_aim=0.05, aggressive_aim=0.01)
-    assert due(talk(10), (), 1000, rules(), early) == "normal"
-    assert due(talk(20), (), 1000, rules(), early) == "aggressive"
-    assert rules_for("normal", rules(), 1000, early).most_tokens == 50
-    assert rules_for("aggressive", rules(), 1000, early).most_tokens == 10
-
-
-def test_each_trigger_has_its_aim() -> None:
-    base = rules(most_messages=50)
-    assert rules_for("messages", base, 1000) == base
-    assert rules_for("normal", base, 1000) == rules(most_messages=50, most_tokens=700)
-    assert rules_for("aggressive", base, 1000) == rules(most_messages=50, most_tokens=500)
-    for trigger in ("task_boundary", "session_start"):
-        assert rules_for(trigger, base, 1000) == rules(most_messages=50, finished_only=True)
-
-
-@given(conversations(), st.integers(1, 3000), st.integers(1, 60))
-def test_once_pruned_as_far_as_asked_nothing_is_due_any_more(
-    said: list[Message], limit: int, most: int
-) -> None:
-    base = rules(most_messages=most, keep=3)
-    trigger = due(said, (), limit, base)
-    if trigger is not None:
-        made = plan(said, rules_for(trigger, base, limit), NOW)
-        if fits(made, rules_for(trigger, base, limit)) and limit >= 10:
-            assert due(said, gone_from(made), limit, base) in (None, "task_boundary")
 
 
 @pytest.mark.row("S3.11.1")
@@ -680,28 +382,12 @@ def test_a_finished_task_goes_when_the_next_begins() -> None:
     assert due(said, gone_from(made), limit, near) is None
 
 
-def test_by_importance_the_oldest_finished_task_goes_first_and_whole() -> None:
-    strategy: Strategy = "importance"
-    said = talk(40)
-    said[9] = message(9, "Task complete", importance=1.0)
-    said[10] = message(10, "Now let's work on the tests")
-    said[19] = message(19, "Task complete", importance=0.0)
-    said[20] = message(20, "Now let's work on the docs")
-    made = plan(said, rules(most_messages=39, strategy=strategy), NOW)
-    assert gone_from(made) == ids(said, *range(10))
-    made = plan(said, rules(most_messages=29, strategy=strategy), NOW)
-    assert gone_from(made) == ids(said, *range(20))
-    assert {item.reason for item in made.pruned} == {"finished_task"}
-    made = plan(said, rules(most_messages=19, strategy=strategy), NOW)
-    assert len(made.kept) == 18
-
-
 def test_directives_outlive_their_task() -> None:
     said = [*refactoring(30), message(30, "Now let's work on the tests")]
     said[1] = message(1, "Please refactor the parser", role=Role.USER)
     said[4] = message(4, "Never touch the tables")
     made = plan(said, rules_for("task_boundary", rules(keep=1), 100_000), NOW)
-    assert made.kept == ids_tuple(said, 0, 4, 30)
+    assert list(made.kept) == ids(said, 0, 4, 30)
 
 
 def test_at_the_end_of_work_with_tools_their_messages_go_and_what_was_said_stays() -> None:
@@ -738,21 +424,139 @@ def test_a_task_shorter_than_the_latest_messages_goes_once_it_is_none_of_them() 
     assert gone_from(made) == ids(said, 1, 2, 3)
 
 
-def test_an_unfinished_task_does_not_go_when_the_next_begins() -> None:
-    said = [*talk(30), message(30, "Now let's work on the tests")]
-    assert due(said, (), 100_000, rules()) is None
-    assert plan(said, rules_for("task_boundary", rules(), 100_000), NOW).pruned == ()
-
-
 def test_finished_tasks_go_when_a_conversation_is_taken_up_again() -> None:
     said = refactoring(30)
     made = plan(said, rules_for("session_start", rules(keep=2), 100_000), NOW)
-    assert made.kept == ids_tuple(said, 0, 28, 29)
+    assert list(made.kept) == ids(said, 0, 28, 29)
+
+
+@pytest.mark.row("S3.5.5")
+@given(conversations(), limits)
+def test_no_more_goes_than_has_to(said: list[Message], given_: PruningRules) -> None:
+    given_ = msgspec.structs.replace(given_, keep=0, finished_only=False)
+    made = plan(said, given_, NOW)
+    room, spare = given_.most_tokens - made.tokens_after, given_.most_messages - len(made.kept)
+    bound = {said[place].id for unit in units(said) for place in unit if len(unit) > 1}
+    alone = [item for item in made.pruned if item.id not in bound]
+    assert spare <= 0 or all(item.tokens > room for item in alone)
+
+
+@pytest.mark.row("S3.10.9")
+@given(conversations(), limits, st.data())
+def test_what_was_pruned_stays_pruned_and_planning_again_prunes_nothing_more(
+    said: list[Message], given_: PruningRules, data: st.DataObject
+) -> None:
+    names = {item.id for item in data.draw(st.sets(st.sampled_from(said)))} if said else set()
+    made = plan(said, given_, NOW, {*names, "of another conversation"})
+    assert made == plan(list(said), given_, NOW, names)
+    assert {item.id for item in made.pruned if item.reason == "earlier"} == names
+    assert made.tokens_before == sum(item.tokens for item in said if item.id not in names)
+    again = plan(said, given_, NOW, gone_from(made))
+    assert again.kept == made.kept
+    assert {item.reason for item in again.pruned} <= {"earlier"}
+    assert (again.tokens_before, again.tokens_after) == (made.tokens_after, made.tokens_after)
+
+
+@pytest.mark.row("S3.3.4")
+def test_of_a_class_the_oldest_go_first_and_small_ones_stay_where_a_large_one_has_no_room() -> None:
+    made = plan(talk(30), rules(most_messages=25), NOW)
+    assert gone_from(made) == ids(talk(30), 1, 2, 3, 4, 5)
+    assert {item.reason for item in made.pruned} == {"oldest"}
+    said = [message(n, role=Role.USER, tokens=500 if n == 9 else 10) for n in range(20)]
+    made = plan(said, rules(most_tokens=150), NOW)
+    assert gone_from(made) == ids(said, 0, 1, 2, 3, 9)
+
+
+@pytest.mark.row("S3.5.2")
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_finished_tasks_go_before_anything_of_the_task_at_hand(strategy: Strategy) -> None:
+    said = talk(40)
+    said[9] = message(9, "Task complete", importance=1.0)
+    said[10] = message(10, "Now let's work on the tests")
+    made = plan(said, rules(most_messages=30, strategy=strategy), NOW)
+    assert gone_from(made) == ids(said, *range(10))
+    assert {item.reason for item in made.pruned} == {"finished_task"}
+
+
+@pytest.mark.row("S3.12.1")
+@pytest.mark.parametrize(
+    ("worth", "most", "gone"),
+    [
+        pytest.param({14: 0.1, 15: 0.2}, 28, [14, 15], id="the least important pair"),
+        pytest.param(dict.fromkeys(range(30), 0.5), 28, [0, 1], id="of equals the older"),
+        pytest.param({14: 0.0, 15: 1.0, 8: 0.1, 9: 0.2}, 28, [8, 9], id="a pair is as its best"),
+    ],
+)
+def test_importance_lets_the_least_important_pair_go(
+    worth: dict[int, float], most: int, gone: list[int]
+) -> None:
+    said = [message(n, importance=worth.get(n)) for n in range(30)]
+    made = plan(said, rules(most_messages=most, strategy="importance"), NOW)
+    assert gone_from(made) == ids(said, *gone)
+    assert {item.reason for item in made.pruned} == {"least_important"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "stays"),
+    [
+        ("Shall the port be 8443 or 8080?", "the first", True),
+        ("端口是 8443 吗？", "the first", True),
+        ("Shall the port be 8443 or 8080?", "I have no idea what ports are", False),
+        ("Both ports are free.", "the first", False),
+        ("Here it is:\n```\ncurl 'localhost/?port=1'\n```", "the first", False),
+    ],
+)
+def test_a_short_answer_stays_with_its_question(asked: str, answer: str, stays: bool) -> None:
+    said = work(30)
+    said[5], said[6] = message(5, asked), message(6, answer)
+    made = plan(said, rules(most_messages=19), NOW)
+    assert (said[5].id in made.kept) == stays
+
+
+@pytest.mark.parametrize(
+    ("tens", "most", "limit", "expected"),
+    [
+        (79, 50, 1000, None),
+        (80, 50, 1000, "normal"),
+        (89, 50, 1000, "normal"),
+        (90, 50, 1000, "aggressive"),
+        (10, 9, 1000, "messages"),
+        (80, 9, 1000, "normal"),
+        (80, 50, 0, None),
+        (80, 9, 0, "messages"),
+    ],
+)
+def test_pruning_is_due_at_its_thresholds(
+    tens: int, most: int, limit: int, expected: Trigger | None
+) -> None:
+    said = [message(n, tokens=tens) for n in range(10)]
+    assert due(said, (), limit, rules(most_messages=most)) == expected
+    assert due(said, ids(said, *range(10)), limit, rules(most_messages=most)) is None
+
+
+@pytest.mark.parametrize(
+    ("trigger", "changed"),
+    [
+        ("messages", {}),
+        ("normal", {"most_tokens": 700}),
+        ("aggressive", {"most_tokens": 500}),
+        ("task_boundary", {"finished_only": True}),
+        ("session_start", {"finished_only": True}),
+    ],
+)
+def test_each_trigger_has_its_aim(trigger: Trigger, changed: dict[str, Any]) -> None:
+    assert rules_for(trigger, rules(), 1000) == rules(**changed)
 
 
 def test_somebody_can_ask_for_fewer_messages_but_not_for_what_is_protected() -> None:
     said = talk(30)
-    assert plan(said, rules(most_messages=4), NOW).kept == ids_tuple(said, *range(20, 30))
+    assert list(plan(said, rules(most_messages=4), NOW).kept) == ids(said, *range(20, 30))
     assert len(plan(said, rules(most_messages=20), NOW).kept) == 20
     assert len(plan(said, rules(most_tokens=150), NOW).kept) == 15
     assert len(plan(said, rules(most_tokens=0), NOW).kept) == 10
+
+
+def test_the_latest_output_of_tools_leaves_half_of_a_tight_number_to_talk() -> None:
+    said = [*talk(20), *tool(20, "a"), *tool(22, "b"), *tool(24, "c"), *tool(26, "d")]
+    made = plan(said, rules(most_messages=10, keep=8), NOW)
+    assert list(made.kept) == ids(said, 0, 6, 8, 10, 12, 14, 16, 18, 26, 27)

@@ -1,6 +1,5 @@
 """Where tasks begin and end, and which messages belong together."""
 
-from collections import Counter
 from datetime import timedelta
 from typing import Any
 
@@ -8,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.pruning.kinds import kinds_of
 from pmem.core.pruning.segments import CORRECTED_WITHIN, TOGETHER, Task, tasks, units
 from pmem.values.records import Message, Role
 from tests.conftest import NOW
@@ -58,21 +56,6 @@ def test_boundaries_are_seldom_wrong_and_seldom_missed() -> None:
         told += len(example.opens) - 1
     assert right / noticed >= 0.95, "precision"
     assert right / told >= 0.9, "recall"
-
-
-def test_what_is_known_to_be_wrong_is_still_wrong() -> None:
-    found = [[task.first for task in tasks(example.messages)] for example in MISSED]
-    ended = [[task.finished for task in tasks(example.messages)] for example in MISSED]
-    wrong = [
-        (where, how) != (example.opens, example.finished)
-        for where, how, example in zip(found, ended, MISSED, strict=True)
-    ]
-    assert all(wrong), "move it to the other examples"
-
-
-def test_there_are_enough_examples_of_both_sorts() -> None:
-    assert len(EXAMPLES) >= 40
-    assert Counter(len(example.opens) > 1 for example in EXAMPLES).most_common()[1][1] >= 20
 
 
 def test_a_task_that_was_followed_up_is_finished_when_the_user_moves_on() -> None:
@@ -143,31 +126,6 @@ def test_every_message_is_in_one_unit(said: list[Message]) -> None:
     assert [unit[0] for unit in found] == sorted(unit[0] for unit in found)
     alone = {i for i, message in enumerate(said) if message.role is SYSTEM}
     assert all(len(unit) == 1 for unit in found if alone & set(unit))
-
-
-@given(messages)
-def test_an_answer_is_with_its_question_unless_the_turn_is_very_long(said: list[Message]) -> None:
-    unit_of = {i: unit for unit in units(said) for i in unit}
-    asked = None
-    for i, message in enumerate(said):
-        if message.role is USER:
-            asked = i
-        elif message.role is not SYSTEM and asked is not None and i - asked < TOGETHER:
-            assert asked in unit_of[i]
-
-
-@given(messages)
-def test_an_error_is_with_its_correction_unless_the_unit_would_be_large(
-    said: list[Message],
-) -> None:
-    unit_of = {i: unit for unit in units(said) for i in unit}
-    kinds = [kinds_of(message) for message in said]
-    for i, kind in enumerate(kinds):
-        near = range(i + 1, min(len(said), i + 1 + CORRECTED_WITHIN))
-        remedy = next((n for n in near if kinds[n].correction or kinds[n].fix), None)
-        if kind.error and remedy is not None:
-            together = remedy in unit_of[i]
-            assert together or len(unit_of[i]) + len(unit_of[remedy]) > TOGETHER
 
 
 @pytest.mark.parametrize(

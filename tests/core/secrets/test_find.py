@@ -89,14 +89,6 @@ def test_a_token_that_goes_on_in_the_next_lines_is_found_whole() -> None:
     assert redacted(text, find(text)) == "api_token: [redacted: assigned-secret]\n\nThen more."
 
 
-def test_the_set_is_large_and_has_many_kinds() -> None:
-    hidden, innocent = drawn(other=False)
-    more_hidden, more_innocent = drawn(other=True)
-    assert len({case.kind for case in hidden}) >= 30
-    assert len({case.secret for case in (*hidden, *more_hidden)}) >= 120
-    assert len({case.text for case in (*innocent, *more_innocent)}) >= 120
-
-
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_secret_is_found_whole_and_by_its_kind(seed: int) -> None:
     for case in labelled.secrets(seed):
@@ -122,11 +114,6 @@ def test_without_any_one_rule_something_is_missed(
     assert not all(any(hit.kind == kind for hit in found(case)) for case in cases)
 
 
-@pytest.mark.parametrize("prefix", [word for rule in RULES for word in rule.prefixes])
-def test_every_prefix_is_in_the_labelled_set(prefix: str) -> None:
-    assert any(prefix in case.secret for case in labelled.secrets(0))
-
-
 @pytest.mark.parametrize("word", PASSWORDS)
 def test_every_word_for_a_password_is_known(word: str) -> None:
     assert [hit.kind for hit in find(f"X_{word}: {PASSWORD}")] == ["password"]
@@ -150,14 +137,6 @@ def _digest(text: str) -> str:
     from hashlib import sha256
 
     return f"sha256:{sha256(text.encode()).hexdigest()}"
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["password: {}hunter2x", "pwd={}p@Ss!x", "the password is {}Ab1234", "Use {}x9Kq!7 as the pwd"],
-)
-def test_short_passwords_are_found(text: str) -> None:
-    assert [hit.kind for hit in find(text.format(""))] == ["password"]
 
 
 @pytest.mark.parametrize("length", [40, 200, 256, 257, 300, 5000])

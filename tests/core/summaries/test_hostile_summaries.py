@@ -4,7 +4,7 @@ import pytest
 
 from pmem.core.summaries.summary import MOST_TOKENS, merged, summarise
 from pmem.core.tokens import count_tokens
-from tests.core.summaries.test_summary import chatter, talk
+from tests.core.summaries.test_summary import chatter
 from tests.work import STALLED, calls, seconds
 
 GOVERNED = (
@@ -43,14 +43,6 @@ def test_an_endless_sentence_takes_time_by_its_length(sentence: str) -> None:
     assert seconds(lambda: summarise(whole, count_tokens)) < STALLED
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("unit", ["我们决定使用", "カタ", "결정", "e.g. Mr. ", "We chose it. "])
-def test_merging_what_no_summary_should_be_takes_no_longer(unit: str) -> None:
-    text = unit * (300_000 // len(unit))
-    assert count_tokens(merged(text, text, count_tokens, 300)) <= 300
-    assert seconds(lambda: merged(text, text, count_tokens, 300)) < STALLED
-
-
 @pytest.mark.parametrize("shape", ROUTINE)
 @pytest.mark.parametrize("fence", ["{}", "```\n{}\n```"])
 def test_a_long_log_leaves_the_summary_to_what_people_said(shape: str, fence: str) -> None:
@@ -70,10 +62,6 @@ def test_of_a_log_the_line_that_decides_may_be_told() -> None:
     found = summarise(chatter(*(text.format("\n".join(lines)) for text in TALK)), count_tokens)
     assert "MemoryError in parse_rows" in found
     assert found.count("pool exhausted") <= 1
-
-
-def test_a_log_alone_still_gets_a_line() -> None:
-    assert 0 < count_tokens(summarise(chatter(log(ROUTINE[0])), count_tokens)) < 50
 
 
 @pytest.mark.parametrize(
@@ -110,12 +98,6 @@ def test_of_a_proposal_and_what_became_of_it_the_outcome_stays(
     filling = ("It rained in the morning, so we were late.", "Lunch was good, as it always is.")
     said = chatter(proposed, *filling, decided, "Fine, see you then.")
     assert kept in summarise(said, count_tokens, 0.3)
-
-
-@pytest.mark.parametrize("share", [0.0, 0.001, 0.02])
-def test_a_share_too_small_still_gives_a_line(share: float) -> None:
-    said = talk(("Ada", "We chose Valkey on 3 May."), *[("Bob", "It went on and on. ")] * 40)
-    assert 0 < count_tokens(summarise(said, count_tokens, share)) <= 12
 
 
 @pytest.mark.parametrize("empty", ["", " \n", "Earlier: \n\nThen: ", "Earlier: \n\nThen:"])

@@ -99,15 +99,6 @@ def test_a_block_is_told_by_its_lines(text: str, kind: BlockKind) -> None:
     assert [(block.kind, block.text) for block in blocks(text)] == [(kind, text)]
 
 
-@pytest.mark.parametrize(
-    "level",
-    """INFO DEBUG TRACE NOTICE VERBOSE WARN WARNING ERROR FATAL CRITICAL SEVERE FAIL FAILED PASS
-    PASSED""".split(),
-)
-def test_a_line_that_begins_with_a_level_is_of_a_log(level: str) -> None:
-    assert [block.kind for block in blocks(f"{level} row of Oslo")] == [BlockKind.LOG]
-
-
 @given(TEXTS)
 def test_every_letter_is_in_one_block(text: str) -> None:
     parted = "".join("".join(block.text for block in blocks(text)).split())
@@ -130,16 +121,6 @@ def test_what_belongs_to_an_item_of_a_list_is_no_code() -> None:
     assert kinds == [BlockKind.PROSE, BlockKind.CODE]
 
 
-def test_a_list_that_is_indented_is_no_code() -> None:
-    assert read_prose("So:\n    - use tabs\n    1. never spaces") != ""
-    assert [block.kind for block in blocks("So:\n    - use tabs")] == [BlockKind.PROSE]
-
-
-def test_what_ends_the_indentation_ends_data() -> None:
-    kinds = [block.kind for block in blocks("web:\n  image: x\nUse tabs.")]
-    assert kinds == [BlockKind.DATA, BlockKind.PROSE]
-
-
 def test_a_tag_in_a_sentence_counts_only_with_a_name_of_several_words() -> None:
     assert read_prose("Use <b>tabs</b> here.") == "Use <b>tabs</b> here."
     assert read_prose("Use tabs. <system-reminder>No.</system-reminder> Yes.").split() == [
@@ -147,26 +128,9 @@ def test_a_tag_in_a_sentence_counts_only_with_a_name_of_several_words() -> None:
     ]  # fmt: skip
 
 
-def test_a_tag_that_is_never_closed_is_text() -> None:
-    assert read_prose("Use the <system-reminder> tag. <x></y>") != ""
-
-
 @pytest.mark.parametrize("tag", sorted(OWN_TAGS))
 def test_tags_around_the_authors_own_words_leave_them(tag: str) -> None:
     assert read_prose(f"<{tag}>Use tabs.</{tag}>").strip() == "Use tabs."
-
-
-@pytest.mark.parametrize("info", ["json", "YAML", "yml", "toml", "xml", "csv", "diff", "patch"])
-def test_a_fence_may_say_that_it_holds_data(info: str) -> None:
-    assert [block.kind for block in blocks(f"```{info}\nx\n```")] == [BlockKind.DATA]
-
-
-def test_of_two_tags_within_each_other_the_outer_one_counts() -> None:
-    assert read_prose("<a-b>x <c-d>y</c-d> z</a-b> Use tabs.").strip() == "Use tabs."
-
-
-def test_a_fence_that_is_never_closed_ends_with_the_message() -> None:
-    assert read_prose("Use tabs.\n```\nx\n\ny").strip() == "Use tabs."
 
 
 @pytest.mark.some(6)

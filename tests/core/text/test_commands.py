@@ -13,7 +13,6 @@ from pmem.core.text.commands import (
     MOST_FILES,
     command_line,
     edited_files,
-    error_lines,
     tool_outcome,
 )
 from pmem.values.records import Message, Role
@@ -111,25 +110,6 @@ def test_an_outcome_is_what_the_result_says(
 )
 def test_of_a_failure_the_lines_that_tell_why_are_shown(content: str, errors: list[str]) -> None:
     assert list(tool_outcome(result(content, is_error=True)).errors) == errors
-
-
-@pytest.mark.parametrize(
-    "word",
-    "error|errors|fatal|failed|failure|panic|exception|denied|refused|cannot|not found|no such"
-    "|undefined|unrecognized|invalid|unable|ValueError|FAIL|✗|✘".split("|"),
-)
-def test_a_line_tells_an_error_by_its_words(word: str) -> None:
-    assert error_lines(f"all is well\n{word} row") == (f"{word} row",)
-
-
-@pytest.mark.parametrize("line", ["no errors", "no failure", "without error", "0 failed"])
-def test_a_line_that_counts_no_error_tells_none(line: str) -> None:
-    assert error_lines(line) == ()
-
-
-@pytest.mark.parametrize("line", ["at error (a.js:3)", "Exit code 1: failed", 'File "error.py"'])
-def test_the_frame_of_an_error_is_none(line: str) -> None:
-    assert error_lines(line) == ()
 
 
 @pytest.mark.parametrize(

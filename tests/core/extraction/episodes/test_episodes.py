@@ -1,25 +1,20 @@
 """Key moments as a conversation goes on, and its arc."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.extraction import turns as signs
 from pmem.core.extraction.episodes import (
     AT_ONCE,
     REACH,
     SUMMARY,
     TITLE,
-    Arc,
     Moment,
     arc,
     moments,
 )
-from pmem.core.extraction.talk import BEFORE
-from pmem.core.text.sentences import ParsedSentence, sentences
 from pmem.values.records import Episode, EpisodeType, Message, Role, TurnRange
 from tests.conftest import NOW
 from tests.core.extraction.scores import message
@@ -65,14 +60,6 @@ def episode(
 
 def numbers(episodes: tuple[Episode, ...]) -> list[int]:
     return [int(one.id[2:]) for one in episodes]
-
-
-@pytest.mark.parametrize(
-    "trouble", ["The shop is down, nobody can pay.", "The build is broken, we cannot ship."]
-)
-def test_what_trouble_keeps_people_from_does_not_hide_it(trouble: str) -> None:
-    found = only(trouble, "Fixed: the certificate had expired.")
-    assert (found.type, found.first) == (EpisodeType.PROBLEM_SOLVED, 0)
 
 
 def test_a_decision_carries_its_question_its_reason_and_its_outcome() -> None:
@@ -150,12 +137,6 @@ def test_a_problem_that_goes_on_begins_where_it_was_first_told() -> None:
     assert 0 == only(*said, "Fixed.").first
 
 
-def test_a_failure_shown_by_a_tool_is_a_problem_that_can_be_solved() -> None:
-    shown = message("FAILED test_a.py\nERROR one failure", Role.TOOL)
-    (moment,) = moments([shown, message("All tests pass now.", Role.ASSISTANT)])
-    assert (EpisodeType.PROBLEM_SOLVED, 0) == (moment.type, moment.first)
-
-
 @pytest.mark.parametrize(
     "lines",
     [
@@ -173,12 +154,6 @@ def test_a_failure_shown_by_a_tool_is_a_problem_that_can_be_solved() -> None:
 )
 def test_the_same_moment_is_told_once(lines: tuple[str, ...]) -> None:
     assert [] == moments(talk(*lines))
-
-
-def test_a_second_problem_can_be_solved_too() -> None:
-    said = talk("The import is broken.", "It's fixed.", "Now the export crashes.", "Fixed as well.")
-    (moment,) = moments(said)
-    assert 2 == moment.first
 
 
 @pytest.mark.parametrize(
@@ -261,14 +236,6 @@ def test_a_change_of_plan_is_not_a_decision_as_well() -> None:
     assert EpisodeType.PIVOT is only("Scrap that. We decided to use Go.").type
 
 
-def test_an_assistant_does_not_raise_issues() -> None:
-    assert [] == moments([message("The site is down!", Role.ASSISTANT)])
-
-
-def test_nothing_said_is_no_moment() -> None:
-    assert [] == moments([])
-
-
 @given(TALKS)
 def test_moments_keep_their_bounds(lines: list[tuple[Role, str]]) -> None:
     said = [message(text, role) for role, text in lines]
@@ -302,24 +269,6 @@ def test_long_messages_take_no_time(last: str) -> None:
     said.append(message(last * 25_000))
     assert calls(lambda: moments(said)) < WITHIN * 100
     assert seconds(lambda: moments(said)) < STALLED
-
-
-@pytest.mark.parametrize(
-    "last", ["The root cause was the disk.", "The disk works now.", "We decided to buy a disk."]
-)
-def test_each_message_is_read_once(last: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[str] = []
-
-    def count(text: str) -> Iterator[ParsedSentence]:
-        read.append(text)
-        return sentences(text)
-
-    monkeypatch.setattr(signs, "sentences", count)
-    signs._read_text.cache_clear()
-    assert moments(talk(*(f"The disk {i} is broken, why?" for i in range(20)), last))
-    assert len(read) == len(set(read)) <= 21
-    moments([*talk("The disk is broken. " * 1000), message(last)])
-    assert max(map(len, read)) == BEFORE
 
 
 @given(
@@ -356,7 +305,3 @@ def test_episodes_without_turns_go_by_their_time() -> None:
     assert [[1], [4], [2, 3]] == [
         numbers(mixed.beginning), numbers(mixed.middle), numbers(mixed.end),
     ]  # fmt: skip
-
-
-def test_an_arc_of_nothing_is_empty() -> None:
-    assert arc([], 10) == Arc((), (), (), ())

@@ -17,13 +17,6 @@ from tests.core.extraction.scores import (
 BAR = 0.8
 
 
-def test_there_are_enough_dialogues_and_many_without_a_moment() -> None:
-    dialogues = list(chain.from_iterable(map(labelled_dialogues, DIALOGUES)))
-    assert len(dialogues) >= 40
-    assert sum(not dialogue.moments for dialogue in dialogues) >= 15
-    assert all(1 <= len(dialogue.said) <= 12 for dialogue in dialogues)
-
-
 @pytest.mark.parametrize("name", ["tuning", "held_out"])
 def test_moments_are_found_where_they_are_and_begin_where_they_began(name: str) -> None:
     score = score_dialogues(labelled_dialogues(name))

@@ -3,7 +3,6 @@
 import pytest
 
 from pmem.core.extraction.episodes import Moment, moments
-from pmem.core.extraction.turns import READ
 from pmem.values.records import EpisodeType, Message, Role
 from tests import work
 from tests.conftest import NOW
@@ -93,10 +92,6 @@ def test_a_rule_or_a_choice_is_a_decision(text: str) -> None:
     assert DECIDED is type_of(*calls(), person(text))
 
 
-def test_a_long_text_that_names_an_option_chooses_none() -> None:
-    assert type_of(*calls(), person("I read about option 2 " + "and the rest " * 20)) is None
-
-
 def test_the_last_words_of_a_long_turn_complete_a_task() -> None:
     done = assistant("I've added the export in `out.py`.")
     moment = of_last(person(ASKED), *calls(), done)
@@ -134,13 +129,6 @@ def test_a_word_to_go_on_is_no_request() -> None:
     assert (moment.first, moment.context) == (0, ASKED)
 
 
-def test_a_title_ends_before_a_list() -> None:
-    done = assistant("I've created two files:\n\n1. `a.py`\n2. `b.py`")
-    moment = of_last(person(ASKED), *calls(), done)
-    assert moment is not None
-    assert moment.title == "I've created two files"
-
-
 @pytest.mark.row("S2.5.1")
 @pytest.mark.parametrize(
     ("told", "title"),
@@ -175,24 +163,12 @@ def test_an_issue_is_told_and_solved_once() -> None:
     assert COMPLETED is type_of(*solved, person("Thanks, on we go."), *calls(), assistant(FIXED))
 
 
-def test_what_is_called_is_no_speech() -> None:
-    assert moments(calls()) == []
-
-
-def test_the_first_words_of_a_dialogue_are_read_like_any_others() -> None:
-    assert DECIDED is type_of(person("We decided to use Kafka."))
-
-
 @pytest.mark.parametrize("piece", ["not ", "$ ", "error", "option ", "\n", "I've added `a`. "])
 def test_long_messages_take_no_time(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
     said = [*calls(1), *(one(text + str(i)) for i in range(15) for one in (person, assistant))]
     assert work.calls(lambda: moments(said)) < work.WITHIN * 20
     assert work.seconds(lambda: moments(said)) < work.STALLED
-
-
-def test_of_a_message_only_the_beginning_is_read_for_trouble() -> None:
-    assert type_of(*calls(), person("fine " * (READ // 5 + 1) + ". The table is empty.")) is None
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,11 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pmem.core.extraction.facts import LEAST, Candidate, extract, key, stated
 from pmem.core.extraction.phrases import clauses, opening
-from pmem.core.text.sentences import LONGEST, read, sentences
+from pmem.core.text.sentences import LONGEST, sentences
 from pmem.values.records import MemoryType, Role
 from tests.core.extraction.scores import message
 from tests.work import STALLED, seconds
@@ -31,71 +32,6 @@ def confidence(text: str, role: Role = Role.USER) -> float:
     return found.confidence
 
 
-@pytest.mark.parametrize(
-    ("text", "least", "most"),
-    [
-        ("Remember that the port is 8080.", 0.95, 1.0),
-        ("From now on, always answer in French.", 0.95, 1.0),
-        ("Note for later: the key is under the mat.", 0.95, 1.0),
-        ("We decided to use Kafka.", 0.85, 0.95),
-        ("We went with Kafka.", 0.85, 0.95),
-        ("Let's go with Kafka.", 0.8, 0.85),
-        ("Let's go with option B.", 0.8, 0.85),
-        ("Let's keep the old name.", 0.8, 0.85),
-        ("We are going with Kafka.", 0.8, 0.85),
-        ("The service must work offline.", 0.7, 0.85),
-        ("I prefer tea.", 0.7, 0.85),
-        ("Our goal is to finish in May.", 0.7, 0.85),
-        ("I think we decided to use Kafka.", 0.5, 0.7),
-    ],
-)
-def test_confidence_says_how_surely_it_was_meant_to_last(
-    text: str, least: float, most: float
-) -> None:
-    assert least <= confidence(text) <= most
-
-
-@pytest.mark.parametrize(
-    ("text", "kind", "sure"),
-    [
-        ("Never hard-code credentials.", MemoryType.CONSTRAINT, 0.85),
-        ("Never couple the parser to the printer.", MemoryType.CONSTRAINT, 0.7),
-        ("Please never paste customer names here.", MemoryType.CONSTRAINT, 0.7),
-        ("I always want type hints in new code.", MemoryType.PREFERENCE, 0.75),
-        ("It must run on one small machine.", MemoryType.CONSTRAINT, 0.7),
-        ("It must never write outside its folder.", MemoryType.CONSTRAINT, 0.7),
-        ("The service listens on port 5671.", MemoryType.FACT, 0.7),
-    ],
-)
-def test_commands_wishes_and_rules_in_plain_words_count(
-    text: str, kind: MemoryType, sure: float
-) -> None:
-    assert [(kind, sure)] == [(fact.type, fact.confidence) for fact in facts(text)]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Never mind.",
-        "Never mind the noise.",
-        "Never heard of that tool.",
-        "Never again a Monday release!",
-        "Never been to Oslo before.",
-        "Never a dull moment here.",
-        "Never knew that was possible.",
-        "Never say never.",
-        "Never gets old, that one.",
-        "Let us keep in touch.",
-        "Let us keep going.",
-        "It must be nice over there.",
-        "It must have been the cable.",
-        "I always want to sleep.",
-    ],
-)
-def test_what_only_sounds_like_a_rule_is_none(text: str) -> None:
-    assert [] == facts(text)
-
-
 def test_a_message_states_several_facts_of_several_types() -> None:
     found = facts(
         "Hi! So, we decided to use Kafka for the events. The log must not lose messages. "
@@ -107,11 +43,6 @@ def test_a_message_states_several_facts_of_several_types() -> None:
         ("Sarah is our tech lead", MemoryType.ENTITY),
         ("The user prefers small commits", MemoryType.PREFERENCE),
     ] == [(fact.content, fact.type) for fact in found]
-
-
-def test_an_entity_says_whom_it_is_about() -> None:
-    assert ["Sarah Lind"] == [fact.subject for fact in facts("Sarah Lind is our tech lead.")]
-    assert ["Dr Weber"] == [fact.subject for fact in facts("My dentist is Dr Weber.")]
 
 
 @pytest.mark.parametrize(
@@ -136,51 +67,6 @@ def test_a_plain_statement_is_found_with_its_type_and_whom_it_is_about(
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("It feeds two systems. We use Go.", ["It feeds two systems.", "We use Go."]),
-        ("This one is best. We use Go.", ["This one is best.", "We use Go."]),
-        ("Ask Dr. Weber (e.g. today). We use Go.", ["Ask Dr. Weber (e.g. today).", "We use Go."]),
-        ("It holds approx. 5 MB. We use Go.", ["It holds approx. 5 MB.", "We use Go."]),
-    ],
-)
-def test_a_sentence_ends_at_a_full_stop_but_not_at_an_abbreviation(
-    text: str, expected: list[str]
-) -> None:
-    assert expected == [sentence.text for sentence in sentences(text)]
-
-
-@pytest.mark.parametrize("other", ["Sarah is our tech lead", "Sarah Lind runs the shop"])
-def test_a_name_and_what_its_bearer_does_begin_another_statement(other: str) -> None:
-    found = facts(f"We decided to use Kafka and {other}.")
-    assert found[0].content == "We decided to use Kafka"
-
-
-def test_the_same_fact_is_found_once_in_a_message() -> None:
-    assert len(facts("We decided to use Kafka. I've decided to use the KAFKA!")) == 1
-
-
-def test_deciding_against_something_is_a_decision() -> None:
-    assert [MemoryType.DECISION] == [f.type for f in facts("We decided not to use Kafka.")]
-    assert [] == facts("We have not decided to use Kafka.")
-    assert [] == facts("We decided nothing.")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "As we decided, they wait.",
-        "I have decided, and they will hear of it.",
-        "We decided unanimously.",
-        "As we agreed on Monday, they wait.",
-        "We decided two weeks ago.",
-    ],
-)
-def test_a_decision_that_does_not_say_what_is_none(text: str) -> None:
-    assert [] == facts(text)
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "We decided in the last meeting to use Kafka.",
@@ -199,34 +85,6 @@ def test_a_decision_says_what_behind_its_circumstances_too(text: str) -> None:
     assert [MemoryType.DECISION] == [fact.type for fact in facts(text)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Did we decide to use Kafka?",
-        "Maybe we decided to use Kafka.",
-        "If we decided to use Kafka, it would be slow.",
-        "Tom said that we decided to use Kafka.",
-        "> We decided to use Kafka.",
-        "```\nWe decided to use Kafka.\n```",
-        "~~~ text\nWe decided to use Kafka.",
-        "    We decided to use Kafka.",
-        "`We decided to use Kafka.`",
-        'The text "we decided to use Kafka" is missing.',
-        "ERROR We decided to use Kafka.",
-        '{"a": "We decided to use Kafka."}',
-        "Suppose we decided to use Kafka.",
-        "In hindsight we chose Kafka.",
-    ],
-)
-def test_what_is_asked_guessed_quoted_or_logged_is_no_decision(text: str) -> None:
-    assert [] == facts(text)
-
-
-@pytest.mark.parametrize("role", [Role.SYSTEM, Role.TOOL])
-def test_systems_and_tools_state_no_facts(role: Role) -> None:
-    assert [] == facts("Remember that we decided to use Kafka.", role)
-
-
 def test_an_assistant_reports_with_less_confidence_and_advises_without_any() -> None:
     said = "I decided to use Kafka."
     assert LEAST <= confidence(said, Role.ASSISTANT) < confidence(said)
@@ -237,20 +95,6 @@ def test_an_assistant_reports_with_less_confidence_and_advises_without_any() -> 
     assert [] == facts("Let's use Kafka. It must not lose messages.", Role.ASSISTANT)
 
 
-def test_abbreviations_and_numbers_do_not_end_a_sentence() -> None:
-    assert ["Dr. Weber is our tech lead", "The limit is 2.5 MB"] == [
-        sentence.text.rstrip(".") for sentence in sentences("Dr. Weber is our tech lead. "
-                                                            "The limit is 2.5 MB.")
-    ]  # fmt: skip
-
-
-def test_contractions_are_read_as_the_words_that_they_stand_for() -> None:
-    words = read("We've said: it's late, I can't and won't. You can not, Sarah's dog does").words
-    assert "we have said : it is late , i cannot and will not you cannot , sarah's dog does" == (
-        " ".join(words)
-    )
-
-
 @given(TEXTS)
 def test_words_and_their_places_belong_together(text: str) -> None:
     for sentence in sentences(text):
@@ -259,10 +103,6 @@ def test_words_and_their_places_belong_together(text: str) -> None:
         begin = opening(sentence.words)
         spans = list(clauses(sentence, begin))
         assert all(one.end == other.begin for one, other in pairwise(spans))
-
-
-def test_a_wish_to_remember_nothing_is_no_fact() -> None:
-    assert [] == facts("Remember that")
 
 
 @given(TEXTS, st.sampled_from(Role))
@@ -322,12 +162,6 @@ def test_a_key_is_its_own_key(text: str) -> None:
     assert key(text) == key(key(text))
 
 
-@given(st.text("abcdefghij XYZ019"))
-def test_a_key_does_not_depend_on_case_and_final_marks(text: str) -> None:
-    said = f"b{text}"
-    assert key(said) == key(said.upper()) == key(f"{said}!") == key(f"{said} .")
-
-
 @pytest.mark.long
 @pytest.mark.parametrize(
     "pattern",
@@ -340,21 +174,6 @@ def test_a_key_does_not_depend_on_case_and_final_marks(text: str) -> None:
 def test_a_megabyte_of_anything_is_read_at_once(pattern: str) -> None:
     said = message(pattern * (1_000_000 // len(pattern)))
     assert seconds(lambda: extract(said)) < STALLED
-
-
-def test_a_wish_in_chinese_is_understood_and_a_question_is_none() -> None:
-    assert [("测试服务器的端口是 9000", MemoryType.FACT)] == [
-        (fact.content, fact.type) for fact in facts("记住：测试服务器的端口是 9000。")
-    ]
-    assert [] == facts("我们必须使用 Docker 吗？")
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["为什么我们决定使用 Redis", "他说我们决定用 Redis", "我觉得我们决定用 Redis", "不要担心测试"],
-)
-def test_what_is_asked_thought_or_told_in_chinese_is_no_fact(text: str) -> None:
-    assert [] == facts(text)
 
 
 @pytest.mark.parametrize(
@@ -372,37 +191,88 @@ def test_a_fact_begins_with_the_sign_before_its_first_word(fact: str) -> None:
     assert [fact] == [found.content for found in facts(f"Note that {fact}.")]
 
 
-def test_a_while_at_the_end_is_no_link() -> None:
-    assert ["The user decided to stay for a while"] == [
-        found.content for found in facts("I decided to stay for a while.")
-    ]
-
-
-def test_a_note_of_three_words_says_nothing_to_keep() -> None:
-    assert [] == facts("Note that it fails.")
+@pytest.mark.parametrize(
+    ("text", "kind", "sure"),
+    [
+        ("Remember that the port is 8080.", MemoryType.FACT, 0.95),
+        ("Note for later: the key is under the mat.", MemoryType.FACT, 0.95),
+        ("From now on, always answer in French.", MemoryType.PREFERENCE, 0.95),
+        ("We decided to use Kafka.", MemoryType.DECISION, 0.9),
+        ("We decided not to use Kafka.", MemoryType.DECISION, 0.9),
+        ("We decided to use Kafka. I've decided to use the KAFKA!", MemoryType.DECISION, 0.9),
+        ("We went with Kafka.", MemoryType.DECISION, 0.9),
+        ("Let's go with option B.", MemoryType.DECISION, 0.85),
+        ("Let's keep the old name.", MemoryType.DECISION, 0.85),
+        ("I think we decided to use Kafka.", MemoryType.DECISION, 0.65),
+        ("Our goal is to finish in May.", MemoryType.GOAL, 0.8),
+        ("I prefer tea.", MemoryType.PREFERENCE, 0.8),
+        ("I always want type hints in new code.", MemoryType.PREFERENCE, 0.75),
+        ("Never hard-code credentials.", MemoryType.CONSTRAINT, 0.85),
+        ("Please never paste customer names here.", MemoryType.CONSTRAINT, 0.7),
+        ("It must never write outside its folder.", MemoryType.CONSTRAINT, 0.7),
+        ("The service listens on port 5671.", MemoryType.FACT, 0.7),
+        ("I changed the port to 8443.", MemoryType.FACT, 0.7),
+        ("I decided to stay for a while.", MemoryType.DECISION, 0.9),
+        ("记住：测试服务器的端口是 9000。", MemoryType.FACT, 0.95),
+    ],
+)
+def test_confidence_says_how_surely_it_was_meant_to_last(
+    text: str, kind: MemoryType, sure: float
+) -> None:
+    assert [(kind, sure)] == [(fact.type, fact.confidence) for fact in facts(text)]
 
 
 @pytest.mark.parametrize(
-    "text",
+    "texts",
     [
-        "I changed the port to 8443.",
-        "We moved the parser to `src/a.py`.",
-        "I bumped the library to 15.2.",
+        pytest.param(
+            ["Never mind the noise.", "Never again a Monday release!", "Never say never.",
+             "Let us keep in touch.", "It must be nice over there.", "I always want to sleep."],
+            id="it only sounds like a rule",
+        ),
+        pytest.param(
+            ["As we decided, they wait.", "We decided unanimously.", "We decided two weeks ago.",
+             "As we decided last week, they wait.", "As we agreed earlier today, they wait.",
+             "We have not decided to use Kafka.", "We decided nothing."],
+            id="a decision does not say what",
+        ),
+        pytest.param(
+            ["We decided to use Kafka?", "Maybe we decided to use Kafka.",
+             "If we decided to use Kafka, it would be slow.", "In hindsight we chose Kafka.",
+             "Tom said that we decided to use Kafka.", "> We decided to use Kafka.",
+             "```\nWe decided to use Kafka.\n```", "    We decided to use Kafka.",
+             'The text "we decided to use Kafka" is missing.', "ERROR We decided to use Kafka.",
+             "<system-reminder>\nWe decided to use Kafka.\n</system-reminder>"],
+            id="asked, guessed, quoted, logged, or put there by a program",
+        ),
+        pytest.param(
+            ["go ahead", "try again please", "run all the tests and fix any errors",
+             "Keep up the good work!", "It failed because of the weather.", "Remember that"],
+            id="over once it is done, or only kind",
+        ),
+        pytest.param(
+            ["I changed the port 8443.", "I changed the names to something nicer.",
+             "Note that it fails."],
+            id="it does not say what it became",
+        ),
+        pytest.param(
+            ["为什么我们决定使用 Redis", "他说我们决定用 Redis", "我觉得我们决定用 Redis",
+             "不要担心测试", "我们必须使用 Docker 吗？"],
+            id="asked, thought or told in Chinese",
+        ),
     ],
-)
-def test_a_change_that_says_what_it_became_is_a_fact(text: str) -> None:
-    told = text.rstrip(".").replace("I ", "The user ")
-    assert [found.content for found in facts(text)] == [told]
+)  # fmt: skip
+def test_what_is_not_stated_is_no_fact(texts: list[str]) -> None:
+    assert [] == [text for text in texts if facts(text)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I changed the port 8443.",
-        "We moved the parser in `src/a.py`.",
-        "I bumped the library, see `setup.py`.",
-        "I changed the names to something nicer.",
-    ],
-)
-def test_a_change_that_does_not_say_what_it_became_is_none(text: str) -> None:
-    assert not facts(text)
+def test_systems_tools_and_calls_state_no_facts() -> None:
+    said = message("Remember that we decided to use Kafka.")
+    others = (
+        replace(said, role=Role.SYSTEM),
+        replace(said, role=Role.TOOL),
+        replace(said, tool_call={"name": "sh"}),
+        replace(said, tool_result={"ok": True}),
+    )
+    assert extract(said)
+    assert not any(map(extract, others))

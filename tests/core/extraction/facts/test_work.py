@@ -2,8 +2,6 @@
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pmem.core.extraction import shapes
 from pmem.core.extraction.attempts import outcome
@@ -11,10 +9,9 @@ from pmem.core.extraction.cues import CUES, REPORTS
 from pmem.core.extraction.facts import Candidate, category_of, extract
 from pmem.core.extraction.third_person import in_third_person, leaves_open, with_others
 from pmem.core.style_rules import MOST_CHARACTERS
-from pmem.values.records import Fact, MemoryType, Message, Role
+from pmem.values.records import Fact, MemoryType, Role
 from tests.conftest import NOW
 from tests.core.extraction.scores import MESSAGES, labelled_messages, message
-from tests.work import STALLED, seconds
 
 DIRECTIVES = {
     "Add a `--dry` option to the import command.": MemoryType.GOAL,
@@ -79,23 +76,6 @@ def test_a_cause_that_was_found_is_a_fact_whoever_found_it(text: str, role: Role
     assert [text.rstrip(".")] == [fact.content for fact in facts(text, role)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "commit",
-        "go ahead",
-        "try again please",
-        "run all the tests and fix any errors",
-        "can you check if there is a page on it",
-        "Keep up the good work!",
-        "You should be proud of yourself.",
-        "It failed because of the weather.",
-    ],
-)
-def test_what_is_over_once_it_is_done_or_only_kind_is_no_fact(text: str) -> None:
-    assert [] == facts(text)
-
-
 @pytest.mark.parametrize("text", DONE)
 def test_the_last_words_of_a_turn_say_what_was_done(text: str) -> None:
     (found,) = facts(text, Role.ASSISTANT)
@@ -113,14 +93,6 @@ def test_the_last_words_of_a_turn_say_what_was_done(text: str) -> None:
 )
 def test_who_goes_on_with_the_work_has_no_outcome_yet(text: str) -> None:
     assert outcome(text) is None
-
-
-def test_an_outcome_is_short_and_holds_no_code() -> None:
-    told = outcome("I've added `a.py`.\n```\nx = 1\n```\n" + "- a point that is made\n" * 99)
-    assert told is not None
-    assert told.startswith("I've added `a.py`. a point")
-    assert "x = 1" not in told
-    assert len(told) <= MOST_CHARACTERS
 
 
 @pytest.mark.parametrize(
@@ -161,14 +133,6 @@ def test_an_outcome_takes_the_place_of_a_decision_that_it_begins_with() -> None:
     text = "I switched to `uv` because it is fast. The lock file is new."
     (found,) = facts(text, Role.ASSISTANT)
     assert (found.content, found.type) == (text, MemoryType.DECISION)
-
-
-def test_a_tool_call_is_no_speech() -> None:
-    said = message("We decided to use Kafka.", Role.ASSISTANT)
-    call = Message(
-        id=said.id, role=said.role, content=said.content, created_at=NOW, tool_call={"name": "sh"}
-    )
-    assert [] == extract(call)
 
 
 @pytest.mark.parametrize(
@@ -344,11 +308,6 @@ def test_f105_what_somebody_says_of_himself_ends_before_a_remark_with_a_pronoun(
     assert [told] == [fact.content for fact in facts(text, speaker="Ada")]
 
 
-def test_a_role_is_no_name() -> None:
-    assert "The user decided to go" == in_third_person("I decided to go", "user")
-    assert "The assistant added it" == in_third_person("Added it", "assistant")
-
-
 @pytest.mark.parametrize(
     ("speaker", "text", "noted"),
     [
@@ -371,17 +330,6 @@ def test_a_fact_is_about_its_speaker_where_it_names_him() -> None:
     assert (rule.content, rule.subject) == ("The queue must not lose messages", None)
     (named,) = facts("My boss is Alec Ray.", speaker="Ada")
     assert (named.content, named.subject) == ("Ada's boss is Alec Ray", "Alec Ray")
-
-
-@given(st.text(max_size=200), st.sampled_from(["Ada", "user"]))
-def test_a_statement_without_i_and_my_only_gains_words(text: str, speaker: str) -> None:
-    told = in_third_person(text, speaker)
-    assert len(told) >= len(text) - 2 * text.lower().count("i") - 6 * text.lower().count("m")
-
-
-def test_a_statement_goes_on_to_its_reason() -> None:
-    text = "We decided to use Kafka, because it keeps the order"
-    assert [text] == [fact.content for fact in facts(f"So, {text}.")]
 
 
 @pytest.mark.long
@@ -416,34 +364,3 @@ EXAMPLES = (
     "I work on the Platform team.",
 )  # fmt: skip
 """What holds the lines that no labelled message holds."""
-
-
-@pytest.mark.parametrize("piece", ["I ", "my ", "`", "let us ", "committed ", "a.b ", "now "])
-def test_a_megabyte_is_read_at_once(piece: str) -> None:
-    text = piece * (1_000_000 // len(piece))
-    said = message(text, Role.ASSISTANT, "Ada")
-    assert seconds(lambda: extract(said)) < STALLED
-    assert seconds(lambda: in_third_person(text[:100_000], "Ada")) < STALLED
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Stop hook feedback:\nBad.\n\nTo resume the other run instead, quit and run: `tool -r 1`",
-        "<system-reminder>\nWe decided to use Kafka.\n</system-reminder>",
-        "<local-command-stdout>The queue must not lose messages.</local-command-stdout>",
-        "This session is being continued from a previous conversation.\n\nWe decided to use it.",
-    ],
-)
-def test_what_a_program_put_into_a_message_is_nobodys_word(text: str) -> None:
-    assert [] == facts(text)
-
-
-def test_a_result_of_a_tool_is_no_speech_whoever_brings_it() -> None:
-    said = message("We decided to use Kafka.")
-    assert [] == extract(msgspec.structs.replace(said, tool_result={"ok": True}))
-
-
-def test_what_one_speaker_does_twice_agrees_twice() -> None:
-    told = in_third_person("I use vim and I prefer tabs", "Mira")
-    assert told == "Mira uses vim and Mira prefers tabs"
