@@ -111,12 +111,8 @@ def rank_answers(
     most = min(MOST_RECALLED, LEAST_RECALLED + budget // TOKENS_A_HIT)
     remembered, said, standing = _picked(workspace, request, asked, most)
     hits = [*remembered.ranked, *standing.ranked]
-    usable.read(
-        [
-            *(place.id for kind, place, _ in hits if kind is SearchKind.MEMORY),
-            *(tie.id for tie in remembered.ties),
-        ]
-    )
+    ids = [place.id for kind, place, _ in hits if kind is SearchKind.MEMORY]
+    usable.read([*ids, *(tie.id for tie in remembered.ties)])
     below: list[Omitted] = []
     heard = _heard(said, hidden, below)
     known = [

@@ -1,6 +1,6 @@
 """Building the context that a model reads: what it draws on, in which order of priority."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -66,13 +66,9 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     if request.thread is not None and not workspace.is_past:
         news = delta(workspace, request.thread, _visible(workspace, request), mark=False)
     source = _read_source(workspace, request, budget, talk)
-    usable = source.usable
     own = _own_part(asker, request, talk, source.asked, budget)
     talk = _shown_talk(source, talk)
-    hidden = usable.hidden_ids() if request.names_omitted else ()
-    pruned = (Omitted(message, "pruned") for message in sorted(talk.gone))
-    left_out = [*source.below, *hidden, *pruned]
-    unnamed = {} if request.names_omitted else usable.hidden()
+    left_out, unnamed = _ruled_out(source, talk)
     mark = _marking(source)
     own_mark = _marking(own.source) if own and own.source else mark
 
@@ -100,19 +96,37 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
         from pmem.search.context_reasons import Reasons  # rarely needed
 
         built = Reasons(source).told(built, [own.source] if own and own.source else [])
-    given = task_of(request)
-    best = source.ranked()[: settings.retrieval_top_k] if given and request.hits else []
+    return _with_what_it_recalled(source, built, own.notes if own else ())
+
+
+def _with_what_it_recalled(
+    source: ContextSource, built: Context, notes: Sequence[str]
+) -> BuiltContext:
+    """Return a finished context with its thread, its notes, and what counts as recalled."""
+    workspace, request, given = source.workspace, source.request, task_of(source.request)
+    most = workspace.settings.retrieval_top_k
+    best = source.ranked()[:most] if given and request.hits else []
     return BuiltContext(
         **{
             **msgspec.structs.asdict(built),
-            "notes": (*notes_on(request.query or ""), *built.notes, *(own.notes if own else ())),
+            "notes": (*notes_on(request.query or ""), *built.notes, *notes),
             "tokenizer": workspace.budget_counter.name,
         },
         retrieval_results=tuple(hits_of(workspace, opened(workspace, best))),
         thread=request.thread,
         is_answered=bool(given and (source.found or source.said)),
-        kept_in_use=_kept_in_use(workspace, usable, built),
+        kept_in_use=_kept_in_use(workspace, source.usable, built),
     )
+
+
+def _ruled_out(
+    source: ContextSource, talk: ConversationWindow
+) -> tuple[list[Omitted], Mapping[str, int]]:
+    """Return what no context shows, and how many others there are that are not named."""
+    pruned = [Omitted(message, "pruned") for message in sorted(talk.gone)]
+    if source.request.names_omitted:
+        return [*source.below, *source.usable.hidden_ids(), *pruned], {}
+    return [*source.below, *pruned], source.usable.hidden()
 
 
 def _read_source(
