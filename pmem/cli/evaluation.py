@@ -10,8 +10,8 @@ from pmem.cli.asking import asks
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.operations import table
 from pmem.search import evaluation, golden
-from pmem.search.evaluation import Evaluation, EvaluationRequest, FigureChange, QuestionResult
-from pmem.search.golden import Golden, Misses, MissesRequest, QuestionRequest
+from pmem.search.evaluation import Evaluation, EvaluationRequest
+from pmem.search.golden import Golden, MissesRequest, QuestionRequest
 
 _STDIN = "-"
 
@@ -48,21 +48,23 @@ def misses(session: CommandSession, request: MissesRequest) -> Answer:
     done = session.run(table.MISSES, request)
     none = "" if done.items or done.dropped else "no session has missed a memory that answers it"
     note = "`pmem eval misses --drop NAME` forgets one" if done.items else none
-    return Answer(data=done, lines=_miss_lines(done), note=note)
-
-
-def _miss_lines(done: Misses) -> Iterator[Line]:
-    if done.dropped:
-        yield [("dropped ", "green"), (f"{done.dropped}", "")]
+    lines: list[Line] = [[("dropped ", "green"), (f"{done.dropped}", "")]] * bool(done.dropped)
     for miss in done.items:
         command = f"pmem eval add {quote(miss.query)} {miss.short}"
-        yield [(miss.name, "cyan"), (f" {command}", "")]
-        yield [(f"         {miss.score:.2f} ", "green"), (" ".join(miss.text.split()), "dim")]
+        lines.append([(miss.name, "cyan"), (f" {command}", "")])
+        text = " ".join(miss.text.split())
+        lines.append([(f"         {miss.score:.2f} ", "green"), (text, "dim")])
+    return Answer(data=done, lines=lines, note=note)
 
 
 def _lines(done: Evaluation) -> Iterator[Line]:
     for judged in done.questions:
-        yield from _question_lines(judged)
+        word: Line = [("ok    ", "green")] if judged.passed else [("miss  ", "red")]
+        labels = ((evaluation.label(name), rank) for name, rank in judged.ranks.items())
+        found = ", ".join(f"no {it}" if rank is None else f"{it} at {rank}" for it, rank in labels)
+        yield [*word, (judged.query, "bold"), (f": {found}", "")]
+        if judged.reason:
+            yield [(f"      {judged.reason}", "dim")]
     yield [("", "")]
     for name, value in done.totals.items():
         yield [(f"{name:<16}", "bold"), (f"{value:.3f}", "")]
@@ -71,25 +73,11 @@ def _lines(done: Evaluation) -> Iterator[Line]:
         yield [(f"{'recall@5 of':<16}", "bold"), (told, "")]
     passed = sum(judged.passed for judged in done.questions)
     yield [(f"{'passed':<16}", "bold"), (f"{passed} of {len(done.questions)}", "")]
-    if done.accepted is not None:
-        yield from map(_change_line, (*done.regressions, *done.improvements))
-
-
-def _question_lines(judged: QuestionResult) -> Iterator[Line]:
-    word: Line = [("ok    ", "green")] if judged.passed else [("miss  ", "red")]
-    labels = ((evaluation.label(name), rank) for name, rank in judged.ranks.items())
-    found = ", ".join(f"no {it}" if rank is None else f"{it} at {rank}" for it, rank in labels)
-    yield [*word, (judged.query, "bold"), (f": {found}", "")]
-    if judged.reason:
-        yield [(f"      {judged.reason}", "dim")]
-
-
-def _change_line(change: FigureChange) -> Line:
-    word = ("regressed: ", "red") if change.is_regression else ("improved: ", "green")
-    if change.before is None:
-        word = ("never accepted: ", "red")
-    about = "" if change.query is None else f"{change.query!r}: "
-    return [word, (f"{about}{change.reason}", "")]
+    for change in (*done.regressions, *done.improvements) if done.accepted is not None else ():
+        verdict = ("regressed: ", "red") if change.is_regression else ("improved: ", "green")
+        verdict = ("never accepted: ", "red") if change.before is None else verdict
+        about = "" if change.query is None else f"{change.query!r}: "
+        yield [verdict, (f"{about}{change.reason}", "")]
 
 
 def _evaluation_note(done: Evaluation, *, accepting: bool) -> str:

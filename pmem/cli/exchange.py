@@ -1,6 +1,7 @@
 """`pmem import` and `pmem export`."""
 
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
@@ -251,14 +252,10 @@ def git(session: CommandSession, request: HistoryImportRequest) -> Answer:
     told = render.progress(session, "commits")
     request = msgspec.structs.replace(request, progress=told)
     done = session.run(table.IMPORT_GIT, request)
-    lines: Iterator[Line] = (
-        [
-            (one.commit[:10], "yellow"),
-            (f" {one.confidence:.2f} {one.type:<10} ", "dim"),
-            (one_visible_line(one.content), ""),
-        ]
-        for one in (done.items if done.dry_run else ())
-    )
+    lines: list[Line] = []
+    for one in done.items if done.dry_run else ():
+        what = (f" {one.confidence:.2f} {one.type:<10} ", "dim")
+        lines.append([(one.commit[:10], "yellow"), what, (one_visible_line(one.content), "")])
     next_ = ["`pmem inbox facts` shows them, `pmem inbox accept` keeps one"]
     has_more = done.added and not done.dry_run
     of = f"{counted(done.commits, 'commit')}, as pending facts: "
@@ -294,10 +291,10 @@ def _left_out(parts: "Sequence[UnusedPart] | Mapping[str, int]") -> list[Line]:
 
 
 def _counts(parts: "Iterable[UnusedPart]") -> Iterator[str]:
-    kinds: dict[str, list[str]] = {}
+    kinds = defaultdict[str, list[str]](list)
     for part in parts:
         first, last = part.lines
-        kinds.setdefault(part.what, []).append(f"{first}-{last}" if last > first else f"{first}")
+        kinds[part.what].append(f"{first}-{last}" if last > first else f"{first}")
     for what, places in kinds.items():
         listed = ", ".join(places[:_PLACES]) + ", ..." * (len(places) > _PLACES)
         yield f"{counted(len(places), what)} (line{'s' * (not listed.isdecimal())} {listed})"

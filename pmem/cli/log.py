@@ -64,18 +64,16 @@ def log(
             from pmem.cli.review import provenance_answer
 
             asked = HistoryRequest(reference=of, at=request.at, revision=request.revision)
-            return provenance_answer(session, asked) if git else _texts(session, asked)
+            if git:
+                return provenance_answer(session, asked)
+            told = session.run(table.VERSIONS, asked)
+            told = msgspec.structs.replace(told, items=told.items[::-1])
+            return Answer(data=told, lines=list(map(_version_line, told.items)))
         return _events(session, request, of)
     except NotFound as error:
         if of is not None:
             error.hint += "; a range of git is written as main..HEAD"
         raise
-
-
-def _texts(session: CommandSession, request: HistoryRequest) -> Answer:
-    found = session.run(table.VERSIONS, request)
-    found = msgspec.structs.replace(found, items=found.items[::-1])
-    return Answer(data=found, lines=list(map(_version_line, found.items)))
 
 
 def _events(session: CommandSession, request: EventsRequest, of: str | None) -> Answer:

@@ -45,8 +45,15 @@ def help_(
     session.explains_all = every
     if every and not words:
         return Answer(data=None, raw=f"{ctx.find_root().get_help()}\n")
+    if not words and session.json:
+        return Answer(data={**reference(), "documents": documents()})
     if not words:
-        return _overview(session)
+        listed = {
+            section: {name + ENDING: title for name, title in titles.items()}
+            for section, titles in sections().items()
+        }
+        note = "`pmem help NAME` prints one; `pmem --help` lists the commands"
+        return Answer(data=None, lines=_columns(listed), note=note)
     found = _command_context(ctx.find_root(), words)
     if found is not None:
         text = found.get_help()
@@ -59,20 +66,6 @@ def help_(
     text = text_of(name)
     title = text.partition("\n")[0].removeprefix("# ")
     return Answer(data={"document": name, "title": title, "text": text}, raw=text)
-
-
-def _overview(session: CommandSession) -> Answer:
-    if session.json:
-        return Answer(data={**reference(), "documents": documents()})
-    contents = {
-        section: {name + ENDING: title for name, title in titles.items()}
-        for section, titles in sections().items()
-    }
-    return Answer(
-        data=None,
-        lines=_columns(contents),
-        note="`pmem help NAME` prints one; `pmem --help` lists the commands",
-    )
 
 
 def _documents_on(words: Sequence[str]) -> str:
@@ -142,7 +135,12 @@ def find_sections(words: Sequence[str], *, named: bool = False) -> list[FoundSec
     none and they need not be `named`, those with all words in their text. Endings do not count.
     """
     wanted = [_pattern(word) for word in words]
-    parts = [part for name in documents() if name != "commands" for part in _sections_of(name)]
+    parts = [
+        FoundSection(name, *part.partition("\n")[::2])  # the first has the title as heading
+        for name in documents()
+        for part in re.split(r"^#+ ", text_of(name), flags=re.MULTILINE)[1:]
+        if name != "commands"
+    ]
     titles = [part.document.rpartition("/")[2].replace("-", " ") for part in parts]
     named_so = [f"{title} {part.heading}" for title, part in zip(titles, parts, strict=True)]
     found = [part for part, text in zip(parts, named_so, strict=True) if _has_all(wanted, text)]
@@ -162,13 +160,6 @@ def find_commands(words: Sequence[str], commands: Mapping[str, Any]) -> dict[str
             flags = (one for one in told["options"] if f"--{words[0].lower()}" in one["flags"])
             found |= {f"{name} --{words[0].lower()}": one["help"] for one in flags}
     return found
-
-
-def _sections_of(name: str) -> Iterator[FoundSection]:
-    """Yield the sections of a document; the first has its title as heading."""
-    for part in re.split(r"^#+ ", text_of(name), flags=re.MULTILINE)[1:]:
-        heading, _, text = part.partition("\n")
-        yield FoundSection(name, heading, text)
 
 
 def _pattern(word: str) -> re.Pattern[str]:

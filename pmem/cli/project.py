@@ -1,7 +1,6 @@
 """The commands for a whole project: `init`, `stats` and `config`."""
 
 import os
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -104,19 +103,16 @@ def config_list(
     if os.path.isdir(own_place):
         notes.append(f"your own memory: {own_place}")
     if not (every or session.json):
-        notes.append(
-            f"{len(by_name) - len(shown)} more at their defaults: `pmem config list --all`"
-        )
-    lines = _grouped_lines(by_name) if every else (_setting_line(by_name[it]) for it in shown)
+        left = len(by_name) - len(shown)
+        notes.append(f"{left} more at their defaults: `pmem config list --all`")
+    lines = [_setting_line(by_name[name]) for name in shown]
+    if every:
+        groups = [("Everyday", EVERYDAY), *((group.title, group.names) for group in FURTHER)]
+        lines = []
+        for title, names in groups:
+            lines.append([(f"{title}:", "bold")])
+            lines += ([("  ", ""), *_setting_line(by_name[name])] for name in names)
     return Answer(data=found, lines=lines, note="\n".join(notes))
-
-
-def _grouped_lines(settings: Mapping[str, Resolved]) -> Iterator[Line]:
-    groups = [("Everyday", EVERYDAY), *((group.title, group.names) for group in FURTHER)]
-    for title, names in groups:
-        yield [(f"{title}:", "bold")]
-        for name in names:
-            yield [("  ", ""), *_setting_line(settings[name])]
 
 
 def _setting_line(setting: Resolved) -> Line:

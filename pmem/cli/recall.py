@@ -66,19 +66,21 @@ def search(
         data=found,
         lines=chain(
             _hit_lines(found, asked, marks, explain=explain),
-            _related_lines(found, asked),
+            (
+                [
+                    ("  ", ""),
+                    (related.short, "cyan"),
+                    (f" {tie_of(related)}: ", "dim"),
+                    (snippet(related.text.split(), asked, RELATED_WORDS), ""),
+                ]
+                for related in found.related
+            ),
             lines_elsewhere(found),
             (_hit_line(hit, asked, marks[hit.id]) for hit in (*found.yours, *found.fill)),
             expected_lines(found.expected),
         ),
         screen=drawn(session, "hits.hit_screen", found, explain=explain, around=around),
-        note="\n".join(
-            [
-                *found.notes,
-                *([] if found.hits or found.yours else [_reason(found, request.error)]),
-                *_notes_on(found),
-            ]
-        ),
+        note="\n".join((*found.notes, *_notes_on(found, request.error))),
         exit_code=int(is_no),
     )
 
@@ -112,8 +114,10 @@ def lines_elsewhere(found: SearchResult) -> Iterator[Line]:
         ]
 
 
-def _notes_on(found: SearchResult) -> Iterator[str]:
+def _notes_on(found: SearchResult, error: str | None) -> Iterator[str]:
     """Say what the hits themselves do not: that none holds a word, that some have expired."""
+    if not (found.hits or found.yours):
+        yield _reason(found, error)
     if found.hits and not found.is_answered:
         how = "near it in meaning" if found.by_meaning else "only related to it"
         yield f"no hit holds a word of the query: what is shown is {how}"
@@ -168,13 +172,6 @@ def marks_in(found: SearchResult) -> dict[str, str]:
     return marks | {hit.id: "not a match, only recent" for hit in found.fill}
 
 
-def _related_lines(found: SearchResult, asked: set[str]) -> Iterator[Line]:
-    for related in found.related:
-        tie = (f" {tie_of(related)}: ", "dim")
-        text = snippet(related.text.split(), asked, RELATED_WORDS)
-        yield [("  ", ""), (related.short, "cyan"), tie, (text, "")]
-
-
 def tie_of(related: Related) -> str:
     """Say what a memory has to do with the hit that brought it along."""
     hit, how = short(related.via), related.type.replace("_", " ")
@@ -205,19 +202,13 @@ def marked_words(text: str, asked: set[str]) -> Iterator[tuple[str, str]]:
         yield word, "bold" if asked & set(terms(word)) else ""
 
 
-def _wordless(query: str, error: str | None) -> str:
-    if query.strip():
-        return (
-            "nothing found: no memory has all these words; they are too short or too common to rank"
-        )
-    if error is not None:
-        return "nothing is known of this error: a query beside it looks for words as well"
-    return "nothing found: the query is empty"
-
-
 def _reason(found: SearchResult, error: str | None) -> str:
+    if not found.query.strip():
+        nothing = "nothing is known of this error: a query beside it looks for words as well"
+        return "nothing found: the query is empty" if error is None else nothing
     if not terms(found.query):
-        return _wordless(found.query, error)
+        why = "they are too short or too common to rank"
+        return f"nothing found: no memory has all these words; {why}"
     if found.out_of_recall:
         left = found.out_of_recall
         return f"nothing found; {describe_matches(left)}: `{state_option(left)}`"

@@ -72,16 +72,14 @@ def _write_page(
     files = "" if site is None else f"{done.files:,} pages, "
     memories = f"{done.memories:,} memor{'y' if done.memories == 1 else 'ies'}"
     line: Line = [("written ", ""), (shown.path, "cyan"), (f"  {files}{memories}", "dim")]
-    return Answer(data=shown, lines=[line], note=_open_page(page) if opens else _OPEN_IT)
+    note = _OPEN_IT
+    if opens:
+        import webbrowser
+        from pathlib import Path
 
-
-def _open_page(path: str) -> str:
-    import webbrowser
-    from pathlib import Path
-
-    if webbrowser.open(Path(path).absolute().as_uri()):
-        return ""
-    return f"no browser could be started: open {path} yourself"
+        is_open = webbrowser.open(Path(page).absolute().as_uri())
+        note = "" if is_open else f"no browser could be started: open {page} yourself"
+    return Answer(data=shown, lines=[line], note=note)
 
 
 @asks(NoArguments)

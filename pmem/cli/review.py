@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from functools import partial
 from itertools import groupby
 from typing import Final, Literal
 
@@ -185,11 +184,18 @@ def changelog_answer(session: CommandSession, revisions: str, format_: str) -> A
     if format_ == "markdown" and not session.json:
         return Answer(data=found, raw="".join(f"{line}\n" for line in _changelog_page(found)))
     ends = f"{_commit_end(found.start.commit)} and {_commit_end(found.end.commit)}"
-    return Answer(
-        data=found,
-        screen=partial(_section_screen, session, found),
-        note="" if found.total else f"nothing changed between {ends}",
-    )
+
+    def screen(width: int) -> Iterator[Line]:
+        for heading, rows in _sections(found):
+            yield [(heading, f"bold {_COLOURS[heading]}".strip()), (f"  {len(rows)}", "dim")]
+            drawn = (
+                Row([("  " + entry.short, "cyan"), (_type_of(entry), "dim")], said)
+                for entry, said in rows
+            )
+            yield from drawn_rows(drawn, view_of(session, width), most=0)
+
+    note = "" if found.total else f"nothing changed between {ends}"
+    return Answer(data=found, screen=screen, note=note)
 
 
 def provenance_answer(session: CommandSession, request: HistoryRequest) -> Answer:
@@ -250,16 +256,6 @@ def _titled(entry: About) -> Line:
 
 def _type_of(entry: About) -> str:
     return entry.type if entry.kind == "memory" else entry.type.replace("_", " ")
-
-
-def _section_screen(session: CommandSession, found: Changelog, width: int) -> Iterator[Line]:
-    for heading, rows in _sections(found):
-        yield [(heading, f"bold {_COLOURS[heading]}".strip()), (f"  {len(rows)}", "dim")]
-        drawn = (
-            Row([("  " + entry.short, "cyan"), (_type_of(entry), "dim")], said)
-            for entry, said in rows
-        )
-        yield from drawn_rows(drawn, view_of(session, width), most=0)
 
 
 def _changelog_page(found: Changelog) -> Iterator[str]:

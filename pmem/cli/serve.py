@@ -94,7 +94,11 @@ def _serve(
     own = tokens.token_of(PERSON).secret
     server = HttpServer(opened, tokens, GuardRules(hosts=(*place.names, *names)), offer)
     listener = listen(place)
-    address = _address(place, listener.getsockname())
+    if place.socket is not None:
+        address = f"unix:{os.path.abspath(place.socket)}"
+    else:
+        host, port = listener.getsockname()[:2]
+        address = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
     try:
         signal(SIGTERM, lambda *_: sys.exit(0))  # what was begun is ended
         signal(SIGINT, default_int_handler)
@@ -128,13 +132,6 @@ def _changed_token(
         return Answer(data=gone, lines=[[(f"revoked {holder}", "")]])
     secret = tokens.token_of(holder).secret
     return Answer(data={"holder": str(holder), "token": secret}, lines=[[(secret, "")]])
-
-
-def _address(place: "ListeningPlace", bound: Any) -> str:
-    if place.socket is not None:
-        return f"unix:{os.path.abspath(place.socket)}"
-    host, port = bound[:2]
-    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
 def _announced(

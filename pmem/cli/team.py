@@ -89,16 +89,11 @@ def _repair_note(done: Repair, *, dry_run: bool) -> str:
     elif done.others:
         said += f"; {done.others} more paths are unmerged outside the memory, then `{done.next}`"
     elif done.next:
-        said += f"; next: {_settle_first(done)}{done.next}"
+        open_ = [short(each.id) for each in done.repaired if each.conflicts and each.id]
+        shown = f"{' '.join(open_[:_SHOWN])}{' ...' * (len(open_) > _SHOWN)}"
+        first = f"pmem resolve {shown} with --ours or --theirs, then " * bool(open_)
+        said += f"; next: {first}{done.next}"
     return said
-
-
-def _settle_first(done: Repair) -> str:
-    open_ = [short(each.id) for each in done.repaired if each.conflicts and each.id]
-    if not open_:
-        return ""
-    named = f"{' '.join(open_[:_SHOWN])}{' ...' * (len(open_) > _SHOWN)}"
-    return f"pmem resolve {named} with --ours or --theirs, then "
 
 
 _LABEL: Final = 11
@@ -143,12 +138,13 @@ def status(session: CommandSession, request: NoArguments) -> Answer:
     """
     found = session.run(table.DATABASE_STATUS, request)
     is_ready = found.is_known and not found.is_stale and found.version == found.wanted
-    return Answer(
-        data=found,
-        lines=_status_lines(found),
-        note=_next_step(found),
-        exit_code=0 if is_ready else 1,
-    )
+    note = "" if found.is_known else "run `pmem db init`"
+    if not found.server:
+        note = "no database is set: records are files"
+    elif found.version and (found.is_stale or found.version < found.wanted):
+        note = "run `pmem db migrate`"
+    code = 0 if is_ready else 1
+    return Answer(data=found, lines=_status_lines(found), note=note, exit_code=code)
 
 
 @asks(SyncRequest)
@@ -166,8 +162,7 @@ def sync(session: CommandSession, request: SyncRequest) -> Answer:
 
 def _sync_lines(found: Synced) -> Iterator[Line]:
     for fate, (colour, said) in _FATES.items():
-        records = [record for record in found.records if record.fate == fate]
-        if records:
+        if records := [record for record in found.records if record.fate == fate]:
             yield [(said, f"bold {colour}"), (f"  {len(records)}", "dim")]
             yield from _some_of(records)
     if found.checkpoints:
@@ -186,14 +181,6 @@ def _some_of(records: Sequence[SyncedRecord]) -> Iterator[Line]:
             yield [(f"    both sides disagree on {', '.join(record.conflicts)}", "yellow")]
     if len(agreed) > _MOST:
         yield [(f"  and {len(agreed) - _MOST} more; --json has them all", "dim")]
-
-
-def _next_step(found: DatabaseStatus) -> str:
-    if not found.server:
-        return "no database is set: records are files"
-    if found.version and (found.is_stale or found.version < found.wanted):
-        return "run `pmem db migrate`"
-    return "" if found.is_known else "run `pmem db init`"
 
 
 def _setup_lines(found: DatabaseSetup) -> Iterator[Line]:

@@ -2,7 +2,7 @@
 
 import re
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Final
 
 from typer._click.exceptions import ClickException  # typer 0.28 exports no base of its errors
 
@@ -70,10 +70,15 @@ def sentence(error: ClickException) -> tuple[str, str]:
     hint = f"`{context.command_path} --help` shows how" if context else ""
     message = " ".join(error.format_message().split())
     if context and message.startswith("No such command"):
-        name = message.split("'")[1]
-        if context.parent is None and name in _RETIRED:
+        name, is_root = message.split("'")[1], context.parent is None
+        if is_root and name in _RETIRED:
             return f"`pmem {name}` is now `pmem {_RETIRED[name]}`", ""
-        hint = _command_meant(context, name) or hint
+        close = get_close_matches(name, context.command.list_commands(context), cutoff=_ALIKE)
+        close = [_MEANT[name]] if is_root and name in _MEANT else close
+        if close:
+            hint = f"did you mean {' or '.join(close)}?"
+        elif context.command.name == "import":
+            hint = _NO_READER
     elif message.startswith("Invalid value") and _NO_CHOICE in message:
         hint = _closest(message) or hint
     elif message.startswith("No such option: -") and "--" not in message:
@@ -87,16 +92,6 @@ def sentence(error: ClickException) -> tuple[str, str]:
     for said, instead in _WORDS:
         message = said.sub(instead, message)
     return f"{message[:1].lower()}{message[1:].removesuffix('.')}", hint
-
-
-def _command_meant(context: Any, name: str) -> str:
-    known = context.command.list_commands(context)
-    meant = _MEANT.get(name)
-    is_root = context.parent is None
-    close = [meant] if is_root and meant else get_close_matches(name, known, cutoff=_ALIKE)
-    if close:
-        return f"did you mean {' or '.join(close)}?"
-    return _NO_READER if context.command.name == "import" else ""
 
 
 def _closest(message: str) -> str:

@@ -53,7 +53,16 @@ def apply(
     text = session.input(answers, "the JSON of answers")
     done = session.run(table.APPLY_WORK, doing.WorkAnswersRequest(answers=_read_answers(text)))
     code = MOVED if done.has("moved") else REFUSED if done.has("refused") else 0
-    return Answer(data=done, lines=map(_answered_line, done.items), exit_code=code)
+    colours = dict.fromkeys(("applied", "known", "nothing"), "green")
+    lines: list[Line] = [
+        [
+            (f"{item.status} ", colours.get(item.status, "yellow")),
+            (item.id, "cyan"),
+            (f": {item.reason}" if item.reason else "", ""),
+        ]
+        for item in done.items
+    ]
+    return Answer(data=done, lines=lines, exit_code=code)
 
 
 @asks(ModelTestRequest)
@@ -82,12 +91,6 @@ def _read_answers(text: str) -> tuple[doing.WorkAnswer, ...]:
             f"an answer to work has another form: {error}",
             'it is {"id": "...", "digest": "...", "answer": {...}}',
         ) from None
-
-
-def _answered_line(item: doing.AnsweredWork) -> Line:
-    colour = "green" if item.status in ("applied", "known", "nothing") else "yellow"
-    why = f": {item.reason}" if item.reason else ""
-    return [(f"{item.status} ", colour), (item.id, "cyan"), (why, "")]
 
 
 def _trial_lines(trial: ModelTrial) -> Iterator[Line]:

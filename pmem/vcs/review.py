@@ -1,7 +1,8 @@
 """What a change to the project has to do with what is remembered: for whoever reviews it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
+from difflib import get_close_matches
+from itertools import islice
 from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
@@ -48,15 +49,10 @@ from pmem.values.records import Citation, Memory, MemoryType, Relationship, Stat
 from pmem.vcs.changelog import HEAD, End, ends, standing_at
 from pmem.vcs.reviewed_memories import ReviewedMemories
 
-SEARCHED_BYTES: Final = 16 * 1024 * 1024
-"""A lost text is looked for in so much of the other files that changed."""
-COMPARED_BYTES: Final = 2 * 1024 * 1024
-"""So much of the files that rules apply to is compared; others count as changed."""
-MOST_RULED: Final = 5000
-"""Of a change of more files so many are held against rules."""
+MOST_FILES: Final = 1000
+"""So many files of a change are held against rules, and searched for lost texts."""
 MOST_PLACES: Final = 20
 """So many files are named that a rule applies to."""
-_AT_ONCE: Final = 50
 _INDEX: Final = "index"
 _LOOKED_AT: Final = 200
 """Of the lines that came in one place so many are compared with the cited one."""
@@ -156,7 +152,7 @@ def review(workspace: Workspace, request: ReviewRequest) -> Reviewed:
     touched = [one for one in listed if not _is_below(one, place)]
     found: list[ReviewFinding] = []
     if change.after is not None:
-        memories = ReviewedMemories(change.before, change.after, own, touched, place)
+        memories = ReviewedMemories(change.before, change.after, own, place)
         look = _FileReview(change.files, touched, memories, workspace.environment)
         found = [*look.findings(), *_of_records(memories)]
     return Reviewed(
@@ -229,7 +225,6 @@ class _FileReview:
         self._touched = touched
         self._memories = memories
         self._environment = environment
-        self._left_to_compare = COMPARED_BYTES
         self._by_name: dict[str, list[ChangedPath]] = {}
         self._versions: dict[tuple[ChangedPath, bool], FileVersion | None] = {}
         for one in touched:
@@ -260,29 +255,18 @@ class _FileReview:
         """Return files that a rule's places fit by name, before or after, and that say more now."""
         named = [
             one
-            for one in self._touched[:MOST_RULED]
+            for one in self._touched[:MOST_FILES]
             if any(applies(rule.places, name) for name in {one.after, one.before} if name)
         ]
-        found: list[ChangedPlace] = []
-        for start in range(0, len(named), _AT_ONCE):
-            batch = named[start : start + _AT_ONCE]
-            self._files.load(one for one in batch if one.old and one.new)
-            found += [ChangedPlace(file=one.name) for one in batch if self._says_more(one)]
-            if len(found) >= MOST_PLACES:
-                break
-        return found[:MOST_PLACES]
+        self._files.load(named)
+        more = (ChangedPlace(file=one.name) for one in named if self._says_more(one))
+        return list(islice(more, MOST_PLACES))
 
     def _says_more(self, change: ChangedPath) -> bool:
-        """Tell whether a file differs in more than its name and its format.
-
-        Where too much would have to be compared, it counts as if it did.
-        """
-        if change.old is None or change.new is None or self._left_to_compare < 0:
-            return True
+        """Tell whether a file differs in more than its name and its format."""
         before, after = self._version(change, is_after=False), self._version(change, is_after=True)
         if before is None or after is None:
             return change.old != change.new
-        self._left_to_compare -= before.size + after.size
         return not before.says_the_same(after)
 
     def _changes_of(self, cited: Citation) -> list[ChangedPath]:
@@ -308,24 +292,14 @@ class _FileReview:
         after = self._version(change, is_after=True)
         if after is not None and stands_after(cited, before, after):
             return True
-        for other, there in self._others(change):
-            if went_to(cited, before, self._version(other, is_after=False), there):
+        others = [one for one in self._touched[:MOST_FILES] if one is not change and one.new]
+        self._files.load(others)
+        for other in others:
+            there = self._version(other, is_after=True)
+            earlier = self._version(other, is_after=False)
+            if there is not None and went_to(cited, before, earlier, there):
                 return True
         return False
-
-    def _others(self, change: ChangedPath) -> Iterator[tuple[ChangedPath, FileVersion]]:
-        """Yield the other files that a text may have gone to, as far as there is room."""
-        others = [one for one in self._touched if one is not change and one.new is not None]
-        left = SEARCHED_BYTES
-        for start in range(0, len(others), _AT_ONCE):
-            self._files.load(others[start : start + _AT_ONCE])
-            for other in others[start : start + _AT_ONCE]:
-                version = self._version(other, is_after=True)
-                if version is not None:
-                    left -= version.size
-                    yield other, version
-                if left < 0:
-                    return
 
     def _place(self, cited: Citation, change: ChangedPath) -> ChangedPlace:
         """Return where a text stood, as a place after the change."""
@@ -436,15 +410,10 @@ def _line(
     near = min(hunk.new + touched - hunk.old, hunk.new + hunk.new_size - 1)
     if not hunk.old_size:
         return near
-    matcher = SequenceMatcher(b=texts[0][touched - 1].strip()[:_LONGEST], autojunk=False)
-
-    def alike(line: int) -> float:
-        matcher.set_seq1(texts[1][line - 1].strip()[:_LONGEST])
-        return matcher.ratio() if matcher.quick_ratio() >= _ALIKE else 0.0
-
-    new = range(hunk.new, hunk.new + min(hunk.new_size, _LOOKED_AT))
-    best = max(new, key=lambda line: (alike(line), -abs(line - near)))
-    return best if alike(best) >= _ALIKE else near
+    came = texts[1][hunk.new - 1 : hunk.new - 1 + min(hunk.new_size, _LOOKED_AT)]
+    came = [text.strip()[:_LONGEST] for text in came]
+    alike = get_close_matches(texts[0][touched - 1].strip()[:_LONGEST], came, 1, _ALIKE)
+    return hunk.new + came.index(alike[0]) if alike else near
 
 
 def _assigned(cited: Citation, here: Content, near: int) -> int | None:

@@ -1,23 +1,16 @@
 """The memories on both sides of a change: those that may have to do with it, and no others."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Final
 
 from pmem.core.filters import Filter
 from pmem.core.retention import valid_at
-from pmem.core.selection import Selection
 from pmem.errors import PmemError
 from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
 from pmem.storage.git.changed_files import ChangedPath
 from pmem.storage.git.revision import Tree
-from pmem.values.records import STORES, Memory, State
-
-_MOST_ASKED: Final = 100
-"""Of more files than these each memory is looked at, instead of asking the index for each file."""
-_KEYS: Final = (b'"citations"', b'"places"')
-"""What stands in the file of a memory that rests on a file, or applies to some."""
+from pmem.values.records import STORES, Memory
 
 
 class ReviewedMemories:
@@ -27,7 +20,6 @@ class ReviewedMemories:
         before: The memory before the change; None where there was none.
         after: The memory after it.
         own: The files of the memory folder that it changes.
-        touched: The other files that it changes.
         place: The memory folder's path from the top.
     """
 
@@ -36,19 +28,16 @@ class ReviewedMemories:
         before: Workspace | None,
         after: Workspace,
         own: Iterable[ChangedPath],
-        touched: Iterable[ChangedPath],
         place: str,
     ) -> None:
         self._before, self._after = before, after
         self._own, self._place = own, place
-        self._files = {name for one in touched for name in (one.before, one.after) if name}
 
     @cached_property
     def active(self) -> dict[str, Memory]:
-        """Those that hold after the change and may have to do with it, by id."""
+        """Those that hold after the change, by id."""
         at = self._after.now()
-        known = (one for one in self._concerned() if one.state is State.ACTIVE)
-        return {one.id: one for one in known if valid_at(one, at)}
+        return {one.id: one for one in self._after.memories.find(Filter()) if valid_at(one, at)}
 
     @cached_property
     def written(self) -> dict[str, Memory]:
@@ -70,27 +59,6 @@ class ReviewedMemories:
         if memory.id not in self.written:
             return memory
         return None if self._before is None else _memory(self._before, memory.id)
-
-    def _concerned(self) -> Collection[Memory]:
-        """Return at least the memories that may have to do with the change, in order of id."""
-        written = self.written.values()
-        others = {tie.target for one in written for tie in one.relationships}
-        if any(one.subject for one in written):  # they may clash with any
-            return list(self._after.memories.find(Filter()))
-        tree = self._after.whole
-        if isinstance(tree, Tree):
-            files = tree.bytes_of(Memory, tree.ids(Memory))
-            naming = {id_ for id_, data in files if data and any(key in data for key in _KEYS)}
-            ids = (naming | others | self._names()) & set(tree.ids(Memory))
-            return list(tree.some(Memory, sorted(ids)))
-        if len(self._files) > _MOST_ASKED:
-            return list(self._after.memories.find(Filter()))
-        wanted = (Selection(wanted=Filter(path=file)) for file in self._files)
-        found = {one.id: one for each in wanted for one in self._after.memories.select(each)}
-        found |= self.written
-        linked = ((id_, _memory(self._after, id_)) for id_ in others - found.keys())
-        found |= {id_: one for id_, one in linked if one is not None}
-        return [found[id_] for id_ in sorted(found)]
 
     @cached_property
     def _known(self) -> frozenset[str]:

@@ -64,7 +64,6 @@ _KEPT: Final[list[TemporaryDirectory[str]]] = []
 
 @cache
 def _template() -> str:
-    """Return a folder with the project in it, made once."""
     _KEPT.append(TemporaryDirectory(prefix="pmem-bad-"))
     here = _KEPT[-1].name
     root = os.path.join(here, ".project-memory")
@@ -82,12 +81,7 @@ def _template() -> str:
 
 
 def fill(root: str, wrong: str = "") -> None:
-    """Make the project, and some files beside it.
-
-    Args:
-        root: Its memory folder.
-        wrong: What is wrong with it, one of `WRONG`.
-    """
+    """Make the project, and some files beside it."""
     for held in _HELD:
         held.close()
     shutil.copytree(_template(), os.path.dirname(root), dirs_exist_ok=True)
@@ -128,7 +122,6 @@ def _broken_queue(root: str) -> None:
 
 
 def _another_writer(root: str) -> None:
-    """Hold the lock as another process does, until the next project is made."""
     _config("lock_timeout = 0.01\n")(root)
     os.makedirs(os.path.join(root, "local"), exist_ok=True)
     _HELD[:] = [open(os.path.join(root, "local", "lock"), "a")]  # noqa: SIM115 - it is held

@@ -11,7 +11,6 @@ NOW = "2026-11-21T14:30:00Z"
 
 @pytest.fixture
 def project(monkeypatch: pytest.MonkeyPatch) -> str:
-    """Make a memory in the current folder, and fix who writes and when."""
     monkeypatch.setenv("PMEM_NOW", NOW)
     monkeypatch.setenv("PMEM_ACTOR", "ada")
     folder = os.path.abspath(".project-memory")

@@ -24,20 +24,16 @@ NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Outcome(NamedTuple):
-    """What a command did."""
-
     code: int
     out: bytes
     err: bytes
 
     @property
     def text(self) -> str:
-        """Standard output as text."""
         return self.out.decode()
 
     @property
     def said(self) -> str:
-        """Standard error as text."""
         return self.err.decode()
 
 
@@ -60,14 +56,7 @@ def pmem(*arguments: str, stdin: bytes = b"", environment: Mapping[str, str] = N
 
 
 class Shell:
-    """A place to run command lines in, with a clock that moves a minute for each.
-
-    Args:
-        folder: Where to start.
-        real: Run even plain `pmem` lines through sh and the installed executable.
-        actor: Who works here; None is whom git names.
-        start: The time before the first command.
-    """
+    """A place to run command lines in, with a clock that moves a minute for each."""
 
     def __init__(
         self, folder: str, *, real: bool = False, actor: str | None = "ada", start: datetime = START
@@ -79,12 +68,7 @@ class Shell:
         self._commands = 0
 
     def run(self, line: str, stdin: str = "") -> Outcome:
-        """Run one line.
-
-        Args:
-            line: The command.
-            stdin: Given to it; the content, where the line is `cat > FILE`.
-        """
+        """Run one line."""
         self._commands += 1
         now = self.start + timedelta(minutes=self._commands)
         environment = {"PMEM_NOW": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "COLUMNS": "80"}
@@ -112,7 +96,6 @@ class Shell:
 def through_sh(
     line: str, folder: str, environment: Mapping[str, str] = NOTHING, stdin: bytes = b""
 ) -> Outcome:
-    """Run a line through sh, the installed `pmem` first on the path."""
     path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["sh", "-c", line],
@@ -131,7 +114,6 @@ def installed(
     environment: Mapping[str, str | bytes] = NOTHING,
     stdin: bytes = b"",
 ) -> Outcome:
-    """Run the installed executable in the current folder."""
     done = subprocess.run(
         [os.path.join(BIN, "pmem"), *arguments],
         env={**os.environ, **environment},
@@ -144,7 +126,6 @@ def installed(
 
 
 def new_repository(folder: str) -> str:
-    """Make a fresh git repository and return its folder."""
     subprocess.run(["git", "init", "--quiet", folder], check=True, timeout=_SECONDS)
     return folder
 

@@ -79,7 +79,6 @@ _EDITED: Final = "CI runs on four runners with 4 cores; the full test run takes 
 
 @contextmanager
 def known_ids() -> Iterator[None]:
-    """Make the same ids in every run."""
     numbers = count()
 
     def urandom(size: int) -> bytes:
@@ -133,8 +132,6 @@ def screen(*arguments: str, columns: int, environment: Mapping[str, str] = NOTHI
 
 
 class _Terminal(io.TextIOWrapper):
-    """A stream that says it is a terminal."""
-
     def isatty(self) -> bool:
         return True
 
@@ -150,7 +147,6 @@ def _do(at: str, actor: str, *line: str) -> str:
 
 
 def _change(identifier: str, change: object) -> None:
-    """Change a memory's file as other programs could."""
     path = f".project-memory/long-term-memory/{identifier}.json"
     with open(path, encoding="utf-8") as file:
         record = json.load(file)

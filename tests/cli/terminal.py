@@ -21,13 +21,7 @@ READY: Final = "ready> "
 
 
 class Terminal:
-    """An interactive shell.
-
-    Args:
-        command: The shell and its arguments.
-        folder: Where it starts.
-        environment: Its environment's variables.
-    """
+    """An interactive shell."""
 
     def __init__(self, command: Sequence[str], folder: str, environment: Mapping[str, str]) -> None:
         self._process, self._terminal = pty.fork()
@@ -51,8 +45,13 @@ class Terminal:
         os.kill(self._process, signal.SIGKILL)
         os.waitpid(self._process, 0)
 
+    def run(self, line: str, until: str = READY) -> str:
+        """Type a command, and return what it shows until it ends, or asks."""
+        self.type(f"{line}; echo =$?=\n")
+        self.wait_for("\n")
+        return self.wait_for(until)
+
     def type(self, keys: str) -> None:
-        """Press keys."""
         os.write(self._terminal, keys.encode())
 
     def wait_for(self, words: str) -> str:
@@ -66,7 +65,6 @@ class Terminal:
         return before
 
     def settle(self, quiet: float = 0.5) -> str:
-        """Read until nothing comes any more; return all since the last call."""
         while self._read(quiet):
             pass
         found, self._seen = self._plain(), ""

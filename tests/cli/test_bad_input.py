@@ -29,8 +29,6 @@ UPDATE: Final = "UPDATE_TRANSCRIPTS" in os.environ
 
 
 class Case(NamedTuple):
-    """A row of the table."""
-
     wrong: str
     command: str
     stdin: str

@@ -31,8 +31,6 @@ EVIL = "$(touch evil)`touch evil`;touch evil"
 
 
 class Typist:
-    """Somebody at a shell that completes pmem's commands."""
-
     def __init__(self, shell: str, terminal: Terminal) -> None:
         self._terminal = terminal
         for line in (STARTED[shell], LOADED[shell]):
@@ -59,7 +57,6 @@ class Typist:
         return shown
 
     def screen(self, keys: str) -> str:
-        """Type keys, give the line up, and return what was shown."""
         self._terminal.type(f"{keys}\x15")
         return self._finished()
 
@@ -68,7 +65,6 @@ class Typist:
     params=["bash", *(pytest.param(name, marks=pytest.mark.outside) for name in ("zsh", "fish"))]
 )
 def shell(request: pytest.FixtureRequest) -> str:
-    """Return a shell that is installed here."""
     if not shutil.which(request.param):
         pytest.skip(f"{request.param} is not installed")
     return str(request.param)
@@ -76,7 +72,6 @@ def shell(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the short ids of a project's memories; the tests are in it then."""
     folder = tmp_path / "project"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -92,7 +87,6 @@ def ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def typist(shell: str, ids: list[str]) -> Iterator[Typist]:
-    """Return somebody at a shell in the project."""
     kept = ("HOME", "XDG_CONFIG_HOME", "LD_LIBRARY_PATH")
     environment = {name: os.environ[name] for name in kept if name in os.environ}
     environment |= {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "PS1": READY}

@@ -19,7 +19,6 @@ from tests.cli.shell import pmem
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a project with a memory, where the tests then are."""
     folder = tmp_path / "project"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -28,14 +27,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def add(text: str, *options: str) -> str:
-    """Add a memory and return its id."""
     done = pmem("add", text, *options, "--force", "--json")
     assert done.code == 0, done.said
     return str(json.loads(done.out)["data"]["memory"]["id"])
 
 
 def answer(line: str, shell: str = "fish", **environment: str) -> bytes:
-    """Return what a shell is told of a line that is typed so far."""
     replaced = line.rpartition(" ")[2]
     return completion.answer(
         {
@@ -50,7 +47,6 @@ def answer(line: str, shell: str = "fish", **environment: str) -> bytes:
 
 
 def offered(*words: str) -> dict[str, str]:
-    """Return what a shell is offered for words, and what it is told of each."""
     told = answer(f"{join(words[:-1])} {words[-1]}").decode()
     kind, *lines = told.splitlines()
     assert kind == "words"
@@ -58,7 +54,6 @@ def offered(*words: str) -> dict[str, str]:
 
 
 def commonprefix(words: list[str]) -> str:
-    """Return how all of some words begin."""
     first, last = min(words), max(words)
     same = [a == b for a, b in zip(first, last, strict=False)]
     return first[: [*same, False].index(False)]
@@ -311,8 +306,6 @@ def test_nothing_heavy_is_loaded(project: Path) -> None:
 
 
 class TestInstalling:
-    """`pmem setup completion` in homes of all kinds."""
-
     @pytest.fixture(params=["bash", "zsh", "fish", "powershell", "pwsh"])
     def shell(self, request: pytest.FixtureRequest) -> str:
         return str(request.param)

@@ -43,23 +43,17 @@ CODES = {
 
 
 class Envelope(msgspec.Struct, forbid_unknown_fields=True):
-    """What every answer is in."""
-
     schema: Literal["pmem/1"]
     data: Any
 
 
 class Failure(msgspec.Struct, forbid_unknown_fields=True):
-    """What went wrong."""
-
     code: str
     message: str
     hint: str
 
 
 class FailureEnvelope(msgspec.Struct, forbid_unknown_fields=True):
-    """What every failure is in."""
-
     schema: Literal["pmem/1"]
     error: Failure
 
@@ -277,7 +271,6 @@ def test_130_interrupted() -> None:
 
 
 def every_command() -> list[tuple[str, ...]]:
-    """Return the words of every command."""
     grouped = [(group, name) for group in GROUPS for name in GROUPS[group][1]]
     return [*((name,) for name in COMMANDS), *grouped]
 

@@ -46,7 +46,6 @@ def entries_of(record: Historic) -> list[JournalEntry]:
 
 
 def figures(count: int, content: str = "We use PostgreSQL") -> MemoryFigures:
-    """Return figures about so many memories, made over the last two months."""
     types = list(MemoryType)
     memories: list[Record] = [
         Memory(
@@ -68,19 +67,16 @@ def drawn(found: MemoryFigures, width: int) -> list[Line]:
     return list(stats_screen(found, ScreenView(width, NOW)))
 
 
-@pytest.mark.parametrize("width", [60, 61, 80, 99, 100, 101, 120, 200, 500])
-@pytest.mark.parametrize("count", [1, 5, 300])
-def test_every_panel_has_straight_edges(width: int, count: int) -> None:
-    lines = [text(line) for line in drawn(figures(count), width)]
+@pytest.mark.parametrize("width", [60, 61, 80, 101, 500])
+@pytest.mark.parametrize(
+    ("count", "content"), [(1, "One"), (300, "Many"), *((3, title) for title in TITLES)]
+)
+def test_every_panel_has_straight_edges_whatever_is_in_it(
+    width: int, count: int, content: str
+) -> None:
+    lines = [text(line) for line in drawn(figures(count, content), width)]
     assert {cells(line) for line in lines} == {min(width, 78)}
     assert {line[0] + line[-1] for line in lines} == {"╭╮", "││", "╰╯"}
-
-
-@pytest.mark.parametrize("content", TITLES)
-def test_no_text_bends_an_edge(content: str) -> None:
-    for width in (60, 80, 120):
-        lines = list(drawn(figures(3, content), width))
-        assert {cells(text(line)) for line in lines} == {min(width, 78)}
 
 
 @settings(max_examples=examples(25))
@@ -99,16 +95,10 @@ def test_any_figures_can_be_drawn_at_any_width(
         assert max(cells(text(line)) for line in lines) <= width
 
 
-@pytest.mark.parametrize("width", [60, 99, 100, 220])
+@pytest.mark.parametrize("width", [60, 220])
 def test_episodes_alone_are_counted_on_a_terminal_of_any_width(width: int) -> None:
-    alone = Episode(
-        id="mvz1fwao-5gfu3i2z",
-        type=EpisodeType.BREAKTHROUGH,
-        title="Beta",
-        summary="The beta began",
-        created_at=NOW,
-        updated_at=NOW,
-    )
+    made = {"title": "Beta", "summary": "The beta began", "created_at": NOW, "updated_at": NOW}
+    alone = Episode(id="mvz1fwao-5gfu3i2z", type=EpisodeType.BREAKTHROUGH, **made)  # type: ignore[arg-type]
     found = ask(store(alone, now=NOW), table.STATS, AtRequest())
     assert "episodes  " in "\n".join(text(line) for line in drawn(found, width))
 

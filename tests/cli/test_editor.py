@@ -15,7 +15,6 @@ from tests.cli.terminal import READY, Terminal
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A folder with a memory, an editor that writes what EDIT says, and a place for drafts."""
     (tmp_path / "drafts").mkdir()
     editor = tmp_path / "editor"
     editor.write_text(
@@ -29,7 +28,6 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def typist(project: Path) -> Iterator[Terminal]:
-    """A shell in that folder."""
     environment = {
         **os.environ,
         "EDITOR": shlex.quote(f"{project}/editor"),
@@ -43,14 +41,8 @@ def typist(project: Path) -> Iterator[Terminal]:
         yield shell
 
 
-def _run(shell: Terminal, line: str) -> str:
-    shell.type(f"{line}; echo =$?=\n")
-    shell.wait_for("\n")
-    return shell.wait_for(READY)
-
-
 def test_add_without_a_text_opens_the_editor(typist: Terminal, project: Path) -> None:
-    said = _run(typist, "EDIT='We deploy on Mondays' pmem add --type constraint")
+    said = typist.run("EDIT='We deploy on Mondays' pmem add --type constraint")
     assert "added" in said
     assert "We deploy on Mondays" in said
     assert "=0=" in said
@@ -59,19 +51,19 @@ def test_add_without_a_text_opens_the_editor(typist: Terminal, project: Path) ->
 
 
 def test_nothing_written_is_nothing_added(typist: Terminal, project: Path) -> None:
-    said = _run(typist, "pmem add")
+    said = typist.run("pmem add")
     assert "the text is empty, so nothing was changed" in said
     assert "=3=" in said
     assert not os.listdir(project / "drafts")
 
 
 def test_edit_starts_with_what_the_memory_says(typist: Terminal, project: Path) -> None:
-    said = _run(typist, "pmem add 'Tests run on two cores'")
+    said = typist.run("pmem add 'Tests run on two cores'")
     found = re.search(r"added (\w+)", said)
     assert found
-    assert "edited" in _run(typist, f"EDIT='On four cores now.' pmem edit {found[1]}")
+    assert "edited" in typist.run(f"EDIT='On four cores now.' pmem edit {found[1]}")
     assert (project / "seen.txt").read_text().startswith("Tests run on two cores\n")
-    assert "On four cores now. Tests run on two cores" in _run(typist, "pmem list")
+    assert "On four cores now. Tests run on two cores" in typist.run("pmem list")
 
 
 @pytest.mark.parametrize(
@@ -85,7 +77,7 @@ def test_edit_starts_with_what_the_memory_says(typist: Terminal, project: Path) 
 def test_what_was_written_is_never_lost(
     typist: Terminal, project: Path, line: str, why: str
 ) -> None:
-    said = _run(typist, line)
+    said = typist.run(line)
     assert why in said
     (draft,) = os.listdir(project / "drafts")
     assert f"your text is in {project}/drafts/{draft}" in said.replace("\n", "")
@@ -93,8 +85,8 @@ def test_what_was_written_is_never_lost(
 
 
 def test_a_suggestion_keeps_the_text_as_well(typist: Terminal, project: Path) -> None:
-    _run(typist, "pmem add 'We use PostgreSQL' --subject database")
-    said = _run(typist, "EDIT='We use MySQL' pmem add --subject database")
+    typist.run("pmem add 'We use PostgreSQL' --subject database")
+    said = typist.run("EDIT='We use MySQL' pmem add --subject database")
     assert "=9=" in said
     (draft,) = os.listdir(project / "drafts")
     assert draft in said

@@ -13,40 +13,35 @@ EXTRAS = {"jinja2", "markupsafe", "textual"}
 
 @pytest.fixture
 def project(root: str) -> str:
-    """Return a memory with something in it."""
     assert pmem("add", "We use PostgreSQL", "--type", "decision").code == 0
     return root
 
 
-def test_a_report_without_its_extra_says_what_to_install(
-    project: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delitem(sys.modules, "pmem.report.page", raising=False)
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    done = pmem("report")
-    assert done.code == 3
-    assert done.said.startswith("pmem: `pmem report` needs the extra `report`: ")
-    assert done.said.endswith("hint: pip install 'pmem-cli[report]'\n")
-
-
-def test_a_reports_document_needs_no_extra(project: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "pmem.report.page", raising=False)
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    done = pmem("report", "-", "--json")
-    assert (done.code, '"text":"We use PostgreSQL"' in done.text) == (0, True)
-
-
-def test_browsing_without_its_extra_says_what_to_install(
-    project: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("command", "extra", "module", "missing"),
+    [
+        ("report", "report", "pmem.report.page", ["jinja2"]),
+        ("browse", "tui", "pmem.browse.app", ["textual", "textual.app"]),
+    ],
+)
+def test_a_command_without_its_extra_says_what_to_install(
+    command: str,
+    extra: str,
+    module: str,
+    missing: list[str],
+    project: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(render, "can_ask", lambda: True)
-    monkeypatch.delitem(sys.modules, "pmem.browse.app", raising=False)
-    monkeypatch.setitem(sys.modules, "textual", None)
-    monkeypatch.setitem(sys.modules, "textual.app", None)
-    done = pmem("browse")
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    for name in missing:
+        monkeypatch.setitem(sys.modules, name, None)
+    done = pmem(command)
     assert done.code == 3
-    assert done.said.startswith("pmem: `pmem browse` needs the extra `tui`: ")
-    assert done.said.endswith("hint: pip install 'pmem-cli[tui]'\n")
+    assert done.said.startswith(f"pmem: `pmem {command}` needs the extra `{extra}`: ")
+    assert done.said.endswith(f"hint: pip install 'pmem-cli[{extra}]'\n")
+    document = pmem("report", "-", "--json")  # which needs none
+    assert (document.code, '"text":"We use PostgreSQL"' in document.text) == (0, True)
 
 
 def test_browsing_needs_a_terminal(project: str) -> None:

@@ -1,20 +1,19 @@
 """The first minutes: a fresh clone, a folder that has a memory already, the end of the demo."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
+from shlex import quote
 
 import pytest
 
-BIN = os.path.dirname(sys.executable)
+from tests.cli.shell import BIN, through_sh
+
 TOP = Path(__file__).parents[2]
 NOTICE = "pmem: records merge as text in this clone: run `pmem setup git`"
 
 
 @pytest.fixture
 def origin(tmp_path: Path) -> Path:
-    """A repository with a committed memory."""
     folder = tmp_path / "origin"
     folder.mkdir()
     _sh(
@@ -27,23 +26,14 @@ def origin(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def clone(origin: Path, tmp_path: Path) -> Path:
-    """A fresh clone of it."""
     _sh("git clone -q origin clone", tmp_path)
     return tmp_path / "clone"
 
 
 def _sh(line: str, folder: Path) -> str:
-    environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["/bin/sh", "-ec", line],
-        check=False,
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout + done.stderr
+    done = through_sh(line, str(folder))
+    assert done.code == 0, done.said
+    return done.text + done.said
 
 
 def test_the_first_command_that_writes_in_a_fresh_clone_says_how_git_merges(clone: Path) -> None:
@@ -71,27 +61,9 @@ def test_a_memory_that_may_not_be_used_stops_no_new_one(origin: Path) -> None:
 
 
 def test_what_the_demo_says_to_do_next_works_as_it_is_printed(tmp_path: Path) -> None:
-    environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
-    demo = subprocess.run(
-        ["/bin/sh", "docs/demo.sh"],
-        check=False,
-        cwd=TOP,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    assert demo.returncode == 0, demo.stderr
-    printed = demo.stdout.partition("in a project of your own:\n")[2].splitlines()
+    printed = _sh("sh docs/demo.sh", TOP).partition("in a project of your own:\n")[2].splitlines()
     lines = [line.strip() for line in printed if line.startswith("  ")]
     assert len(lines) > 3
     without = os.pathsep.join(part for part in os.environ["PATH"].split(os.pathsep) if part != BIN)
-    done = subprocess.run(
-        ["/bin/sh", "-ec", "\n".join(lines)],
-        check=False,
-        cwd=tmp_path,
-        env={**os.environ, "PATH": without},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "We use PostgreSQL" in done.stdout
+    line = f"PATH={quote(without)}; set -e; {'; '.join(lines)}"
+    assert "We use PostgreSQL" in _sh(line, tmp_path)

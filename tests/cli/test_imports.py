@@ -35,7 +35,6 @@ main()
 
 
 def imported(*arguments: str, stdin: str = "") -> set[str]:
-    """Run a command in a process of its own and return the modules that it ended with."""
     command = [sys.executable, "-c", _SPY, *arguments]
     done = subprocess.run(
         command, input=stdin.encode(), capture_output=True, timeout=60, check=True
@@ -131,7 +130,6 @@ def test_what_git_runs_for_each_file_needs_no_record_library(project: str, recor
 
 @pytest.fixture
 def record(project: str) -> str:
-    """Put a memory with a known id into the project."""
     identifier = "mwqi8ls0-k3v9k3v9"
     value = {
         "id": identifier,

@@ -25,7 +25,6 @@ BEGINNING = (
 
 @pytest.fixture
 def typist(tmp_path: Path) -> Iterator[Terminal]:
-    """A shell in a folder with a memory, and an editor that puts a word before each text."""
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\nsed -i "1s/^/Surely: /" "$1"\n')
     editor.chmod(editor.stat().st_mode | stat.S_IXUSR)
@@ -43,27 +42,13 @@ def typist(tmp_path: Path) -> Iterator[Terminal]:
         yield shell
 
 
-def ran(shell: Terminal, line: str) -> str:
-    shell.type(f"{line}; echo =$?=\n")
-    shell.wait_for("\n")
-    return shell.wait_for(READY)
-
-
-def begun(shell: Terminal, line: str) -> str:
-    """Start a command that asks, and return what it shows first."""
-    shell.type(f"{line}; echo =$?=\n")
-    shell.wait_for("\n")
-    return shell.wait_for("> ")
-
-
 def pressed(shell: Terminal, key: str) -> str:
-    """Press a key, and return what is on the screen before the next question."""
     shell.type(key)
     return shell.wait_for("> ")
 
 
 def test_each_item_is_settled_by_one_key_and_undo_takes_it_back(typist: Terminal) -> None:
-    shown = begun(typist, "pmem inbox")
+    shown = typist.run("pmem inbox", "> ")
     assert "1 of 4  fact" in shown
     assert "The user thinks we prefer tabs in the parser" in shown
     assert "[k] promote it to a memory" in shown
@@ -81,17 +66,17 @@ def test_each_item_is_settled_by_one_key_and_undo_takes_it_back(typist: Terminal
     assert "removed" in said
     assert "3 settled, 1 left; `pmem undo` takes the last one back" in said
     assert "=0=" in said
-    assert "The beta runs" not in ran(typist, "pmem list --all-states 2>&1 | grep -v deleted")
-    assert "undid: rm" in ran(typist, "pmem undo")
-    assert "The beta runs" in ran(typist, "pmem list")
-    assert "undid: edit --superseded-by, just now" in ran(typist, "pmem undo")
-    assert "undid: inbox accept, just now" in ran(typist, "pmem undo")
-    left = ran(typist, "pmem inbox --list | cut -c1-14")
+    assert "The beta runs" not in typist.run("pmem list --all-states 2>&1 | grep -v deleted")
+    assert "undid: rm" in typist.run("pmem undo")
+    assert "The beta runs" in typist.run("pmem list")
+    assert "undid: edit --superseded-by, just now" in typist.run("pmem undo")
+    assert "undid: inbox accept, just now" in typist.run("pmem undo")
+    left = typist.run("pmem inbox --list | cut -c1-14")
     assert re.findall(r"^[a-z]+", left, re.MULTILINE) == ["fact", "subject", "due", "expired"]
 
 
 def test_a_look_and_a_slip_settle_nothing(typist: Terminal) -> None:
-    begun(typist, "pmem inbox --kind due")
+    typist.run("pmem inbox --kind due", "> ")
     shown = pressed(typist, "v")
     assert "recalled   never" in shown
     assert "[k] it is still right" in shown.partition("recalled")[2]
@@ -105,7 +90,7 @@ def test_a_look_and_a_slip_settle_nothing(typist: Terminal) -> None:
 
 
 def test_u_takes_back_what_the_last_key_did_and_shows_it_again(typist: Terminal) -> None:
-    begun(typist, "pmem inbox --kind fact --kind expired")
+    typist.run("pmem inbox --kind fact --kind expired", "> ")
     assert "press one of" in pressed(typist, "u")
     assert "2 of 2  expired" in pressed(typist, "k")
     shown = pressed(typist, "u")
@@ -116,7 +101,7 @@ def test_u_takes_back_what_the_last_key_did_and_shows_it_again(typist: Terminal)
 
 
 def test_e_opens_the_editor(typist: Terminal) -> None:
-    begun(typist, "pmem inbox --kind fact --kind expired")
+    typist.run("pmem inbox --kind fact --kind expired", "> ")
     shown = pressed(typist, "e")
     assert "Surely: The user thinks we prefer tabs in the parser" in shown
     typist.type("e")
@@ -124,28 +109,28 @@ def test_e_opens_the_editor(typist: Terminal) -> None:
 
 
 def test_an_editor_that_fails_leaves_a_fact_pending(typist: Terminal) -> None:
-    begun(typist, "EDITOR=false pmem inbox --kind fact")
+    typist.run("EDITOR=false pmem inbox --kind fact", "> ")
     assert "the editor false failed" in pressed(typist, "e")
     typist.type("q")
     assert "0 settled, 1 left" in typist.wait_for(READY)
-    assert "tabs in the parser" in ran(typist, "pmem inbox facts")
+    assert "tabs in the parser" in typist.run("pmem inbox facts")
 
 
 def test_a_fact_whose_text_stays_as_it_is_is_promoted_and_that_is_said(typist: Terminal) -> None:
-    begun(typist, "EDITOR=true pmem inbox --kind fact")
+    typist.run("EDITOR=true pmem inbox --kind fact", "> ")
     typist.type("e")
     assert "\nunchanged " in typist.wait_for(READY)
 
 
 def test_what_is_refused_leaves_the_item_where_it_is(typist: Terminal) -> None:
-    begun(typist, "EDITOR=false pmem inbox --kind due")
+    typist.run("EDITOR=false pmem inbox --kind due", "> ")
     assert "the editor false failed" in pressed(typist, "e")
     typist.type("g")
     assert "noted" in typist.wait_for(READY)
 
 
 def test_the_end_of_the_keys_and_ctrl_c_leave_everything_as_it_is(typist: Terminal) -> None:
-    begun(typist, "pmem inbox --kind due")
+    typist.run("pmem inbox --kind due", "> ")
     typist.type("\x04")
     assert "0 settled, 1 left" in typist.wait_for(READY)
     typist.type("pmem inbox --kind due\n")
@@ -156,12 +141,12 @@ def test_the_end_of_the_keys_and_ctrl_c_leave_everything_as_it_is(typist: Termin
     typist.type("echo code=$?\n")
     typist.wait_for("code=130")
     typist.settle()
-    assert "due since 2020-01-01" in ran(typist, "pmem check due")
+    assert "due since 2020-01-01" in typist.run("pmem check due")
 
 
 def test_what_one_key_settled_for_two_is_asked_once(typist: Terminal) -> None:
-    ran(typist, "pmem add 'We use SQLite' --subject database --force")
-    shown = begun(typist, "pmem inbox --kind subject")
+    typist.run("pmem add 'We use SQLite' --subject database --force")
+    shown = typist.run("pmem inbox --kind subject", "> ")
     assert "1 of 2  subject" in shown
     typist.type("r")  # the one in the middle of the three
     shown = typist.wait_for("> ")
@@ -171,7 +156,7 @@ def test_what_one_key_settled_for_two_is_asked_once(typist: Terminal) -> None:
 
 
 def test_a_narrow_terminal_breaks_lines_between_words(typist: Terminal) -> None:
-    shown = begun(typist, "stty cols 40; pmem inbox --kind subject")
+    shown = typist.run("stty cols 40; pmem inbox --kind subject", "> ")
     assert max(map(len, shown.splitlines())) <= 40
     assert "  [n] keep only the newer one\n" in shown
     typist.type("q")
@@ -180,14 +165,14 @@ def test_a_narrow_terminal_breaks_lines_between_words(typist: Terminal) -> None:
 
 def test_a_pipe_a_quiet_one_and_json_ask_nothing(typist: Terminal) -> None:
     for rest in ("| cat", "--quiet", "--json", "--list"):
-        said = ran(typist, f"pmem inbox {rest}")
+        said = typist.run(f"pmem inbox {rest}")
         assert "> " not in said
         assert "=0=" in said
         assert "We use PostgreSQL" in said
 
 
 def test_an_empty_inbox_says_so(typist: Terminal) -> None:
-    assert "nothing of that kind needs you\n" in ran(typist, "pmem inbox --kind contradiction")
-    ran(typist, "rm -r .project-memory && pmem init --no-git")
-    assert "nothing waits for your answer\n" in ran(typist, "pmem inbox")
+    assert "nothing of that kind needs you\n" in typist.run("pmem inbox --kind contradiction")
+    typist.run("rm -r .project-memory && pmem init --no-git")
+    assert "nothing waits for your answer\n" in typist.run("pmem inbox")
     assert pmem("inbox", "--kind", "nothing").code == 2

@@ -28,7 +28,6 @@ TITLES = (
 
 
 def cells(text: str) -> int:
-    """Count what a terminal takes for a text, by the rules that most of them keep."""
     count = 0
     for character in text:
         if unicodedata.category(character) in ("Mn", "Me", "Cf"):

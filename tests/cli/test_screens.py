@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from pmem.cli.screens import lists
 from pmem.cli.screens.drawing import ScreenView, all_hung, cut_text, wrapped
-from pmem.cli.screens.figures import stats_screen
 from pmem.cli.screens.hits import hit_screen
 from pmem.cli.screens.stories import edit_screen, log_screen, story_screen, word_difference
 from pmem.cli.session import Line
@@ -24,21 +23,16 @@ from pmem.conversation.conversations import Overview
 from pmem.core.journal import entry, steps
 from pmem.core.visible import visible
 from pmem.memory.reading import LinkedText, MemoryListing, ShownRecord
-from pmem.operations import table
 from pmem.search.hits import Related, SearchHit, SearchKind
 from pmem.search.search import SearchResult
-from pmem.values.fields import AtRequest
 from pmem.values.ids import short
 from pmem.values.records import Episode, Fact, Memory, MemoryType, Record, Standing, Status
 from pmem.values.times import parse_moment
 from tests import strategies
-from tests.asking import ask
 from tests.cli.shell import pmem
 from tests.cli.story import FAMILY, screen, tell_story
 from tests.cli.test_overlay import cells
-from tests.conftest import NOW
 from tests.effort import examples
-from tests.upkeep.test_statistics import store
 
 FOLDER = Path(__file__).parent / "screens"
 UPDATE = bool(os.environ.get("UPDATE_SCREENS"))
@@ -80,7 +74,6 @@ WIDTHS = st.integers(40, 200)
 
 @pytest.fixture
 def story(project: str) -> dict[str, str]:
-    """Tell the story in a project of its own; return ids in it."""
     assert project
     return tell_story()
 
@@ -247,15 +240,6 @@ def test_no_line_is_longer_than_the_terminal_and_every_id_is_there(
         named = told if name == "episodes" else wild
         if name != "history":
             assert any(short(named.id) in line for line in texts), name
-
-
-@settings(max_examples=examples(20))
-@given(st.lists(strategies.memories, max_size=3, unique_by=lambda one: one.id), WILD, WIDTHS)
-def test_figures_of_any_text_fit_any_terminal(
-    memories: list[Memory], text: str, width: int
-) -> None:
-    found = ask(store(*(_wild(one, text) for one in memories), now=NOW), table.STATS, AtRequest())
-    assert max(cells(_text(line)) for line in stats_screen(found, ScreenView(width, NOW))) <= width
 
 
 @given(WILD, WILD)

@@ -12,7 +12,6 @@ from tests.conversation.assistants import ClaudeCode, Codex
 
 @pytest.fixture(autouse=True)
 def surroundings(root: str) -> str:
-    """Give a memory, a session of each of two programs, and a transcript."""
     claude, codex = ClaudeCode(), Codex()
     claude.ask("Which database?")
     claude.call("mcp__pmem__search", "t1", query="database")

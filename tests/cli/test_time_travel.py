@@ -45,7 +45,6 @@ READING: Final = [
 
 @pytest.fixture
 def ids(project: str, monkeypatch: pytest.MonkeyPatch, once: Once) -> dict[str, str]:
-    """Fill the memory, chunks and all, and return what a command may name."""
     monkeypatch.setenv("PMEM_RECORD_OPERATIONS", "false")  # the present alone knows what ran
     return once(_fill)
 

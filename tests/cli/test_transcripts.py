@@ -5,14 +5,13 @@ print now; read the difference before you keep it.
 """
 
 import os
-from hashlib import blake2b
-from itertools import count
 from pathlib import Path
 
 import pytest
 
 from pmem.cli.commands import COMMANDS, GROUPS
 from tests.cli.shell import new_repository
+from tests.cli.story import known_ids
 from tests.cli.transcript import Session, parse, write
 
 FOLDER = Path(__file__).parent / "transcripts"
@@ -22,24 +21,14 @@ REAL = "executable"
 UPDATE = bool(os.environ.get("UPDATE_TRANSCRIPTS"))
 
 
-@pytest.fixture(autouse=True)
-def _known_ids(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the same ids in every run: what a context costs depends on those it shows."""
-    numbers = count()
-
-    def urandom(size: int) -> bytes:
-        return blake2b(str(next(numbers)).encode(), digest_size=size).digest()
-
-    monkeypatch.setattr(os, "urandom", urandom)
-
-
 @pytest.mark.some(40)
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
 def test_a_transcript_comes_out_as_it_is_written(path: Path, tmp_path: Path) -> None:
     folder = new_repository(os.path.realpath(tmp_path / "work"))
     description, steps = parse(path.read_text(encoding="utf-8"))
     session = Session(folder, real=path.stem == REAL)
-    replayed = write(description, [session.replay(step) for step in steps])
+    with known_ids():
+        replayed = write(description, [session.replay(step) for step in steps])
     if UPDATE:
         path.write_text(replayed, encoding="utf-8")
     assert write(description, steps) == replayed

@@ -32,22 +32,18 @@ _END = "EOF"
 
 
 class Step(NamedTuple):
-    """One command, what it reads, and what it is to print."""
-
     command: str
     stdin: str
     expected: str
 
 
 def parse(text: str) -> tuple[str, list[Step]]:
-    """Read a transcript into its description and its steps."""
     lines = text.splitlines()
     first = next((i for i, line in enumerate(lines) if line.startswith("$ ")), len(lines))
     return "\n".join(lines[:first]), list(_steps(lines[first:]))
 
 
 def write(description: str, steps: list[Step]) -> str:
-    """Write a transcript."""
     parts = [description.strip()] if description.strip() else []
     for step in steps:
         given = f"{step.stdin}{_END}\n" if step.command.endswith(f"<<{_END}") else ""
@@ -73,12 +69,7 @@ def _steps(lines: list[str]) -> Iterator[Step]:
 
 
 class Session:
-    """Runs a transcript's commands and gives what changes its names.
-
-    Args:
-        folder: A fresh repository.
-        real: Use the installed executable.
-    """
+    """Runs a transcript's commands and gives what changes its names."""
 
     def __init__(self, folder: str, *, real: bool = False) -> None:
         self._root = folder
@@ -87,7 +78,6 @@ class Session:
         self._seen: set[str] = set()
 
     def replay(self, step: Step) -> Step:
-        """Run a step; the result's expectation is what it printed."""
         root = self._root
         command = self._with_ids(step.command).replace("<dir>", shlex.quote(root))
         stdin = self._with_ids(step.stdin).replace("<dir>", root)
@@ -145,7 +135,6 @@ class Session:
 
 
 def _commits(folder: str) -> list[str]:
-    """Return the commits that were made in a repository, by its own log."""
     try:
         with open(os.path.join(folder, ".git", "logs", "HEAD"), encoding="utf-8") as file:
             return list(dict.fromkeys(line.split(" ")[1] for line in file))

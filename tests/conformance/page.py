@@ -17,8 +17,7 @@ pmem answers five documents. Each row below is one thing that a document asks fo
 that governs it, where one was needed, and the tests that hold it. A row that is decided otherwise
 says what stands in its place, and tests beside it hold that. `python -m tests.conformance.page`
 writes this page from the tests' own marks (`@pytest.mark.row("S1.8.3")`) and from
-`tests/conformance/rows/`; `python -m tests.conformance.take_away` shows that the tests
-fail when the behaviour is taken away.
+`tests/conformance/rows/`.
 """
 _COUNTS: Final = """
 | document | about | rows | held by tests | decided otherwise |
@@ -31,7 +30,6 @@ _HEADER: Final = """
 
 
 def page() -> str:
-    """Write the page."""
     held: dict[str, list[Holder]] = defaultdict(list)
     for holder in holders():
         for row in holder.rows:
@@ -71,7 +69,6 @@ def _line(row: Row, held: Sequence[Holder], names: dict[int, str]) -> str:
 
 
 def main() -> None:
-    """Write the page where it stands."""
     with open(PAGE, "w", encoding="utf-8", newline="\n") as file:
         file.write(page())
 

@@ -11,15 +11,7 @@ _ROWS: Final = os.path.join(TESTS, "conformance", "rows")
 
 
 class Row(NamedTuple):
-    """One thing that a document asks for, in our words.
-
-    Attributes:
-        name: The document, its section, and the place there, such as `S1.8.3`.
-        section: The heading that it stands under.
-        asks: What is asked for.
-        decisions: Numbers of the decision records that govern it.
-        instead: What stands in its place, where the document is not followed.
-    """
+    """One thing that a document asks for, in our words."""
 
     name: str
     section: str
@@ -29,13 +21,7 @@ class Row(NamedTuple):
 
 
 class Document(NamedTuple):
-    """One of the documents that pmem was asked for in.
-
-    Attributes:
-        name: Its short name, such as `S1`.
-        title: What it is about.
-        rows: What it asks for, in its order.
-    """
+    """One of the documents that pmem was asked for in."""
 
     name: str
     title: str
@@ -43,13 +29,7 @@ class Document(NamedTuple):
 
 
 class Holder(NamedTuple):
-    """A test that holds a row.
-
-    Attributes:
-        path: Its file, from the project's folder.
-        name: Its function.
-        rows: The rows that its marks name.
-    """
+    """A test that holds a row."""
 
     path: str
     name: str
@@ -57,12 +37,10 @@ class Holder(NamedTuple):
 
     @property
     def node(self) -> str:
-        """What pytest calls it."""
         return f"{self.path}::{self.name}"
 
 
 def documents() -> list[Document]:
-    """Read every document's rows, in the order of the documents."""
     return [_document(name) for name in sorted(os.listdir(_ROWS)) if name.endswith(".toml")]
 
 
@@ -91,7 +69,6 @@ def _row(section: str, row: dict[str, object]) -> Row:
 
 
 def holders() -> list[Holder]:
-    """Find every test that is marked `@pytest.mark.row("S1.8.3")`, by path and place."""
     return [holder for path in sorted(_test_files()) for holder in _holders_in(path)]
 
 

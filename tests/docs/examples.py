@@ -1,7 +1,10 @@
 """Finding the command lines in a document's fenced blocks, and running them."""
 
+import importlib.util
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 from tests.cli.shell import Outcome, Shell
@@ -15,23 +18,28 @@ _REFERENCE = "<id>"
 
 
 class Block(NamedTuple):
-    """A fenced block: the number of its first line, its language, its lines."""
-
     line: int
     language: str
     lines: list[str]
 
 
 class Example(NamedTuple):
-    """A command line of a document and the exit code that it is to have."""
-
     line: int
     command: str
     code: int
 
 
+def loaded(path: Path) -> ModuleType:
+    """Load a program of docs/, which is no part of the package."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def blocks(text: str) -> Iterator[Block]:
-    """Yield a document's fenced blocks."""
     fence, block = "", Block(0, "", [])
     for number, line in enumerate(text.splitlines(), start=1):
         found = _FENCE.match(line)
@@ -60,11 +68,7 @@ def examples(text: str) -> Iterator[Example]:
 
 
 class Reader:
-    """Runs a document's commands as its reader would, in a fresh repository.
-
-    Args:
-        folder: The repository.
-    """
+    """Runs a document's commands as its reader would, in a fresh repository."""
 
     def __init__(self, folder: str) -> None:
         self._shell = Shell(folder)

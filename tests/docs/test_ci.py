@@ -18,7 +18,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "ci.md"
 
 
 def lines() -> Iterator[str]:
-    """Yield the command lines of the page's pipelines."""
     for block in blocks(PAGE.read_text(encoding="utf-8")):
         if block.language == "yaml":
             within_script = False

@@ -28,7 +28,6 @@ POINTS_TO_HELP = re.compile(r"pmem help ([a-z][a-z.-]*)")
 
 
 def messages(path: Path) -> list[str]:
-    """Return the texts of a module that are no docstrings."""
     tree = source.tree(path)
     described = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     docs = {

@@ -27,6 +27,26 @@ EXAMPLES = {name: entry.example for name, entry in COMMANDS.items()} | {
 }
 _OWN = ("agent",)
 """Options of commands that go by a shared one's name: `pmem add --agent` is the one that adds."""
+GIT = "git -c user.name=Kim -c user.email=kim@example.org"
+BEFORE = {
+    "db": ["pmem db init"],
+    "why": ["mkdir -p src/billing && touch src/billing/retry.py"],
+    "restore": ["pmem rm k3v9"],
+    "purge": ["pmem rm k3v9"],
+    "conversation resume:": ["pmem conversation pause"],
+    "review": [f"git add --all && {GIT} commit --quiet -m memory && git branch -M main"],
+    "checkpoint load:": [EXAMPLES["checkpoint save"]],
+    "checkpoint rm:": [EXAMPLES["checkpoint save"]],
+}
+"""What must have been done before an example of a command, or of one of its commands."""
+OWN = {
+    "of facts": ("inbox accept", "inbox reject"),
+    "of message": ("conversation mark", "conversation rm"),
+    "of talk": [name for name in EXAMPLES if name.startswith("conversation")],
+    "of episode": [name for name in EXAMPLES if name.startswith("episode")],
+    "of app": [name for name in EXAMPLES if name.startswith("app ")],
+}
+"""Whose id stands in the examples of which commands."""
 EVERY_EXAMPLE = pytest.mark.parametrize("words", EXAMPLES, ids=str)
 
 
@@ -58,21 +78,13 @@ def test_an_example_works(
     if words.startswith("db"):
         database: TestDatabase = request.getfixturevalue("test_database")
         monkeypatch.setenv("PMEM_DATABASE", database.address)
-        assert shell.run("pmem db init").code == 0
-    example = EXAMPLES[words]
-    for shown, real in ids.items():
-        example = example.replace(shown, real)
-    if words == "why":
-        assert shell.run("mkdir -p src/billing && touch src/billing/retry.py").code == 0
-    if words == "restore":
-        assert shell.run(f"pmem rm {ids['k3v9']}").code == 0
-    if words == "purge":
-        assert shell.run(f"pmem rm {ids['k3v9']}").code == 0
-    if words in ("conversation mark", "conversation rm"):
-        example = example.replace(ids["k3v9"], ids["of message"])
+    own = next((ids[name] for name in ids if name.startswith("of ") and words in OWN[name]), None)
+    for line in BEFORE.get(words.partition(" ")[0], []) + BEFORE.get(f"{words}:", []):
+        assert shell.run(line.replace("k3v9", ids["k3v9"])).code == 0
+    example = EXAMPLES[words].replace("k3v9", own or ids["k3v9"]).replace("p7q2", ids["p7q2"])
     if words == "share":
-        own = shell.run('pmem add --mine "Ada prefers small commits" --json')
-        example = example.replace(ids["k3v9"], json.loads(own.out)["data"]["memory"]["id"])
+        mine = shell.run('pmem add --mine "Ada prefers small commits" --json')
+        example = f"pmem share {json.loads(mine.out)['data']['memory']['id']}"
     if words == "resolve":
         contradict(f"{shell.folder}/.project-memory", ids["k3v9"])
     if words == "model test":
@@ -81,29 +93,12 @@ def test_an_example_works(
         command = json.dumps([sys.executable, scripted.__file__, "good"])
         (folder / "config.toml").write_text(f"[model]\ncommand = {command}\n")
     if words == "work apply":
-        line = '{"id": "insight:latest", "digest": "0", "answer": {"insights": []}}'
-        (piece,) = json.loads(shell.run("pmem work next --kind insight --json").out)["data"][
-            "items"
-        ]
-        line = line.replace('"0"', f'"{piece["digest"]}"')
-        assert shell.run(f"echo '{line}' > answers.jsonl").code == 0
-    if words == "conversation resume":
-        assert shell.run("pmem conversation pause").code == 0
-    if words == "review":
-        who = "git -c user.name=Kim -c user.email=kim@example.org"
-        line = f"git add --all && {who} commit --quiet -m memory && git branch -M main"
-        assert shell.run(line).code == 0
-    if words in ("checkpoint load", "checkpoint rm"):
-        assert shell.run(EXAMPLES["checkpoint save"]).code == 0
+        found = shell.run("pmem work next --kind insight --json").out
+        (piece,) = json.loads(found)["data"]["items"]
+        given = {"id": "insight:latest", "digest": piece["digest"], "answer": {"insights": []}}
+        assert shell.run(f"echo '{json.dumps(given)}' > answers.jsonl").code == 0
     if words.startswith("import "):
         _keep_sessions(shell.folder)
-    if words.startswith("conversation"):
-        example = example.replace(ids["k3v9"], ids["talk"])
-    if words in ("inbox accept", "inbox reject"):
-        example = example.replace(ids["k3v9"], ids["of facts"])
-    for kind in ("episode", "app "):
-        if words.startswith(kind):
-            example = example.replace(ids["k3v9"], ids[f"of {kind.strip()}"])
     done = shell.run(example)
     if words == "browse":  # here is nobody at a terminal; tests/browse presses its keys
         assert (done.code, "needs a terminal" in done.said) == (2, True)
@@ -152,7 +147,6 @@ def test_every_option_and_argument_has_help() -> None:
 
 
 def told(words: str, option: str = "--help") -> Outcome:
-    """Return what a command says of itself, in a folder without anything."""
     return pmem(*words.split(), option, "--all", environment={"COLUMNS": "80"})
 
 
@@ -178,13 +172,11 @@ def _keep_sessions(project: str) -> None:
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
-    """Return a shell in a fresh repository."""
     return Shell(new_repository(str(tmp_path / "repository")))
 
 
 @pytest.fixture
 def filled(shell: Shell, once: Once) -> tuple[Shell, dict[str, str]]:
-    """Return a shell where all is that the examples refer to, and the real ids of it."""
     first, ids = once(lambda: (shell, _fill(shell)))
     return first.in_a_copy(shell.folder), ids
 
@@ -209,9 +201,9 @@ def _fill(shell: Shell) -> dict[str, str]:
     return {
         "k3v9": first,
         "p7q2": second,
-        "talk": talk,
         "of facts": fact,
         "of message": json.loads(said.out)["data"]["message"]["id"],
+        "of talk": talk,
         "of episode": episode,
         "of app": remembered["memory"]["id"],
     }

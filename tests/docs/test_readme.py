@@ -75,7 +75,6 @@ def test_links_to_a_heading_lead_to_one(page: Path) -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """Return the names that GitHub gives to a page's headings."""
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

@@ -1,16 +1,13 @@
 """The generated pages say what the program does today."""
 
-import importlib.util
 import re
 from pathlib import Path
-from types import ModuleType
-
-import pytest
 
 from pmem.cli.commands import COMMANDS, GROUPS
 from pmem.memory.requests import AddRequest
 from pmem.values.config import table, unknown_names
 from tests.cli.shell import pmem
+from tests.docs.examples import loaded
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEXTS = {
@@ -21,18 +18,8 @@ WITH_DEFAULT = re.compile(r"`([a-z_.]+)` \(([\d.,]+)( %)?\)")
 """A setting, and what a text says is its default."""
 
 
-@pytest.fixture(scope="module")
-def generate() -> ModuleType:
-    """Load docs/generate.py, which is no part of the package."""
-    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_every_generated_file_is_up_to_date(generate: ModuleType) -> None:
+def test_every_generated_file_is_up_to_date() -> None:
+    generate = loaded(DOCS / "generate.py")
     made = {Path(path): text.rstrip("\n") + "\n" for path, text in generate.pages().items()}
     packed = {path for path in (DOCS.parent / "packages").rglob("*") if path.is_file()}
     assert packed <= set(made)

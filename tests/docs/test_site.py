@@ -1,18 +1,17 @@
 """The website of the documents is whole, leads nowhere in vain, and asks no other host."""
 
-import importlib.util
 import json
 import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
-from types import ModuleType
 from urllib.parse import unquote
 
 import pytest
 
 from pmem.cli.manual import documents
+from tests.docs.examples import loaded
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "docs" / "site"
@@ -20,6 +19,7 @@ ELSEWHERE = re.compile(
     r"https?:|//[a-z0-9-]+\.|url\((?!#)|@import|fetch\(|XMLHttpRequest|WebSocket"
 )
 SECONDS = 60
+BUILDER = loaded(SITE / "build.py")
 
 
 class Reading(HTMLParser):
@@ -46,26 +46,14 @@ class Reading(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the website once."""
     folder = tmp_path_factory.mktemp("website") / "site"
-    builder().build(folder)
+    BUILDER.build(folder)
     return folder
 
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[Path, Reading]:
-    """Return every page of the website, read as a browser would."""
     return {path: Reading(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
-
-
-def builder() -> ModuleType:
-    """Load docs/site/build.py, which is no part of the package."""
-    spec = importlib.util.spec_from_file_location("build_site", SITE / "build.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_every_document_is_a_page_and_stands_in_the_navigation(
@@ -118,7 +106,7 @@ def test_no_page_loads_anything_from_elsewhere(site: Path, pages: dict[Path, Rea
 
 
 def test_the_website_is_the_same_each_time(site: Path, tmp_path: Path) -> None:
-    builder().build(tmp_path / "again")
+    BUILDER.build(tmp_path / "again")
     files = sorted(path.relative_to(site) for path in site.rglob("*") if path.is_file())
     assert [
         str(f) for f in files if (site / f).read_bytes() != (tmp_path / "again" / f).read_bytes()
@@ -128,7 +116,7 @@ def test_the_website_is_the_same_each_time(site: Path, tmp_path: Path) -> None:
 def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(SystemExit, match="holds something else"):
-        builder().build(tmp_path)
+        BUILDER.build(tmp_path)
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
 

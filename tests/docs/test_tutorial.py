@@ -7,13 +7,10 @@ import os
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from hashlib import blake2b
-from itertools import count
 from pathlib import Path
 
-import pytest
-
 from tests.cli.shell import Shell
+from tests.cli.story import known_ids
 
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
 UPDATE = bool(os.environ.get("UPDATE_TRANSCRIPTS"))
@@ -38,7 +35,6 @@ class Week:
         self._now: dict[str, str] = {}
 
     def replay(self, text: str) -> Iterator[str]:
-        """Yield the lines of the page, with what each command prints below it."""
         lines = text.splitlines()
         place, fence = 0, ""
         while place < len(lines):
@@ -79,22 +75,13 @@ class Week:
         return ID.sub(lambda found: known.get(found[0], found[0]), otherwise)
 
 
-@pytest.fixture
-def _same_ids(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the same ids in every run: what a context costs depends on them."""
-    numbers = count()
-    monkeypatch.setattr(
-        os, "urandom", lambda size: blake2b(str(next(numbers)).encode(), digest_size=size).digest()
-    )
-
-
-@pytest.mark.usefixtures("_same_ids")
 def test_the_tutorial_comes_out_as_it_is_written(tmp_path: Path) -> None:
     home = tmp_path / "people"
     home.mkdir()
     week = Week(os.path.realpath(home))
     written = PAGE.read_text(encoding="utf-8")
-    replayed = "\n".join(week.replay(written)) + "\n"
+    with known_ids():
+        replayed = "\n".join(week.replay(written)) + "\n"
     if UPDATE:
         PAGE.write_text(replayed, encoding="utf-8")
     assert week.wrong == []

@@ -22,7 +22,6 @@ PATTERN = re.compile(r"\(\?[:P!=<]|\\b|\\S|\\w")
 
 
 def retired() -> dict[str, str]:
-    """Return the words that the guide retires, and what it has in their place."""
     rows = GUIDE.read_text(encoding="utf-8").partition(HEADING)[2].splitlines()
     cells = [row.strip("| ").split(" | ") for row in rows if row.startswith("| ")][1:]
     return {word: cell[1] for cell in cells for word in cell[0].split(", ")}
@@ -33,7 +32,6 @@ ANY = re.compile(rf"\b({'|'.join(map(re.escape, RETIRED))})\b", re.IGNORECASE)
 
 
 def found(text: str) -> list[str]:
-    """Return each retired word of a text, with what to write instead."""
     plain = re.sub(r"\s+", " ", text)
     return [f"{word}: write {RETIRED[word.lower()]}" for word in ANY.findall(plain)]
 

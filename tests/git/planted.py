@@ -1,6 +1,5 @@
 """Merges that are right, made in every way there is, and merges into which a mistake is planted."""
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -92,46 +91,6 @@ def _edited(world: World) -> str:
     return scenario.base.tip
 
 
-def _reworded_twice(world: World) -> str:
-    """Keep what the driver made of a contradiction, or settle it with pmem."""
-
-    def reword() -> None:
-        with world.project() as project:
-            first = min(memory.id for memory in project.workspace.memories.find())
-            project.edit(first, world.text())
-
-    scenario = _branches(world, reword, reword)
-    ok("checkout", "--quiet", "--detach", scenario.sides[0].tip)
-    git("merge", "--quiet", "--no-edit", scenario.sides[1].tip)
-    if world.dice.random() < 0.5:
-        reword()
-    commit("merged")
-    return scenario.base.tip
-
-
-def _purged(world: World) -> str:
-    scenario = _branches(world, lambda: world.do("purge"), lambda: _some(world))
-    WAYS["merge"](scenario)
-    return scenario.base.tip
-
-
-def _some(world: World) -> None:
-    world.work(3)
-
-
-def _life(world: World) -> str:
-    """Remove, restore, supersede, merge and archive on both sides."""
-
-    def live() -> None:
-        world.do(*world.dice.sample(("remove", "supersede", "remove", "restore"), 3))
-        with world.project() as project:
-            project.consolidate()
-
-    scenario = _branches(world, live, live)
-    WAYS["merge"](scenario)
-    return scenario.base.tip
-
-
 def _octopus(world: World) -> str:
     """Merge three branches at once, each of which did something of its own."""
     scenario = _branches(
@@ -158,41 +117,15 @@ def _criss_cross(world: World) -> str:
     return scenario.base.tip
 
 
-def _forward(world: World) -> str:
-    scenario = prepare(world, 1, 2)
-    ok("checkout", "--quiet", "--detach", scenario.base.tip)
-    ok("merge", "--quiet", "--ff-only", scenario.sides[0].tip)
-    return scenario.base.tip
-
-
-def _code(world: World) -> str:
-    """Merge branches of which one or both only touch code."""
-
-    def code() -> None:
-        Path(f"code-{world.dice.randrange(10**9)}.txt").write_text("x = 1\n", encoding="utf-8")
-        if world.dice.random() < 0.3:
-            world.work(2)
-
-    scenario = _branches(world, code, code)
-    ok("checkout", "--quiet", "--detach", scenario.sides[0].tip)
-    WAYS["merge"](scenario)
-    return scenario.base.tip
-
-
 RIGHT: Final[dict[str, Callable[[World], str]]] = {
     "driver": _by("merge"),
     "driver, -X ours": _by("merge -X ours"),
     "driver, three branches": _by("merge three", 3),
     "git alone": _plain,
     "pmem after the merge": _edited,
-    "contradiction": _reworded_twice,
-    "purge on one side": _purged,
-    "life cycle": _life,
     "octopus": _octopus,
     "criss-cross": _criss_cross,
     "squash": _by("squash"),
-    "fast-forward": _forward,
-    "code only": _code,
 }
 """Ways to make a right merge; each returns the commit that its branches began at."""
 
@@ -266,41 +199,24 @@ def _dropped_side(found: Merged) -> Iterator[Change]:
                 yield {path: other}
 
 
-def _dropped_field(found: Merged) -> Iterator[Change]:
-    skipped = ("history", "updated_at", "tokens", "turns")
+def _changed_back(found: Merged) -> Iterator[Change]:
+    """Give a field the base's value, where nobody changed it since."""
+    kept = ("history", "updated_at", "tokens", "turns", "access")
     for path, base, sides, now in found.known():
-        if not _new_events(sides, now):
-            for field in base.keys() - {*skipped}:
+        known = [event for side in sides for event in side.get("history", [])]
+        if all(event in known for event in now.get("history", [])):
+            for field in base.keys() - {*kept}:
                 alone = sum(side.get(field) != base[field] for side in sides) == 1
-                if alone and not isinstance(base[field], list | dict):
+                if alone and base[field] != now.get(field):
                     yield {path: {**now, field: base[field]}}
-
-
-def _new_events(sides: list[Json], now: Json) -> list[Any]:
-    known = [event for side in sides for event in side.get("history", [])]
-    return [event for event in now.get("history", []) if event not in known]
 
 
 def _dropped_items(found: Merged) -> Iterator[Change]:
     for path, _, sides, now in found.known():
-        for field in ("tags", "relationships", "history", "recent_messages"):
-            if _new_events(sides, now) and field == "history":
-                continue
+        for field in ("tags", "relationships", "recent_messages"):
             for item in now.get(field, []):
                 if any(item in side[field] for side in sides):
-                    left = [other for other in now[field] if other != item]
-                    yield {path: {**now, field: left}}
-
-
-def _resurrected_items(found: Merged) -> Iterator[Change]:
-    for path, base, _, now in found.known():
-        for field in ("tags", "relationships"):
-            there = {json.dumps(item) for item in now.get(field, [])}
-            keys = {(i["target"], i["type"]) for i in now.get(field, []) if isinstance(i, dict)}
-            for item in base.get(field, []):
-                alike = isinstance(item, dict) and (item["target"], item["type"]) in keys
-                if json.dumps(item) not in there and not alike:
-                    yield {path: {**now, field: [*now[field], item]}}
+                    yield {path: {**now, field: [each for each in now[field] if each != item]}}
 
 
 def _mixed(found: Merged) -> Iterator[Change]:
@@ -333,9 +249,8 @@ WRONG: Final[dict[str, tuple[str, Callable[[Merged], Iterator[Change]]]]] = {
     "record that is none": ("lost_record", _unreadable),
     "record brought back": ("resurrected_record", _resurrected),
     "side dropped": ("differing_record", _dropped_side),
-    "field dropped": ("differing_record", _dropped_field),
+    "field changed back": ("differing_record", _changed_back),
     "items dropped": ("differing_record", _dropped_items),
-    "items brought back": ("differing_record", _resurrected_items),
     "records mixed": ("differing_record", _mixed),
 }
 """Mistakes, each with the code that it is reported with, and all that can be planted in a merge."""

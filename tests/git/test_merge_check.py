@@ -30,7 +30,7 @@ def repository() -> Iterator[None]:
 def test_a_right_merge_passes_however_it_was_made(way: str, repository: None) -> None:
     found = findings(RIGHT[way](World(7)))
     assert [finding.message for finding in found.findings] == []
-    assert found.merges == {"squash": 0, "fast-forward": 0, "driver, three branches": 2}.get(
+    assert found.merges == {"squash": 0, "driver, three branches": 2}.get(
         way, 3 if way == "criss-cross" else 1
     )
 

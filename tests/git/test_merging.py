@@ -216,46 +216,6 @@ def test_any_records_merge_and_a_into_b_is_b_into_a(repository: None) -> None:
     assert left[0] == left[1]
 
 
-def test_three_branches_lose_nothing(repository: None) -> None:
-    drawn = [item for item in scenarios(range(40, 56)) if item[0] == STORE]
-    branches(
-        {path: data(base) for _, path, base, _, _, _ in drawn},
-        one={path: data(one) for _, path, _, one, _, _ in drawn},
-        two={path: data(side) for _, path, _, _, side, _ in drawn},
-        three={path: data(three) for _, path, _, _, _, three in drawn},
-    )
-    ok("checkout", "--quiet", "--force", "one")
-    for name in ("two", "three"):
-        git("merge", "--no-edit", name)
-        ok("commit", "--quiet", "--all", "--allow-empty", "--message", name)
-    for _, path, _, one, side, three in drawn:
-        events = json.loads(read(path))["history"]
-        for version in (one, side, three):
-            assert [event for event in version["history"] if event not in events] == []
-
-
-def test_without_the_driver_distant_changes_still_merge(repository: None) -> None:
-    pinned, tagged = {**BASE, "pinned": True}, {**BASE, "category": "team"}
-    two(pinned, tagged)
-    ok("config", "merge.pmem.driver", "no-such-program %A")
-    assert git("merge", "--no-edit", "theirs").code == 1  # git alone would keep ours, unmarked
-    ok("merge", "--abort")
-    ok("config", "--remove-section", "merge.pmem")
-    ok("merge", "--quiet", "--no-edit", "theirs")
-    found = json.loads(read(PATH))
-    assert (found["pinned"], found["category"]) == (True, "team")
-
-
-def test_a_record_that_cannot_be_read_is_left_to_git(repository: None) -> None:
-    two()
-    Path(PATH).write_bytes(data(OURS).replace(b"{", b"{,", 1))
-    ok("commit", "--quiet", "--all", "--message", "damaged")
-    before = read(PATH)
-    assert git("merge", "--no-edit", "theirs").code == 1
-    assert b"We use PostgreSQL" in read(PATH)
-    assert before != read(PATH)
-
-
 def test_nothing_is_left_lying_about(repository: None) -> None:
     two()
     ok("merge", "--quiet", "--no-edit", "theirs")

@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from pmem.core.threeway.deciding import Versions
 from pmem.core.threeway.record import merged
 from pmem.core.threeway.shapes import SHAPES
 from pmem.storage.files import durable
-from pmem.storage.git import git as git_calls
 from pmem.storage.git.merge_stages import MergeState
 from tests.core.threeway.sides import Json, keeps_all
 from tests.faults.console import Done, bytes_of, pmem
@@ -22,7 +21,6 @@ from tests.git.test_merging import (
     BASE,
     OURS,
     PATH,
-    RIVAL,
     STORE,
     THEIRS,
     edited,
@@ -271,35 +269,6 @@ def test_committed_markers_keep_both_sides_as_the_text_has_them(way: str, style:
     assert found["conflicts"] == ["content"]
 
 
-def test_no_commit_is_read_for_committed_markers(monkeypatch: pytest.MonkeyPatch) -> None:
-    clash()
-    ok("commit", "--quiet", "--all", "--message", "unseen")
-    asked: list[str] = []
-    real = git_calls.run
-
-    def watched(folder: str, arguments: Sequence[str], *rest: Any, **named: Any) -> Any:
-        asked.append(arguments[0])
-        return real(folder, arguments, *rest, **named)
-
-    monkeypatch.setattr(git_calls, "run", watched)
-    one(pmem("resolve", "--json"))
-    assert asked
-    assert not {"log", "rev-list", "ls-tree", "merge-base", "cat-file"} & {*asked}
-
-
-def test_a_revert_whose_markers_were_committed_is_not_undone() -> None:
-    later = edited(THEIRS, 5, content="We use SQLite")
-    two(BASE, THEIRS)
-    ok("checkout", "--quiet", "theirs")
-    Path(PATH).write_bytes(data(later))
-    ok("commit", "--quiet", "--all", "--message", "later")
-    assert git("revert", "--no-edit", "HEAD~1").code == 1
-    ok("commit", "--quiet", "--all", "--message", "unseen")
-    assert "from the text" in one(pmem("resolve", "--json"))["detail"]
-    assert b"We use MySQL" in read(PATH)
-    assert b"We use SQLite" in read(PATH)
-
-
 def test_markers_that_somebody_added_are_not_committed_after_a_repair() -> None:
     clash()
     ok("add", PATH)
@@ -359,20 +328,6 @@ def test_an_octopus_in_which_both_added_a_record_is_finished() -> None:
     assert findings("unmerged") == unmerged() == {PATH}
     assert one(pmem("resolve", "--json"))["decision"] == "merged"
     assert keeps_all(now(), Versions(None, THEIRS, CLASH), SHAPES[STORE])
-
-
-def test_an_octopus_that_git_can_do_needs_no_repair() -> None:
-    extra = memory("x", "c-00000000")
-    branches(
-        {PATH: data(BASE)},
-        one={PATH: data(THEIRS)},
-        two={TWIN_PATH: data(TWIN)},
-        three={path_of(STORE, extra): data(extra)},
-    )
-    ok("checkout", "--quiet", "--force", "three")
-    ok("merge", "--quiet", "--no-edit", "one", "two")
-    assert pmem("resolve").err == "nothing to resolve\n"
-    assert pmem("check", "records").code == 0
 
 
 def test_branches_that_crossed_have_a_base_with_markers_and_merge_all_the_same() -> None:
@@ -549,14 +504,6 @@ def test_what_is_unmerged_outside_the_memory_is_counted() -> None:
     assert unmerged() == {"code"}
 
 
-def test_a_file_that_names_very_many_records_is_no_strain() -> None:
-    ids = b"".join(b'  "id": "a%d-00000000",\n' % number for number in range(30_000))
-    Path(PATH).write_bytes(b"<<<<<<< ours\n{\n" + ids + b"}\n=======\n{}\n>>>>>>> theirs\n")
-    before = read(PATH)
-    assert pmem("resolve").code == 1
-    assert read(PATH) == before
-
-
 def test_a_repository_with_longer_names_of_objects_is_repaired_too() -> None:
     shutil.rmtree(".git")
     ok("init", "--quiet", "--initial-branch=main", "--object-format=sha256")
@@ -588,16 +535,3 @@ def test_nothing_of_the_project_is_run() -> None:
     one(pmem("resolve", "--json"))
     assert not os.path.exists("ran")
     assert not os.path.exists(f"{ROOT}/ran")
-
-
-def test_ours_and_theirs_change_nothing_about_the_result() -> None:
-    results = []
-    for here, there in (("ours", "theirs"), ("theirs", "ours")):
-        two(OURS, RIVAL)
-        ok("checkout", "--quiet", "--force", here)
-        assert git("merge", "--no-edit", there).code == 1
-        one(pmem("resolve", "--json"))
-        results.append(read(PATH))
-        ok("reset", "--quiet", "--hard")
-        ok("checkout", "--quiet", "--detach", "base")
-    assert results[0] == results[1]

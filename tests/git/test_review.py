@@ -366,7 +366,10 @@ def test_a_rule_names_so_many_files_and_no_more(
     for number in range(MOST_PLACES + 5):
         write(f"src/new{number:02}.py", f"x  =  {number}\n")
     assert items() == []
-    monkeypatch.setattr(review, "COMPARED_BYTES", 20)
+    write("src/new07.py", "x = 1\n")
+    monkeypatch.setattr(review, "MOST_FILES", 7)
+    assert items() == []
+    monkeypatch.setattr(review, "MOST_FILES", 8)
     assert [each["kind"] for each in items()] == ["applies"]
 
 
@@ -513,14 +516,6 @@ def test_following_the_advice_on_a_file_that_is_gone_ends_it(repository: None) -
     done = pmem("edit", identifier, "--uncite", "src/pay.py:3", "--cite", "src/later.py:1")
     assert done.code == 0
     assert kinds() == []
-
-
-def test_a_plain_memory_without_a_source_stops_no_strict_review(repository: None) -> None:
-    added("Somebody said so")
-    (found,) = items()
-    assert (found["kind"], found["waits"]) == ("unsourced", False)
-    assert "--cite FILE:LINES" in found["advice"]
-    assert pmem("review", "--strict").code == 0
 
 
 @pytest.mark.parametrize("way", ["git mv", "mv", "add -N"])

@@ -65,11 +65,6 @@ def test_the_other_value_can_be_taken_and_the_first_one_stays_in_the_history(
     assert b"8080" in pmem("search", "8080").out
 
 
-def test_an_edit_settles_as_well(memory: str, root: str) -> None:
-    assert pmem("edit", memory, "Port 80 leads to port 443").code == 0
-    assert pmem("check", "records").code == 0
-
-
 def test_episodes_can_be_settled_which_no_command_edits(root: str) -> None:
     found = pmem("episode", "add", "The release went well", "--json").data["id"]
     types = ("pivot", "breakthrough")

@@ -65,13 +65,7 @@ _TEXTS: Final = {
 
 
 def say(mode: str, kind: str, answer: Any = None) -> str:
-    """Return what a model writes.
-
-    Args:
-        mode: How it goes wrong, if it does.
-        kind: The task.
-        answer: What would be right; that of the examples when None.
-    """
+    """Return what a model writes."""
     right = ANSWERS[kind] if answer is None else answer
     whole = json.dumps(right)
     if mode == "half":
@@ -88,7 +82,6 @@ def say(mode: str, kind: str, answer: Any = None) -> str:
 
 
 def _with_text(kind: str, right: Any, text: str) -> Any:
-    """Return an answer of the right form that says something else."""
     if kind == "compaction":
         return {**right, "newContent": text}
     if kind == "turn_facts":
@@ -103,7 +96,6 @@ def _with_text(kind: str, right: Any, text: str) -> Any:
 
 
 def kind_of(prompt: str) -> str:
-    """Return which task a prompt is of, by the schema at its end."""
     fields = {
         "newContent": "compaction", "facts": "turn_facts", "insights": "insight",
         "pairs": "same_fact", "steps": "procedure", "title": "episode",
@@ -116,14 +108,12 @@ def kind_of(prompt: str) -> str:
 
 
 def data_of(prompt: str) -> Any:
-    """Return the data that stands in a prompt's fence."""
     found = re.search(r"^(`{3,})json\n(.*?)\n\1$", prompt, re.DOTALL | re.MULTILINE)
     assert found is not None
     return json.loads(found[2])
 
 
 def main() -> None:
-    """Answer as a program does: the prompt on standard input, the mode as an argument."""
     mode, seconds = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 60.0
     prompt = sys.stdin.read()
     if mode == "crash":

@@ -16,14 +16,7 @@ from tests.model.talks import Perfect
 
 
 class ChatServer(ThreadingHTTPServer):
-    """Answers in a mode, and keeps what it was asked.
-
-    Attributes:
-        mode: See `tests.model.scripted`; also `busy` (429, then well), `overloaded` (429 always),
-            `plain` (knows no form of answer but text), `drip` (a byte at a time, for long),
-            `perfect` (by what it is given).
-        asked: The bodies of the requests, and their headers.
-    """
+    """Answers in a mode, and keeps what it was asked."""
 
     daemon_threads = True
     block_on_close = False
@@ -41,7 +34,6 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def do_POST(self) -> None:
-        """Answer."""
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.server.asked.append((body, dict(self.headers)))
         mode = self.server.mode
@@ -78,14 +70,12 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def answered(kind: Any, prompt: str) -> Any:
-    """Return what is right to say to a prompt."""
     given = msgspec.convert(data_of(prompt), TASKS[kind].given)
     return getattr(Perfect(), kind)(given)
 
 
 @contextmanager
 def served() -> Iterator[ChatServer]:
-    """Run a server while the body runs."""
     server = ChatServer(("127.0.0.1", 0), _Handler)
     server.asked = []
     threading.Thread(target=server.serve_forever, daemon=True, args=(0.05,)).start()

@@ -1,5 +1,6 @@
 """A project with work of every kind, and models that do it without a fault."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -9,6 +10,7 @@ from pmem import Project
 from pmem.core.summaries import summary
 from pmem.model import tasks
 from pmem.model.models import Models
+from pmem.model.tasks import TASKS
 from pmem.upkeep.work import doing, of_talk
 from tests.conftest import NOW
 
@@ -48,7 +50,6 @@ def make_eager(patch: pytest.MonkeyPatch) -> None:
 
 
 def opened(root: str, models: Any = None, hours: float = 0, **settings: Any) -> Project:
-    """Open a project some hours after the tests' present."""
     now = NOW + timedelta(hours=hours)
     return Project(root, actor="ada", now=now, models=models, **{**SETTINGS, **settings})
 
@@ -77,7 +78,6 @@ def fill(root: str) -> None:
 
 
 def first_words(text: str, most: int) -> str:
-    """Return the beginning of a text, whole words of it."""
     kept = ""
     for word in text.split():
         if len(kept) + len(word) + 1 > most:
@@ -93,68 +93,48 @@ class Perfect:
         self.asked: list[str] = []
 
     def models(self) -> Models:
-        """Return it as a project's models."""
-        return Models(
-            "perfect",
-            chunk_summary=self.chunk_summary,
-            conversation_summary=self.conversation_summary,
-            compaction=self.compaction,
-            turn_facts=self.turn_facts,
-            episode=self.episode,
-            insight=self.insight,
-            same_fact=self.same_fact,
-            procedure=self.procedure,
-        )
+        return Models("perfect", **{kind: getattr(self, kind) for kind in TASKS})
 
-    def chunk_summary(self, given: tasks.ChunkGiven) -> Any:
-        """Answer."""
-        self.asked.append("chunk_summary")
-        return {"summary": first_words(given.messages[0].text, given.most_characters)}
+    def __getattr__(self, kind: str) -> Callable[[Any], Any]:
+        def answer(given: Any) -> Any:
+            self.asked.append(kind)
+            return RIGHT[kind](given)
 
-    def conversation_summary(self, given: tasks.ConversationGiven) -> Any:
-        """Answer."""
-        self.asked.append("conversation_summary")
-        return {"summary": f"The talk was about this: {given.messages[0].text}"}
+        return answer
 
-    def compaction(self, given: tasks.CompactionGiven) -> Any:
-        """Answer."""
-        self.asked.append("compaction")
-        oldest, second, *_ = given.memories
-        return {
-            "action": "edit",
-            "targetMemoryId": oldest.id,
-            "mergedMemoryId": second.id,
-            "newContent": f"{oldest.content} {second.content}",
-            "reason": "both are kept in one",
-        }
 
-    def turn_facts(self, given: tasks.TurnGiven) -> Any:
-        """Answer."""
-        self.asked.append("turn_facts")
-        if "Fridays" not in given.text:
-            return {"facts": []}
-        fact = {"content": "The migration must never run on Fridays.", "type": "constraint"}
-        return {"facts": [{**fact, "importance": 5}]}
+def _merge(given: tasks.CompactionGiven) -> Any:
+    oldest, second, *_ = given.memories
+    return {
+        "action": "edit",
+        "targetMemoryId": oldest.id,
+        "mergedMemoryId": second.id,
+        "newContent": f"{oldest.content} {second.content}",
+        "reason": "both are kept in one",
+    }
 
-    def episode(self, given: tasks.EpisodeGiven) -> Any:
-        """Answer."""
-        self.asked.append("episode")
-        said = first_words(given.messages[-1].text, 120).rstrip(".,`")
-        return {"title": first_words(said, 40), "summary": f"The talk told that: {said}."}
 
-    def insight(self, given: tasks.InsightGiven) -> Any:
-        """Answer."""
-        self.asked.append("insight")
-        found = "SQLite was the reason why tables locked and why the report was slow."
-        return {"insights": [{"summary": found, "tags": ["sqlite"], "importance": 3}]}
+def _facts(given: tasks.TurnGiven) -> Any:
+    fact = {"content": "The migration must never run on Fridays.", "type": "constraint"}
+    return {"facts": [{**fact, "importance": 5}] * ("Fridays" in given.text)}
 
-    def same_fact(self, given: tasks.PairsGiven) -> Any:
-        """Answer."""
-        self.asked.append("same_fact")
-        return {"pairs": [{"id": pair.id, "verdict": "same"} for pair in given.pairs]}
 
-    def procedure(self, given: tasks.ProcedureGiven) -> Any:
-        """Answer."""
-        self.asked.append("procedure")
-        steps = ["Run make backup.", "Run make migrate.", "Run make check."]
-        return {"title": "Migration of the orders", "steps": steps}
+def _tell(given: tasks.EpisodeGiven) -> Any:
+    said = first_words(given.messages[-1].text, 120).rstrip(".,`")
+    return {"title": first_words(said, 40), "summary": f"The talk told that: {said}."}
+
+
+_FOUND = "SQLite was the reason why tables locked and why the report was slow."
+_STEPS = ["Run make backup.", "Run make migrate.", "Run make check."]
+RIGHT: dict[str, Callable[[Any], Any]] = {
+    "chunk_summary": lambda it: {"summary": first_words(it.messages[0].text, it.most_characters)},
+    "conversation_summary": lambda it: {
+        "summary": f"The talk was about this: {it.messages[0].text}"
+    },
+    "compaction": _merge,
+    "turn_facts": _facts,
+    "episode": _tell,
+    "insight": lambda _: {"insights": [{"summary": _FOUND, "tags": ["sqlite"], "importance": 3}]},
+    "same_fact": lambda it: {"pairs": [{"id": one.id, "verdict": "same"} for one in it.pairs]},
+    "procedure": lambda _: {"title": "Migration of the orders", "steps": _STEPS},
+}

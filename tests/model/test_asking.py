@@ -38,7 +38,6 @@ PATIENCE = 25.0
 
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
-    """Return a server on loopback."""
     with served() as running:
         yield running
 

@@ -15,7 +15,6 @@ NEXT_DAY = "2026-11-22T15:00:00Z"
 
 @pytest.fixture
 def server(root: str) -> Iterator[ChatServer]:
-    """Return a server that answers well, beside an empty project."""
     with served() as running:
         running.mode = "perfect"
         yield running
@@ -45,7 +44,6 @@ def contents(server: ChatServer) -> list[str]:
 
 
 def overfull(server: ChatServer, mode: str = "perfect") -> Any:
-    """Let an app remember one memory more than it may, and return what the last command did."""
     limit = {"PMEM_APPS_LIMIT": "2"}
     for text in ("Ben likes tea.", "Ada likes rye bread."):
         assert run(server, "app", "remember", "mail", text, **limit).code == 0

@@ -31,19 +31,16 @@ def _eager(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def filled(root: str, once: Once) -> str:
-    """Return a project in which every kind of work waits."""
     once(lambda: fill(root))
     return root
 
 
 def consolidated(root: str, models: Any, **settings: Any) -> tuple[str, ...]:
-    """Consolidate with models, and return what was told."""
     project = opened(root, models, **settings)
     return run(project.workspace, table.CONSOLIDATE, UpkeepRequest()).notes
 
 
 def records(root: str) -> dict[str, bytes]:
-    """Return the bytes of everything that is kept of a project, but not of this clone."""
     top = Path(root)
     files = (path for path in top.rglob("*.json") if "local" not in path.parts)
     return {str(path.relative_to(top)): path.read_bytes() for path in files}
@@ -121,7 +118,6 @@ def forget_work(root: str) -> None:
 
 
 def lying(mode: str) -> Models:
-    """Return models each of which goes wrong in one way."""
 
     def wrong(kind: str) -> Callable[[Any], Any]:
         return lambda given: say(mode, kind)
@@ -224,7 +220,6 @@ def test_insights_come_once_in_a_day(filled: str) -> None:
 
 
 def backups(root: str, *places: str) -> None:
-    """Note what is alike about backups in some places, and what is not the same."""
     project = opened(root)
     for place in places:
         project.add(f"The nightly backup of orders runs on the server in {place}.", force=True)

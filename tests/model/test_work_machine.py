@@ -30,7 +30,6 @@ _BUILT: dict[str, str] = {}
 
 
 def built() -> str:
-    """Return a filled project, made once."""
     if not _BUILT:
         from pmem.project.setup import initialise
 
@@ -71,12 +70,10 @@ class WorkMachine(RuleBasedStateMachine):
 
     @rule(target=taken, many=st.integers(1, 4), kind=st.sampled_from(sorted(TASKS)))
     def take(self, many: int, kind: Any) -> Any:
-        """A worker takes the next work; another one may have the same."""
         return multiple(*self.project.next_work(many, kinds=(kind,)).items)
 
     @rule(target=given, piece=taken)
     def answer(self, piece: Any) -> Any:
-        """A worker answers well; the answer may be given at once, or later, or twice."""
         asked = msgspec.convert(data_of(piece.prompt), TASKS[piece.kind].given)
         right = getattr(Perfect(), piece.kind)(asked)
         return {"id": piece.id, "digest": piece.digest, "answer": right, "model": "worker"}
@@ -107,7 +104,6 @@ class WorkMachine(RuleBasedStateMachine):
 
     @rule(answer=given, other=given)
     def forge(self, answer: Any, other: Any) -> None:
-        """A worker gives the digest of other work: nothing changes."""
         if answer["id"] == other["id"]:
             return
         kept = self.records()

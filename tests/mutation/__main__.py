@@ -21,7 +21,6 @@ SEED: Final = 7
 
 
 def main() -> None:
-    """Try mutants of a module or a package, and print what no test noticed."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutation")
     parser.add_argument("module", help="a file or a folder below pmem/")
     parser.add_argument("--most", type=int, help="as many mutants at the most, drawn by --seed")

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from cosmic_ray.ast import ast_nodes, get_ast
@@ -26,47 +27,22 @@ _COPIED: Final = ("pmem", "tests", "docs", "pyproject.toml", "README.md", "Makef
 
 
 class Mutant(NamedTuple):
-    """A change of a module: which operator of cosmic-ray, and its how manieth place there."""
-
     module: str
     operator: str
     occurrence: int
 
 
 def copy_project(folder: str) -> None:
-    """Copy the project into a folder, where its code can be changed.
-
-    Args:
-        folder: An empty folder.
-    """
+    """Copy the project into a folder, where its code can be changed."""
     for name in _COPIED:
         copy = shutil.copytree if os.path.isdir(name) else shutil.copy
         copy(name, os.path.join(folder, name))
 
 
 def mutants_of(module: str) -> list[list[Mutant]]:
-    """Return every place of a module where its logic can change, with all that it can become.
-
-    Args:
-        module: A file below `pmem/`.
-    """
-    return [found for _, found in _placed(module)]
-
-
-def mutants_between(module: str, first: int, end: int) -> list[list[Mutant]]:
-    """Return the places of some lines of a module, as `mutants_of` returns them all.
-
-    Args:
-        module: A file below `pmem/`.
-        first: The first line, counted from 1.
-        end: The line before which it ends.
-    """
-    return [found for line, found in _placed(module) if first <= line < end]
-
-
-def _placed(module: str) -> list[tuple[int, list[Mutant]]]:
+    """Return every place of a module where its logic can change, with all that it can become."""
     found: dict[tuple[str, tuple[int, int]], list[Mutant]] = {}
-    nodes = list(ast_nodes(get_ast(_read(module))))
+    nodes = list(ast_nodes(get_ast(Path(module).read_text(encoding="utf-8"))))
     for name in sorted(operator_names()):
         if any(left_out in name for left_out in _LEFT_OUT):
             continue
@@ -76,7 +52,7 @@ def _placed(module: str) -> list[tuple[int, list[Mutant]]]:
             if _is_logic(node):
                 mutant = Mutant(module, name, occurrence)
                 found.setdefault((name.partition("_")[0], start), []).append(mutant)
-    return [(place[1][0], found[place]) for place in sorted(found)]
+    return [found[place] for place in sorted(found)]
 
 
 def _is_logic(node: NodeOrLeaf) -> bool:
@@ -97,32 +73,22 @@ def _is_logic(node: NodeOrLeaf) -> bool:
 
 @contextmanager
 def mutated(mutant: Mutant, folder: str) -> Iterator[tuple[str, str]]:
-    """Change one thing of a copy of the project for a while, and yield the text before and after.
-
-    Args:
-        mutant: The change.
-        folder: The copy.
-    """
-    path = os.path.join(folder, mutant.module)
-    before = _read(mutant.module)
+    """Change one thing of a copy for a while, and yield the text before and after."""
+    path = Path(folder, mutant.module)
+    before = Path(mutant.module).read_text(encoding="utf-8")
     after = mutate_code(before, get_operator(mutant.operator)(), mutant.occurrence) or before
-    _write(path, after)
+    path.write_text(after, encoding="utf-8")
     try:
         yield before, after
     finally:
-        _write(path, before)
+        path.write_text(before, encoding="utf-8")
 
 
 _TAKEN: Final[dict[tuple[str, ...], float]] = {}
 
 
 def measure_tests(folder: str, tests: Sequence[str]) -> None:
-    """Note how long tests take on the code as it is, which they must pass.
-
-    Args:
-        folder: A copy of the project, unchanged.
-        tests: What pytest is to run.
-    """
+    """Note how long tests take on the code as it is, which they must pass."""
     if tuple(tests) not in _TAKEN:
         started = time.monotonic()
         if _run(folder, tests, None) != _PASSED:
@@ -131,25 +97,13 @@ def measure_tests(folder: str, tests: Sequence[str]) -> None:
 
 
 def run_tests(folder: str, tests: Sequence[str]) -> bool:
-    """Return whether tests pass in a copy of the project; those that take too long do not.
-
-    Args:
-        folder: The copy.
-        tests: What pytest is to run.
-
-    Raises:
-        RuntimeError: pytest could not be run at all.
-    """
+    """Return whether tests pass in a copy of the project; those that take too long do not."""
     most = max(_LEAST_SECONDS, _PATIENCE * _TAKEN.get(tuple(tests), 0.0))
     return _run(folder, tests, most) == _PASSED
 
 
 def _run(folder: str, tests: Sequence[str], most: float | None) -> int:
-    """Run tests up to the first that fails, those that failed before first; too long is failed.
-
-    Raises:
-        RuntimeError: pytest could not be run at all.
-    """
+    """Run tests up to the first that fails, those that failed before first; too long is failed."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "--ff", *tests]
     environment = os.environ | {"PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"}
     try:
@@ -161,13 +115,3 @@ def _run(folder: str, tests: Sequence[str], most: float | None) -> int:
     if done.returncode not in (_PASSED, _FAILED, _INTERRUPTED, _UNUSABLE):
         raise RuntimeError(done.stdout.decode() + done.stderr.decode())
     return done.returncode
-
-
-def _read(path: str) -> str:
-    with open(path, encoding="utf-8") as file:
-        return file.read()
-
-
-def _write(path: str, text: str) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)

@@ -17,11 +17,7 @@ ROOMS: Final = {
 
 
 def modules_of(path: str) -> list[str]:
-    """Return the modules of a package, or the one that is named.
-
-    Args:
-        path: A file or a folder below `pmem/`.
-    """
+    """Return the modules of a package, or the one that is named."""
     if os.path.isfile(path):
         return [path]
     found = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
@@ -29,11 +25,7 @@ def modules_of(path: str) -> list[str]:
 
 
 def tests_of(module: str) -> list[str]:
-    """Return what pytest is to run for a module.
-
-    Args:
-        module: A file or a folder below `pmem/`.
-    """
+    """Return what pytest is to run for a module."""
     for room, tests in ROOMS.items():
         if module == room or module.startswith(room + os.sep):
             return tests.split()

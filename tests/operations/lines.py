@@ -20,7 +20,6 @@ from pmem.values.records import dump_line
 
 
 def serve(root: str, lines: Iterable[str]) -> Iterator[bytes]:
-    """Yield an answer, or an error, for every line."""
     for line in lines:
         try:
             yield dump_line({"data": _answer(root, json.loads(line))})

@@ -11,15 +11,12 @@ from pmem.operations.table import TABLE
 
 
 class Row(NamedTuple):
-    """A row, and the request and the answer of its function."""
-
     operation: Operation[Any, Any]
     request: Any
     answer: Any
 
 
 def rows() -> Iterator[Row]:
-    """Yield every row of the table, in its order."""
     for operation in TABLE.values():
         _, request, answer = get_type_hints(function_of(operation)).values()
         yield Row(operation, request, answer)

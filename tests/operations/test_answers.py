@@ -112,7 +112,6 @@ TRIED: Final = [row for row in rows() if not str(row.operation.function).startsw
 
 
 def request_for(row: Row, kept: dict[str, str], **further: Any) -> Any:
-    """Return a request for an operation, made of what the small project holds."""
 
     def given(value: Any) -> Any:
         if isinstance(value, list):
@@ -127,7 +126,6 @@ def request_for(row: Row, kept: dict[str, str], **further: Any) -> Any:
 
 @pytest.fixture
 def project(root: str, once: Once) -> tuple[Workspace, dict[str, str]]:
-    """Return a small project, and what it holds."""
     return Workspace(root, actor="kim", now=NOW), once(
         lambda: kept_in(Workspace(root, actor="kim", now=NOW))
     )

@@ -51,12 +51,10 @@ def test_no_command_opens_what_the_pipeline_opens() -> None:
 
 
 def not_listed(found: dict[str, list[str]], listed: frozenset[str]) -> dict[str, list[str]]:
-    """Return what no list has, and what a list has for nothing."""
     return {name: found.get(name, ["take it off"]) for name in found.keys() ^ listed}
 
 
 def decided(tree: ast.Module) -> list[str]:
-    """Return the calls of a module that decide."""
     return [
         call
         for call in source.calls(tree)
@@ -65,5 +63,4 @@ def decided(tree: ast.Module) -> list[str]:
 
 
 def opened(tree: ast.Module) -> list[str]:
-    """Return what a module opens by itself."""
     return [used for used in source.attributes(tree) if used in OPENED]

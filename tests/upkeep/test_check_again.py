@@ -23,7 +23,6 @@ def project(root: str) -> Project:
 
 
 def looked_at(project: Project, *, full: bool = False) -> tuple[Checked, list[str]]:
-    """Return what a check says, and the records that it looks into."""
     paths: list[str] = []
     ordinary = RecordCheck.__init__
 

@@ -63,12 +63,15 @@ def memories(root: str) -> dict[str, Memory]:
     return {known.id: known for known in opened(root).memories.find()}
 
 
+def upkept(root: str, **asked: Any) -> UpkeepReport:
+    return ask(opened(root), table.CONSOLIDATE, UpkeepRequest(**asked))
+
+
 def ids(report: UpkeepReport, *outcomes: str) -> list[str]:
     return [step.id for step in report.steps if not outcomes or step.outcome in outcomes]
 
 
 def kept(report: UpkeepReport) -> list[PlannedStep]:
-    """Return a plan as its file says."""
     steps = json.loads(msgspec.json.encode(report))["steps"]
     return msgspec.convert(steps, list[PlannedStep])
 
@@ -77,11 +80,8 @@ def check_whole(root: str) -> None:
     """See that every merge is complete on all its records, and nothing else is wrong."""
     workspace = opened(root)
     expected = {"ahead", "same_subject"}
-    assert [
-        found
-        for found in ask(workspace, table.CHECK, CheckRequest()).findings
-        if found.code not in expected
-    ] == []
+    checked = ask(workspace, table.CHECK, CheckRequest())
+    assert [found for found in checked.findings if found.code not in expected] == []
     known = memories(root)
     for record in known.values():
         for happened in record.history:
@@ -145,11 +145,11 @@ def test_a_thousand_memories_come_to_rest(root: str) -> None:
     fill(root, crowd)
     with mock.patch("os.fsync"):
         for _ in range(8):
-            done = ask(opened(root), table.CONSOLIDATE, UpkeepRequest())
+            done = upkept(root)
             assert ids(done) == ids(done, "done")
             if not done.waiting:
                 break
-        assert ask(opened(root), table.CONSOLIDATE, UpkeepRequest()).steps == ()
+        assert upkept(root).steps == ()
     check_whole(root)
     assert len(memories(root)) == 1000
 
@@ -177,22 +177,22 @@ DUE = [Action.ARCHIVE, Action.MERGE, Action.MERGE, Action.LINK]
 
 
 def test_exactly_the_plan_that_was_kept_is_done(due: str) -> None:
-    plan = kept(ask(opened(due), table.CONSOLIDATE, UpkeepRequest(dry_run=True)))
+    plan = kept(upkept(due, dry_run=True))
     assert [step.action for step in plan] == DUE
     some = [plan[0], plan[2]]
     done = ask(opened(due, now=NOW + DAY), table.CONSOLIDATE, UpkeepRequest(expected=tuple(some)))
     assert [(step.id, step.outcome) for step in done.steps] == [(s.id, "done") for s in some]
     assert (done.missing, done.beyond) == ((), 2)
-    again = ask(opened(due), table.CONSOLIDATE, UpkeepRequest(expected=tuple(some)))
+    again = upkept(due, expected=tuple(some))
     assert (again.steps, again.beyond) == ((), 2)
     assert [step.id for step in again.missing] == [step.id for step in some]
 
 
 def test_a_step_whose_record_was_edited_is_missing_and_the_others_are_done(due: str) -> None:
-    plan = kept(ask(opened(due), table.CONSOLIDATE, UpkeepRequest(dry_run=True)))
+    plan = kept(upkept(due, dry_run=True))
     edit(due, 2, content="We use MongoDB.")
     fill(due, [memory(8, "ana owns the BILLING service!")])
-    done = ask(opened(due), table.CONSOLIDATE, UpkeepRequest(expected=tuple(plan)))
+    done = upkept(due, expected=tuple(plan))
     assert [step.action for step in done.steps] == [Action.ARCHIVE, Action.LINK]
     assert [step.id for step in done.missing] == [plan[1].id, plan[2].id]
     assert done.beyond == 1, "the merge of three is not the merge of two"
@@ -251,7 +251,6 @@ def meanwhile(body: Callable[[], None]) -> Iterator[None]:
 
 
 def edit(root: str, number: int, **fields: Any) -> None:
-    """Change a memory without waiting for the lock."""
     workspace = opened(root, lock_timeout=0.0)
     with workspace.transaction():
         known = workspace.memories.get(identifier(number))
@@ -273,7 +272,7 @@ def test_what_changes_between_planning_and_doing_is_left_and_the_rest_is_done(
     due: str, number: int, fields: dict[str, Any], left: Action
 ) -> None:
     with meanwhile(lambda: edit(due, number, **fields)):
-        done = ask(opened(due), table.CONSOLIDATE, UpkeepRequest())
+        done = upkept(due)
     changed = [step for step in done.steps if step.outcome == "changed"]
     assert [step.action for step in changed] == [left]
     assert sorted(step.action for step in done.steps) == sorted(DUE)
@@ -290,19 +289,17 @@ def test_a_link_to_what_was_purged_meanwhile_is_not_made(due: str) -> None:
             workspace.memories.remove(identifier(5))
 
     with meanwhile(purge):
-        done = ask(opened(due), table.CONSOLIDATE, UpkeepRequest())
+        done = upkept(due)
     assert [step.action for step in done.steps if step.outcome == "changed"] == [Action.LINK]
     check_whole(due)
 
 
 def test_what_others_add_meanwhile_waits_for_the_next_run(due: str) -> None:
     with meanwhile(lambda: fill(due, [memory(9, SAME[0])])):
-        done = ask(opened(due), table.CONSOLIDATE, UpkeepRequest())
+        done = upkept(due)
     assert ids(done) == ids(done, "done")
-    assert [s.action for s in ask(opened(due), table.CONSOLIDATE, UpkeepRequest()).steps] == [
-        Action.MERGE
-    ]
-    assert ask(opened(due), table.CONSOLIDATE, UpkeepRequest()).steps == ()
+    assert [s.action for s in upkept(due).steps] == [Action.MERGE]
+    assert upkept(due).steps == ()
 
 
 def test_two_runs_that_planned_the_same_do_it_once(due: str) -> None:
@@ -313,7 +310,7 @@ def test_two_runs_that_planned_the_same_do_it_once(due: str) -> None:
     with meanwhile(
         lambda: inner.append(ask(opened(due, now=later), table.CONSOLIDATE, UpkeepRequest()))
     ):
-        outer = ask(opened(due), table.CONSOLIDATE, UpkeepRequest())
+        outer = upkept(due)
     assert len(ids(inner[0], "done")) == len(ids(outer, "changed")) == 5
     found = list(memories(due).values())
     assert sum("unsettled" in known.tags for known in found) == 1
@@ -355,9 +352,9 @@ def test_whoever_is_interrupted_leaves_whole_groups_and_loses_no_recall(
         with mock.patch("os.fsync"), mock.patch("sys.stderr"):
             stopped += interrupted(folder, at, act) != 0
             check_whole(folder)
-            done = ask(opened(folder), table.CONSOLIDATE, UpkeepRequest())
+            done = upkept(folder)
             assert "changed" not in {step.outcome for step in done.steps}
-            assert ask(opened(folder), table.CONSOLIDATE, UpkeepRequest()).steps == ()
+            assert upkept(folder).steps == ()
         check_whole(folder)
         found = memories(folder)
         assert [n for n in range(1, 8) if found[identifier(n)].state is State.ACTIVE] == [
@@ -429,7 +426,7 @@ def test_two_processes_at_once_double_nothing(root: str) -> None:
     check_whole(root)
     found = memories(root)
     assert sum(known.access.count for known in found.values() if known.state is State.ACTIVE) == 3
-    assert ask(opened(root), table.CONSOLIDATE, UpkeepRequest()).steps == ()
+    assert upkept(root).steps == ()
 
 
 def test_a_read_only_run_plans_but_does_nothing(due: str) -> None:
@@ -464,7 +461,7 @@ def test_a_file_that_may_not_be_read_is_left_out_also_when_it_was_recalled(due: 
     os.unlink(path)
     os.mkdir(path)
     recall(due, 2, 1)
-    done = ask(opened(due), table.CONSOLIDATE, UpkeepRequest())
+    done = upkept(due)
     assert sorted(ids(done)) == sorted(ids(done, "done"))
     assert os.path.isdir(path)
 
@@ -498,14 +495,14 @@ def test_a_merged_memory_comes_back_by_restore_and_stays(one: str, other: str) -
         initialise(folder)
         fill(folder, [memory(1, one), memory(2, other)])
         with mock.patch("os.fsync"):
-            ask(opened(folder), table.CONSOLIDATE, UpkeepRequest())
+            upkept(folder)
             gone = [known.id for known in memories(folder).values() if known.state is State.MERGED]
             if gone:
                 ask(opened(folder), table.RESTORE, RestoreRequest(references=tuple(gone)))
-                ask(opened(folder), table.CONSOLIDATE, UpkeepRequest())
+                upkept(folder)
                 found = memories(folder).values()
                 assert {known.state for known in found} == {State.ACTIVE}
-                assert ask(opened(folder), table.CONSOLIDATE, UpkeepRequest()).steps == ()
+                assert upkept(folder).steps == ()
     finally:
         shutil.rmtree(folder)
 

@@ -114,7 +114,6 @@ KEYS = {
 
 @pytest.fixture
 def project(root: str, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """A project in the current folder, at a fixed time."""
     monkeypatch.chdir(os.path.dirname(root))
     monkeypatch.setenv("PMEM_NOW", NOW.strftime("%Y-%m-%dT%H:%M:%SZ"))
     monkeypatch.setenv("PMEM_ACTOR", "ada")

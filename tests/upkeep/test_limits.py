@@ -36,8 +36,14 @@ def project(**overrides: Any) -> Project:
 
 
 def sizes(root: str) -> list[int]:
-    """Return the bytes of every record's file."""
     return [path.stat().st_size for path in Path(root).glob("*/*.json")]
+
+
+def keep(root: str, record: str) -> None:
+    folder = Path(root, "long-term-memory")
+    folder.mkdir(exist_ok=True)
+    name = OTHER if OTHER in record[:100] else GOOD
+    Path(folder, f"{name}.json").write_text(record, encoding="utf-8")
 
 
 def said(made: Project, reference: str | None = None) -> list[str]:
@@ -166,9 +172,7 @@ def test_a_line_beyond_the_limit_is_no_memory(root: str) -> None:
 
 
 def test_a_long_text_is_looked_through_once_for_what_shows_it_several_times(root: str) -> None:
-    long_memory = Path(root, "long-term-memory", f"{GOOD}.json")
-    long_memory.parent.mkdir(exist_ok=True)
-    long_memory.write_text(memory(GOOD, "gear " * 10_000), encoding="utf-8")
+    keep(root, memory(GOOD, "gear " * 10_000))
     with mock.patch("pmem.core.secrets.find", wraps=secrets.find) as looked:
         project().build_context("gear")
     assert sum(len(call.args[0]) == 50_000 for call in looked.call_args_list) == 1
@@ -183,11 +187,9 @@ def test_of_a_long_text_nothing_is_hidden_that_the_settings_allow_later(root: st
 
 
 def test_check_names_a_record_that_is_larger_than_any_that_people_write(root: str) -> None:
-    at = Path(root, "long-term-memory", f"{OTHER}.json")
     for more, expected in ((0, []), (1, ["large"])):
         rest = bounds.LARGE_RECORD_BYTES + more - len(memory(OTHER, ""))
-        at.parent.mkdir(exist_ok=True)
-        at.write_text(memory(OTHER, "x" * rest), encoding="utf-8")
+        keep(root, memory(OTHER, "x" * rest))
         found = project().check().findings
         assert [each.code for each in found] == expected
     assert f"{bounds.LARGE_RECORD_BYTES + 1} bytes" in found[0].message
@@ -197,21 +199,17 @@ def test_check_names_a_record_that_is_larger_than_any_that_people_write(root: st
 @pytest.mark.long
 @pytest.mark.parametrize("format_", ["markdown", "messages", "json"])
 def test_a_context_has_no_room_for_a_text_beyond_the_limit(root: str, format_: str) -> None:
-    folder = Path(root, "long-term-memory")
-    folder.mkdir(exist_ok=True)
     text = "gear " * (bounds.CONTEXT_CHARACTERS // 5)
     for id_, content in ((GOOD, text), (OTHER, f"{text}!")):
-        Path(folder, f"{id_}.json").write_text(memory(id_, content, pinned=True), encoding="utf-8")
+        keep(root, memory(id_, content, pinned=True))
     context = project().build_context("gear", budget=10_000_000, format=format_)
     assert [item.id for section in context.sections for item in section.items] == [GOOD]
     assert [item.id for item in context.omitted] == [OTHER]
 
 
 def test_of_many_links_to_nothing_check_names_some(root: str) -> None:
-    at = Path(root, "long-term-memory", f"{OTHER}.json")
-    at.parent.mkdir(exist_ok=True)
     links = [{"target": f"mjwaid1q-{n:08d}", "type": "related_to"} for n in range(10, 1010)]
-    at.write_text(memory(OTHER, relationships=links), encoding="utf-8")
+    keep(root, memory(OTHER, relationships=links))
     with mock.patch("pmem.upkeep.record_checks.line_of_value", wraps=line_of_value) as placed:
         found = project().check().findings
     assert {each.code for each in found} == {"dangling"}
@@ -221,27 +219,21 @@ def test_of_many_links_to_nothing_check_names_some(root: str) -> None:
 def test_a_long_text_that_stays_is_not_looked_through_again_when_its_memory_changes(
     root: str,
 ) -> None:
-    at = Path(root, "long-term-memory", f"{OTHER}.json")
-    at.parent.mkdir(exist_ok=True)
-    at.write_text(memory(OTHER, "gear " * 10_000), encoding="utf-8")
+    keep(root, memory(OTHER, "gear " * 10_000))
     with mock.patch("pmem.core.secrets.find", wraps=secrets.find) as looked:
         project().pin(OTHER)
     assert max(len(call.args[0]) for call in looked.call_args_list) < 10_000
 
 
 def test_search_shows_the_beginning_of_a_text_beyond_all_reason(root: str) -> None:
-    at = Path(root, "long-term-memory", f"{OTHER}.json")
-    at.parent.mkdir(exist_ok=True)
-    at.write_text(memory(OTHER, "gear " * bounds.CONTEXT_CHARACTERS), encoding="utf-8")
+    keep(root, memory(OTHER, "gear " * bounds.CONTEXT_CHARACTERS))
     (hit,) = project().search("gear").hits
     assert hit.text.endswith("gear  [the rest is too long: `pmem show` has it]")
     assert bounds.CONTEXT_CHARACTERS < len(hit.text) < bounds.CONTEXT_CHARACTERS + 100
 
 
 def test_a_text_of_backticks_has_no_place_in_a_context(root: str) -> None:
-    at = Path(root, "long-term-memory", f"{OTHER}.json")
-    at.parent.mkdir(exist_ok=True)
-    at.write_text(memory(OTHER, "gear " + "`" * 2 * bounds.CONTEXT_CHARACTERS), encoding="utf-8")
+    keep(root, memory(OTHER, "gear " + "`" * 2 * bounds.CONTEXT_CHARACTERS))
     with mock.patch("pmem.core.context.filling.section", wraps=section) as framed:
         assert OTHER not in project().build_context("gear").text
     assert all(call.args[3] <= bounds.CONTEXT_CHARACTERS for call in framed.call_args_list)

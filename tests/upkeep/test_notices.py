@@ -17,7 +17,6 @@ from tests.upkeep.test_consolidation import SAME, fill
 
 
 def told(root: str, days: float = 0.0, **options: Any) -> int:
-    """Consolidate and return how many pairs are said to be left alone."""
     report = ask(opened(root, now=NOW + days * DAY), table.CONSOLIDATE, UpkeepRequest(**options))
     return len(report.notices)
 

@@ -35,19 +35,16 @@ def repository() -> str:
 
 
 def commit() -> None:
-    """Commit everything, whatever a hook would say."""
     ok("add", "--all")
     ok("commit", "--quiet", "--no-verify", "--message", "more")
 
 
 def leak(text: str) -> str:
-    """Keep a text with a secret, and return its file."""
     done = pmem("add", text, "--json", environment=OFF)
     return f"{os.path.abspath(ROOT)}/long-term-memory/{done.data['memory']['id']}.json"
 
 
 def told(*options: str) -> list[tuple[str, str, int | None]]:
-    """Return what a scan finds: path, kind and line."""
     done = pmem("check", "secrets", *options, "--json")
     findings = done.data["secrets"]["findings"]
     assert done.code == (1 if findings else 0)

@@ -11,7 +11,7 @@ from pmem.operations import table
 from pmem.project.setup import write_setting
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Change
-from pmem.upkeep.statistics import LISTED
+from pmem.upkeep.statistics import LISTED, MemoryFigures
 from pmem.values.fields import AtRequest
 from pmem.values.records import Access, Episode, EpisodeType, Memory, Record, State, dump_line
 from tests import strategies
@@ -25,6 +25,10 @@ def store(*records: Record, now: datetime = NOW) -> Workspace:
     backend = InMemory()
     backend.commit([Change(type(record), record.id, record) for record in records])
     return Workspace("/nowhere", now=now, backend=backend)
+
+
+def figures(workspace: Workspace) -> MemoryFigures:
+    return ask(workspace, table.STATS, AtRequest())
 
 
 def memory(number: int, **fields: object) -> Memory:
@@ -49,7 +53,7 @@ def days(count: float) -> datetime:
     strategies.times,
 )
 def test_figures_add_up_over_any_records_at_any_time(records: list[Record], now: datetime) -> None:
-    found = ask(store(*records, now=now), table.STATS, AtRequest())
+    found = figures(store(*records, now=now))
     memories = [record for record in records if isinstance(record, Memory)]
     active = [record for record in memories if record.state is State.ACTIVE]
     assert len(memories) == found.memories == sum(found.by_state.values())
@@ -64,15 +68,9 @@ def test_figures_add_up_over_any_records_at_any_time(records: list[Record], now:
 
 
 def test_an_empty_store_has_figures_too() -> None:
-    found = ask(store(), table.STATS, AtRequest())
-    assert (0, (), (), (), 0) == (
-        found.memories,
-        found.growth,
-        found.expiring,
-        found.least_used,
-        found.overdue,
-    )
-    assert 0.0 == found.budget_share
+    found = figures(store())
+    assert (found.memories, found.overdue, found.budget_share) == (0, 0, 0.0)
+    assert (found.growth, found.expiring, found.least_used) == ((), (), ())
 
 
 def test_what_ends_next_is_what_expires_or_may_be_purged() -> None:
@@ -87,19 +85,16 @@ def test_what_ends_next_is_what_expires_or_may_be_purged() -> None:
         created_at=NOW,
         updated_at=NOW,
     )
-    found = ask(
-        store(
-            memory(1, valid_until=days(3)),
-            memory(2, state=gone, purge_at=days(1), valid_until=days(0.5)),
-            memory(3, valid_until=days(-1)),
-            memory(4, state=gone, purge_at=NOW),
-            memory(5, state=State.ARCHIVED, valid_until=days(1)),
-            memory(6),
-            episode,
-        ),
-        table.STATS,
-        AtRequest(),
+    records = (
+        memory(1, valid_until=days(3)),
+        memory(2, state=gone, purge_at=days(1), valid_until=days(0.5)),
+        memory(3, valid_until=days(-1)),
+        memory(4, state=gone, purge_at=NOW),
+        memory(5, state=State.ARCHIVED, valid_until=days(1)),
+        memory(6),
+        episode,
     )
+    found = figures(store(*records))
     assert [("purge", "Text 2"), ("purge", "A turn"), ("expires", "Text 1")] == [
         (item.what, item.text) for item in found.expiring
     ]
@@ -107,9 +102,7 @@ def test_what_ends_next_is_what_expires_or_may_be_purged() -> None:
 
 
 def test_only_the_next_few_endings_are_listed() -> None:
-    found = ask(
-        store(*(memory(n, valid_until=days(9 - n)) for n in range(8))), table.STATS, AtRequest()
-    )
+    found = figures(store(*(memory(n, valid_until=days(9 - n)) for n in range(8))))
     assert ["Text 7", "Text 6", "Text 5", "Text 4", "Text 3"] == [
         item.text for item in found.expiring
     ]
@@ -121,7 +114,7 @@ def test_the_most_used_are_not_among_the_least_used() -> None:
         memory(number, access=Access(count=count, last_at=days(number) if count else None))
         for number, count in enumerate(uses)
     ]
-    found = ask(store(*memories), table.STATS, AtRequest())
+    found = figures(store(*memories))
     assert [("Text 4", 9), ("Text 3", 9), ("Text 1", 7), ("Text 6", 3), ("Text 7", 2)] == [
         (item.text, item.count) for item in found.most_used
     ]
@@ -129,11 +122,8 @@ def test_the_most_used_are_not_among_the_least_used() -> None:
 
 
 def test_nothing_that_was_never_recalled_is_most_used() -> None:
-    found = ask(
-        store(memory(1), memory(2, state=State.ARCHIVED, access=Access(count=9))),
-        table.STATS,
-        AtRequest(),
-    )
+    archived = memory(2, state=State.ARCHIVED, access=Access(count=9))
+    found = figures(store(memory(1), archived))
     assert ((), ["Text 1"]) == (found.most_used, [item.text for item in found.least_used])
 
 
@@ -151,7 +141,7 @@ def test_recalls_that_wait_count_like_those_in_the_records(root: str) -> None:
 
 def test_the_budget_is_a_contexts_and_its_share_that_of_active_memories() -> None:
     workspace = store(memory(1, tokens=300), memory(2, tokens=900, state=State.ARCHIVED))
-    found = ask(workspace, table.STATS, AtRequest())
+    found = figures(workspace)
     assert workspace.settings.default_budget == found.budget
     assert (300, round(300 / found.budget, 4)) == (found.tokens, found.budget_share)
 
@@ -160,6 +150,6 @@ def test_a_project_gives_the_same_figures(workspace: Workspace) -> None:
     project = Project(workspace.root, actor="ada", now=NOW)
     project.add("One", valid_until=days(2))
     found = project.stats()
-    assert ask(workspace, table.STATS, AtRequest()) == found
+    assert figures(workspace) == found
     assert ["One"] == [item.text for item in found.expiring]
     assert set(msgspec.to_builtins(found)) == set(found.__struct_fields__)
