@@ -14,7 +14,6 @@ from pmem.core.code.languages import Language, Layout, Stretch, pieces
 
 MOST_CHARACTERS: Final = 200
 """A value that is cited is no longer; a longer one in a file is read so far."""
-
 _MOST_LINES: Final = 50
 _MOST_BYTES: Final = 4000
 _BEFORE: Final = re.compile(rb"\s*(?:- )?(?:#\s*define\s|[\w\s@$&*<>\[\]?,{-]*)[\"']?", re.ASCII)

@@ -20,7 +20,6 @@ MOST_LINES: Final = 5000
 """A definition is no longer."""
 HEAD: Final = 500
 """Bytes of a line by which it is told what it defines."""
-
 _PART: Final = r"(?:[^\W\d][\w$?!-]*|[$#~@][\w$]+)"
 _NAME: Final = re.compile(rf"{_PART}(?:(?:::|\.|#){_PART})*")
 _SEPARATOR: Final = re.compile(r"::|\.|(?<=\w)#")

@@ -16,7 +16,6 @@ from pmem.core.code.languages import Language, Layout, Stretch, pieces
 
 MOST_BYTES: Final = 256 * 1024
 """Of a longer text no folded digest is taken."""
-
 _PRIME: Final = (1 << 61) - 1
 _LENGTH_DIGITS: Final = 8
 _SUM_DIGITS: Final = 16

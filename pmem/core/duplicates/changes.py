@@ -14,7 +14,6 @@ from pmem.core.duplicates.reading import Claim
 
 IN: Final = Meaning(WordClass.PREPOSITION, "in")
 """Stands for "in", "on" and "at" in a state."""
-
 _MOST_WORDS: Final = 3
 """The most words of a value that came instead of another."""
 _NEAREST: Final = 8
@@ -34,8 +33,6 @@ _NAMES: Final = (WordClass.CONTENT, WordClass.EXACT)
 _PLACES: Final = ("in", "on", "at")
 _STATES: Final = (WordClass.BE, WordClass.USE, WordClass.SOFT)
 _UNSAID: Final = (WordClass.SUBJECT, WordClass.AND, WordClass.BREAK, WordClass.PASSIVE)
-
-
 ToldChange = tuple[Sequence[Meaning], Sequence[Meaning]]
 """How what held before begins, and what holds now; either is empty where it is not told."""
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from pmem.core.duplicates import tables
+from pmem.core.patterns import lazily
 from pmem.core.text.words import (
     IRREGULAR_FORMS,
     IRREGULAR_PASTS,
@@ -90,7 +91,6 @@ MOST_KNOWN: Final = 50_000
 """Words whose meaning is kept."""
 LONGEST_KEPT: Final = 64
 """Characters of a word whose meaning is kept."""
-
 _UNSPACED: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e01-\u0eff"
 _AMOUNT: Final = re.compile(r"([-+$€£¥]{0,2})(\d[\d.,]*)-?([^\W\d_]{0,12})(%?)")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
@@ -305,24 +305,19 @@ def _amount(sign: str, digits: str, name: str, percent: str) -> tuple[Meaning, .
     return (Meaning(WordClass.NUMBER, measured(value, known)),)
 
 
-@lru_cache(maxsize=1)
-def _spaceless() -> re.Pattern[str]:
-    """A character of a script without spaces; so wide a class is compiled when first needed."""
-    return re.compile(f"[{_UNSPACED}]")
+_SPACELESS: Final = lazily(f"[{_UNSPACED}]")
+"""A character of a script without spaces; so wide a class is compiled when first needed."""
 
-
-@lru_cache(maxsize=1)
-def _unspaced_piece() -> re.Pattern[str]:
-    """A number, or a run of or without such characters; compiled when first needed."""
-    return re.compile(
-        rf"[{tables.CHINESE_NUMBERS}]+|\d+(?:[.:]\d+)*"
-        rf"|(?:(?![{tables.CHINESE_NUMBERS}])[{_UNSPACED}])+|[^{_UNSPACED}\d]+"
-    )
+_UNSPACED_PIECE: Final = lazily(
+    rf"[{tables.CHINESE_NUMBERS}]+|\d+(?:[.:]\d+)*"
+    rf"|(?:(?![{tables.CHINESE_NUMBERS}])[{_UNSPACED}])+|[^{_UNSPACED}\d]+"
+)
+"""A number, or a run of or without such characters; compiled when first needed."""
 
 
 def is_unspaced(word: str) -> bool:
     """Tell whether a word is written in a script without spaces."""
-    return not word.isascii() and _spaceless().search(word) is not None
+    return not word.isascii() and _SPACELESS.search(word) is not None
 
 
 def _unspaced(word: str) -> list[Meaning]:
@@ -332,7 +327,7 @@ def _unspaced(word: str) -> list[Meaning]:
     signs = [sign for sign in tables.ASIAN_NOT if sign in word]
     signs += [letter for letter in word if letter in tables.CHINESE_NOT]
     found = [Meaning(WordClass.SIGN, "not") for _ in signs]
-    for piece in _unspaced_piece().findall("".join(w for w in word if w not in tables.CHINESE_NOT)):
+    for piece in _UNSPACED_PIECE.findall("".join(w for w in word if w not in tables.CHINESE_NOT)):
         counts = piece[0] in tables.CHINESE_NUMBERS or piece[0].isdigit()
         found.append(Meaning(WordClass.NUMBER if counts else WordClass.CONTENT, piece))
     return found

@@ -39,7 +39,6 @@ _LOOKED_AT: Final = 8
 """Candidates for a neighbour that are weighed."""
 _PAIR: Final = 2
 """Characters of a piece of Chinese, which is one of many and no value."""
-
 Key = tuple[int, int]
 
 

@@ -19,12 +19,12 @@ from pmem.core.duplicates.lexicon import (
     is_simple_past,
     stem,
 )
+from pmem.core.patterns import lazily
 from pmem.core.text.terms import fold
 from pmem.core.text.words import GIVEN_NAMES, spelled_out
 
 MOST_READ: Final = 6000
 """Characters that are read word by word; of what follows only whether it is the same counts."""
-
 _LETTER: Final = re.compile(r"[^\W_]")
 _STOPS: Final = frozenset(".;:!。；：！")
 _PAUSES: Final = frozenset(",、，–—")
@@ -117,13 +117,12 @@ def _in_pairs(words: Iterable[str]) -> Iterator[str]:
 _AND_OTHERS: Final = ["and", "others"]
 _LONGEST_NAME: Final = 2
 """Words of a speaker's name."""
-
 _ReadPiece = tuple[tuple[str, ...], str]
 
 
 def _words(text: str) -> tuple[list[str], list[str]]:
     """The words of a text, code with a mark before it; and what counts as it is written."""
-    pieces = _piece().findall(text)
+    pieces = _PIECE.findall(text)
     words: list[str] = []
     spelled: list[str] = []
     for place, piece in enumerate(pieces):
@@ -138,15 +137,13 @@ def _words(text: str) -> tuple[list[str], list[str]]:
     return words, spelled
 
 
-@lru_cache(maxsize=1)
-def _piece() -> re.Pattern[str]:
-    """Code, a quotation, a link, a word, an operator or a mark; compiled when first needed."""
-    return re.compile(
-        r"`{1,3}[^`]{1,300}`{1,3}|[\"“”«»「」][^\"“”«»「」]{1,300}[\"“”«»「」]"
-        r"|https?://[^\s\"`<>]{1,500}"
-        r"|(?:(?<!\w)[-+#$€£¥@~^/.\\]{1,3})?\w+(?:[-./:@_'’+&\\*=]{1,3}\w+)*(?:[+#%°]{1,2}|/)?"
-        r"|!=|[<>=≤≥≠→←]{1,3}|[^\s\w()\[\]{}'’\"“”«»「」`…・-]"
-    )
+_PIECE: Final = lazily(
+    r"`{1,3}[^`]{1,300}`{1,3}|[\"“”«»「」][^\"“”«»「」]{1,300}[\"“”«»「」]"
+    r"|https?://[^\s\"`<>]{1,500}"
+    r"|(?:(?<!\w)[-+#$€£¥@~^/.\\]{1,3})?\w+(?:[-./:@_'’+&\\*=]{1,3}\w+)*(?:[+#%°]{1,2}|/)?"
+    r"|!=|[<>=≤≥≠→←]{1,3}|[^\s\w()\[\]{}'’\"“”«»「」`…・-]"
+)
+"""Code, a quotation, a link, a word, an operator or a mark; compiled when first needed."""
 
 
 def _is_name(pieces: list[str], place: int) -> bool:

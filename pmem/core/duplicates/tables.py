@@ -32,7 +32,6 @@ markdown md|euro eur|dollar usd|password passwd pwd|agree agreed|control control
 override overridden overrode|backoff|frontend|backend|intolerant intolerance
 """
 """Groups of words that mean the same here, and what an abbreviation stands for."""
-
 ANTONYMS: Final = """
 enable disable|allow forbid|activate deactivate|active inactive|increase decrease|raise lower
 max min|sync async|synchronous asynchronous|synchronously asynchronously
@@ -62,7 +61,6 @@ single multiple|global local|permanent temporary|directly indirectly|direct indi
 legal illegal|regular irregular|sensitive insensitive|dependent independent
 """
 """Opposites; a word with several opposites stands for itself, the others for its reverse."""
-
 SIGNS: Final = """
 not: not no never none nothing neither nor nobody nowhere hardly scarcely barely without
 not: avoid refuse refrain prevent nicht kein keine keinen keiner nie niemals ohne non lack
@@ -118,7 +116,6 @@ she: she her hers herself
 they: they their them theirs
 """
 """Words that change what a statement claims; what they are called in a comparison comes first."""
-
 EMPTY: Final = """
 a an 's the this that these those there here it its itself der die das den dem des ein eine einen
 we our us ours wir unser unsere yourself please note also well very really quite simply now
@@ -127,14 +124,12 @@ basically actually certainly definitely clearly obviously kindly be being which 
 what where bitte auch sind ist wird's as such like-so made making
 """
 """Words that say nothing by themselves."""
-
 ALIKE: Final = """
 store keep hold live reside put locate set sit define
 run listen work execute perform carry happen occur
 settle pick adopt choose
 """
 """Verbs of `SOFT` that say the same."""
-
 USE: Final = frozenset(
     "use uses used using utilize utilise utilizes utilized employ employs".split()
 )
@@ -145,22 +140,17 @@ CHANGED: Final[dict[str, tuple[str, ...]]] = dict.fromkeys(
     ("to",),
 ) | {"replace": ("by", "with")}
 """Verbs that tell of a change, and what stands before the new value."""
-
 DROPPED: Final = frozenset("drop remove abandon retire decommission deprecate ditch".split())
 """Verbs by which something comes out of use."""
-
 BE: Final = frozenset("is are be am was were been being gets got ist sind wird wurde".split())
-
 PREPOSITIONS: Final = frozenset(
     """of in on at by for with from to into onto over under via through about against between
     during within across along behind beside beyond near per toward towards upon than as off out
     before after above below since until without instead inside outside von zu bei mit für auf aus
     nach vor durch gegen als""".split()
 )
-
 SHIPPED: Final = frozenset("ship launch deploy release".split())
 """Verbs of what is made known: who ships v1 lets v1 ship."""
-
 SOFT: Final = frozenset(
     """get run live store keep write make handle manage host serve take happen occur sit
     reside go hold
@@ -168,13 +158,11 @@ SOFT: Final = frozenset(
     define""".split()
 )
 """Verbs that often stand for "is" or "uses"; they are no evidence alone."""
-
 WHOLE: Final = frozenset(
     """windows kubernetes jenkins memcached https news redis series species always meeting morning
     evening setting settings billing warning something anything everything hundred embed""".split()
 )
 """Words that are no inflected forms, however they end."""
-
 NUMBERS: Final = """
 zero:0 one:1 two:2 three:3 four:4 five:5 six:6 seven:7 eight:8 nine:9 ten:10 eleven:11 twelve:12
 fifteen:15 twenty:20 thirty:30 forty:40 fifty:50 sixty:60 ninety:90 hundred:hundred
@@ -188,7 +176,6 @@ fünf:5 zehn:10 montag:monday dienstag:tuesday mittwoch:wednesday donnerstag:thu
 freitag:friday samstag:saturday sonntag:sunday prozent:% monatlich:monthly täglich:daily
 """
 """Numbers and times in words, and what they are in a comparison; beside days and months."""
-
 UNITS: Final = """
 second:s sec:s s:s minute:minute min:minute hour:hour hr:hour h:hour day:day d:day week:week
 month:month year:year ms:ms millisecond:ms us:us ns:ns byte:byte b:byte bit:bit kb:kb mb:mb gb:gb
@@ -197,7 +184,6 @@ euro:€ eur:€ dollar:$ usd:$ km:km kg:kg cm:cm mm:mm percent:% hz:hz khz:khz 
 sekunden:s minuten:minute stunden:hour tage:day wochen:week monate:month am:am pm:pm
 """
 """What may follow a number, and what it is in a comparison."""
-
 PHRASES: Final = """
 has to=must|have to=must|had to=must past-tense|need to=must|needs to=must|are required to=must
 is required to=must|is allowed to=may|are allowed to=may|going to=will|used to use=used-to
@@ -235,13 +221,11 @@ a few=few-of|a little=little-of|one of=one-of|out of=from|on top of=over|in fron
 even if=even if|as long as=while|by default=default
 """
 """Turns of phrase and what they are read as."""
-
 BEFORE_NUMBERS: Final = {
     "about": "roughly", "around": "roughly", "under": "less-than", "below": "less-than",
     "over": "more-than", "above": "more-than",
 }  # fmt: skip
 """What some words mean before a number."""
-
 LEADS: Final = """
 please note that|note that|please note|please remember that|please remember|remember that|remember
 keep in mind that|be aware that|it is important to remember that|it is important to note that
@@ -251,13 +235,11 @@ from now on|in this project|let us|lets|make sure to|make sure that|ensure that|
 the user said that|the user mentioned that|by the way|please|basically|actually
 """
 """What may come before a statement without being part of it."""
-
 LABELS: Final = frozenset(
     """fyi note decision decided fact rule convention important info todo reminder agreed btw
     correction update also so and ok okay well yes attention""".split()
 )
 """What may come before a statement with a comma or a colon behind it."""
-
 SCOPES: Final = (
     frozenset("staging production development test local preview sandbox qa uat".split()),
     frozenset("windows linux macos mac ubuntu debian android ios unix".split()),
@@ -267,7 +249,6 @@ SCOPES: Final = (
     frozenset("wife husband sister brother mother father son daughter cat dog friend boss".split()),
 )
 """Where something holds, not what holds: a change of these is another matter, not an update."""
-
 CHINESE: Final = (("我们", ""), ("使用", "用"), ("的", ""), ("了", ""), ("请", ""), ("这个", ""))
 CHINESE_NOT: Final = "不没沒无無非未勿别莫"
 CHINESE_NUMBERS: Final = "〇一二三四五六七八九十百千万两"

@@ -8,12 +8,12 @@ is none of them.
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
 from pmem.core.extraction.cues import DONE
 from pmem.core.extraction.phrases import phrase_at
+from pmem.core.patterns import lazily
 from pmem.core.text.blocks import prose_lines
 from pmem.core.text.sentences import MOST, ParsedSentence, sentences, split_sentences
 
@@ -161,12 +161,12 @@ def outcome(text: str) -> str | None:
         return None
     begin = text.find(telling.text)
     told = "\n".join(filter(None, map(_bare, prose_lines(text[begin : begin + _READ]))))
-    return cut_to_memory(_summing_up().sub(r"\1", told).replace("\n", " "))
+    return cut_to_memory(_SUMMING_UP.sub(r"\1", told).replace("\n", " "))
 
 
 def _bare(line: str) -> str:
     """A line without marks of bold text and lists; the number of a point is in brackets."""
-    return _number().sub(r"(\1) ", _code_or_bold().sub(r"\1\2", line).lstrip(" #*-•"))
+    return _NUMBER.sub(r"(\1) ", _CODE_OR_BOLD.sub(r"\1\2", line).lstrip(" #*-•"))
 
 
 def says_done(sentence: ParsedSentence) -> bool:
@@ -200,7 +200,7 @@ def cut_to_memory(text: str) -> str:
     """Return as much of a text as a memory may hold, up to the end of a sentence or word."""
     from pmem.core.style_rules import MOST_CHARACTERS, MOST_SENTENCES
 
-    ends = [match.end() for match in _end().finditer(text, 0, MOST_CHARACTERS)][:MOST_SENTENCES]
+    ends = [match.end() for match in _END.finditer(text, 0, MOST_CHARACTERS)][:MOST_SENTENCES]
     if len(ends) < MOST_SENTENCES:
         if len(text) <= MOST_CHARACTERS:
             return text
@@ -209,24 +209,12 @@ def cut_to_memory(text: str) -> str:
     return text[: ends[-1]].rstrip(" ,;:-–—(")
 
 
-@lru_cache(maxsize=1)
-def _end() -> re.Pattern[str]:
-    return re.compile(r"(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s)")
+_END: Final = lazily(r"(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s)")
+_SUMMING_UP: Final = lazily(r"([.!])\s+Here(?:'s|’s| is| are) [^.:!?`\n]{1,60}:(?=\n)")
+"""A line's end that says only that points follow, behind what was done."""
 
+_NUMBER: Final = lazily(r"^(\d{1,2})[.)]\s+")
+"""The number of a point, which ends no sentence."""
 
-@lru_cache(maxsize=1)
-def _summing_up() -> re.Pattern[str]:
-    """A line's end that says only that points follow, behind what was done."""
-    return re.compile(r"([.!])\s+Here(?:'s|’s| is| are) [^.:!?`\n]{1,60}:(?=\n)")
-
-
-@lru_cache(maxsize=1)
-def _number() -> re.Pattern[str]:
-    """The number of a point, which ends no sentence."""
-    return re.compile(r"^(\d{1,2})[.)]\s+")
-
-
-@lru_cache(maxsize=1)
-def _code_or_bold() -> re.Pattern[str]:
-    """Code, which stays as it is, or what stands between the marks of bold text."""
-    return re.compile(r"(`[^`]*`)|\*\*((?:`[^`]*`|[^*`])+)\*\*")
+_CODE_OR_BOLD: Final = lazily(r"(`[^`]*`)|\*\*((?:`[^`]*`|[^*`])+)\*\*")
+"""Code, which stays as it is, or what stands between the marks of bold text."""

@@ -93,7 +93,6 @@ fact 0.7 start: *change +became|*release +exact
 fact 0.7 code: because|due to|*matter *was|root cause
 """
 """Phrases by which people, and assistants too, tell of a change, or of a cause that they found."""
-
 SETS: Final = {
     "matter": "issue problem cause reason culprit issue_here",
     "love": "love like enjoy",
@@ -215,7 +214,6 @@ SETS: Final = {
     "data": "data files uploads records backups database messages orders",
 }
 """Sets of words by name; some more that `phrases` knows are told by form (named, number, dated)."""
-
 LABELS: Final = {
     label: (kind, confidence)
     for kind, confidence, labels in (
@@ -229,7 +227,6 @@ LABELS: Final = {
     for label in labels
 }
 """What a note says when it begins with one of these and a colon."""
-
 WISHES: Final = """
 remember that|remember :|please remember that|remember ,|note for later :|note for later ,
 note to self :|note to self ,|keep in mind that|keep in mind :|bear in mind that
@@ -239,18 +236,14 @@ please keep in mind that|note :|please remember :|remember my|remember our|pleas
 please remember our|for later :|remember this :|important to remember :|you should remember that
 """
 """How a wish to remember begins."""
-
 NOTES: Final = """
 fyi|for your information|for reference|for context|just so you know|note that|please note that
 """
 """How a statement begins that somebody is to know."""
-
 ASIDES: Final = "by the way|btw|fyi|for your information"
 """What may stand before a statement, or behind it, and says nothing."""
-
 CORRECTIONS: Final = "no ,|nope ,|wait ,|sorry ,|correction :|i meant"
 """How a message begins that takes back what was said before it."""
-
 IMPERATIVES: Final = frozenset(
     """run open use copy delete set add remove create start stop restart rerun check click press
     select choose go call send install update upgrade push pull merge tag build deploy
@@ -264,7 +257,6 @@ IMPERATIVES: Final = frozenset(
     submit review lock unlock mount fetch anonymise anonymize""".split()
 )
 """Verbs that begin a step of a procedure."""
-
 DONE: Final = frozenset(
     """committed created updated added fixed implemented removed replaced refactored moved rewrote
     changed merged renamed simplified improved extended deployed released published pushed wrote

@@ -32,7 +32,6 @@ AT_ONCE: Final = 2  # moments of one message
 TITLE: Final = 80  # characters
 SUMMARY: Final = 300  # characters
 KEY: Final = 0.7  # significance of a key moment
-
 _WORTH: Final = {
     EpisodeType.DECISION_MADE: (0.7, 0.8, 0.2),
     EpisodeType.PROBLEM_SOLVED: (0.7, 0.9, 0.7),
@@ -43,7 +42,6 @@ _WORTH: Final = {
 }
 """Significance, significance with the addition, valence."""
 _SERIOUS_VALENCE: Final = -0.9
-
 _SERIOUS: Final = frozenset(
     """down outage lost loss leaked breach security vulnerability production blocked blocks
     corrupted critical serious hacked customers""".split()

@@ -6,9 +6,7 @@ form rather than a phrase (steps, who is who, changes): see `pmem.core.extractio
 step looks at one sentence of bounded length, so the time is linear in the length of the message.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -31,6 +29,7 @@ from pmem.core.extraction.phrases import (
 )
 from pmem.core.extraction.shapes import StatementMatch, split_workflow
 from pmem.core.extraction.third_person import called_in, in_third_person, with_others
+from pmem.core.patterns import lazily
 from pmem.core.text.paths import named_paths, named_symbols
 from pmem.core.text.sentences import (
     LINK,
@@ -48,19 +47,12 @@ from pmem.values.defaults import DEFAULT_CATEGORY
 from pmem.values.records import Fact, MemoryType, Message, Role
 
 LEAST: Final = 0.5  # confidence
-
 SHORTEST: Final = 5  # characters
-
 WISHED: Final = 0.95  # confidence of what is to be remembered
-
 NOTED: Final = 0.75  # confidence of "for your information"
-
 THOUGHT: Final = 0.25  # less confidence after "I think"
-
 OUTCOME: Final = 0.6  # confidence of what the last words of a turn say was done
-
 REPORTED: Final = 0.8  # an assistant's word, as a share of a user's
-
 _OPENING: Final = 2  # words: an article and a name
 _PAUSES: Final = frozenset("-–—,(")
 _PRONOUNS: Final = frozenset(("it", "they", "them", "he", "she", "him"))
@@ -68,9 +60,7 @@ _SELF: Final = frozenset(("i", "my"))
 _RULINGS: Final = (MemoryType.DECISION, MemoryType.CONSTRAINT, MemoryType.PROCEDURE)
 _REASONS: Final = frozenset("because since as if unless when where who whose which".split())
 _ARTICLES: Final = frozenset(("a", "an", "the"))
-
 _LEADS: Final = frozenset(("we", "i", "have"))
-
 _CHINESE: Final = (
     (MemoryType.FACT, WISHED, ("请记住", "记住", "请记得")),
     (MemoryType.DECISION, 0.85, ("我们决定", "我决定", "决定使用", "决定采用", "我们选择了")),
@@ -78,7 +68,6 @@ _CHINESE: Final = (
     (MemoryType.PREFERENCE, 0.75, ("我更喜欢", "我们更喜欢", "我偏好", "以后请")),
     (MemoryType.GOAL, 0.8, ("目标是",)),
 )
-
 _NOTE_WORDS: Final = 4
 """A note of fewer words, such as "note that it fails", says nothing to keep."""
 _CHINESE_CLOUDS: Final = (
@@ -174,19 +163,17 @@ def key(content: str) -> str:
 
 
 def _plain_words(content: str) -> Iterator[str]:
-    for token in _key_pattern().findall(fold(content).casefold()):
+    for token in _KEY_PATTERN.findall(fold(content).casefold()):
         if LINK in token:
             yield token.rstrip(".,;:!?)")
         else:
             yield from normal(token.replace(",", ""))
 
 
-@lru_cache(maxsize=1)
-def _key_pattern() -> re.Pattern[str]:
-    """Compiled when first needed: most commands never compare facts."""
-    return re.compile(
-        r"https?://[^\s\"`<>]+|(?<!\w)-(?=\d)[\d.,]*\d|\w+(?:[./@:_'’-]\w+|,\d+)*[%+#]*|[<>=≤≥$€£¥]+"
-    )
+_KEY_PATTERN: Final = lazily(
+    r"https?://[^\s\"`<>]+|(?<!\w)-(?=\d)[\d.,]*\d|\w+(?:[./@:_'’-]\w+|,\d+)*[%+#]*|[<>=≤≥$€£¥]+"
+)
+"""Compiled when first needed: most commands never compare facts."""
 
 
 def stated(sentence: ParsedSentence, role: Role) -> list[Candidate]:
@@ -322,7 +309,6 @@ def _candidate(sentence: ParsedSentence, clause: Clause, hit: StatementMatch) ->
 PERSON: Final = "person"
 CONTEXT: Final = "context"
 PROJECT: Final = "project"
-
 _COMPANIES: Final = frozenset("client customer vendor supplier provider name codename".split())
 """Roles that a company or a thing may have as well."""
 _PEOPLE: Final = frozenset(
@@ -359,11 +345,9 @@ def _is_of_person(words: list[str], name: str) -> bool:
 
 NEAR: Final = 4
 """Messages of people and assistants before a correction that it may be about."""
-
 _EMPTY: Final = STOP_WORDS | frozenset(
     "use using user asked decided make instead , : ; ( ) - –".split()
 )
-
 _CHANGE: Final = frozenset("changed changes moved moves now instead longer actually became".split())
 """Words of a statement that tells what something is from now on."""
 

@@ -13,7 +13,6 @@ from pmem.core.text.sentences import CODE, ParsedSentence
 from pmem.core.text.words import MONTHS, NUMBER_WORDS, STOP_WORDS, WEEKDAYS
 
 _OURS: Final = frozenset("we i team everyone everybody board committee company group".split())
-
 _SPEAKERS: Final = {
     "ours": _OURS,
     "we": _OURS - {"i"},
@@ -31,27 +30,17 @@ _EMPTY: Final = frozenset(
     """i it there that this he she they who which what and or but , : ; ( ) if as so to of not a
     an the one someone somebody something anything nothing""".split()
 )
-
 OWNERS: Final = frozenset("the our my this these all every each their both any".split())
-
 _LEADS_IN: Final = frozenset("please then so just now go ahead and also".split())
-
 _LASTING: Final = 4  # words
 _NEXT: Final = 3  # words
-
 _ENDINGS: Final = {"state": ("ed", "able", "ible"), "onward": ("ing",)}
 """How further words of a set end."""
-
 _PERMITTING: Final = frozenset(("may", "allowed"))
-
 _BE: Final = frozenset(("is", "are"))
-
 _JOINTS: Final = frozenset("_/.")
-
 _NO_COMMANDS: Final = frozenset("mind say heard seen knew".split())
-
 _SPANS: Final = frozenset("quarter year sprint spring summer autumn fall winter".split())
-
 _TIMES: Final = frozenset((*MONTHS, *WEEKDAYS, *_SPANS))
 
 
@@ -304,7 +293,6 @@ _FORMS: Final[dict[str, Callable[[ParsedSentence, int], bool]]] = {
 }
 """What is told by the form of what follows, not by a set of words."""
 
-
 _VERBS: Final = frozenset(
     """is are was has have uses runs must cannot needs need will may prefer prefers should can
     depends takes costs expires listens lives returns works""".split()
@@ -330,27 +318,20 @@ _OPENERS: Final = frozenset(
     """so ok okay and well but also oh yes yeah yep hey hi hello right alright anyway then plus ,
     actually now great perfect confirmed fine cool sure btw fyi :""".split()
 )
-
 _LEADS: Final = (NOTES, ASIDES, CORRECTIONS)
 _LONGEST_ASIDE: Final = 3  # words
 LINKS: Final = frozenset("and but so while whereas then because since".split())
-
 BREAKS: Final = frozenset(", – — : - (".split())
-
 _PRONOUNS: Final = frozenset(
     "we i you he she they it let lets never always please do ensure".split()
 )
-
 _NOUNS: Final = frozenset("our my the these all every this".split())
-
 _CLOUDS: Final = frozenset(
     """whether suppose supposing imagine assuming maybe perhaps possibly wish wonder
     wondering hypothetically according reads why formerly previously originally
     hindsight""".split()
 )
-
 _CONDITIONS: Final = frozenset("if unless once until when".split())
-
 _HAZE: Final = frozenset(
     """might may could should would what how who whom where reads say says said saying claim claims
     claimed ask asks asked tell tells told write writes wrote thinks thought believes believed
@@ -358,9 +339,7 @@ _HAZE: Final = frozenset(
     know remember recall forgot forget doubt guess old previous former used not never nobody
     nothing""".split()
 )
-
 _THOUGHTS: Final = frozenset(("think", "believe", "feel"))
-
 _HENCEFORTH: Final = frozenset(("from now on", "going forward", "in future", "in the future"))
 
 

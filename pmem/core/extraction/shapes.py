@@ -17,6 +17,7 @@ from pmem.core.extraction.phrases import (
     read_cues,
     subject_of,
 )
+from pmem.core.patterns import lazily
 from pmem.core.text.sentences import LONGEST, MOST, ParsedSentence
 from pmem.core.text.words import MONTHS, NUMBER_WORDS, STOP_WORDS, WEEKDAYS
 from pmem.values.records import MemoryType
@@ -176,10 +177,7 @@ def _is_step(words: list[str], place: int) -> bool:
 
 
 STATEMENTS: Final[tuple[Reader, ...]] = (phrased, valued)
-
 REPORTED: Final[tuple[Reader, ...]] = (reported,)
-
-
 _FEWEST_STEPS: Final = 2
 _NO_OCCASION: Final = (
     r"(?:me|you|us|all|everyone|the|do|be|answer|clarify|conclude|recap|sum|summari[sz]e)\b"
@@ -207,11 +205,11 @@ def split_workflow(text: str) -> Workflow | None:
     from pmem.core.text.blocks import read_prose
 
     prose = read_prose(text[:MOST])
-    found = _workflow().search(prose)
+    found = _WORKFLOW.search(prose)
     if found is None:
         return None
     steps = found[0].strip().rstrip(".")
-    many = len(_number().findall(steps))
+    many = len(_NUMBER.findall(steps))
     is_whole = _plain(found[0]) in _plain(text) and not steps.endswith(":")  # else code stood there
     if many < _FEWEST_STEPS or len(steps) > LONGEST or not is_whole or lints_of_steps(steps):
         return None
@@ -222,20 +220,14 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-@lru_cache(maxsize=1)
-def _workflow() -> re.Pattern[str]:
-    occasion = (
-        rf"(?:(?:in order )?to (?!{_NO_OCCASION})|how (?:to|we)\b|when(?:ever)? (?:you|we)\b"
-        r"|every time\b|(?:the |our )?(?:steps|procedure|runbook|checklist) (?:to|for)\b)"
-    )
-    return re.compile(
-        rf"^[ \t]*{occasion}(?![^\n:]{{0,120}}\b(?:we (?:need|have|must|should|will)|let's|i)\b)"
-        r"[^\n:]{2,120}:(?:[ \t]|[ \t]*\n{1,2}[ \t]*)1[.)] [^\n]+"
-        r"(?:\n{1,2}[ \t]*\d{1,2}[.)] [^\n]+){0,20}",
-        re.IGNORECASE | re.MULTILINE,
-    )
-
-
-@lru_cache(maxsize=1)
-def _number() -> re.Pattern[str]:
-    return re.compile(r"(?:^|(?<=\s))\d{1,2}[.)] ")
+_OCCASION: Final = (
+    rf"(?:(?:in order )?to (?!{_NO_OCCASION})|how (?:to|we)\b|when(?:ever)? (?:you|we)\b"
+    r"|every time\b|(?:the |our )?(?:steps|procedure|runbook|checklist) (?:to|for)\b)"
+)
+_WORKFLOW: Final = lazily(
+    rf"^[ \t]*{_OCCASION}(?![^\n:]{{0,120}}\b(?:we (?:need|have|must|should|will)|let's|i)\b)"
+    r"[^\n:]{2,120}:(?:[ \t]|[ \t]*\n{1,2}[ \t]*)1[.)] [^\n]+"
+    r"(?:\n{1,2}[ \t]*\d{1,2}[.)] [^\n]+){0,20}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NUMBER: Final = lazily(r"(?:^|(?<=\s))\d{1,2}[.)] ")

@@ -7,7 +7,6 @@ or proposes, names that person alone. Everything else stays in its own words.
 
 from collections.abc import Collection, Mapping
 from itertools import groupby
-from types import MappingProxyType
 from typing import Final
 
 from pmem.core.extraction.cues import DONE, IMPERATIVES, SETS
@@ -81,7 +80,8 @@ def in_third_person(text: str, speaker: str | None) -> str:
     name = _GENERIC.get(speaker.casefold(), speaker)
     sentence = read(text)
     forms = dict.fromkeys(("i", "me", "myself"), name) | dict.fromkeys(("my", "mine"), f"{name}'s")
-    told = _with_forms(sentence, forms, _own_verbs(sentence.words), _beginning(sentence, name))
+    verbs = {place: _agreed(sentence.words[place]) for place in _own_verbs(sentence.words)}
+    told = _with_words(sentence, forms, verbs, _beginning(sentence, name))
     return told[:1].upper() + told[1:] if told.startswith(name) else told
 
 
@@ -98,16 +98,14 @@ def with_others(text: str, speaker: str | None) -> str:
     beginning = (f"{speaker} wants to", sentence.places[1][1]) if is_wish else ("", 0)
     alone: dict[int, str] = {}
     for place in deciding(sentence):
-        if _ALL.isdisjoint(words[place + 1 : place + 3]):
-            verb = place + 1
-            while _is_adverb(words[verb]):
-                verb += 1
-            alone |= {place: speaker, verb: _agreed(words[verb])}
-        else:
+        verb = place + 1
+        if not _ALL.isdisjoint(words[verb : verb + 2]):
             alone[place] = "we"
-    told = _with_forms(
-        sentence, {"we": we, "us": we, "our": "the"}, beginning=beginning, fixed=alone
-    )
+            continue
+        while _is_adverb(words[verb]):
+            verb += 1
+        alone |= {place: speaker, verb: _agreed(words[verb])}
+    told = _with_words(sentence, {"we": we, "us": we, "our": "the"}, alone, beginning)
     is_begun = text[:1].isupper() or told.startswith(speaker)
     return told[:1].upper() + told[1:] if is_begun else told
 
@@ -161,26 +159,22 @@ def _beginning(sentence: ParsedSentence, name: str) -> tuple[str, int]:
     return f"{name} asked to {words[begin]}", sentence.places[begin][1]
 
 
-def _with_forms(
+def _with_words(
     sentence: ParsedSentence,
     forms: Mapping[str, str],
-    verbs: Collection[int] = (),
-    beginning: tuple[str, int] = ("", 0),
-    fixed: Mapping[int, str] = MappingProxyType({}),
+    placed: Mapping[int, str],
+    beginning: tuple[str, int],
 ) -> str:
-    """A sentence with other forms for some words, and for verbs those that they have behind a name.
+    """A sentence with other words: at some places, and wherever a word has another form.
 
-    `beginning` is what it begins with instead, up to which place; at some places it is `fixed`.
+    `beginning` is what it begins with instead, up to which place.
     """
     told, end = beginning
-    numbered = enumerate(zip(sentence.places, sentence.words, strict=True))
-    for (start, stop), group in groupby(numbered, key=lambda pair: pair[1][0]):
-        words = [(place, word) for place, (_, word) in group]
-        new = [
-            fixed.get(place) or (_agreed(word) if place in verbs else forms.get(word, word))
-            for place, word in words
-        ]
-        is_new = new != [word for _, word in words] and not _stays(sentence, words[-1][0])
+    words, places = sentence.words, sentence.places
+    for (start, stop), group in groupby(range(len(words)), key=places.__getitem__):
+        own = list(group)
+        new = [placed.get(place, forms.get(words[place], words[place])) for place in own]
+        is_new = new != words[own[0] : own[-1] + 1] and not _stays(sentence, own[-1])
         if is_new and start >= end:
             told += sentence.text[end:start] + " ".join(new)
             end = stop

@@ -6,7 +6,6 @@ assistant that says what was done has solved the open issue, or completed the ta
 open until something was done about it and its reporter goes on with something else.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -26,6 +25,7 @@ from pmem.core.extraction.phrases import (
     phrase_at,
     read_cues,
 )
+from pmem.core.patterns import lazily
 from pmem.core.text.blocks import BlockKind, blocks
 from pmem.core.text.sentences import ParsedSentence, read, sentences
 from pmem.core.text.speech import is_talk
@@ -34,7 +34,6 @@ from pmem.values.records import EpisodeType, MemoryType, Message, Role
 
 SURE: Final = 0.8  # confidence of a decision that is a moment
 _SENTENCES: Final = 40  # of a message
-
 TABLE: Final = """
 pivot 1 start: new *plan :|scrap that|scrap the|forget the|let us *drop -onward|instead of
 pivot 1 free: change of plan|change of plans|*plan has changed|*plan have changed
@@ -149,16 +148,14 @@ def _reports(words: list[str]) -> bool:
 def pasted_trouble(text: str) -> str:
     """Return the first line that a program wrote of its trouble, or a prompt, or nothing."""
     shown = "\n".join(block.text for block in blocks(text) if block.kind in _SHOWN)
-    pasted = _program().search(shown)
+    pasted = _PROGRAM.search(shown)
     return "" if pasted is None else pasted.group().strip()
 
 
-@lru_cache(maxsize=1)
-def _program() -> re.Pattern[str]:
-    return re.compile(
-        r"(?im)^[ \t]{0,8}(?:[❯$%>] \S.*|\w{0,30}error\b.{0,40}:.*|(?-i:ERROR).*|fatal:.*"
-        r"|traceback \(.*|panic:.*|failed?[: ].*)"
-    )
+_PROGRAM: Final = lazily(
+    r"(?im)^[ \t]{0,8}(?:[❯$%>] \S.*|\w{0,30}error\b.{0,40}:.*|(?-i:ERROR).*|fatal:.*"
+    r"|traceback \(.*|panic:.*|failed?[: ].*)"
+)
 
 
 @lru_cache(maxsize=1)
@@ -297,7 +294,7 @@ def _of_person(message: Message, report: str, place: int) -> Turn | None:
     if rule is not None:
         return _turn(EpisodeType.DECISION_MADE, rule.content, place)
     text = message.content.strip()
-    is_choice = len(text) <= _CHOICE and _option().search(text) is not None
+    is_choice = len(text) <= _CHOICE and _OPTION.search(text) is not None
     asks = any(one.asked or one.words[:1] in _ASKING for one in sentences(text[:_CHOICE]))
     return _turn(EpisodeType.DECISION_MADE, text, place) if is_choice and not asks else None
 
@@ -328,16 +325,14 @@ def _outcome_title(told: str, source: str) -> str:
     Where neither of the first two does, it is what was asked for.
     """
     for sentence in islice(sentences(told), 2):
-        title = _first_point().sub("", sentence.text)
+        title = _FIRST_POINT.sub("", sentence.text)
         if len(title.split()) > _BARE and title[-1] != ":" and not sums_up(read(title).words):
             return title
     return source or told.partition(":")[2].strip() or told
 
 
-@lru_cache(maxsize=1)
-def _first_point() -> re.Pattern[str]:
-    """The number of a first point, and all that follows."""
-    return re.compile(r":? \(1\)(?:\s.*)?$")
+_FIRST_POINT: Final = lazily(r":? \(1\)(?:\s.*)?$")
+"""The number of a first point, and all that follows."""
 
 
 @lru_cache(maxsize=128)
@@ -350,9 +345,7 @@ def _trouble(text: str) -> str:
     return trouble((one for one in sentences(text) if not one.asked), text)
 
 
-@lru_cache(maxsize=1)
-def _option() -> re.Pattern[str]:
-    return re.compile(
-        r"(?i)\b(?:options? (?:\d|[a-e]\b)|both\b|neither\b"
-        r"|the (?:first|second|third|last) (?:one|option))|(?<!\S)#\d\b"
-    )
+_OPTION: Final = lazily(
+    r"(?i)\b(?:options? (?:\d|[a-e]\b)|both\b|neither\b"
+    r"|the (?:first|second|third|last) (?:one|option))|(?<!\S)#\d\b"
+)

@@ -27,8 +27,6 @@ LINK_TYPES: Final = {
     Relation.UPDATE: "updates",
     Relation.CONTRADICTION: "contradicts",
 }
-
-
 Close = Sequence[tuple[Verdict, Memory]]
 """How memories relate to another one, the closest first."""
 

@@ -26,7 +26,6 @@ class Move(NamedTuple):
 
 _ACTIVE: Final = frozenset({State.ACTIVE})
 _KEPT: Final = frozenset(State) - {State.SOFT_DELETED}
-
 MOVES: Final[dict[EventKind, Move]] = {
     EventKind.ARCHIVE: Move(_ACTIVE, State.ARCHIVED),
     EventKind.SUPERSEDE: Move(_ACTIVE, State.SUPERSEDED),
@@ -37,16 +36,13 @@ MOVES: Final[dict[EventKind, Move]] = {
 }
 """Every event that changes a state. A memory that takes others in stays where it is."""
 
-
 SUPERSEDES: Final = "supersedes"
 """The type of the link from a memory to the one that it replaces."""
 _SUCCESSORS: Final = {EventKind.MERGE: "into", EventKind.SUPERSEDE: "by"}
 """Where an event says what holds instead."""
 
-
 SUCCESSOR: Final = "successor"
 """Where an UNLINK says that what holds instead was purged knowingly, and this one with it."""
-
 _LEAVING: Final = {
     State.ARCHIVED: EventKind.ARCHIVE,
     State.SUPERSEDED: EventKind.SUPERSEDE,

@@ -17,10 +17,8 @@ from pmem.values.records import Message, Role
 HEAD: Final = 4000
 TAIL: Final = 2000
 """How many characters of a long text are read at its beginning and at its end."""
-
 OPENING: Final = 400
 """How far into a message a new task may be announced, in characters."""
-
 Opening = Literal["", "weak", "strong"]
 """How clearly a message turns to something new; a weak sign counts after a finished task."""
 
@@ -41,7 +39,6 @@ class Kinds(NamedTuple):
 
 _MARKS: Final = frozenset((",", ";", ":", "(", ")", "-", "–", "—"))
 _TURNS: Final = frozenset(("but", "however"))
-
 _ERROR: Final = (
     r"(?:errors?|exceptions?)\b|\b(?:fail(?:s|ed|ing|ures?)?|crash(?:e[sd]|ing)?"
     r"|(?:is|are) broken|not work(?:ing)?)\b"
@@ -102,7 +99,6 @@ _OPEN: Final = (
 )
 _LATER: Final = r"\b(?:if|unless|once|until|when|after|before|while)\b"
 _OBJECTION: Final = r"\b(?:but|however|still|remain)\b"
-
 _START: Final = r"^(?:[\w ]{1,20} \| )?"
 """A sentence may begin with a short clause: "ok,", "Great, thanks,"."""
 _ONWARD: Final = r"(?! (?:see|check|try|run|\w+ (?:at )?(?:it|that|this|them))\b)"
@@ -120,7 +116,6 @@ _WEAK: Final = (
 )
 _ONGOING: Final = r"\b(?:it|that|this|also|again|same|too|still|those|them|there|its|undo|revert)\b"
 """Speaks of what was there before."""
-
 _SOCIAL: Final = frozenset(
     """hi hello hey hiya howdy thanks thank thx ty cheers bye goodbye cya great awesome cool nice
     perfect lovely wonderful excellent amazing brilliant sweet neat welcome lol haha hahaha ok okay

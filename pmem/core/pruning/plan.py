@@ -94,7 +94,6 @@ _STRATEGIES: Final[dict[Strategy, _Worth]] = {
     "importance": _Worth("least_important", lambda importance, place: importance),
     "hybrid": _Worth("hybrid", lambda importance, place: round((importance + place) / 2, _DIGITS)),
 }
-
 NORMAL: Final = 0.8
 """Share of the token limit from which pruning is due."""
 AGGRESSIVE: Final = 0.9

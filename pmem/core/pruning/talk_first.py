@@ -26,7 +26,6 @@ from pmem.values.records import Message
 
 SHORT_ANSWER: Final = 4
 """Words; so short an answer says nothing without the question before it."""
-
 _TOOL, _ERROR, _ASSISTANT, _PERSON, _STANDING = range(5)
 TOOLS_SHARE: Final = 0.5
 """Share of a limit that the latest messages of tools take before others: with more, the output of

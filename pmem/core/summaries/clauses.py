@@ -22,13 +22,10 @@ from pmem.values.records import Message
 
 LOOKED_AT: Final = 100_000
 """Characters that are looked at, shared out evenly; of a longer message its two ends are."""
-
 LONGEST_PIECE: Final = 300
 """Characters; a longer sentence or line is cut."""
-
 SHORTEST_CLAUSE: Final = 16
 """Characters; a sentence is not split closer to its ends."""
-
 LONGEST_CODE: Final = 3
 """Lines of a block of code that is said, as a command is; longer ones are only shown."""
 Kind = Literal["prose", "code", "remark", "tool"]

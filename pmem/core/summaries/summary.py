@@ -34,7 +34,6 @@ CAUTION: Final = 0.94
 """Part of the share that is used, for vocabularies differ by some hundredths."""
 APIECE: Final = 10
 """Characters that a clause costs beside its own: marks and part of a speaker's name."""
-
 TOOL: Final = "tool"
 """Who speaks in the lines on what tools did."""
 EARLIER: Final = "Earlier: "

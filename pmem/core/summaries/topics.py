@@ -25,7 +25,6 @@ ENOUGH: Final = 3
 """Topics that recur or are names, beside which words said once are none."""
 LONGEST: Final = 40
 """Characters of a topic."""
-
 _WORD: Final = re.compile(r"[^\W_][\w'’.:/@%+#&-]*")
 _GENITIVE: Final = re.compile(r"['’]s\Z")
 _EAST: Final = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")

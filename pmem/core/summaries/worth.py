@@ -118,7 +118,6 @@ WEIGHTS: Final[dict[str, float]] = {
     "person": 0.3,
 }
 """Weights by feature; see `_word`, `_recurring` and `_piece` for what each means."""
-
 _WORD: Final = re.compile(r"[^\W_][\w'’.:/@%+#&-]*")
 _OUTCOMES: Final = """
 decide decision agree choose pick settle conclude conclusion switch adopt reject approve drop plan

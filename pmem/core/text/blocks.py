@@ -16,7 +16,6 @@ from typing import Final, NamedTuple
 LOOKED_AT: Final = 400
 """Characters of a line that tell what it is."""
 
-
 REPEATED: Final = 6
 """Lines that differ only in their numbers, from which on a program has written them."""
 

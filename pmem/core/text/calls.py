@@ -13,8 +13,6 @@ LOOKED_AT: Final = 20_000
 """Characters of arguments that are looked at, where these are JSON in a text."""
 _DEEPEST: Final = 3
 _LINKS: Final = ("tool_call_id", "call_id", "tool_use_id", "id")
-
-
 Link = tuple[int, int]
 """The places of two messages that belong together, such as a call's and its result's."""
 

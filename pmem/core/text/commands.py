@@ -24,7 +24,6 @@ LEAST_SHOWN: Final = 400
 SHOWN_SHARE: Final = 0.1
 """Of a large budget, so many characters for each of its tokens."""
 RAN: Final = "ran: "
-
 _COMMANDS: Final = ("command", "cmd", "script", "query", "pattern", "url", "prompt", "summary")
 _FILES: Final = ("file_path", "filename", "target_file", "notebook_path", "path", "file", "glob")
 _EXIT = re.compile(

@@ -6,7 +6,6 @@ from typing import Final
 
 LONGEST: Final = 200
 """Characters of a name; what is longer is no name but data."""
-
 _CANDIDATE = re.compile(r"(?<![\w./@:~$-])[~.@$]?[\w/-][\w./@:~{}*$-]{1,200}(?:\(\))?")
 _ENDS: Final = ".,:;-*@$"
 _FILE = re.compile(r"(?:[\w@~.{}$*-]{0,80}/){0,20}[\w@{}$*-][\w@.{}$*-]{0,80}\.[A-Za-z]\w{0,9}")

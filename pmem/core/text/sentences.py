@@ -16,14 +16,11 @@ from pmem.core.text.words import spelled_out
 
 LONGEST: Final = 500  # characters of a sentence
 MOST: Final = 100_000  # characters of a message
-
 QUOTE: Final = '"'
 CODE: Final = "`"
 LINK: Final = "://"
-
 WRAPPED: Final = 60
 """Characters from which on a line without an end may have been broken for its length."""
-
 _CLOSING: Final = r"(?:\*\*|[)\"”’'\]»_]|[☀-➿\U0001f300-\U0001faff]\ufe0f?){0,3}"
 _END = re.compile(
     rf"`[^`\n]{{1,300}}`|(?<=[^\s.!?…])([.!?…]{{1,8}}){_CLOSING}\s+|([!?]){_CLOSING}\s+"

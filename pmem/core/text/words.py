@@ -82,16 +82,12 @@ _VERB_GROUPS = _groups(_IRREGULAR_VERBS)
 _ALL_GROUPS = _VERB_GROUPS + _groups(_IRREGULAR_WORDS)
 
 IRREGULAR_FORMS: dict[str, str] = {form: group[0] for group in _ALL_GROUPS for form in group[1:]}
-
 BASE_VERBS: frozenset[str] = frozenset(group[0] for group in _VERB_GROUPS)
 """Irregular verbs as they are in an order: "keep", "build"."""
-
 IRREGULAR_PASTS: frozenset[str] = frozenset(group[1] for group in _VERB_GROUPS if len(group) > 1)
 """Forms that tell of the past without an auxiliary: "chose", "built"."""
-
 IRREGULAR_VERB_FORMS: frozenset[str] = frozenset(form for each in _VERB_GROUPS for form in each[1:])
 """These and the participles: "chosen"."""
-
 NUMBER_WORDS: dict[str, str] = {
     word: str(value)
     for value, word in enumerate(
