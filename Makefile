@@ -42,7 +42,6 @@ faults: $(VENV)/.developing
 	$(BIN)/python -m tests.faults.serving
 	$(BIN)/python -m tests.faults.server_storm --terminations 2000 --kills 1000 --writers 16
 	$(BIN)/python -m tests.fuzz --inputs 100000
-	$(BIN)/python -m tests.fuzz --guided --seconds 60
 	PMEM_THOROUGH=1 $(BIN)/python -m pytest -n auto tests/hostile
 
 check: lint types test  # the tests hold the docs too

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from pmem import __version__
 from pmem.assistants.harnesses import HARNESSES, SHARED_PROGRAM, ServerForm, SetupFile, entries
-from pmem.assistants.json_entries import with_entries
+from pmem.assistants.json_entries import JsonEntries
 from pmem.assistants.texts import agents_md
 from pmem.project.configuration import DEFAULT_FOLDER
 
@@ -118,7 +118,7 @@ def _files_of(name: str) -> dict[str, str]:
     written = harness.files["project"]
     hooks = next(file.hooks for file in written if file.hooks)
     server = next((file.server for file in written if file.server), _SERVERS)
-    when = agents_md(DEFAULT_FOLDER).partition("-->\n\n")[2].rpartition("\n\n<!--")[0]
+    when = agents_md(DEFAULT_FOLDER).put(None).partition("-->\n\n")[2].rpartition("\n\n<!--")[0]
     commands = "\n".join(package.commands)
     listed = _entries(name, SetupFile("", server=server))
     manifest = {**_ABOUT, **package.more}
@@ -137,7 +137,7 @@ def _files_of(name: str) -> dict[str, str]:
 
 def _entries(name: str, file: SetupFile) -> str:
     """Return a file as `pmem setup NAME` makes it where there is none."""
-    return with_entries(None, entries(name, file, SHARED_PROGRAM), {}, bool)
+    return JsonEntries(entries(name, file, SHARED_PROGRAM), {}, bool).put(None)
 
 
 def as_json(members: Mapping[str, Any]) -> str:

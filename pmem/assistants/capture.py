@@ -105,9 +105,6 @@ def question_now(said: Sequence[SessionWords], noted: Iterable[str] = ()) -> str
     """Write what an assistant is asked before its turn ends; see `own_words`.
 
     `noted` is what the memory has of it already. Empty where there is nothing to quote.
-
-    Returns:
-        Nothing where there is nothing to quote.
     """
     quoted = list(_numbered(_chosen(said, noted), "you: "))
     return "\n".join([ASKS, *fence_of(quoted), f"{_CLOSING} {_ANSWER}"]) if quoted else ""
@@ -145,7 +142,12 @@ def _first_turns(turns: Collection[int]) -> dict[int, int]:
 def _chosen(said: Sequence[SessionWords], noted: Iterable[str]) -> dict[SessionWords, str]:
     """Return the messages that are quoted, and what is quoted of each."""
     kept = [frozenset(terms(text)) for text in noted]
-    tried = nlargest(_MOST_TRIED, filter(_is_more_than_a_remark, said), key=_value)
+    words = [  # "go ahead" and "All tests pass now." are no more than remarks
+        one
+        for one in said
+        if len(one.text.split()) >= (_LEAST_SAID if one.by_person else _LEAST_ANSWERED)
+    ]
+    tried = nlargest(_MOST_TRIED, words, key=_value)
     chosen: dict[SessionWords, str] = {}
     for longest in LONGEST:
         quotes = {one: _quote(one.text, longest) for one in tried}
@@ -162,7 +164,10 @@ def _best_of(quotes: Mapping[SessionWords, str]) -> dict[SessionWords, str]:
     chosen: dict[SessionWords, str] = {}
     room = MOST_CHARACTERS
     while values:
-        best = max(values, key=lambda one: values[one] - _SAME_MATTER * _is_near(one, chosen))
+        near = {
+            place + by for place in (one.place for one in chosen) for by in range(-_NEAR, _NEAR + 1)
+        }
+        best = max(values, key=lambda one: values[one] - _SAME_MATTER * (one.place in near))
         del values[best]
         turns = _first_turns({best.turn, *(one.turn for one in chosen)})
         if len(quotes[best]) <= room and len({*turns.values()}) <= MOST_QUOTES:
@@ -180,15 +185,6 @@ def _value(said: SessionWords) -> float:
     return length if said.ends_turn else length - _MIDDLE
 
 
-def _is_more_than_a_remark(said: SessionWords) -> bool:
-    """Tell whether a message has words enough: "go ahead" and "All tests pass now." have not."""
-    return len(said.text.split()) >= (_LEAST_SAID if said.by_person else _LEAST_ANSWERED)
-
-
-def _is_near(said: SessionWords, chosen: Iterable[SessionWords]) -> bool:
-    return any(abs(said.place - other.place) <= _NEAR for other in chosen)
-
-
 @lru_cache(maxsize=512)
 def _prose(text: str) -> str:
     return read_prose(text)
@@ -202,13 +198,10 @@ def _signs(text: str) -> int:
     words = (word for one in told if not one.endswith("?") for word in read(one).words)
     items = (item for word in words for item in look(word).items)
     found = {item.value for item in items if item.kind is WordClass.SIGN} & _SIGNS
-    signs = max(min(_MOST_SIGNS, len(found)), _RULE * _states_rule(prose))
+    message = Message(id="said", role=Role.USER, content=prose, created_at=UNDATED)
+    states_rule = any(fact.type in _RULES for fact in extract(message))
+    signs = max(min(_MOST_SIGNS, len(found)), _RULE * states_rule)
     return signs + (len(prose.split()) >= _MUCH)
-
-
-def _states_rule(text: str) -> bool:
-    message = Message(id="said", role=Role.USER, content=text, created_at=UNDATED)
-    return any(fact.type in _RULES for fact in extract(message))
 
 
 def _quote(text: str, longest: int) -> str:

@@ -165,9 +165,12 @@ class HookInput:
         return "" if self._told.get("is_interrupt") else self._text("error")
 
     def _text(self, *names: str) -> str:
-        """Return the first of some fields that is a text."""
+        """Return the first of some fields that is a text; JSON can spell half a character."""
         found = (self._told.get(name) for name in names)
-        return next((value for value in found if isinstance(value, str) and _is_utf8(value)), "")
+        texts = (value for value in found if isinstance(value, str))
+        return next(
+            (text for text in texts if text.encode("utf-8", "replace").decode() == text), ""
+        )
 
 
 def parse(data: bytes) -> HookInput:
@@ -257,15 +260,6 @@ def spoken(prompt: str) -> str:
             prompt = prompt[:start] + prompt[after:]
             start = prompt.find(f"<{tag}>")
     return prompt.strip()
-
-
-def _is_utf8(text: str) -> bool:
-    """Tell whether a text can be written down: JSON can spell half a character."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _is_command(prompt: str) -> bool:

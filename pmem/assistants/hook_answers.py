@@ -83,7 +83,6 @@ def answer_hook(workspace: Workspace, request: HookRequest) -> HookAnswer:
         return HookAnswer()
     if request.event in NOTED:
         note_transcript(workspace, request)
-        _count_use(workspace, request)
         if not request.may_ask:
             return HookAnswer(thread=request.thread)
         from pmem.assistants.capture import ask_at_stop
@@ -118,7 +117,10 @@ def _answer_prompt(workspace: Workspace, request: HookRequest) -> HookAnswer:
 
 
 def note_transcript(workspace: Workspace, request: HookRequest) -> None:
-    """Note where a session's transcript is and how long, for whatever imports it."""
+    """Note where a session's transcript is and how long, for whatever imports it.
+
+    What of the memory was of use to the session is counted; it need not be over.
+    """
     path = request.transcript
     if not os.path.isabs(path) or not os.path.isfile(path) or workspace.read_only:
         return
@@ -134,18 +136,10 @@ def note_transcript(workspace: Workspace, request: HookRequest) -> None:
     workspace.own.noted_transcripts.note(entry)
     if workspace.settings.capture == "off":  # nobody is asked about it later, either
         workspace.own.noted_transcripts.note_asked(path, entry.offset, entry.noted_at)
+    if request.thread is not None:
+        from pmem.assistants.session_work import count_session
 
-
-def _count_use(workspace: Workspace, request: HookRequest) -> None:
-    """Count what of the memory was of use to the session; it need not be over."""
-    path = request.transcript
-    if request.thread is None or workspace.read_only:
-        return
-    if not os.path.isabs(path) or not os.path.isfile(path):
-        return
-    from pmem.assistants.session_work import count_session
-
-    count_session(workspace, request.thread, path, request.folder)
+        count_session(workspace, request.thread, path, request.folder)
 
 
 def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:

@@ -32,65 +32,65 @@ class NoPlace(ValueError):
     """An entry cannot be put into a file: there is something else in its place, or two of it."""
 
 
-def state_of(text: str | None, entry: Entry, usable: Usable) -> State:
-    """Tell whether an entry is there as it should be.
+class JsonEntries:
+    """The entries of ours in one file; `alone` is what a new file has beside them, at its end.
 
-    Raises:
-        NotStrictJson, NoPlace: The file is not JSON, or something else is in the way.
+    Each method raises `NotStrictJson` where the file is no JSON, and `NoPlace` where something else
+    is in the way.
     """
-    return _state_in(_read(text), entry, usable)
 
+    def __init__(self, wanted: Sequence[Entry], alone: Mapping[str, Any], usable: Usable) -> None:
+        self._wanted, self._alone, self._usable = wanted, alone, usable
 
-def with_entries(
-    text: str | None, wanted: Sequence[Entry], alone: Mapping[str, Any], usable: Usable
-) -> str:
-    """Put entries into a file; those that are there as they should be stay as they are.
+    def state(self, text: str | None) -> State:
+        """Tell whether the entries are there as they should be."""
+        members = _read(text)
+        states = {self._state_in(members, entry) for entry in self._wanted}
+        return states.pop() if len(states) == 1 else "differs"
 
-    `alone` is what a new file has beside them, at its end.
+    def any_in(self, text: str) -> bool:
+        """Tell whether one of the entries is there, as it should be or not."""
+        members = _read(text)
+        return any(_ours_in(members, entry) for entry in self._wanted)
 
-    Raises:
-        NotStrictJson, NoPlace: See `state_of`.
-    """
-    before = _read(text)
-    members = copy.deepcopy(before)
-    for entry in wanted:
-        state = _state_in(members, entry, usable)
-        here = members
-        for name in entry.path[:-1]:
-            here = here.setdefault(name, {})
-        if state != "set" and not entry.event:
-            here[entry.path[-1]] = entry.value
-        elif state == "missing":
-            here.setdefault(entry.path[-1], []).append(entry.value)
-        elif state == "differs":
-            handler = entry.value["hooks"][0] if "hooks" in entry.value else entry.value
-            here[entry.path[-1]] = _with_ours(here[entry.path[-1]], [handler])
-    if text is None:
-        return _write({**members, **alone}, "")
-    return text if members == before else _write(members, text)
+    def put(self, text: str | None) -> str:
+        """Put the entries into a file; those that are as they should be stay as they are."""
+        before = _read(text)
+        members = copy.deepcopy(before)
+        for entry in self._wanted:
+            if self._state_in(members, entry) == "set":
+                continue
+            here = members
+            for name in entry.path[:-1]:
+                here = here.setdefault(name, {})
+            others = _without_ours(here.get(entry.path[-1], [])) if entry.event else []
+            here[entry.path[-1]] = [*others, entry.value] if entry.event else entry.value
+        if text is None:
+            return _write({**members, **self._alone}, "")
+        return text if members == before else _write(members, text)
 
+    def take(self, text: str, before: str | None) -> str | None:
+        """Take the entries out of a file; None where nothing is left that was not made for them.
 
-def without_entries(
-    text: str, wanted: Sequence[Entry], alone: Mapping[str, Any], before: str | None
-) -> str | None:
-    """Take entries out of a file; None where nothing is left that was not made for them.
+        `before` is what there was when they came; None where there was no file.
+        """
+        members = _read(text)
+        if not self.any_in(text):
+            return text
+        left = _taken_out(members, self._wanted)
+        if before is None:
+            return None if left in ({}, self._alone) else _write(left, text)
+        was = _read(before)
+        is_same = json.dumps(_taken_out(was, self._wanted)) == json.dumps(left)  # true is not 1
+        return before if is_same and not self.any_in(before) else _write(left, text)
 
-    `alone` is what a file that was made for them has beside them, `before` what there was when they
-    came; None where there was no file.
-
-    Raises:
-        NotStrictJson, NoPlace: See `state_of`.
-    """
-    members = _read(text)
-    if not any(_ours_in(members, entry) for entry in wanted):
-        return text
-    left = _taken_out(members, wanted)
-    if before is None:
-        return None if left in ({}, alone) else _write(left, text)
-    was = _read(before)
-    is_same = json.dumps(_taken_out(was, wanted)) == json.dumps(left)  # true is not 1 here
-    had_ours = any(_ours_in(was, entry) for entry in wanted)
-    return before if is_same and not had_ours else _write(left, text)
+    def _state_in(self, members: Mapping[str, Any], entry: Entry) -> State:
+        found = _find(members, entry.path)
+        ours = _ours_in(members, entry)
+        if found is not None and not ours and not entry.event:
+            raise NoPlace(f"{'.'.join(entry.path)} is something else")
+        good = [one for one in ours if one[1] == entry.event and self._usable(one[0])]
+        return "missing" if not ours else "set" if len(good) == len(ours) == 1 else "differs"
 
 
 def _read(text: str | None) -> dict[str, Any]:
@@ -150,17 +150,6 @@ def _find(members: Mapping[str, Any], path: Sequence[str]) -> Any:
     return found
 
 
-def _state_in(members: Mapping[str, Any], entry: Entry, usable: Usable) -> State:
-    found = _find(members, entry.path)
-    ours = _ours_in(members, entry)
-    if entry.event:
-        good = [one for one in ours if one[1] == entry.event and usable(one[0])]
-        return "missing" if not ours else "set" if len(good) == len(ours) == 1 else "differs"
-    if found is not None and not ours:
-        raise NoPlace(f"{'.'.join(entry.path)} is something else")
-    return "missing" if not ours else "set" if usable(ours[0][0]) else "differs"
-
-
 def _ours_in(members: Mapping[str, Any], entry: Entry) -> list[tuple[str, str]]:
     """Return what the entries of ours at a place run, and at which event if they are hooks."""
     found = _find(members, entry.path)
@@ -181,7 +170,7 @@ def _taken_out(members: Mapping[str, Any], wanted: Iterable[Entry]) -> dict[str,
         for step in entry.path[:-1]:
             chain.append(chain[-1].get(step, {}))
         if entry.event and entry.path[-1] in chain[-1]:
-            chain[-1][entry.path[-1]] = _with_ours(chain[-1][entry.path[-1]], [])
+            chain[-1][entry.path[-1]] = _without_ours(chain[-1][entry.path[-1]])
         elif _ours_in(left, entry):
             chain[-1][entry.path[-1]] = {}
         for here, step in zip(chain[::-1], entry.path[::-1], strict=True):
@@ -190,21 +179,16 @@ def _taken_out(members: Mapping[str, Any], wanted: Iterable[Entry]) -> dict[str,
     return left
 
 
-def _with_ours(groups: Iterable[Any], wanted: list[Any]) -> list[Any]:
-    """Return hooks, those of ours replaced by what is wanted, as far as that goes."""
+def _without_ours(groups: Iterable[Any]) -> list[Any]:
+    """Return hooks without those of ours, and without groups that have no other."""
     kept = []
     for group in groups:
         handlers = _handlers(group)
-        left = []
-        for one in handlers:
-            if _hook_of(one) is None:
-                left.append(one)
-            elif wanted:
-                left.append(wanted.pop())
-        if handlers == [group]:
-            kept += left
-        elif left or not handlers:
-            kept.append({**group, "hooks": left} if left != handlers else group)
+        left = [one for one in handlers if _hook_of(one) is None]
+        if left == handlers:
+            kept.append(group)
+        elif left:
+            kept.append({**group, "hooks": left})
     return kept
 
 
@@ -222,7 +206,7 @@ def _program_of(server: Any) -> str | None:
     more = arguments if isinstance(arguments, list) else []
     words = command if isinstance(command, list) else [command, *more]
     ours = [before for before, word in pairwise(words) if word == "mcp"]
-    return ours[0] if ours and _is_pmem(ours[0]) else None
+    return ours[0] if ours and runs_pmem(ours[0]) else None
 
 
 def _hook_of(handler: Any) -> tuple[str, str] | None:
@@ -231,7 +215,7 @@ def _hook_of(handler: Any) -> tuple[str, str] | None:
     words = _words(command) if isinstance(command, str) else []
     for program, word, name in zip(words, words[1:], words[2:], strict=False):
         event = event_of(name)
-        if word == "hook" and _is_pmem(program) and event is not None:
+        if word == "hook" and runs_pmem(program) and event is not None:
             return program, event
     return None
 
@@ -245,6 +229,7 @@ def _words(command: str) -> list[str]:
         return []
 
 
-def _is_pmem(word: Any) -> bool:
+def runs_pmem(word: Any) -> bool:
+    """Tell whether a word of a command line is pmem, wherever it is."""
     is_text = isinstance(word, str)
     return is_text and word.replace("\\", "/").rpartition("/")[2] in ("pmem", "pmem.exe")

@@ -3,8 +3,9 @@
 It stands in a fence that no memory can close, within a length.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -25,71 +26,6 @@ from pmem.search.picking import SearchRequest, pick
 MOST_ITEMS: Final = 5
 MOST_OF_OWN: Final = 2
 """And so many of the memory of whoever asks."""
-
-
-class PromptText:
-    """What answers a prompt, as it fills up.
-
-    `longest` counts characters, or bytes with `in_bytes`.
-    """
-
-    def __init__(self, workspace: Workspace, longest: int, *, in_bytes: bool) -> None:
-        self._workspace = workspace
-        self._longest = longest
-        self._in_bytes = in_bytes
-        self._items: list[Item] = []
-        self._own: list[Item] = []
-
-    def add(self, found: Iterable[LoadedHit]) -> Iterator[tuple[str, str]]:
-        """Take what there is room for, and yield the id and the whole text of each."""
-        yield from self._added(self._workspace, found, self._items, MOST_ITEMS)
-
-    def add_own(self, own: Workspace, found: Iterable[LoadedHit]) -> Iterator[tuple[str, str]]:
-        """Do the same for what is not the project's but of the memory of whoever asks."""
-        yield from self._added(own, found, self._own, MOST_OF_OWN)
-
-    def _added(
-        self, place: Workspace, found: Iterable[LoadedHit], items: list[Item], most: int
-    ) -> Iterator[tuple[str, str]]:
-        staleness = Staleness(place)
-        for one in found:
-            if len(items) == most:
-                return
-            is_ours = items is self._items
-            item = memory_item(one.document, ids=is_ours) if _is_memory(one) else episode_item(one)
-            item = msgspec.structs.replace(place.mask.fields(item), heading="")
-            stale = staleness(one.document)
-            if stale:
-                item = msgspec.structs.replace(item, label=f"{item.label}(stale: {stale[0]}) ")
-            if self._take(item, items):
-                text = item.text if _is_memory(one) else one.document.summary
-                yield item.id, text if _is_memory(one) else place.mask.text(text)
-
-    def written(self) -> str:
-        """Return the text."""
-        own = [msgspec.structs.replace(item, heading=YOURS) for item in self._own]
-        return "\n".join([f"{ON_PROMPT}:", *fence_of([*self._items, *own])])
-
-    def _take(self, item: Item, items: list[Item]) -> bool:
-        """Take an item if there is room; the first one also cut."""
-        is_first = not self._items and not self._own
-        items.append(item)
-        kept = len(item.text)
-        while self._left() < 0 and is_first and kept > LEAST_KEPT:
-            kept = max(LEAST_KEPT, kept * 3 // 4)
-            items[-1:] = cut([item], kept)
-        if self._left() >= 0:
-            return True
-        items.pop()
-        return False
-
-    def _left(self) -> int:
-        text = self.written()
-        return self._longest - (len(text.encode()) if self._in_bytes else len(text))
-
-
-def _is_memory(found: LoadedHit) -> bool:
-    return found.kind is SearchKind.MEMORY
 
 
 LEAST_TERMS: Final = 2
@@ -140,14 +76,51 @@ def answer_prompt(
     best = max((one[2].score for one in (*found, *yours)), default=0.0)
     if best < LEAST_SCORE:
         return PromptAnswer()
-    text = PromptText(workspace, longest, in_bytes=in_bytes)
-    shown = tuple(text.add(_worth_telling(workspace, thread, found, best, already_read)))
+    items: list[Item] = []
+
+    def left() -> int:
+        text = _written(items)
+        return longest - (len(text.encode()) if in_bytes else len(text))
+
+    told = _worth_telling(workspace, thread, found, best, already_read)
+    shown = tuple(islice(_added(workspace, told, items, left), MOST_ITEMS))
     of_own: tuple[tuple[str, str], ...] = ()
     if own is not None:
-        of_own = tuple(text.add_own(own, _worth_telling(own, thread, yours, best)))
-    if not shown and not of_own:
-        return PromptAnswer()
-    return PromptAnswer(text.written(), shown, of_own, own)
+        told = _worth_telling(own, thread, yours, best)
+        of_own = tuple(islice(_added(own, told, items, left, heading=YOURS), MOST_OF_OWN))
+    return PromptAnswer(_written(items), shown, of_own, own) if items else PromptAnswer()
+
+
+def _written(items: Sequence[Item]) -> str:
+    return "\n".join([f"{ON_PROMPT}:", *fence_of(items)])
+
+
+def _added(
+    place: Workspace,
+    found: Iterable[LoadedHit],
+    items: list[Item],
+    left: Callable[[], int],
+    *,
+    heading: str = "",
+) -> Iterator[tuple[str, str]]:
+    """Add what there is room for, the first one also cut; yield the id and whole text of each."""
+    staleness = Staleness(place)
+    for one in found:
+        is_memory = one.kind is SearchKind.MEMORY
+        item = memory_item(one.document, ids=not heading) if is_memory else episode_item(one)
+        item = msgspec.structs.replace(place.mask.fields(item), heading=heading)
+        stale = staleness(one.document)
+        if stale:
+            item = msgspec.structs.replace(item, label=f"{item.label}(stale: {stale[0]}) ")
+        items.append(item)
+        kept = len(item.text)
+        while left() < 0 and len(items) == 1 and kept > LEAST_KEPT:
+            kept = max(LEAST_KEPT, kept * 3 // 4)
+            items[:] = cut([item], kept)
+        if left() < 0:
+            items.pop()
+        else:
+            yield item.id, item.text if is_memory else place.mask.text(one.document.summary)
 
 
 def _found(workspace: Workspace, prompt: str) -> list[Scored]:

@@ -98,14 +98,11 @@ def _runs(words: Sequence[str], starts: Collection[str] | None = None) -> Iterat
         if starts is None or word in starts:
             halves, end = 0, first
             while halves < LEAST_QUOTED * _HALF and end < len(words):
-                halves += 1 if _is_character(words[end]) else _HALF
+                is_character = len(words[end]) == 1 and words[end] >= "\u3040"
+                halves += 1 if is_character else _HALF
                 end += 1
             if halves >= LEAST_QUOTED * _HALF:
                 yield tuple(words[first:end])
-
-
-def _is_character(word: str) -> bool:
-    return len(word) == 1 and word >= "\u3040"
 
 
 class SessionPart(NamedTuple):

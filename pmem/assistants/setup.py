@@ -24,14 +24,7 @@ from pmem.assistants.harnesses import (
     entries,
     place_of,
 )
-from pmem.assistants.json_entries import (
-    NoPlace,
-    NotStrictJson,
-    State,
-    state_of,
-    with_entries,
-    without_entries,
-)
+from pmem.assistants.json_entries import JsonEntries, NoPlace, NotStrictJson, State
 from pmem.assistants.trial import MISSING, can_serve, is_trusted_by_codex, trouble_of
 from pmem.core import managed_block
 from pmem.errors import (
@@ -165,8 +158,7 @@ def _notes(
     workspace: Workspace, request: AssistantSetupRequest, hooked: Sequence[_Change]
 ) -> Iterator[str]:
     """Yield what is left for a person to do, and what the assistant will be asked."""
-    if left := _left_to_do(workspace, request, hooked):
-        yield left
+    yield from _left_to_do(workspace, request, hooked)
     is_served = any(file.server for file in HARNESSES[request.harness].files[request.scope])
     if is_served and not can_serve():
         yield MISSING
@@ -177,18 +169,18 @@ def _notes(
 
 def _left_to_do(
     workspace: Workspace, request: AssistantSetupRequest, hooked: Sequence[_Change]
-) -> str:
+) -> list[str]:
     """Return what is left for a person to do."""
     other: Scope = "user" if request.scope == "project" else "project"
     for file in HARNESSES[request.harness].files.get(other, ()) if hooked else ():
         path = _path(workspace, other, file)
         if file.hooks and _has_any(path, entries(request.harness, file, "pmem")):
-            return f"{path} has these hooks, too, so they run twice: take one of them back"
-    said = HARNESSES[request.harness].said.get(request.scope, "")
-    if request.harness != "codex" or not hooked:
-        return said if request.harness != "codex" else ""
-    trusted = all(is_trusted_by_codex(one.path, workspace.environment) for one in hooked)
-    return "" if trusted else said
+            return [f"{path} has these hooks, too, so they run twice: take one of them back"]
+    is_codex = request.harness == "codex"
+    if is_codex and all(is_trusted_by_codex(one.path, workspace.environment) for one in hooked):
+        return []
+    said = HARNESSES[request.harness].said.get(request.scope)
+    return [said] if said else []
 
 
 def list_setups(workspace: Workspace, request: NoArguments) -> SetupOverviews:  # noqa: ARG001
@@ -205,16 +197,10 @@ def list_setups(workspace: Workspace, request: NoArguments) -> SetupOverviews:  
 
 def to_paste(workspace: Workspace, request: AssistantSetupRequest) -> list[tuple[str, str]]:
     """Return what goes where, for whoever does it by hand: paths and texts."""
-    found = []
-    for file in files_of(request):
-        path, program = _path(workspace, request.scope, file), _program(request.scope)
-        if file.block:
-            found.append((path, _block(workspace, file, program)))
-        else:
-            alone = file.hooks.alone if file.hooks else {}
-            wanted = entries(request.harness, file, program)
-            found.append((path, with_entries(None, wanted, alone, _usable)))
-    return found
+    return [
+        (_path(workspace, request.scope, file), _form(workspace, request, file).put(None))
+        for file in files_of(request)
+    ]
 
 
 def files_of(request: AssistantSetupRequest) -> Sequence[SetupFile]:
@@ -281,33 +267,27 @@ def _decide(
     backup: str | None,
 ) -> tuple[State, str | None, str]:
     """Return how it is, what the file becomes, and why it is like that where it is not plain."""
-    program = _program(request.scope)
-    if file.block:
-        block = _block(workspace, file, program)
-        marks = texts.TOML if file.block == "toml" else texts.MARKDOWN
-        if file.block == "toml":
-            state = texts.toml_state(before, _usable)
-        else:
-            state = texts.block_state(before, block, marks)
-        if request.remove:
-            after = None if before is None else managed_block.without_end(before, *marks)
-        elif state == "set":
-            after = before
-        elif file.block == "toml":
-            after = texts.with_server(before, block)
-        else:
-            after = texts.with_block(before, block, marks)
-        return state, after, ""
-    wanted = entries(request.harness, file, program)
-    alone = file.hooks.alone if file.hooks else {}
-    states = {state_of(before, entry, _usable) for entry in wanted}
-    state = "set" if states == {"set"} else "missing" if states == {"missing"} else "differs"
+    form = _form(workspace, request, file)
+    state = form.state(before)
     elsewhere = "" if request.remove else _elsewhere(workspace, request, file)
-    if request.remove or elsewhere:
-        after = None if before is None else without_entries(before, wanted, alone, backup)
-        is_right = elsewhere and state == "missing"
-        return "set" if is_right else "differs" if elsewhere else state, after, elsewhere
-    return state, with_entries(before, wanted, alone, _usable), ""
+    if not request.remove and not elsewhere:
+        return state, form.put(before), ""
+    after = None if before is None else form.take(before, backup)
+    is_right = elsewhere and state == "missing"
+    return "set" if is_right else "differs" if elsewhere else state, after, elsewhere
+
+
+def _form(
+    workspace: Workspace, request: AssistantSetupRequest, file: SetupFile
+) -> JsonEntries | texts.MarkedBlock:
+    """Return what goes into a file."""
+    if file.block == "markdown":
+        return texts.agents_md(os.path.basename(workspace.root))
+    program = _program(request.scope)
+    if file.block == "toml":
+        return texts.CodexServer(program, _usable)
+    alone = file.hooks.alone if file.hooks else {}
+    return JsonEntries(entries(request.harness, file, program), alone, _usable)
 
 
 def _elsewhere(workspace: Workspace, request: AssistantSetupRequest, file: SetupFile) -> str:
@@ -330,8 +310,7 @@ def _has_any(path: str, wanted: Sequence[Entry]) -> bool:
         return False
     try:
         with open(path, encoding="utf-8") as file:
-            text = file.read(MOST_BYTES)
-        return any(state_of(text, entry, _usable) != "missing" for entry in wanted)
+            return JsonEntries(wanted, {}, _usable).any_in(file.read(MOST_BYTES))
     except (OSError, ValueError):
         return False
 
@@ -344,12 +323,6 @@ def _what(file: SetupFile) -> str:
         "hooks" * bool(file.hooks),
     )
     return " and ".join(filter(None, named))
-
-
-def _block(workspace: Workspace, file: SetupFile, program: str) -> str:
-    if file.block == "toml":
-        return texts.codex_toml(program)
-    return texts.agents_md(os.path.basename(workspace.root))
 
 
 def _path(workspace: Workspace, scope: Scope, file: SetupFile) -> str:

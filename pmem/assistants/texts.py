@@ -1,13 +1,14 @@
 """What stands in AGENTS.md, and in Codex's TOML: a block between two marks, at the end. Pure."""
 
+import json
 import tomllib
 from typing import Any, Final
 
-from pmem.assistants.json_entries import NoPlace, State, Usable
+from pmem.assistants.json_entries import NoPlace, State, Usable, runs_pmem
 from pmem.core import managed_block
 
-MARKDOWN: Final = ("<!-- BEGIN PMEM", "<!-- END PMEM -->")
-TOML: Final = (managed_block.BEGIN, managed_block.END)
+_MARKDOWN: Final = ("<!-- BEGIN PMEM", "<!-- END PMEM -->")
+_TOML: Final = (managed_block.BEGIN, managed_block.END)
 _AGENTS_MD: Final = """\
 {begin} v1: `pmem setup agents-md --remove` takes these lines away -->
 
@@ -33,87 +34,90 @@ args = ["mcp"]
 """
 
 
-def agents_md(folder: str) -> str:
+class MarkedBlock:
+    """Lines of ours in a text of somebody else's, between two marks."""
+
+    def __init__(self, block: str, marks: tuple[str, str]) -> None:
+        begin, end = self._marks = marks
+        self._block = block.replace("{begin}", begin).replace("{end}", end)
+
+    def state(self, text: str | None) -> State:
+        """Tell whether the block stands in a text as it should.
+
+        Raises:
+            Unclear: The marks do not make one block.
+        """
+        return self._standing(text)
+
+    def _standing(self, text: str | None) -> State:
+        found = None if text is None else managed_block.found(text, *self._marks)
+        if found is None:
+            return "missing"
+        return "set" if found.rstrip("\n") == self._block.rstrip("\n") else "differs"
+
+    def put(self, text: str | None) -> str:
+        """Put the block into a text: in the place of the one that is there, else at the end."""
+        state = self._standing(text)
+        if text is None or state == "missing":
+            return managed_block.at_end(text, self._block)
+        return text if state == "set" else managed_block.replaced(text, self._block, *self._marks)
+
+    def take(self, text: str, before: str | None) -> str | None:  # noqa: ARG002 - it is in `text`
+        """Take the block out of a text; None where nothing else was there."""
+        return managed_block.without_end(text, *self._marks)
+
+
+def agents_md(folder: str) -> MarkedBlock:
     """Return the lines of AGENTS.md."""
-    begin, end = MARKDOWN
-    return _AGENTS_MD.format(begin=begin, end=end, folder=folder)
+    return MarkedBlock(_AGENTS_MD.replace("{folder}", folder), _MARKDOWN)
 
 
-def codex_toml(program: str) -> str:
-    """Return the lines of Codex's settings."""
-    import json
+class CodexServer(MarkedBlock):
+    """The server in Codex's settings, which somebody may have listed in lines of their own."""
 
-    begin, end = TOML
-    return _CODEX.format(begin=begin, end=end, program=json.dumps(program, ensure_ascii=False))
+    def __init__(self, program: str, usable: Usable) -> None:
+        told = json.dumps(program, ensure_ascii=False)
+        super().__init__(_CODEX.replace("{program}", told), _TOML)
+        self._usable = usable
 
+    def state(self, text: str | None) -> State:
+        """Tell whether Codex knows the server.
 
-def block_state(text: str | None, block: str, marks: tuple[str, str]) -> State:
-    """Tell whether a block stands in a text as it should.
+        Raises:
+            ValueError: The text is not TOML.
+            NoPlace: The name is taken by something else.
+        """
+        server = None if text is None else _server(tomllib.loads(text))
+        if text is None or server is None:
+            return "missing"
+        program, arguments = server.get("command"), server.get("args")
+        if not runs_pmem(str(program)) or not isinstance(arguments, list):
+            raise NoPlace("mcp_servers.pmem is something else")
+        if self._usable(str(program)) and arguments[:1] == ["mcp"]:
+            return "set"
+        if managed_block.found(text, *_TOML) is None:
+            raise NoPlace("mcp_servers.pmem runs something that is not there")
+        return "differs"
 
-    `marks` are how its first and its last line begin.
+    def put(self, text: str | None) -> str:
+        """Put the server into Codex's settings.
 
-    Raises:
-        NoPlace: The marks do not make one block.
-    """
-    found = None if text is None else managed_block.found(text, *marks)
-    if found is None:
-        return "missing"
-    return "set" if found.rstrip("\n") == block.rstrip("\n") else "differs"
-
-
-def with_block(text: str | None, block: str, marks: tuple[str, str]) -> str:
-    """Put a block into a text: in the place of the one that is there, else at the end.
-
-    Raises:
-        NoPlace: The marks do not make one block.
-    """
-    state = block_state(text, block, marks)
-    if text is not None and state == "set":
-        return text
-    if text is not None and state == "differs":
-        return managed_block.replaced(text, block, *marks)
-    return managed_block.at_end(text, block)
-
-
-def toml_state(text: str | None, usable: Usable) -> State:
-    """Tell whether Codex knows the server: from our block, or from somebody's own lines.
-
-    Raises:
-        ValueError: The text is not TOML.
-        NoPlace: The name is taken by something else.
-    """
-    if text is None:
-        return "missing"
-    server = _server(tomllib.loads(text))
-    if server is None:
-        return "missing"
-    program, arguments = server.get("command"), server.get("args")
-    name = str(program).replace("\\", "/").rpartition("/")[2]
-    if name not in ("pmem", "pmem.exe") or not isinstance(arguments, list):
-        raise NoPlace("mcp_servers.pmem is something else")
-    if usable(str(program)) and arguments[:1] == ["mcp"]:
-        return "set"
-    if managed_block.found(text, *TOML) is None:
-        raise NoPlace("mcp_servers.pmem runs something that is not there")
-    return "differs"
-
-
-def with_server(text: str | None, block: str) -> str:
-    """Put the server into Codex's settings.
-
-    Raises:
-        ValueError: The text is not TOML.
-        NoPlace: It lists servers in a form that a table cannot be added to.
-    """
-    after = with_block(text, block, TOML)
-    try:
-        told = tomllib.loads(after)
-    except tomllib.TOMLDecodeError:
-        raise NoPlace("its servers are written in a form that no table can be added to") from None
-    before = tomllib.loads(text or "")
-    if _without_server(told) != _without_server(before) or _server(told) is None:
-        raise NoPlace("the lines would change something else")
-    return after
+        Raises:
+            ValueError: The text is not TOML.
+            NoPlace: It lists servers in a form that a table cannot be added to.
+        """
+        if text is not None and self.state(text) == "set":
+            return text
+        after = super().put(text)
+        try:
+            told = tomllib.loads(after)
+        except tomllib.TOMLDecodeError:
+            reason = "its servers are written in a form that no table can be added to"
+            raise NoPlace(reason) from None
+        before = tomllib.loads(text or "")
+        if _without_server(told) != _without_server(before) or _server(told) is None:
+            raise NoPlace("the lines would change something else")
+        return after
 
 
 def _server(told: dict[str, Any]) -> dict[str, Any] | None:

@@ -37,7 +37,8 @@ Lines = tuple[int, int]
 """The first and the last line."""
 
 
-_LEAST: Final = 2
+_STEP: Final = 7
+"""Characters by which lines are cut until all of them fit."""
 _FIX: Final = 120
 """Characters of what worked, behind what failed."""
 
@@ -149,7 +150,7 @@ def _ranges(workspace: Workspace, touch: ToolFile) -> Iterable[Lines]:
 
 
 def touch_text(workspace: Workspace, title: str, memories: Sequence[Memory], most: int) -> str:
-    """Write memories, a line each."""
+    """Write memories, a line each; the longest are cut until there is room for all."""
     staleness = Staleness(workspace)
     fixes = [fix_of(serving(workspace, None), memory) for memory in memories]
     short_fixes = (fix for fix in fixes if fix and len(_one_line(workspace, fix)) <= _FIX)
@@ -165,19 +166,11 @@ def touch_text(workspace: Workspace, title: str, memories: Sequence[Memory], mos
         for memory, fix in zip(memories, fixes, strict=True)
         if fix is not None or memory.id not in fixing
     ]
-    left = most - len(_in_fence(title, [(label, "") for label, _ in lines]))
-    cut: list[tuple[str, str]] = []
-    for number, (label, text) in enumerate(lines):
-        share = max(_LEAST, left // (len(lines) - number))
-        cut.append((label, shortened(text, share)))
-        left -= len(cut[-1][1])
-    while len(written := _in_fence(title, cut)) > most and any(
-        len(text) > _LEAST for _, text in cut
-    ):
-        over = len(written) - most
-        longest = max(range(len(cut)), key=lambda number: len(cut[number][1]))
-        label, text = cut[longest]
-        cut[longest] = (label, shortened(text, max(_LEAST, len(text) - over)))
+    written = ""
+    for longest in range(most, 0, -_STEP):
+        written = _in_fence(title, [(label, shortened(text, longest)) for label, text in lines])
+        if len(written) <= most:
+            break
     return written
 
 

@@ -137,11 +137,6 @@ class RecordName(NamedTuple):
     title: str = ""
 
 
-def whole_status(told: str) -> str:
-    """Return what a record tells of its state, where one that holds in part counts as accepted."""
-    return _IN_PART.sub("accepted; see", told)
-
-
 def state_of(told: str) -> str:
     """Return the state that a record tells; nothing where it tells none.
 
@@ -164,16 +159,6 @@ def state_of(told: str) -> str:
             return state
     last = [state for state in found if state in _TAKEN][-1:] or found[-1:]
     return last[0] if last else UNKNOWN if re.search(r"\w", said) else ""
-
-
-def successor_in(told: str) -> RecordName | None:
-    """Return the record that takes the place of the one that tells this, where it names one."""
-    return _read_name(_SUPERSEDED_BY.search(told))
-
-
-def predecessor_in(told: str) -> RecordName | None:
-    """Return the record whose place the one takes that tells this, where it names one."""
-    return _read_name(None if _SUPERSEDED_BY.search(told) else _SUPERSEDES.search(told))
 
 
 def bare_title(title: str) -> str:
@@ -265,7 +250,7 @@ def read_decision(file: str, text: str) -> DecisionRecord | str:
     if _TEMPLATE.search(name) or _PLACEHOLDER.match(title):
         return "is a template"
     told, when = _status_and_date(found, sections, title)
-    state = state_of(told)
+    state, by = state_of(told), _SUPERSEDED_BY.search(told)
     if decided is None or not said:
         is_over = state not in ("", "accepted", UNFILLED, UNKNOWN)
         return f"is {state}" if is_over else "has no section Decision with text in it"
@@ -285,8 +270,8 @@ def read_decision(file: str, text: str) -> DecisionRecord | str:
         consequences=follows,
         lines=(decided.start, max((one.lines[1] for one in decided.blocks), default=decided.start)),
         rejected=tuple(_rejected(by_name, bare_title(title), said)),
-        superseded_by=successor_in(told),
-        supersedes=predecessor_in(told),
+        superseded_by=_read_name(by),
+        supersedes=_read_name(None if by else _SUPERSEDES.search(told)),
         left_out=tuple(_left_out(file, found, used)),
     )
 
@@ -335,7 +320,8 @@ def _status_and_date(
             when += [_plain(block) for block in section.blocks]
     if not told:
         told = [one for one in _IN_TITLE.findall(title) if state_of(one) not in ("", UNKNOWN)]
-    return whole_status("\n".join(told)), "\n".join(when)
+    whole = _IN_PART.sub("accepted; see", "\n".join(told))  # what holds in part is in force
+    return whole, "\n".join(when)
 
 
 def _headings(found: MarkdownFile) -> Iterator[tuple[str, str]]:

@@ -112,7 +112,10 @@ def _take(items: Iterable[Placed], renamed: _Renamed, parsed: ParsedArrays) -> N
     for where, type_, item in items:
         try:
             value = _fields(type_, item, renamed)
-            parsed.records[type_].append(_record(type_, value))
+            record = msgspec.convert(value, type_)
+            if not is_id(record.id):
+                raise InvalidValue(f"has the id {record.id!r}, which is not one of ours")
+            parsed.records[type_].append(record)
             known = {field.encode_name for field in msgspec.structs.fields(type_)}
             parsed.left_out.update(f"{KINDS[type_]} {key}" for key in value.keys() - known)
         except InvalidValue as error:
@@ -155,13 +158,6 @@ def _fields(type_: RecordType, item: Any, renamed: _Renamed) -> dict[str, Any]:
         raise InvalidValue(f"has the schema {item['schema']!r}, and this pmem knows {SCHEMA}")
     reader = _READERS.get(type_)  # that design has no other kinds
     return item if "schema" in item or reader is None else reader(_snake(item), renamed)
-
-
-def _record(type_: RecordType, value: dict[str, Any]) -> Record:
-    record = msgspec.convert(value, type_)
-    if not is_id(record.id):
-        raise InvalidValue(f"has the id {record.id!r}, which is not one of ours")
-    return record
 
 
 def _snake(value: Any) -> Any:

@@ -276,15 +276,12 @@ def _response_texts(response: Any, notes: SessionNotes) -> Iterator[str]:
         if isinstance(text, str) and kind in (None, "markdownContent"):
             yield text
         elif kind == "inlineReference":
-            yield text_of(part.get("name")) or _name_in(part.get("inlineReference"))
+            place = _object(part.get("inlineReference"))
+            path = text_of(_object(place.get("uri", place)).get("path"))
+            name = f"`{path.rpartition('/')[2]}`" if path else ""
+            yield text_of(part.get("name")) or name
         else:
             notes.leave_out(THOUGHTS)
-
-
-def _name_in(reference: Any) -> str:
-    """Return the name of the file that an answer refers to: a place, or a range in one."""
-    path = text_of(_object(_object(reference).get("uri", reference)).get("path"))
-    return f"`{path.rpartition('/')[2]}`" if path else ""
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -215,19 +215,16 @@ def units_in(blocks: Sequence[MarkdownBlock]) -> Iterator[Said]:
         if lead is not None and not (part[0].kind in _LED and part[0].headings == lead.headings):
             yield _paragraph(lead)
             lead = None
-        if part[0].kind is MarkdownKind.PARAGRAPH and _leads(part[0], after):
+        shows = bool(after) and after[0].kind is MarkdownKind.CODE and bool(_code_parts(after[0]))
+        leads_on = part[0].text.rstrip(" *_").endswith(":")
+        leads_on = leads_on or (shows and len(part[0].text) <= LONGEST)
+        if part[0].kind is MarkdownKind.PARAGRAPH and leads_on:
             lead = part[0]
         else:
             yield from _part(part, lead)
             lead = None
     if lead is not None:
         yield _paragraph(lead)
-
-
-def _leads(block: MarkdownBlock, after: Sequence[MarkdownBlock]) -> bool:
-    """Tell whether a paragraph leads to what is after it: with a colon, or to code."""
-    shows = bool(after) and after[0].kind is MarkdownKind.CODE and bool(_code_parts(after[0]))
-    return block.text.rstrip(" *_").endswith(":") or (shows and len(block.text) <= LONGEST)
 
 
 def _part(part: Sequence[MarkdownBlock], lead: MarkdownBlock | None) -> Iterator[Said]:

@@ -15,7 +15,7 @@ import msgspec
 
 from pmem.core.filters import Filter, fold
 from pmem.core.inbox import InboxKind
-from pmem.core.journal import JournalStep, one_line, steps
+from pmem.core.journal import one_line, steps
 from pmem.core.lifecycle.consolidation import faded
 from pmem.core.lifecycle.presence import with_recalls
 from pmem.core.policy import app_of
@@ -210,7 +210,20 @@ def _told_memory(memory: Memory, broken: Broken, names: set[str]) -> ToldMemory:
         ),
         disputed=disputed(memory),
         more={name: plain(value) for name in _MORE if (value := getattr(memory, name))},
-        history=tuple(_told_event(step) for step in steps(memory)[-MOST_EVENTS:]),
+        history=tuple(
+            ToldEvent(
+                at=step.event.at,
+                event=str(step.event.event),
+                by=step.event.actor,
+                agent=step.event.agent,
+                source=step.event.source,
+                changes={
+                    name: (step.event.before[name], value) for name, value in step.after.items()
+                },
+                detail=step.event.detail,
+            )
+            for step in steps(memory)[-MOST_EVENTS:]
+        ),
     )
 
 
@@ -219,19 +232,6 @@ def _held_until(memory: Memory) -> datetime | None:
     if memory.valid_until is not None or memory.state is State.ACTIVE:
         return memory.valid_until
     return next((event.at for event in reversed(memory.history)), memory.updated_at)
-
-
-def _told_event(step: JournalStep) -> ToldEvent:
-    event = step.event
-    return ToldEvent(
-        at=event.at,
-        event=str(event.event),
-        by=event.actor,
-        agent=event.agent,
-        source=event.source,
-        changes={name: (event.before[name], value) for name, value in step.after.items()},
-        detail=event.detail,
-    )
 
 
 def _told_week(workspace: Workspace, week: Week) -> ToldWeek:

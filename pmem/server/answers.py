@@ -156,18 +156,15 @@ def _fetch(found: ShownRecord, budget: int, count: Count) -> str:
         Item(id=name, label=f"the other side of a merge says of {name}: ", text=_text(value))
         for name, value in found.disputed.items()
     ]
-    items += map(_event_item, getattr(record, "history", ()))
+    for event in getattr(record, "history", ()):
+        who = f"{event.actor}, {event.agent}" if event.agent else event.actor
+        before = {name: value for name, value in event.before.items() if name != "tokens"}
+        before_it = f" before: {_text(before)}" if before else ""
+        items.append(Item(id="", label=f"{iso(event.at)} {event.event} by {who}", text=before_it))
     return fenced(f"{KINDS[type(record)]} {short(record.id)}", items, budget, count)
 
 
 _FIRST: Final = ("content", "title", "summary")
-
-
-def _event_item(event: Any) -> Item:
-    who = f"{event.actor}, {event.agent}" if event.agent else event.actor
-    before = {name: value for name, value in event.before.items() if name != "tokens"}
-    said = f" before: {_text(before)}" if before else ""
-    return Item(id="", label=f"{iso(event.at)} {event.event} by {who}", text=said)
 
 
 def _text(value: Any) -> str:

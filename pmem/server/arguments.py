@@ -163,15 +163,10 @@ def _is_list(value: Any) -> bool:
 def property_of(one: Argument, request: type[msgspec.Struct]) -> dict[str, Any]:
     """Return the JSON Schema of an argument."""
     schema = _type_schema(_hint(one, request, is_shown=True))
-    meaning = one.says or _meaning(one, request)
-    return {**schema, "description": meaning} if meaning else schema
-
-
-def _meaning(one: Argument, request: type[msgspec.Struct]) -> str:
-    """Return what a field of the request says of itself."""
     hint = get_type_hints(request, include_extras=True).get(one.field)
     described = (getattr(meta, "description", "") for meta in getattr(hint, "__metadata__", ()))
-    return next(filter(None, described), "").removesuffix(".")
+    meaning = one.says or next(filter(None, described), "").removesuffix(".")
+    return {**schema, "description": meaning} if meaning else schema
 
 
 def _hint(one: Argument, request: type[msgspec.Struct], *, is_shown: bool) -> Any:

@@ -169,7 +169,8 @@ def _read_call(tool: ModelTool, given: Mapping[str, Any]) -> _ReadCall:
     usual = answers.BUDGETS.get(tool.operation, answers.OTHERS_BUDGET)
     reason, error = own.pop("why", ""), own.pop("error", "")
     if reason and isinstance(fields.get("content"), str):
-        fields["content"] = _with_reason(fields["content"], reason)
+        because = reason.strip().removeprefix("because ").removeprefix("Because ")
+        fields["content"] = f"{fields['content'].rstrip(' .')}, because {because}"
     if error:
         fields["evidence"] = evidence_of(error)[:1]
     field = _BUDGETED.get(tool.operation)
@@ -177,12 +178,6 @@ def _read_call(tool: ModelTool, given: Mapping[str, Any]) -> _ReadCall:
     if type(budget) is not int or budget < 1:
         raise InvalidValue(f"a budget is a number of tokens, not {budget!r}")
     return _ReadCall(fields, budget, form)
-
-
-def _with_reason(content: str, reason: str) -> str:
-    """Return what a model wants to keep, and why it is so, as one sentence."""
-    reason = reason.strip().removeprefix("because ").removeprefix("Because ")
-    return f"{content.rstrip(' .')}, because {reason}" if reason else content
 
 
 def _request(tool: ModelTool, asked: _ReadCall) -> Any:

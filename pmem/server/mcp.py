@@ -130,24 +130,17 @@ class _Client:
 
     async def _refuse(self, line: str) -> None:
         """Answer a request that is none by its id, so that nobody waits; pass over all else."""
-        name = _request_id(line)
-        if name is None:
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            return
+        name = value.get("id") if isinstance(value, dict) and "method" in value else None
+        if type(name) is not int and not (isinstance(name, str) and name.isprintable()):
             return
         self._unanswered += 1
         error = types.ErrorData(code=types.INVALID_REQUEST, message=_NO_REQUEST)
         refusal = types.JSONRPCError(jsonrpc="2.0", id=name, error=error)
         await self.write(refusal.model_dump_json(by_alias=True, exclude_unset=True) + "\n")
-
-
-def _request_id(line: str) -> types.RequestId | None:
-    """Return the id that a line asks for an answer by, whatever else is wrong with it."""
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    name = value.get("id") if isinstance(value, dict) and "method" in value else None
-    is_text = isinstance(name, str) and name.isprintable()
-    return name if is_text or type(name) is int else None
 
 
 class CallRunner(Protocol):

@@ -54,42 +54,11 @@ PLACES: Final = st.fixed_dictionaries(
 def texts(draw: Any) -> str:
     """Draw settings in a layout that a program, or a person, may have left them in."""
     value = draw(st.one_of(PLACES, CONFIGURATIONS))
-    kind = draw(st.sampled_from(["indented", "one line", "dense", "odd"]))
-    if kind == "odd":
-        text = _oddly(value, draw)
-    elif kind == "dense":
-        text = json.dumps(value, separators=(",", ":"), ensure_ascii=draw(st.booleans()))
-    else:
-        indent = draw(st.sampled_from([2, 4, "\t", 1])) if kind == "indented" else None
-        text = json.dumps(value, indent=indent, ensure_ascii=False)
-    if draw(st.booleans()):
-        text = text.replace("\n", "\r\n")
-    before, after = (
-        draw(st.sampled_from(["", "\n", " "])),
-        draw(st.sampled_from(["", "\n", "\r\n"])),
-    )
-    return f"{before}{text}{after}"
+    indent = draw(st.sampled_from([2, 4, "\t", None]))
+    text = json.dumps(value, indent=indent, ensure_ascii=draw(st.booleans()))
+    return text.replace("\n", "\r\n") if draw(st.booleans()) else f"\n{text}\n"
 
 
-def _oddly(value: Any, draw: Any) -> str:
-    """Write a value with any white space that JSON allows between its parts."""
-
-    def white() -> str:
-        return str(draw(st.sampled_from(["", "", " ", "\n", "\n    ", "\t", "\r\n", "\n\n  "])))
-
-    if isinstance(value, dict):
-        parts = [
-            f"{white()}{json.dumps(name)}{white()}:{white()}{_oddly(part, draw)}{white()}"
-            for name, part in value.items()
-        ]
-        return "{" + (",".join(parts) or white()) + "}"
-    if isinstance(value, list):
-        parts = [f"{white()}{_oddly(part, draw)}{white()}" for part in value]
-        return "[" + (",".join(parts) or white()) + "]"
-    return json.dumps(value)
-
-
-OURS: Final = '{"command": "/opt/old/pmem", "args": ["mcp"]}'
 BY_HAND: Final[dict[str, bytes]] = {
     "nothing in it": b"{}",
     "nothing in it, over two lines": b"{\n}\n",

@@ -44,18 +44,10 @@ def test_six_words_in_a_row_are_a_quotation_whatever_stands_between_them() -> No
     assert quoted([shown()], wrote("webhooks are often retried five times because")) == set()
 
 
-def test_a_text_of_fewer_words_is_never_quoted() -> None:
-    assert quoted([shown("Use tabs in Makefiles")], wrote("Use tabs in Makefiles")) == set()
-
-
 def test_characters_without_spaces_count_for_half_a_word() -> None:
     text = "支付回调最多重试五次因为供应商会封锁我们一个小时"
     assert quoted([shown(text)], wrote("所以支付回调最多重试五次因为供应商会封锁")) == {ID}
     assert quoted([shown(text)], wrote("支付回调最多重试")) == set()
-
-
-def test_two_records_that_say_the_same_are_both_quoted() -> None:
-    assert quoted([shown(), shown(identifier=OTHER)], wrote(RETRIES)) == {ID, OTHER}
 
 
 WORDS = st.lists(st.text("abcdeé", min_size=1, max_size=3), min_size=1, max_size=14)

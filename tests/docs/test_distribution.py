@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OURS = re.compile(r"""\bpip install (?:-\S+ )*['"]?(pmem[\w-]*)""")
-EXAMPLES = {"tests/core/test_consent.py"}  # words of a conversation
+EXAMPLES = {"tests/core/sets/consent.txt"}  # words of a conversation
 
 
 def test_the_distribution_has_its_own_name_and_the_command_keeps_its() -> None:

@@ -84,17 +84,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--inputs", type=int, default=10_000, help="how many, over all entries")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="entry points whose name has this in it")
-    parser.add_argument("--seconds", type=float, default=60, help="how long a guided run takes")
-    parser.add_argument("--guided", action="store_true", help="keep inputs that reach new lines")
-    parser.add_argument("--crashes", default="fuzz-crashes", help="where a guided run puts tests")
     given = parser.parse_args(arguments)
     entries = tuple(entry for entry in ENTRIES if given.only in entry.name)
     start = time.perf_counter()
     with guarded():
-        if given.guided:
-            from tests.fuzz.guided import campaign
-
-            return campaign(entries, given.seconds, given.seed, given.crashes)
         tallies = fuzz(entries, given.inputs, given.seed)
     return _summed_up(tallies, time.perf_counter() - start)
 

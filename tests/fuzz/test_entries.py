@@ -12,19 +12,11 @@ from hypothesis import strategies as st
 
 from pmem.core.rawjson import load
 from pmem.core.threeway.shapes import SHAPES
-from pmem.interchange import arrays
-from pmem.storage.files.recordfile import parse, serialise
+from pmem.storage.files.recordfile import parse
 from pmem.values.records import (
-    STORES,
-    Chunk,
-    Conversation,
-    Episode,
     Memory,
-    Record,
-    RecordType,
     dump,
 )
-from tests import strategies
 from tests.fuzz.__main__ import fuzz
 from tests.fuzz.entries import ENTRIES
 from tests.fuzz.judging import Entry, Violation, guarded, judge
@@ -32,14 +24,6 @@ from tests.fuzz.mutation import mutated
 
 EVERY_ENTRY = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 QUICK = tuple(entry for entry in ENTRIES if entry.share == 1)
-RECORDS: dict[RecordType, st.SearchStrategy[Record]] = {
-    Memory: strategies.memories,
-    Episode: strategies.episodes,
-    Conversation: strategies.conversations,
-    Chunk: strategies.chunks,
-}
-
-
 _COUNTED = count()
 
 
@@ -81,27 +65,6 @@ def test_a_few_inputs_of_every_kind_break_nothing(capsys: pytest.CaptureFixture[
     assert len(tallies) == len(ENTRIES)
     assert not [tally.violations for tally in tallies if tally.violations]
     assert len(capsys.readouterr().out.splitlines()) == len(ENTRIES)
-
-
-@pytest.mark.parametrize("type_", list(STORES), ids=STORES.get)
-@settings(max_examples=15)
-@given(data=st.data())
-def test_a_record_with_any_values_survives_its_readers(
-    type_: RecordType, data: st.DataObject
-) -> None:
-    record = data.draw(RECORDS[type_])
-    path = f"x/{record.id}.json"
-    assert parse(dump(record), type_, path) == record
-    assert serialise(record, dump(record), path) == dump(record)
-
-
-@settings(max_examples=15)
-@given(records=st.lists(strategies.any_record, max_size=4, unique_by=lambda record: record.id))
-def test_array_files_give_back_what_was_written(records: list[Record]) -> None:
-    stored = {type_: [one for one in records if type(one) is type_] for type_ in STORES}
-    parsed = arrays.parse(arrays.write(stored))
-    assert parsed.records == stored
-    assert not parsed.skipped
 
 
 @settings(max_examples=10)
@@ -162,4 +125,3 @@ def test_every_store_has_its_entries() -> None:
     assert len(names) == len(ENTRIES)
     for store in SHAPES:
         assert {f"record: {store}", f"merge: {store}", f"conflict markers: {store}"} <= names
-    assert set(RECORDS) == set(STORES)

@@ -1,16 +1,12 @@
 """Ways in that end in a memory: imports, searches over an index, requests, settings, merges."""
 
 import os
-import subprocess
-from functools import cache
 from typing import Any, Final
 
 from pmem import Project
-from pmem.cli.recall import _weights
 from pmem.cli.upkeep import _planned
 from pmem.core import exactjson
 from pmem.core.instructions import instruction_in
-from pmem.core.rawjson import load
 from pmem.core.secrets import find, redacted, unsecret
 from pmem.core.secrets.texts import in_file
 from pmem.library.typed import made
@@ -19,19 +15,16 @@ from pmem.memory.requests import AddRequest, EditRequest
 from pmem.model.checks import CheckRules, checked_answer, read_model_answer
 from pmem.model.models import AnswerRefused
 from pmem.model.tasks import CompactionGiven, KeptMemory
-from pmem.project.configuration import parse_config
 from pmem.search.evaluation import _accepted
 from pmem.search.picking import SearchRequest
 from pmem.storage.files.durable import _plan
-from pmem.values.config import from_environment, resolve
 from pmem.values.ids import short
 from pmem.values.records import STORES, Memory, Scope, dump, dump_line
-from pmem.vcs import gitmerge
 from tests.fuzz import files
-from tests.fuzz.commands import FILES, _done, _project, _template
+from tests.fuzz.commands import FILES, _done, _project
 from tests.fuzz.files import NOW, SEPARATOR
 from tests.fuzz.judging import Entry
-from tests.fuzz.requests import _ARRAYS, _CAMEL, _CONFIG, _MESSAGES, _VARIABLES, _Lines
+from tests.fuzz.requests import _MESSAGES, _Lines
 from tests.storage.in_memory import InMemory
 
 _OPTIONS: Final = (
@@ -50,20 +43,6 @@ def _talk(data: bytes) -> Any:
     first = project.import_messages(data.splitlines())
     again = project.import_messages(data.splitlines())
     assert (again.added, again.updated, again.skipped) == (0, 0, first.skipped)
-    return first, _moved(project)
-
-
-def _array_files(data: bytes) -> Any:
-    folder = os.path.join(files.folder(), "local", "arrays")
-    os.makedirs(folder, exist_ok=True)
-    parts = data.split(SEPARATOR)
-    for place, store in enumerate(STORES.values()):
-        with open(os.path.join(folder, f"{store}.json"), "wb") as file:
-            file.write(parts[place] if place < len(parts) else b"[]")
-    project = _project_in_memory()
-    first = project.import_arrays(folder)
-    again = project.import_arrays(folder)
-    assert again.added == 0
     return first, _moved(project)
 
 
@@ -100,56 +79,6 @@ def _filtered(data: bytes) -> Any:
         return _done(["search", "database", *arguments]).code, _done(["list", *arguments]).code
 
 
-def _revision(data: bytes) -> Any:
-    name = data.replace(b"\0", b"").decode("utf-8", "surrogateescape")
-    before = os.getcwd()
-    os.chdir(_repository())
-    try:
-        return [_done([*words, name]).code for words in (["list", "--at"], ["log", "--"])]
-    finally:
-        os.chdir(before)
-
-
-@cache
-def _repository() -> str:
-    place = os.path.join(os.path.dirname(_template()), "repository")
-    os.makedirs(place)
-    environment = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "HOME": place}
-    os.rename(_copied(place), os.path.join(place, ".project-memory"))
-    who = ["-c", "user.name=ada", "-c", "user.email=ada@example.org"]
-    for words in (["init", "-q"], ["add", "-A"], [*who, "commit", "-qm", "Begin"]):
-        subprocess.run(["git", *words], cwd=place, env=environment, check=True)
-    return place
-
-
-def _copied(place: str) -> str:
-    import shutil
-
-    copy = os.path.join(place, "copy")
-    shutil.copytree(os.path.join(_template(), ".project-memory"), copy)
-    return copy
-
-
-def _settings(data: bytes) -> Any:
-    """Lay the environment over the project's settings over the user's own."""
-    project, user, variables = [*data.split(SEPARATOR), b"", b"", b""][:3]
-    lines = variables.decode("utf-8", "replace").split("\n")
-    pairs = [line.partition("=") for line in lines]
-    settings, resolved = resolve(
-        [
-            ("environment", from_environment({name: value for name, _, value in pairs})),
-            ("project", parse_config(project, "config.toml")),
-            ("user", parse_config(user, "user.toml")),
-        ]
-    )
-    dump_line(resolved)
-    return settings
-
-
-def _weighed(data: bytes) -> Any:
-    return _weights(data.decode("utf-8", "replace"))
-
-
 def _plan_file(data: bytes) -> Any:
     session: Any = _Lines(data)
     return _planned(session, "-")
@@ -180,7 +109,7 @@ def _decided(data: bytes) -> Any:
 def _secret(data: bytes) -> Any:
     text = data.decode("utf-8", "replace")
     clean = redacted(text, find(text))
-    return clean, unsecret(text), in_file(data), instruction_in([text])
+    return clean, unsecret(text), in_file(data), instruction_in(text)
 
 
 def _library(data: bytes) -> Any:
@@ -195,21 +124,6 @@ def _library(data: bytes) -> Any:
     project = _project_in_memory()
     added = project.add_all([request])
     return [dump_line(one.memory.content) for one in added], project.check().findings == ()
-
-
-def _driver(data: bytes) -> Any:
-    """Merge three files as git has it done."""
-    paths = [os.path.join(files.folder(), "local", name) for name in ("base", "ours", "theirs")]
-    for path, part in zip(paths, [*data.split(SEPARATOR), b"", b""][:3], strict=True):
-        with open(path, "wb") as file:
-            file.write(part)
-    store = "long-term-memory"
-    code, out = gitmerge.merge_driver([*paths, "7", f"{store}/{files._id(store)}.json"])
-    with open(paths[1], "rb") as file:
-        result = file.read()
-    if code == 0:
-        load(result)
-    return code, out, result
 
 
 def _memory(identifier: str, content: str) -> Memory:
@@ -242,7 +156,6 @@ _FILTERS: Final = (
     b"\n\nfact\n\n\n\n\n\n\n0\n1\nhigh\narchived",
     b"2w\n2026-11-21T14:30:00Z\n\n\n\n\n\n\n\n\n\n\n\nHEAD~1",
 )
-_REVISIONS: Final = (b"HEAD", b"HEAD~1", b"main..HEAD", b"HEAD..", b"3d", b"v1.0^{commit}", b"@{u}")
 _DECIDED: Final = (
     b'{"action":"delete","targetMemoryId":"k3v9m2x1","reason":"old"}',
     b'{"action":"edit","targetMemoryId":"k3v9m2x1","newContent":"Tea at four, then walks",'
@@ -268,7 +181,6 @@ _SECRETS: Final = (
 
 ENTRIES: Final = (
     Entry("import of messages", _talk, (_MESSAGES,), share=0.3),
-    Entry("import of arrays", _array_files, (_ARRAYS, _CAMEL), share=0.3),
     Entry(
         "search index",
         _searched,
@@ -278,19 +190,10 @@ ENTRIES: Final = (
         share=0.05,
     ),
     Entry("filters", _filtered, _FILTERS, share=0.05),
-    Entry("revisions", _revision, _REVISIONS, share=0.02),
-    Entry(
-        "settings from everywhere",
-        _settings,
-        (SEPARATOR.join((_CONFIG, _CONFIG, _VARIABLES)),),
-        share=0.3,
-    ),
-    Entry("weights", _weighed, (b"semantic=0.4,keyword=0.3", b"keyword=1"), share=0.5),
     Entry("plans of upkeep", _plan_file, _PLANNED, share=0.5),
     Entry("accepted runs", _accepted_run, (_RUN,), share=0.3),
     Entry("plans of commits", _commit_plan, (_STEPS,), share=0.3),
     Entry("decisions of models", _decided, _DECIDED, (AnswerRefused,), share=0.5),
     Entry("secrets and instructions", _secret, _SECRETS, share=0.5),
     Entry("requests of programs", _library, _SAID, (exactjson.InexactJson, TypeError), share=0.3),
-    Entry("merge driver", _driver, (SEPARATOR.join(files._sides("long-term-memory", 1)),)),
 )

@@ -4,7 +4,7 @@ A client that comes back says in `Last-Event-ID` what it knows. Where some of wh
 known any more, it is sent `reset`: look at everything anew.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Final
 from uuid import uuid4
 
@@ -100,25 +100,21 @@ class EventStreams:
         """Return the changes of records that whoever listens may see."""
         if holder.is_person or not found:
             return found
-        return await self._desk.run(
-            lambda: list(filter(_may_see(self._desk.opened(), holder), found)), writes=False
-        )
+
+        def seen_by_them() -> list[StreamedChange]:
+            asking = asked_by(self._desk.opened(), holder.caller)
+            return found if asking.reach is None else [one for one in found if _has(asking, one)]
+
+        return await self._desk.run(seen_by_them, writes=False)
 
 
-def _may_see(workspace: Workspace, holder: TokenHolder) -> Callable[[StreamedChange], bool]:
-    """Return what tells whether somebody may see the record of a change."""
-    seen = asked_by(workspace, holder.caller)
-
-    def may_see(change: StreamedChange) -> bool:
-        if seen.reach is None:
-            return True
-        try:
-            seen.store(_TYPES[change.kind]).get(change.id)
-        except PmemError:
-            return False
-        return True
-
-    return may_see
+def _has(asking: Workspace, change: StreamedChange) -> bool:
+    """Tell whether somebody may see the record of a change."""
+    try:
+        asking.store(_TYPES[change.kind]).get(change.id)
+    except PmemError:
+        return False
+    return True
 
 
 def _event(name: str, identifier: str, data: bytes) -> bytes:
