@@ -125,16 +125,16 @@ _Kind = tuple[int, str, datetime | None]
 """What memories that become one have in common: text, category and the end of validity."""
 
 
-class Said(NamedTuple):
+class ReadMemory(NamedTuple):
     """A memory, and what it says, reduced for comparisons."""
 
     memory: Memory
     claim: Claim
 
 
-def with_claims(memories: Iterable[Memory]) -> list[Said]:
+def with_claims(memories: Iterable[Memory]) -> list[ReadMemory]:
     """Return memories with what they say."""
-    return [Said(memory, claim_of(memory.content)) for memory in memories]
+    return [ReadMemory(memory, claim_of(memory.content)) for memory in memories]
 
 
 class Together(NamedTuple):
@@ -144,7 +144,7 @@ class Together(NamedTuple):
     others: list[tuple[Memory, str]]
 
 
-def gathered(known: Sequence[Said]) -> Iterator[Together]:
+def gathered(known: Sequence[ReadMemory]) -> Iterator[Together]:
     """Yield the memories that become one, the best survivors first, each in one group at most."""
     texts, twins = _texts(known)
     open_: dict[_Kind, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
@@ -167,7 +167,7 @@ def gathered(known: Sequence[Said]) -> Iterator[Together]:
                 yield Together(known[place].memory, others)
 
 
-def _texts(known: Sequence[Said]) -> tuple[list[list[int]], dict[int, dict[int, Verdict]]]:
+def _texts(known: Sequence[ReadMemory]) -> tuple[list[list[int]], dict[int, dict[int, Verdict]]]:
     """Find where each text is said, and which texts say the same in other words, both ways.
 
     Copies of a text are compared with others only once.
@@ -185,7 +185,7 @@ def _texts(known: Sequence[Said]) -> tuple[list[list[int]], dict[int, dict[int, 
 
 
 def _others(
-    known: Sequence[Said],
+    known: Sequence[ReadMemory],
     place: int,
     texts: Iterable[tuple[int, str]],
     open_: Mapping[_Kind, dict[str, list[int]]],
@@ -211,7 +211,7 @@ def _others(
     return found
 
 
-def left_alone(known: Sequence[Said], related: Iterable[Pair]) -> Iterator[Notice]:
+def left_alone(known: Sequence[ReadMemory], related: Iterable[Pair]) -> Iterator[Notice]:
     """Yield the memories that say the same and do not become one, and why; few for many copies."""
     told: set[int] = set()
     for pair in related:
@@ -245,7 +245,7 @@ def obstacle(one: Memory, other: Memory) -> str:
     return ""
 
 
-def crowded(known: Sequence[Said]) -> list[Said]:
+def crowded(known: Sequence[ReadMemory]) -> list[ReadMemory]:
     """Return the memories of which some were not compared, because too many use their words."""
     words = [(memory.scope, claim.base) for memory, claim in known]
     counts = Counter(words)
