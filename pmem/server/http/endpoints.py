@@ -176,11 +176,7 @@ def refused(error: PmemError, **more: Any) -> Reply:
 def query_of(
     given: Iterable[tuple[str, str]], places: Iterable[AddressValue] = ()
 ) -> dict[str, str]:
-    """Return what stands after the question mark, of which nothing may be ignored.
-
-    Raises:
-        InvalidValue: A name that it does not take, or one that stands there twice.
-    """
+    """Return what stands after the question mark, of which nothing may be ignored."""
     known = {place.name for place in places if place.where == "query"}
     found: dict[str, str] = {}
     for name, value in given:
@@ -194,11 +190,7 @@ def query_of(
 
 
 def number_in(call: HttpCall, name: str, usual: int, most: int) -> int:
-    """Return a number after the question mark, from 1 to `most`; `usual` where none is given.
-
-    Raises:
-        HttpRefusal: It is none, or out of bounds.
-    """
+    """Return a number after the question mark, from 1 to `most`; `usual` where none is given."""
     given = call.query.get(name, str(usual))
     is_number = given.isascii() and given.isdigit() and len(given) <= len(str(most))
     if not (is_number and 1 <= int(given) <= most):
