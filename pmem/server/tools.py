@@ -324,8 +324,8 @@ PROMPTS: Final = {
         Prompt(
             "remember", "Keep something for later sessions", "text", "What to keep",
             "Remember this for later sessions of this project: {text}\n\nSearch the memory first."
-            " If it has the subject already, update that memory; else add it, as one statement in one"
-            " or two sentences that stand alone, with its type, its subject and, if it rests on"
+            " If it has the subject already, update that memory; else add it, as one statement in"
+            " one or two sentences that stand alone, with its type, its subject and, if it rests on"
             " files, what it cites. Then say what you kept, and its id.",
         ),
         Prompt(
